@@ -44,7 +44,7 @@
     :serial t
     :components
     ((:file "package") (:file "definitions") (:file "touched") (:file "texts") (:file "items")
-     (:file "files") (:file "users") (:file "changes") (:file "gone") (:file "noted")
+     (:file "files") (:file "users") (:file "noted") (:file "changes") (:file "gone")
      (:file "loads") (:file "needs") (:file "forget")
      (:file "compare") (:file "displaced") (:file "disk") (:file "inventory") (:file "naming")
      (:file "renaming")))

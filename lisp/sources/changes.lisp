@@ -177,10 +177,9 @@ the same file made."
          (equal file (identity-file other))
          (not (eql (identity-form method) (identity-form other))))))
 
-(defun doubles (log)
-  "Return a list of (NAME METHOD OTHER) lists for methods that the load of a file has replaced, so
-that two forms of the file define the same method. METHOD has replaced OTHER, and NAME is the name
-of the generic function. LOG is the LOG of a TOUCHED structure, newest first."
+(defun doubled-methods (log)
+  "Return a list of DOUBLED structures for methods that the load of a file has replaced, so that two
+forms of the file define the same method. LOG is the LOG of a TOUCHED structure, newest first."
   (loop with methods = (remove-if #'symbolp log)
         for (name . other) in methods
         for taker = (and (null (sb-mop:method-generic-function other))
@@ -189,7 +188,7 @@ of the generic function. LOG is the LOG of a TOUCHED structure, newest first."
                                          (attached-p (cdr entry))
                                          (replaces-method-p (cdr entry) other)))
                                   methods))
-        when taker collect (list name (cdr taker) other)))
+        when taker collect (make-doubled name (cdr taker) other)))
 
 ;;; Functions compiled with a definition that has changed
 
@@ -219,8 +218,8 @@ strings do not count."
        (and (typep identity '(and function (not generic-function))) (simple-function identity))))))
 
 (defun uses-in-texts (symbol fresh &optional (token (symbol-name symbol)))
-  "Return a list of (SYMBOL USER FUNCTION) lists for definitions, called USER, whose forms contain
-the string TOKEN. They may use SYMBOL, a symbol macro, type or structure: SBCL has no cross
+  "Return a list of COMPILED-USE structures of SYMBOL for definitions whose forms contain the string
+TOKEN. They may use SYMBOL, a symbol macro, type or structure: SBCL has no cross
 references to such symbols, so the texts of loaded files are searched. Leave out functions with a
 debug source in the list FRESH, which were just compiled."
   (let ((uses '()))
@@ -239,15 +238,17 @@ debug source in the list FRESH, which were just compiled."
                              (current-p definition)
                              (not (member (function-source function) fresh :test #'eq))
                              (token-in-p token (aref forms number)))
-                    (push (list symbol (definition-name definition) function) uses))))
+                    (push (make-compiled-use symbol (definition-name definition) function)
+                          uses))))
               file))
     uses))
 
 (defun note-uses (uses)
-  "Add USES, a list of (USED USER FUNCTION) lists, to **OUTDATED**, with at most *OUTDATED-LIMIT*
+  "Add USES, a list of COMPILED-USE structures, to **OUTDATED**, with at most *OUTDATED-LIMIT*
 elements in all."
   (setf **outdated**
-        (let ((all (union (remove-duplicates uses :test #'equal) **outdated** :test #'equal)))
+        (let ((all (union (remove-duplicates uses :test #'same-use-p) **outdated**
+                          :test #'same-use-p)))
           (subseq all 0 (min (length all) *outdated-limit*)))))
 
 (defun note-outdated (names fresh)
@@ -262,17 +263,18 @@ them. Leave out functions with a debug source in the list FRESH, which were just
 (defun note-users-of-layouts (laid-out fresh)
   "Add the code that uses structures with a changed layout to **OUTDATED**. This is code that refers
 to the old layout, code that has functions of the structure compiled in, and forms with the
-structure's quoted name, which may be a type specifier. LAID-OUT is a list of lists (NAME OLD-LAYOUT
-FUNCTION-NAME...). Leave out functions with a debug source in the list FRESH, which were just
-compiled."
-  (loop for (symbol layout . names) in laid-out
-        do (note-uses (remove-if (lambda (use) (member (second use) names :test #'equal))
-                                 (append (layout-users symbol layout fresh)
-                                         (loop for (nil user function) in (uses-of names fresh)
-                                               collect (list symbol user function))
-                                         (uses-in-texts symbol fresh
-                                                        (format nil "'~A"
-                                                                (symbol-name symbol))))))))
+structure's quoted name, which may be a type specifier. LAID-OUT is a list of LAID-OUT structures.
+Leave out functions with a debug source in the list FRESH, which were just compiled."
+  (dolist (structure laid-out)
+    (let* ((symbol (laid-out-name structure))
+           (names (laid-out-functions structure))
+           (uses (append (layout-users symbol (laid-out-layout structure) fresh)
+                         (loop for use in (uses-of names fresh)
+                               collect (make-compiled-use symbol (compiled-use-user use)
+                                                          (compiled-use-function use)))
+                         (uses-in-texts symbol fresh (format nil "'~A" (symbol-name symbol))))))
+      (note-uses (remove-if (lambda (user) (member user names :test #'equal)) uses
+                            :key #'compiled-use-user)))))
 
 ;;; Forms that define a name with another number each time
 

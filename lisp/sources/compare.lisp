@@ -79,21 +79,19 @@ that no answer has listed yet come first."
   (some (lambda (kind) (gethash (cons kind name) (source-file-definitions file))) kinds))
 
 (defun outdated-of (files &optional removed)
-  "Return a list of the (USED USER FUNCTION) lists from OUTDATED-USES for which one of FILES defines
-USED or USER, or USED is the name of a definition in the list REMOVED."
-  (remove-if-not (lambda (use)
-                   (destructuring-bind (used user function) use
-                     (let ((method (method-of function user)))
-                       (or (find used removed :key #'definition-name :test #'equal)
-                           (some (lambda (file)
-                                   (or (defines-p file used
-                                                  '(:macro :compiler-macro :function :constant
+  "Return a list of the COMPILED-USE structures from OUTDATED-USES for which one of FILES defines
+the used name or its user, or the used name is that of a definition in the list REMOVED."
+  (flet ((concerned-p (use)
+           (let* ((used (compiled-use-used use)) (user (compiled-use-user use))
+                  (method (method-of (compiled-use-function use) user)))
+             (or (find used removed :key #'definition-name :test #'equal)
+                 (some (lambda (file)
+                         (or (defines-p file used '(:macro :compiler-macro :function :constant
                                                     :symbol-macro :class))
-                                       (defines-p file user '(:macro :function))
-                                       (and method
-                                            (gethash method (source-file-definitions file)))))
-                                 files)))))
-                 (outdated-uses)))
+                             (defines-p file user '(:macro :function))
+                             (and method (gethash method (source-file-definitions file)))))
+                       files)))))
+    (remove-if-not #'concerned-p (outdated-uses))))
 
 (define-shape doubled-method (item)
   "A method that a file defines twice."
@@ -102,11 +100,13 @@ USED or USER, or USED is the name of a definition in the list REMOVED."
   (other integer :optional "The number of the top-level form whose method was replaced."))
 
 (defun double-data (double)
-  "Return a JSON object for DOUBLE, a list (NAME METHOD OTHER) from DOUBLES."
-  (destructuring-bind (name method other) double
-    (let ((path (file-path (identity-file method))))
-      (object "kind" "method" "name" (method-name-text name method)
-              "file" path "form" (identity-form method) "other" (identity-form other)))))
+  "Return a JSON object for DOUBLE, a DOUBLED structure."
+  (let ((method (doubled-method double)))
+    (object "kind" "method"
+            "name" (method-name-text (doubled-name double) method)
+            "file" (file-path (identity-file method))
+            "form" (identity-form method)
+            "other" (identity-form (doubled-other double)))))
 
 (define-shape reslotted-class ()
   "A class whose slots a load changed."
@@ -116,12 +116,12 @@ USED or USER, or USED is the name of a definition in the list REMOVED."
   (instances integer :optional
    "Number of instances that have not got the new slots yet. Each gets them when it is used next."))
 
-(defun reslotted-data (entry)
-  "Return a JSON object for ENTRY, a list (CLASS NEW-SLOTS GONE-SLOTS)."
-  (destructuring-bind (class new gone) entry
+(defun reslotted-data (change)
+  "Return a JSON object for CHANGE, a RESLOTTED structure."
+  (let ((class (reslotted-class change)))
     (object "name" (symbol-text (class-name class))
-            "new" (mapcar #'symbol-text new)
-            "gone" (mapcar #'symbol-text gone)
+            "new" (mapcar #'symbol-text (reslotted-new change))
+            "gone" (mapcar #'symbol-text (reslotted-gone change))
             "instances" (instance-count class :outdated t))))
 
 (define-shape relaid-structure ()
@@ -135,9 +135,11 @@ USED or USER, or USED is the name of a definition in the list REMOVED."
    made since count too. Absent if the heap is too large to be searched."))
 
 (defun relaid-data (laid-out)
-  "Return a list of JSON objects for the structures in LAID-OUT, a list as in NOTED, that may have
-instances with the old layout."
-  (loop for (name layout) in laid-out
+  "Return a list of JSON objects for those LAID-OUT structures that may have instances with the old
+layout."
+  (loop for structure in laid-out
+        for name = (laid-out-name structure)
+        for layout = (laid-out-layout structure)
         for count = (old-instance-count layout)
         unless (eql count 0)
           collect (object "name" (symbol-text name)
@@ -175,7 +177,7 @@ the load has tried to remove."
   (let ((files (noted-files *loaded*)))
     (append (and forgetting (list "forgetting" forgetting))
             (bounded-members "doubles" (loop for double in (noted-doubles *loaded*)
-                                             when (attached-p (second double))
+                                             when (attached-p (doubled-method double))
                                                collect (double-data double)))
             (old-members files
                          :wanted (lambda (definition) (not (member definition tried :test #'eq)))

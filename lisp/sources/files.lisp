@@ -25,8 +25,8 @@ DEFINITIONS: a hash table from results of DEFINITION-KEY to DEFINITION structure
   "A hash table from the paths of files that SBCL has begun to compile or to load as source, and
 whose load was not recorded since, to pairs (DATE . TEXT): their dates and texts at that time.")
 (sb-ext:defglobal **former-texts** '()
-  "A list of lists (PATH DATE TEXT), newest first, of versions of files that code in the image can be
-from, and that are not the last ones that were loaded to their ends.")
+  "A list of lists (PATH DATE TEXT), newest first, of versions of files that code in the image can
+be from, and that are not the last ones that were loaded to their ends.")
 (sb-ext:defglobal **evaluated-texts** '()
   "A list of lists (TEXT PACKAGE SYMBOL...), newest first: the texts of evaluated forms that may
 define something in some part, the names of the packages in which they were read, and the symbols
@@ -105,7 +105,8 @@ It was read in the package with the name PACKAGE, and changed the symbols in the
       (when last (setf (rest last) '())))))
 
 (defun keep-former-text (path date text)
-  "Record in **FORMER-TEXTS** the version TEXT of the file PATH with the date DATE, if both are known."
+  "Record in **FORMER-TEXTS** the version TEXT of the file PATH with the date DATE, if both are
+known."
   (when (and date text)
     (push (list path date text) **former-texts**)
     (loop for rest on **former-texts**

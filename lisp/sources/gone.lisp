@@ -2,195 +2,65 @@
 ;;;; that made it is known, the file no longer has that form, and no form that loading the file runs
 ;;;; could make it. Each other definition counts as made again, although the last load has not made
 ;;;; it: (unless (fboundp 'f) (defun f () 1)) makes F only once, and what a form reads from another
-;;;; file and evaluates belongs to that file.
+;;;; file and evaluates belongs to that file. KEEP-PERHAPS-MADE applies the rule after a load;
+;;;; GUARDING-FORMS finds forms that would make a definition if the image did not have it.
 
 (in-package "LIVE-LISP.SOURCES")
 
-;;; Names in the texts of forms
-
-(defun tokens-of (text)
-  "Return a list of the tokens of TEXT, in strings too: what stands between separators."
-  (loop with end = (length text)
-        for start = (position-if-not #'separator-p text)
-          then (position-if-not #'separator-p text :start next)
-        while start
-        for next = (or (position-if #'separator-p text :start start) end)
-        collect (subseq text start next)))
-
-(defun separator-p (char)
-  "Return true if CHAR separates tokens."
-  (find char '(#\Space #\( #\) #\' #\` #\, #\" #\# #\; #\: #\|)))
-
-(defun words-of (text)
-  "Return a list of the words of TEXT: its longest runs of letters and digits."
-  (tokens-of (substitute-if-not #\Space #'alphanumericp text)))
-
-(defun in-names-p (name names)
-  "Return true if the string NAME is in the list NAMES, in any case."
-  (member name names :test #'string-equal))
-
-(defun shown-names (definition)
-  "Return a list of the names that the form of DEFINITION shows. For a method, these are the symbols
-of its EQL specializers, or else the names of the generic function and of all classes but T."
-  (let ((name (definition-name definition)))
-    (if (eq (definition-kind definition) :method)
-        (loop for specializer in (sb-mop:method-specializers (definition-identity definition))
-              for object = (if (typep specializer 'class)
-                               (class-name specializer)
-                               (sb-mop:eql-specializer-object specializer))
-              unless (or (eq object t) (not (symbolp object)))
-                if (typep specializer 'class)
-                  collect (symbol-name object) into classes
-                else
-                  collect (symbol-name object) into objects
-              finally (return (or objects (cons (string (name-symbol name)) classes))))
-        (list (string (name-symbol name))))))
-
-(defun shows-p (form definition)
-  "Return true if FORM, a text, has all SHOWN-NAMES of DEFINITION."
-  (let ((names (shown-names definition)))
-    (and (every (lambda (name) (search name form :test #'char-equal)) names)
-         (subsetp names (tokens-of form) :test #'string-equal))))
-
-(defun without-strings (form)
-  "Return FORM, a text from PLAIN-FORM, without its strings, but with those that have a form in them.
-Other strings can be names of files."
-  (with-output-to-string (out)
-    (loop with end = (length form)
-          with start = 0
-          while (< start end)
-          do (let* ((char (char form start))
-                    (next (case char
-                            (#\\ (min end (+ start 2)))
-                            (#\" (quoted-end form start end))
-                            (t (1+ start)))))
-               (unless (and (char= char #\") (not (find #\( form :start start :end next)))
-                 (write-string form out :start start :end next))
-               (setf start next)))))
-
-(defun symbol-at (form start)
-  "Return the name of the symbol that FORM, a text, has at START, without its package and bars. It
-can also be a string."
-  (let ((symbol (subseq form start (position-if (lambda (char) (find char " ()'`,;")) form
-                                                :start start))))
-    (string-trim "|\"" (subseq symbol (1+ (or (position #\: symbol :from-end t) -1))))))
-
-(defun defined-name (form)
-  "Return the name of the symbol that FORM, a definition as text, defines, or NIL if it is not
-plain."
-  (let* ((named (second (form-parts form 2))) (list (and named (form-parts named 2))))
-    (cond ((null named) nil)
-          ((null list) (symbol-at named 0))
-          ((string-equal (symbol-at (first list) 0) "setf") (symbol-at (or (second list) "") 0))
-          (t (symbol-at (first list) 0)))))
-
-(defun definer-calls (form)
-  "Return a list of (OPERATOR NAME) lists of texts, one for each part of FORM, a text, that looks
-like a definition of NAME, which is NIL if a macro computes it."
-  (loop for start = (position #\( form) then (position #\( form :start (1+ start))
-        while start
-        for operator = (symbol-at form (1+ start))
-        when (definer-p operator)
-          collect (list operator (defined-name (subseq form start)))))
-
-(defun defines-in-text-p (form definition)
-  "Return true if FORM, a text, has a part that looks like one that makes DEFINITION."
-  (let ((names (cons (string (name-symbol (definition-name definition)))
-                     (shown-names definition))))
-    (and (shows-p form definition)
-         (some (lambda (call) (and (second call) (in-names-p (second call) names)))
-               (definer-calls form)))))
-
-;;; Forms that loading runs
-
-(defun running-part (part)
-  "Return the part of PART, the text of a top-level form, that loading evaluates: nothing of a
-definition such as DEFUN, and only the value of a DEFVAR form."
-  (destructuring-bind (&optional (operator "") name value) (form-parts part 3)
-    (let ((own (subseq operator (1+ (or (position #\: operator :from-end t) -1)))))
-      (cond ((some (lambda (definer) (string-equal own definer))
-                   '("defconstant" "defglobal" "defparameter" "defvar"))
-             (if name (or value "") ""))
-            ((and (definer-p own)
-                  (eq :external (nth-value 1 (find-symbol (string-upcase own) "COMMON-LISP"))))
-             "")
-            (t part)))))
-
-(defun running-text (form)
-  "Return the parts of FORM, the text of a form, that loading evaluates, as one text."
-  (format nil "~{~A~^ ~}" (mapcar #'running-part (parts-at-top-level form))))
-
-(defun blank-p (text)
-  "Return true if TEXT has no tokens."
-  (every #'separator-p text))
-
-(defun could-make-p (form definition maker)
-  "Return true if FORM, a text that loading evaluates, could make DEFINITION. MAKER is the text of
-the form that made it. Where MAKER has its name, FORM must have it. Else code has computed the name,
-and FORM must have those of its words that MAKER has."
-  (let ((tokens (tokens-of form)) (made (tokens-of maker)))
-    (and tokens
-         (every (lambda (name)
-                  (if (or (null made) (in-names-p name made))
-                      (in-names-p name tokens)
-                      (subsetp (intersection (words-of name) (words-of maker)
-                                             :test #'string-equal)
-                               (words-of form)
-                               :test #'string-equal)))
-                (shown-names definition)))))
-
-(defun macro-of (form forms)
-  "Return the DEFMACRO form in the vector FORMS for the operator of FORM, or NIL. Forms are texts."
-  (let ((operator (first (form-parts form 1))))
-    (and operator
-         (find-if (lambda (other)
-                    (and (search "defmacro" other :test #'char-equal)
-                         (destructuring-bind (&optional (definer "") (name "")) (form-parts other 2)
-                           (and (string-equal definer "defmacro") (string-equal name operator)))))
-                  forms))))
-
-(defun standing-number (maker old new)
-  "Return the number in NEW of the form MAKER of OLD. Return NIL if NEW has not this form, or if its
-macro no longer has a definition that it had in OLD. OLD and NEW are vectors of forms as texts."
-  (flet ((definers (macro) (mapcar #'first (rest (definer-calls macro)))))
-    (let* ((number (position maker new :test #'string=))
-           (before (and number (macro-of maker old))) (now (and before (macro-of maker new))))
-      (and number
-           (or (null now) (subsetp (definers before) (definers now) :test #'string-equal))
-           number))))
-
-(defun running-forms (old new)
-  "Return a list of (NUMBER TEXT STOOD) lists for those forms of NEW of which loading evaluates a
-part: the form's number, the RUNNING-TEXT, and true if OLD has the form, too. OLD and NEW are vectors
-of forms as texts."
-  (let ((stood (make-hash-table :test 'equal)))
-    (loop for form across old do (setf (gethash form stood) t))
-    (loop for form across new
-          for number from 0
-          for text = (running-text form)
-          unless (blank-p text)
-            collect (list number text (gethash form stood)))))
-
-(defun number-of-maker (definition maker old new running)
-  "Return the number of a form of NEW that may make DEFINITION, or NIL: MAKER itself, or one of
-RUNNING, the RUNNING-FORMS, that could make it. A form that was in OLD, too, did not make it then, so
-it must have the definition in its text. MAKER is the text of the form that made DEFINITION. OLD and
-NEW are vectors of forms as texts."
-  (or (standing-number maker old new)
-      (first (find-if (lambda (form)
-                        (destructuring-bind (number text stood) form
-                          (declare (ignore number))
-                          (if stood
-                              (defines-in-text-p text definition)
-                              (could-make-p text definition maker))))
-                      running))))
-
 ;;; Definitions that the last load did not make again
+
+(defstruct (loaded-part (:constructor make-loaded-part (number text stood)))
+  "A form of which loading its file evaluates a part. NUMBER is the number of the form, TEXT its
+RUNNING-TEXT. STOOD is true if the file had the form at the load before, too."
+  number text stood)
+
+(defstruct (definer-call (:constructor make-definer-call (operator name)))
+  "A part of a form that looks like a definition. OPERATOR and NAME are texts. NAME is NIL if a
+macro computes it."
+  operator name)
+
+(defun keep-perhaps-made (file old-text text serial)
+  "Treat the definitions of the file FILE that the load which has just ended did not make again, and
+that are not gone, as made by it. OLD-TEXT is the text of FILE in load number SERIAL, the last one
+before, and TEXT its text now. Both can be NIL."
+  (let* ((definitions (perhaps-made file))
+         (old (readable-forms old-text)) (new (readable-forms text))
+         (parts (and definitions (loaded-parts old new))))
+    (dolist (definition definitions)
+      (let* ((maker (known-maker definition file old serial))
+             (number (and maker new (number-of-maker definition maker old new parts))))
+        (cond ((and maker new (null number)) (setf (definition-maker definition) maker))
+              (t (setf (definition-serial definition) (source-file-serial file)
+                       (definition-maker definition) nil)
+                 (when (forms-of text) (setf (definition-form definition) number))))))))
+
+(defun perhaps-made (file)
+  "Return a list of those definitions of the file FILE that its last load did not make again."
+  (definitions-if (lambda (definition)
+                    (and (not-made-again-p definition file)
+                         (current-p definition)
+                         ;; A generic function without a DEFGENERIC goes with its methods.
+                         (not (typep (definition-identity definition) 'generic-function))))
+                  file))
 
 (defun readable-forms (text)
   "Return the vector of the top-level forms of TEXT as texts. If it cannot be split, as where only
 evaluation can tell which forms it has, all of it counts as one form that runs code."
   (and text (or (forms-of text) (vector (format nil "(let () ~A)" text)))))
+
+(defun known-maker (definition file old serial)
+  "Return the text of the form that made DEFINITION of the file FILE, or an empty text if that is an
+unknown form of FILE. Return NIL if another file may have made it: code that a form ran made it, and
+that form does not show it. OLD and SERIAL are as for MAKER-TEXT."
+  (or (definition-maker definition)
+      (let ((text (maker-text definition old serial)))
+        (cond ((not (definition-by-code definition)) (or text ""))
+              ((and text
+                    (let ((code (without-strings text)))
+                      (or (blank-p (running-text text))
+                          (shows-p code definition)
+                          (part-of-shown-p definition file code))))
+               text)))))
 
 (defun maker-text (definition old serial)
   "Return the text of the form that made DEFINITION, or NIL if it is unknown. OLD is the vector of
@@ -212,97 +82,105 @@ that the same form made. TEXT is the text of this form, which shows the other de
                                                   (shows-p text other)))
                                            file)))))
 
-(defun known-maker (definition file old serial)
-  "Return the text of the form that made DEFINITION of the file FILE, or an empty text if that is an
-unknown form of FILE. Return NIL if another file may have made it: code that a form ran made it, and
-that form does not show it. OLD and SERIAL are as for MAKER-TEXT."
-  (or (definition-maker definition)
-      (let ((text (maker-text definition old serial)))
-        (cond ((not (definition-by-code definition)) (or text ""))
-              ((and text
-                    (let ((code (without-strings text)))
-                      (or (blank-p (running-text text))
-                          (shows-p code definition)
-                          (part-of-shown-p definition file code))))
-               text)))))
+;;; Forms that loading runs, and which of them could make a definition
 
-(defun perhaps-made (file)
-  "Return a list of those definitions of the file FILE that its last load did not make again."
-  (definitions-if (lambda (definition)
-                    (and (not-made-again-p definition file)
-                         (current-p definition)
-                         ;; A generic function without a DEFGENERIC goes with its methods.
-                         (not (typep (definition-identity definition) 'generic-function))))
-                  file))
+(defun loaded-parts (old new)
+  "Return a list of LOADED-PART structures for those forms of NEW of which loading evaluates a part.
+OLD and NEW are vectors of forms as texts."
+  (let ((stood (make-hash-table :test 'equal)))
+    (loop for form across old do (setf (gethash form stood) t))
+    (loop for form across new
+          for number from 0
+          for text = (running-text form)
+          unless (blank-p text)
+            collect (make-loaded-part number text (gethash form stood)))))
 
-(defun keep-perhaps-made (file old-text text serial)
-  "Treat the definitions of the file FILE that the load which has just ended did not make again, and
-that are not gone, as made by it. OLD-TEXT is the text of FILE in load number SERIAL, the last one
-before, and TEXT its text now. Both can be NIL."
-  (let* ((definitions (perhaps-made file))
-         (old (readable-forms old-text)) (new (readable-forms text))
-         (running (and definitions (running-forms old new))))
-    (dolist (definition definitions)
-      (let* ((maker (known-maker definition file old serial))
-             (number (and maker new (number-of-maker definition maker old new running))))
-        (cond ((and maker new (null number)) (setf (definition-maker definition) maker))
-              (t (setf (definition-serial definition) (source-file-serial file)
-                       (definition-maker definition) nil)
-                 (when (forms-of text) (setf (definition-form definition) number))))))))
+(defun number-of-maker (definition maker old new parts)
+  "Return the number of a form of NEW that may make DEFINITION, or NIL: MAKER itself, or one of
+PARTS, the LOADED-PARTS, that could make it. A form that was in OLD, too, did not make it then, so
+it must have the definition in its text. MAKER is the text of the form that made DEFINITION. OLD
+and NEW are vectors of forms as texts."
+  (flet ((may-make-p (part)
+           (if (loaded-part-stood part)
+               (defines-in-text-p (loaded-part-text part) definition)
+               (could-make-p (loaded-part-text part) definition maker))))
+    (or (standing-number maker old new)
+        (let ((part (find-if #'may-make-p parts)))
+          (and part (loaded-part-number part))))))
+
+(defun standing-number (maker old new)
+  "Return the number in NEW of the form MAKER of OLD. Return NIL if NEW has not this form, or if its
+macro no longer has a definition that it had in OLD. OLD and NEW are vectors of forms as texts."
+  (flet ((definers (macro) (mapcar #'definer-call-operator (rest (definer-calls macro)))))
+    (let* ((number (position maker new :test #'string=))
+           (before (and number (macro-of maker old))) (now (and before (macro-of maker new))))
+      (and number
+           (or (null now) (subsetp (definers before) (definers now) :test #'string-equal))
+           number))))
+
+(defun macro-of (form forms)
+  "Return the DEFMACRO form in the vector FORMS for the operator of FORM, or NIL. Forms are texts."
+  (let ((operator (first (form-parts form 1))))
+    (and operator
+         (find-if (lambda (other)
+                    (and (search "defmacro" other :test #'char-equal)
+                         (destructuring-bind (&optional (definer "") (name "")) (form-parts other 2)
+                           (and (string-equal definer "defmacro") (string-equal name operator)))))
+                  forms))))
+
+(defun could-make-p (form definition maker)
+  "Return true if FORM, a text that loading evaluates, could make DEFINITION. MAKER is the text of
+the form that made it. Where MAKER has its name, FORM must have it. Else code has computed the name,
+and FORM must have those of its words that MAKER has."
+  (let ((tokens (tokens-of form)) (made (tokens-of maker)))
+    (and tokens
+         (every (lambda (name)
+                  (if (or (null made) (in-names-p name made))
+                      (in-names-p name tokens)
+                      (subsetp (intersection (words-of name) (words-of maker)
+                                             :test #'string-equal)
+                               (words-of form)
+                               :test #'string-equal)))
+                (shown-names definition)))))
+
+(defun running-text (form)
+  "Return the parts of FORM, the text of a form, that loading evaluates, as one text."
+  (format nil "~{~A~^ ~}" (mapcar #'running-part (parts-at-top-level form))))
+
+(defun running-part (part)
+  "Return the part of PART, the text of a top-level form, that loading evaluates: nothing of a
+definition such as DEFUN, and only the value of a DEFVAR form."
+  (destructuring-bind (&optional (operator "") name value) (form-parts part 3)
+    (let ((own (subseq operator (1+ (or (position #\: operator :from-end t) -1)))))
+      (cond ((some (lambda (definer) (string-equal own definer))
+                   '("defconstant" "defglobal" "defparameter" "defvar"))
+             (if name (or value "") ""))
+            ((and (definer-p own)
+                  (eq :external (nth-value 1 (find-symbol (string-upcase own) "COMMON-LISP"))))
+             "")
+            (t part)))))
+
+(defun blank-p (text)
+  "Return true if TEXT has no tokens."
+  (every #'separator-p text))
 
 ;;; Forms of other files that could make a definition
-
-(defun quotes-p (form name)
-  "Return true if FORM, a text, has a quoted symbol with the name NAME, in any package."
-  (loop for quote = (position #\' form) then (position #\' form :start (1+ quote))
-        while quote
-        thereis (string-equal name (symbol-at form (1+ quote)))))
-
-(defun qualified-p (form name)
-  "Return true if FORM, a text, has NAME behind the name of a package, as in p::f. A keyword does not
-count."
-  (let ((marked (format nil ":~A" name)))
-    (loop for at = (search marked form :test #'char-equal)
-            then (search marked form :test #'char-equal :start2 (1+ at))
-          while at
-          thereis (and (plusp at)
-                       (not (find (char form (1- at))
-                                  '(#\Space #\Newline #\Tab #\( #\) #\' #\` #\, #\#)))))))
-
-(defun can-see-p (form package definition)
-  "Return true if FORM, a text of a form in the package with the name PACKAGE, can have the name of
-DEFINITION and not only another symbol of this name."
-  (let ((symbol (name-symbol (definition-name definition))) (found (find-package package)))
-    (or (not (symbolp symbol))
-        (null found)
-        (eq symbol (find-symbol (symbol-name symbol) found))
-        (qualified-p form (symbol-name symbol)))))
 
 (sb-ext:defglobal **test-operator-p** (constantly nil)
   "A function that takes a symbol, and returns true if it is an operator of a test framework.")
 
-(defun guards-p (form package definition)
-  "Return true if FORM, a text that loading evaluates in the package with the name PACKAGE, could make
-DEFINITION if the image did not have it, as (unless (fboundp 'f) (defun f () 1)) does. Tests do not
-count, although many have the name of what they test."
-  (let ((operator (or (first (form-parts form 1)) ""))
-        (name (string (name-symbol (definition-name definition)))) (home (find-package package)))
-    (and (or (defines-in-text-p form definition)
-             (and (not (definer-p operator)) (quotes-p form name)))
-         (not (and home (funcall **test-operator-p** (symbol-read operator home)))))))
-
-(defun numbers-made (definition file)
-  "Return a list of the numbers of the forms that made definitions of any kind with the name of
-DEFINITION in the last load of the file FILE."
-  (mapcar #'definition-number
-          (definitions-if (lambda (other)
-                            (and (equal (definition-name other) (definition-name definition))
-                                 (not (not-made-again-p other file))))
-                          file)))
+(defun guarding-forms (definition)
+  "Return a list of JSON objects with the file and the number of each form of another file than that
+of DEFINITION that has perhaps not made DEFINITION only because the image had it."
+  (let ((*plain-forms* '()))
+    (loop for file being the hash-values of **files**
+          unless (eq definition (gethash (key-of definition) (source-file-definitions file)))
+            append (loop for number in (guarding-numbers definition file)
+                         collect (object "file" (source-file-path file) "form" number)))))
 
 (defun guarding-numbers (definition file)
-  "Return a list of the numbers of those forms of the file FILE that have perhaps not made DEFINITION
-only because the image had it."
+  "Return a list of the numbers of those forms of the file FILE that have perhaps not made
+DEFINITION only because the image had it."
   (let ((text (source-file-text file)) (package "COMMON-LISP-USER")
         (made (numbers-made definition file)))
     (when (and text
@@ -319,16 +197,50 @@ only because the image had it."
                         (and (can-see-p part package definition) (guards-p part package definition))))
               collect number))))
 
-(defun sets-place-p (form name)
-  "Return true if FORM, a text, sets a place that holds a definition of the quoted symbol NAME, as
-in (setf (fdefinition 'f) #'car)."
-  (loop for place in '("fdefinition" "symbol-function" "macro-function" "compiler-macro-function"
-                       "find-class")
-        for set = (format nil "(setf (~A '" place)
-        thereis (loop for start = (search set form :test #'char-equal)
-                        then (search set form :test #'char-equal :start2 (1+ start))
-                      while start
-                      thereis (string-equal name (symbol-at form (+ start (length set)))))))
+(defun numbers-made (definition file)
+  "Return a list of the numbers of the forms that made definitions of any kind with the name of
+DEFINITION in the last load of the file FILE."
+  (mapcar #'definition-number
+          (definitions-if (lambda (other)
+                            (and (equal (definition-name other) (definition-name definition))
+                                 (not (not-made-again-p other file))))
+                          file)))
+
+(defun guards-p (form package definition)
+  "Return true if FORM, a text that loading evaluates in the package with the name PACKAGE, could
+make DEFINITION if the image did not have it, as (unless (fboundp 'f) (defun f () 1)) does. Tests
+do not count, although many have the name of what they test."
+  (let ((operator (or (first (form-parts form 1)) ""))
+        (name (string (name-symbol (definition-name definition)))) (home (find-package package)))
+    (and (or (defines-in-text-p form definition)
+             (and (not (definer-p operator)) (quotes-p form name)))
+         (not (and home (funcall **test-operator-p** (symbol-read operator home)))))))
+
+(defun can-see-p (form package definition)
+  "Return true if FORM, a text of a form in the package with the name PACKAGE, can have the name of
+DEFINITION and not only another symbol of this name."
+  (let ((symbol (name-symbol (definition-name definition))) (found (find-package package)))
+    (or (not (symbolp symbol))
+        (null found)
+        (eq symbol (find-symbol (symbol-name symbol) found))
+        (qualified-p form (symbol-name symbol)))))
+
+(defun qualified-p (form name)
+  "Return true if FORM, a text, has NAME behind the name of a package, as in p::f. A keyword does
+not count."
+  (let ((marked (format nil ":~A" name)))
+    (loop for at = (search marked form :test #'char-equal)
+            then (search marked form :test #'char-equal :start2 (1+ at))
+          while at
+          thereis (and (plusp at)
+                       (not (find (char form (1- at))
+                                  '(#\Space #\Newline #\Tab #\( #\) #\' #\` #\, #\#)))))))
+
+(defun quotes-p (form name)
+  "Return true if FORM, a text, has a quoted symbol with the name NAME, in any package."
+  (loop for quote = (position #\' form) then (position #\' form :start (1+ quote))
+        while quote
+        thereis (string-equal name (symbol-at form (1+ quote)))))
 
 (defun guarding-evaluations (definition)
   "Return a list of texts for the evaluated forms that have perhaps not made DEFINITION only because
@@ -344,11 +256,108 @@ the image had it. A form that only quotes the name, such as (describe 'f), is no
                            (can-see-p part package definition))))
             collect (evaluation-text (beginning-of text)))))
 
-(defun guarding-forms (definition)
-  "Return a list of JSON objects with the file and the number of each form of another file than that
-of DEFINITION that has perhaps not made DEFINITION only because the image had it."
-  (let ((*plain-forms* '()))
-    (loop for file being the hash-values of **files**
-          unless (eq definition (gethash (key-of definition) (source-file-definitions file)))
-            append (loop for number in (guarding-numbers definition file)
-                         collect (object "file" (source-file-path file) "form" number)))))
+(defun sets-place-p (form name)
+  "Return true if FORM, a text, sets a place that holds a definition of the quoted symbol NAME, as
+in (setf (fdefinition 'f) #'car)."
+  (loop for place in '("fdefinition" "symbol-function" "macro-function" "compiler-macro-function"
+                       "find-class")
+        for set = (format nil "(setf (~A '" place)
+        thereis (loop for start = (search set form :test #'char-equal)
+                        then (search set form :test #'char-equal :start2 (1+ start))
+                      while start
+                      thereis (string-equal name (symbol-at form (+ start (length set)))))))
+
+;;; Names in the texts of forms
+
+(defun shows-p (form definition)
+  "Return true if FORM, a text, has all SHOWN-NAMES of DEFINITION."
+  (let ((names (shown-names definition)))
+    (and (every (lambda (name) (search name form :test #'char-equal)) names)
+         (subsetp names (tokens-of form) :test #'string-equal))))
+
+(defun shown-names (definition)
+  "Return a list of the names that the form of DEFINITION shows. For a method, these are the symbols
+of its EQL specializers, or else the names of the generic function and of all classes but T."
+  (let ((name (definition-name definition)))
+    (if (eq (definition-kind definition) :method)
+        (loop for specializer in (sb-mop:method-specializers (definition-identity definition))
+              for object = (if (typep specializer 'class)
+                               (class-name specializer)
+                               (sb-mop:eql-specializer-object specializer))
+              unless (or (eq object t) (not (symbolp object)))
+                if (typep specializer 'class)
+                  collect (symbol-name object) into classes
+                else
+                  collect (symbol-name object) into objects
+              finally (return (or objects (cons (string (name-symbol name)) classes))))
+        (list (string (name-symbol name))))))
+
+(defun defines-in-text-p (form definition)
+  "Return true if FORM, a text, has a part that looks like one that makes DEFINITION."
+  (let ((names (cons (string (name-symbol (definition-name definition)))
+                     (shown-names definition))))
+    (and (shows-p form definition)
+         (some (lambda (name) (and name (in-names-p name names)))
+               (mapcar #'definer-call-name (definer-calls form))))))
+
+(defun definer-calls (form)
+  "Return a list of DEFINER-CALL structures, one for each part of FORM, a text, that looks like a
+definition."
+  (loop for start = (position #\( form) then (position #\( form :start (1+ start))
+        while start
+        for operator = (symbol-at form (1+ start))
+        when (definer-p operator)
+          collect (make-definer-call operator (defined-name (subseq form start)))))
+
+(defun defined-name (form)
+  "Return the name of the symbol that FORM, a definition as text, defines, or NIL if it is not
+plain."
+  (let* ((named (second (form-parts form 2))) (list (and named (form-parts named 2))))
+    (cond ((null named) nil)
+          ((null list) (symbol-at named 0))
+          ((string-equal (symbol-at (first list) 0) "setf") (symbol-at (or (second list) "") 0))
+          (t (symbol-at (first list) 0)))))
+
+(defun symbol-at (form start)
+  "Return the name of the symbol that FORM, a text, has at START, without its package and bars. It
+can also be a string."
+  (let ((symbol (subseq form start (position-if (lambda (char) (find char " ()'`,;")) form
+                                                :start start))))
+    (string-trim "|\"" (subseq symbol (1+ (or (position #\: symbol :from-end t) -1))))))
+
+(defun without-strings (form)
+  "Return FORM, a text from PLAIN-FORM, without its strings, but with those that have a form in
+them. Other strings can be names of files."
+  (with-output-to-string (out)
+    (loop with end = (length form)
+          with start = 0
+          while (< start end)
+          do (let* ((char (char form start))
+                    (next (case char
+                            (#\\ (min end (+ start 2)))
+                            (#\" (quoted-end form start end))
+                            (t (1+ start)))))
+               (unless (and (char= char #\") (not (find #\( form :start start :end next)))
+                 (write-string form out :start start :end next))
+               (setf start next)))))
+
+(defun in-names-p (name names)
+  "Return true if the string NAME is in the list NAMES, in any case."
+  (member name names :test #'string-equal))
+
+(defun words-of (text)
+  "Return a list of the words of TEXT: its longest runs of letters and digits."
+  (tokens-of (substitute-if-not #\Space #'alphanumericp text)))
+
+(defun tokens-of (text)
+  "Return a list of the tokens of TEXT, in strings too: what stands between separators."
+  (loop with end = (length text)
+        for start = (position-if-not #'separator-p text)
+          then (position-if-not #'separator-p text :start next)
+        while start
+        for next = (or (position-if #'separator-p text :start start) end)
+        collect (subseq text start next)))
+
+(defun separator-p (char)
+  "Return true if CHAR separates tokens."
+  (find char '(#\Space #\( #\) #\' #\` #\, #\" #\# #\; #\: #\|)))

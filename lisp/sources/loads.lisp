@@ -423,9 +423,9 @@ true if this ended normally."
           (fresh (loop for (nil . definitions) in groups append (fresh-sources definitions))))
       (note-outdated names fresh)
       (note-users-of-layouts (noted-laid-out noted) fresh))
-    (setf (noted-doubles noted) (append (and done (doubles (touched-log touched)))
+    (setf (noted-doubles noted) (append (and done (doubled-methods (touched-log touched)))
                                         (noted-doubles noted))
-          (noted-reslotted noted) (append (noted-reslotted noted) (reslotted touched)))))
+          (noted-reslotted noted) (append (noted-reslotted noted) (reslotted-classes touched)))))
 
 (defun call-noting (function &key path by)
   "Call FUNCTION, which loads the file PATH, a native truename, or evaluates a form, and record what

@@ -69,7 +69,9 @@ list GOING."
   "Return a list of texts for the definitions whose code has a constant of which the predicate
 WANTED is true, as code that uses the class SYMBOL has. Leave out the definitions in the list
 GOING."
-  (remove-duplicates (loop for (nil name function) in (users-of-constants symbol wanted '())
+  (remove-duplicates (loop for use in (users-of-constants symbol wanted '())
+                           for name = (compiled-use-user use)
+                           for function = (compiled-use-function use)
                            unless (going-p name (method-of function name) going)
                              collect (need-text name function))
                      :test #'string=))

@@ -3,15 +3,28 @@
 
 (in-package "LIVE-LISP.SOURCES")
 
+(defstruct (doubled (:constructor make-doubled (name method other)))
+  "A method that a load has replaced, so that two forms of a file define it. NAME is the name of the
+generic function. METHOD has replaced OTHER."
+  name method other)
+
+(defstruct (reslotted (:constructor make-reslotted (class new gone)))
+  "A change of the direct slots of CLASS. NEW and GONE are lists of slot names."
+  class new gone)
+
+(defstruct (laid-out (:constructor make-laid-out (name layout &optional functions)))
+  "The structure NAME, whose layout was LAYOUT and has changed. FUNCTIONS lists the names of the
+functions that DEFSTRUCT made."
+  name layout functions)
+
 (defstruct (noted (:constructor make-noted ()))
   "The facts about a load that answers report.
 FILES: a list of SOURCE-FILE structures for the files that were loaded to their ends.
-DOUBLES: a list of (NAME METHOD OTHER) lists, where METHOD has replaced OTHER from the same file.
+DOUBLES: a list of DOUBLED structures.
 UNSET: a list of DEFINITION structures of variables that kept their values, although the file has
 other values.
-RESLOTTED: a list of (CLASS NEW-SLOTS GONE-SLOTS) lists for classes with changed slots.
-LAID-OUT: a list of lists (NAME OLD-LAYOUT FUNCTION-NAME...) for structures with a changed
-layout. The functions are those that DEFSTRUCT made."
+RESLOTTED: a list of RESLOTTED structures.
+LAID-OUT: a list of LAID-OUT structures."
   (files '()) (doubles '()) (unset '()) (reslotted '()) (laid-out '()))
 
 (defvar *loaded* nil
@@ -26,19 +39,19 @@ OLD) definitions."
         for (now . more) = (definition-layout new)
         unless (eq before now)
           do (when before
-               (push (list* (definition-name old) before (union names more :test #'equal))
+               (push (make-laid-out (definition-name old) before (union names more :test #'equal))
                      (noted-laid-out noted)))))
 
-(defun reslotted (touched)
-  "Return a list of (CLASS NEW-SLOTS GONE-SLOTS) lists, one for each class in TOUCHED, a TOUCHED
-structure, whose direct slots have changed. NEW-SLOTS and GONE-SLOTS are lists of slot names. A slot
-that instances keep, because it moved to a superclass or a subclass, is in neither list."
+(defun reslotted-classes (touched)
+  "Return a list of RESLOTTED structures, one for each class in TOUCHED, a TOUCHED structure, whose
+direct slots have changed. A slot that instances keep, because it moved to a superclass or a
+subclass, is neither new nor gone."
   (loop for class being the hash-keys of (touched-slots touched) using (hash-value before)
         for (own . all) = before and now = (own-slots class)
         for new = (set-difference (set-difference now own) all)
         for gone = (set-difference (set-difference own now) (slots-with-inherited class))
         when (and (or new gone) (eq class (find-class (class-name class) nil)))
-          collect (list class new gone)))
+          collect (make-reslotted class new gone)))
 
 (defun structure-slots ()
   "Return a hash table from each structure class to a pair of its layout, and a property list of the
@@ -65,6 +78,6 @@ STRUCTURE-SLOTS. Return true if there are any."
         for (layout . slots) = old
         unless (equal slots (cdr (gethash class after)))
           do (setf found t)
-             (unless (find layout (noted-laid-out *loaded*) :key #'second :test #'eq)
-               (push (list (class-name class) layout) (noted-laid-out *loaded*)))
+             (unless (find layout (noted-laid-out *loaded*) :key #'laid-out-layout :test #'eq)
+               (push (make-laid-out (class-name class) layout) (noted-laid-out *loaded*)))
         finally (return found)))

@@ -4,10 +4,10 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (reading (:constructor make-reading (digest conditional)))
-  "How READ-TEXT read a text. DIGEST is a short text made of its octets; the server makes the same of
-a file that it reads. CONDITIONAL is true if there seem to be forms after #+ or #-. FEATURES is a copy
-of *FEATURES* at that time. OTHER-MARK is the mark of the text when its forms can be others now, or
-NIL until it is wanted."
+  "How READ-TEXT read a text. DIGEST is a short text made of its octets; the server makes the same
+of a file that it reads. CONDITIONAL is true if there seem to be forms after #+ or #-. FEATURES is
+a copy of *FEATURES* at that time. OTHER-MARK is the mark of the text when its forms can be others
+now, or NIL until it is wanted."
   digest conditional (features (copy-list *features*)) (other-mark nil))
 
 (sb-ext:defglobal **readings** (make-hash-table :test 'eq :weakness :key :synchronized t)

@@ -66,8 +66,8 @@ those in *AROUND*."
   (set-difference (list *load-truename* *compile-file-truename*) (cons nil *around*) :test #'eq))
 
 (defun running-form ()
-  "Return a pair of SBCL's name of a file and the number of a top-level form in it, the innermost one
-whose compiled code this thread runs. Return NIL if there is none, as when a file is loaded as
+  "Return a pair of SBCL's name of a file and the number of a top-level form in it, the innermost
+one whose compiled code this thread runs. Return NIL if there is none, as when a file is loaded as
 source."
   (ignore-errors
    (loop for frame = (top-frame) then (frame-below frame)
@@ -92,8 +92,8 @@ loaded from no file, such as a string, belongs to the file that loads it."
   (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class)))
 
 (defun slots-with-inherited (class)
-  "Return a list of the names of the slots of CLASS, with those that it inherits, even if SBCL has not
-computed these yet."
+  "Return a list of the names of the slots of CLASS, with those that it inherits, even if SBCL has
+not computed these yet."
   (reduce #'union (mapcar #'slots-with-inherited (sb-mop:class-direct-superclasses class))
           :initial-value (own-slots class)))
 

@@ -2,9 +2,20 @@
 
 (in-package "LIVE-LISP.SOURCES")
 
+(defstruct (compiled-use (:constructor make-compiled-use (used user function)))
+  "A use that is part of compiled code. FUNCTION, a simple function that is a definition of the name
+USER, has the definition of the name USED compiled in."
+  used user function)
+
+(defun same-use-p (one other)
+  "Return true if the COMPILED-USE structures ONE and OTHER are about the same use."
+  (and (equal (compiled-use-used one) (compiled-use-used other))
+       (equal (compiled-use-user one) (compiled-use-user other))
+       (eq (compiled-use-function one) (compiled-use-function other))))
+
 (sb-ext:defglobal **outdated** '()
-  "A list of (USED USER FUNCTION) lists for functions that were compiled with definitions that have
-changed since. USED is the name of the changed definition, and USER the name of FUNCTION.")
+  "A list of COMPILED-USE structures for functions that were compiled with definitions that have
+changed since.")
 
 (defparameter *outdated-limit* 1000 "The maximum length of **OUTDATED**.")
 
@@ -61,9 +72,9 @@ the program are elements of this vector."
                             thereis (if (symbolp name) (eq name element) (equal name element))))))
 
 (defun uses-of (names fresh)
-  "Return a list of (USED USER FUNCTION) lists for code that has definitions of NAMES compiled in.
-USED is one of NAMES, USER the name of its user, and FUNCTION the user's function. Leave out code
-with a debug source in the list FRESH, which was just compiled with the new definitions."
+  "Return a list of COMPILED-USE structures for code that has definitions of NAMES compiled in.
+Leave out code with a debug source in the list FRESH, which was just compiled with the new
+definitions."
   (let ((uses '()))
     (map-functions
      (lambda (caller function)
@@ -78,13 +89,14 @@ with a debug source in the list FRESH, which was just compiled with the new defi
                                      (not (member (function-source function) fresh :test #'eq))
                                      (in-force-p user function)
                                      (has-inside-p function kind used))
-                            (pushnew (list used user function) uses :test #'equal)))
+                            (pushnew (make-compiled-use used user function) uses
+                                     :test #'same-use-p)))
                         xrefs))))))
     uses))
 
 (defun users-of-constants (symbol wanted fresh)
-  "Return a list of (SYMBOL USER FUNCTION) lists for named functions whose code has a constant of
-which the predicate WANTED is true. Leave out code with a debug source in the list FRESH."
+  "Return a list of COMPILED-USE structures of SYMBOL for named functions whose code has a constant
+of which the predicate WANTED is true. Leave out code with a debug source in the list FRESH."
   (let ((uses '()))
     (map-code
      (lambda (code)
@@ -98,23 +110,23 @@ which the predicate WANTED is true. Leave out code with a debug source in the li
              (when (and user
                         (not (member (function-source function) fresh :test #'eq))
                         (in-force-p user function))
-               (push (list symbol user function) uses)))))))
+               (push (make-compiled-use symbol user function) uses)))))))
     uses))
 
 (defun layout-users (symbol layout fresh)
-  "Return a list of (SYMBOL USER FUNCTION) lists for named functions whose code has LAYOUT, a layout
-of the structure SYMBOL, among its constants. Leave out code with a debug source in the list FRESH."
+  "Return a list of COMPILED-USE structures for named functions whose code has LAYOUT, a layout of
+the structure SYMBOL, among its constants. Leave out code with a debug source in the list FRESH."
   (users-of-constants symbol (lambda (constant) (eq constant layout)) fresh))
 
 (defun outdated-uses ()
-  "Return the (USED USER FUNCTION) lists in **OUTDATED** for functions that are still in use, sorted
-by their texts. Remove the others from **OUTDATED**."
-  (setf **outdated**
-        (remove-if-not (lambda (use) (in-force-p (second use) (third use))) **outdated**))
-  (sort (copy-list **outdated**) #'string<
-        :key (lambda (use)
-               (format nil "~A ~A" (function-name-text (first use))
-                       (user-text (second use) (third use))))))
+  "Return the COMPILED-USE structures in **OUTDATED** for functions that are still in use, sorted by
+their texts. Remove the others from **OUTDATED**."
+  (flet ((use-in-force-p (use) (in-force-p (compiled-use-user use) (compiled-use-function use)))
+         (text-of (use)
+           (format nil "~A ~A" (function-name-text (compiled-use-used use))
+                   (user-text (compiled-use-user use) (compiled-use-function use)))))
+    (setf **outdated** (remove-if-not #'use-in-force-p **outdated**))
+    (sort (copy-list **outdated**) #'string< :key #'text-of)))
 
 (defun use-kind (name)
   "Return a string such as \"macro\" for the kind of definition of NAME, which is compiled into the
@@ -136,12 +148,14 @@ code that uses it."
   (total integer "Number of all such callers."))
 
 (defun outdated-data (uses)
-  "Return a list of JSON objects for USES, a list of (USED USER FUNCTION) lists: one for each USED."
+  "Return a list of JSON objects for USES, a list of COMPILED-USE structures: one for each name that
+is used."
   (let ((groups '()))
-    (loop for (used user function) in uses
-          do (let ((group (or (assoc used groups :test #'equal)
-                              (first (push (list used) groups)))))
-               (push (user-text user function) (rest group))))
+    (dolist (use uses)
+      (let* ((used (compiled-use-used use))
+             (group (or (assoc used groups :test #'equal)
+                        (first (push (list used) groups)))))
+        (push (user-text (compiled-use-user use) (compiled-use-function use)) (rest group))))
     (loop for (used . users) in (reverse groups)
           collect (object "name" (function-name-text used)
                           "kind" (use-kind used)
