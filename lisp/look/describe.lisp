@@ -44,7 +44,8 @@ SB-INTROSPECT does not know the date of a method's file, but the function's code
                       ;; When the agent compiles some forms of a file, it passes the date of the
                       ;; file to the compiler, which keeps it with each class.
                       (getf (introspect "DEFINITION-SOURCE-PLIST" source) :live-lisp-date)
-                      (and function (fourth (function-place function))))))
+                      (let ((place (and function (function-place function))))
+                        (and place (code-place-created place))))))
     (when path
       (let ((form (first (introspect "DEFINITION-SOURCE-FORM-PATH" source))))
         (make-json-object

@@ -3,176 +3,6 @@
 
 (in-package "LIVE-LISP.LOOK")
 
-;;; Tests. A test is a top-level form in a file of a system that tests another system.
-
-(defun tested-by (system)
-  "Return a list of strings: the systems that the ASDF system SYSTEM lists for its TEST-OP."
-  (let ((operation (contrib-symbol "ASDF" "TEST-OP")) (names '()))
-    (dolist (entry (asdf-value "COMPONENT-IN-ORDER-TO" system) names)
-      (when (eq (if (consp entry) (first entry) entry) operation)
-        (dolist (dependency (rest entry))
-          (dolist (name (if (consp dependency) (rest dependency) '()))
-            (when (typep name '(or string symbol))
-              (push (string-downcase (string name)) names))))))))
-
-(defun defined-around-p (system name)
-  "NAME is the name of another ASDF system than SYSTEM. Return true if its .asd file is in the same
-folder as that of SYSTEM or in an enclosing one. Return NIL if NAME names SYSTEM itself."
-  (flet ((folder (system)
-           (let ((file (asdf-value "SYSTEM-SOURCE-FILE" system)))
-             (and file (pathname-directory file)))))
-    (let* ((other (and (typep name '(or string symbol))
-                       (asdf-value "REGISTERED-SYSTEM" (string-downcase (string name)))))
-           (inner (folder system)) (outer (and other (folder other))))
-      (and inner
-           outer
-           (not (eq other system))
-           (eql (length outer) (or (mismatch outer inner :test #'equal) (length outer)))))))
-
-(defun performs-test-p (system)
-  "Return true if the ASDF system SYSTEM seems to contain the tests of another system: there is a
-PERFORM method for TEST-OP and SYSTEM, and SYSTEM depends on a system that is defined in the same or
-an enclosing folder."
-  (let ((perform (contrib-function "ASDF" "PERFORM")) (operation (contrib-symbol "ASDF" "TEST-OP")))
-    (and perform operation (find-class operation nil)
-         (some (lambda (method)
-                 (destructuring-bind (on &optional of) (sb-mop:method-specializers method)
-                   (and (eq on (find-class operation))
-                        (typep of 'sb-mop:eql-specializer)
-                        (eq system (sb-mop:eql-specializer-object of)))))
-               (sb-mop:generic-function-methods (plain-definition perform)))
-         (some (lambda (name) (defined-around-p system name))
-               (asdf-value "SYSTEM-DEPENDS-ON" system)))))
-
-(defun test-systems ()
-  "Return a list of the ASDF systems that contain tests of other systems: those that another system
-lists for its TEST-OP, and those for which PERFORMS-TEST-P is true."
-  (let* ((systems (remove nil (mapcar (lambda (name) (asdf-value "REGISTERED-SYSTEM" name))
-                                      (asdf-value "REGISTERED-SYSTEMS"))))
-         (named (loop for system in systems
-                      append (remove (asdf-value "COMPONENT-NAME" system) (tested-by system)
-                                     :test #'equal))))
-    (remove-if-not (lambda (system)
-                     (or (member (asdf-value "COMPONENT-NAME" system) named :test #'equal)
-                         (performs-test-p system)))
-                   systems)))
-
-(defun use-place (user)
-  "Return a list (FILE FORM DATE) with the place of USER, a USER or TOP-FORM structure, or NIL if it
-is from no file. FILE is the native name of the file, FORM the number of the top-level form, and
-DATE the date of the version of the file that had this form."
-  (if (top-form-p user)
-      (let ((source (top-form-source user)))
-        (list (native-file (file-load-name source)) (top-form-number user)
-              (file-load-read source)))
-      (destructuring-bind (&optional file offset form created &rest more)
-          (function-place (user-function user))
-        (declare (ignore offset more))
-        (and file (list file form created)))))
-
-(defun place-before-p (one other)
-  "Return true if ONE precedes OTHER by file, then by form number. Both are lists (FILE FORM DATE)."
-  (if (string= (first one) (first other))
-      (< (second one) (second other))
-      (string< (first one) (first other))))
-
-(defun test-files ()
-  "Return a hash table with the native names of the files of all TEST-SYSTEMS as keys, and the
-number of these systems."
-  (let ((systems (test-systems)) (files (make-hash-table :test 'equal)))
-    (dolist (system systems)
-      (dolist (file (component-files system)) (setf (gethash file files) t)))
-    (values files (length systems))))
-
-(defun test-file-names ()
-  "Return a list of the native names of at most 500 files of the TEST-SYSTEMS."
-  (page (loop for file being the hash-keys of (test-files) collect file) 0 500))
-
-(defun test-data (index target limit)
-  "A test is a top-level form in a file of one of the TEST-SYSTEMS. Return a plist for a JSON object
-about the tests that use the function name TARGET, directly or through other functions: their
-number, and LIMIT of them. INDEX is the index of uses."
-  (multiple-value-bind (files systems) (test-files)
-    (multiple-value-bind (users more) (if (plusp systems) (reaching index target) '())
-      (let ((tests (sort (remove-duplicates (loop for user in users
-                                                  for place = (use-place user)
-                                                  when (and place
-                                                            (second place)
-                                                            (gethash (first place) files))
-                                                    collect place)
-                                            :test #'equal)
-                         #'place-before-p)))
-        (list "testSystems" systems
-              "testsMore" (and more *most-reaching*)
-              "tests" (loop for (file form created) in (page tests 0 limit)
-                            collect (make-json-object
-                                     (list* "file" file "form" form
-                                            (version-members file created (date-of file)))))
-              "testCount" (length tests)
-              "testFiles" (and (null tests) (test-file-names)))))))
-
-;;; The operation
-
-(defun classes-with-slot (symbol)
-  "Return a sorted list of the names, as texts, of the classes with a direct slot SYMBOL."
-  (sort (loop for class in (classes-below (find-class t))
-              when (find symbol (ignore-errors (sb-mop:class-direct-slots class))
-                         :key #'sb-mop:slot-definition-name)
-                collect (class-text class))
-        #'string<))
-
-(defun users-data (users limit)
-  "Return a list of JSON objects with the name and source location of the first LIMIT of USERS, a
-list of USER structures."
-  (loop for user in users
-        repeat limit
-        for (file offset form created) = (function-place (user-function user))
-        collect (make-json-object
-                 (list* "description" (shown-name user) "file" file "offset" offset "form" form
-                        (and file (version-members file created (date-of file)))))))
-
-(defun naming-data (index target limit)
-  "Return a list of JSON objects with the names and source locations of at most LIMIT functions in
-INDEX whose code calls the function TARGET. This includes calls in inlined code, for which SBCL has
-no cross reference."
-  (let ((found '()))
-    (map-uses (lambda (user kind)
-                (when (and (member kind *call-kinds*) (name-of user) (reached-p user)
-                           (not (eql 0 (search "SYS:" (or (code-file (user-code user)) "SYS:")))))
-                  (push user found)))
-              index target)
-    (users-data found limit)))
-
-(defun finding-members (index symbol limit)
-  "Some functions look up symbols by name, and so may call the function SYMBOL of the program. Return
-a plist for a JSON object with the number of these functions, and the first LIMIT of them. A function
-counts only if SYMBOL is accessible in the package of its name. INDEX is the index of uses."
-  (when (mentioned-p symbol)
-    (let ((users (functions-finding-names index (packages-with symbol))))
-      (list "finding" (users-data users limit)
-            "findingCount" (length users)
-            "findingUnrecorded" (not (xrefs-kept-p 'intern))))))
-
-(defun structure-users (index class)
-  "Return a list of the names, as texts, of the functions in INDEX that call a function made by
-DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
-  (let ((names (mapcan #'structure-function-names
-                       (remove-if-not #'structure-description (cons class (classes-below class)))))
-        (found '()))
-    (dolist (name names)
-      (map-uses (lambda (user kind)
-                  (when (and (member kind *call-kinds*)
-                             (name-of user)
-                             (not (member (name-of user) names :test #'equal))
-                             (reached-p user))
-                    (pushnew user found :key #'name-of :test #'equal)))
-                index name))
-    (mapcar #'shown-name (sort found #'user-before-p))))
-
-(defun method-lambda-data (method)
-  "Return a JSON object with the source location and the lambda list of METHOD."
-  (object "place" (method-data method) "arglist" (arglist-text (sb-mop:method-lambda-list method))))
-
 (define-shape impact-data ()
   "What a change of a definition affects, besides its callers."
   (name string) (natures (list string) :optional)
@@ -251,47 +81,6 @@ DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
    "Packages that use the package, or registered systems that depend on the system.")
   (symbol-count integer :optional "How many symbols are at home in the package."))
 
-(defun function-members (index target symbol limit)
-  "Return a plist for a JSON object about the function TARGET, whose name has the symbol SYMBOL. It
-has at most LIMIT tests, and LIMIT functions that look up symbols by name. INDEX is the index of
-uses."
-  (append (name-arglist-members target)
-          (list "naming" (naming-data index target 2000))
-          (finding-members index symbol limit)
-          (test-data index target limit)))
-
-(defun changed-class-members (index class limit superclasses in)
-  "Return a plist for a JSON object about a change of CLASS, with LIMIT of its subclasses. INDEX is
-the index of uses. SUPERCLASSES is a list of the names of its direct superclasses after the change,
-looked up in the package IN, or :SAME if they stay."
-  (append (and (structure-description class)
-               (list "structureUsers" (page (structure-users index class) 0 2000)))
-          (and (not (forward-referenced-p class))
-               (if (eq superclasses :same)
-                   (class-members class limit (sb-mop:class-direct-superclasses class) '())
-                   (multiple-value-bind (classes unknown) (read-classes superclasses in)
-                     (class-members class limit (or classes (list (default-superclass class)))
-                                    unknown))))))
-
-(defun name-members (index target symbol setf)
-  "Return a plist for a JSON object about what the name TARGET, which is SYMBOL or (SETF SYMBOL),
-stands for. SETF is true for the second. INDEX is the index of uses."
-  (let* ((kind (function-kind target)) (class (and (not setf) (find-class symbol nil)))
-         (methods (and (equal kind "GENERIC-FUNCTION")
-                       (sb-mop:generic-function-methods (plain-definition target)))))
-    (list "name" (name-text target)
-          "natures" (if setf '() (told-natures symbol))
-          "kind" kind
-          "type" (and (not setf) (null class) (type-name-p symbol) t)
-          "place" (and (not setf) (function-kind (list 'setf symbol)) t)
-          "slotOf" (and (not setf) (null kind) (null class) (page (classes-with-slot symbol) 0 5))
-          "homes" (packages-with symbol)
-          "files" (files-of index)
-          "inline" (and (eq (known :function :inlinep target) 'inline) t)
-          "compilerMacro" (and (compiler-macro-function target) t)
-          "methodCount" (and methods (length methods))
-          "methods" (mapcar #'method-lambda-data (page methods 0 2000)))))
-
 (define-operation ("impact" :gives (or impact-data lookup-failure))
     (name package limit
      (redefined boolean :optional "True if a class gets a new definition.")
@@ -324,3 +113,221 @@ each kind."
                            (not (function-kind target))
                            (list* "testFiles" (test-file-names)
                                   (finding-members index symbol limit))))))))))))
+
+(defun name-members (index target symbol setf)
+  "Return a plist for a JSON object about what the name TARGET, which is SYMBOL or (SETF SYMBOL),
+stands for. SETF is true for the second. INDEX is the index of uses."
+  (let* ((kind (function-kind target)) (class (and (not setf) (find-class symbol nil)))
+         (methods (and (equal kind "GENERIC-FUNCTION")
+                       (sb-mop:generic-function-methods (plain-definition target)))))
+    (list "name" (name-text target)
+          "natures" (if setf '() (told-natures symbol))
+          "kind" kind
+          "type" (and (not setf) (null class) (type-name-p symbol) t)
+          "place" (and (not setf) (function-kind (list 'setf symbol)) t)
+          "slotOf" (and (not setf) (null kind) (null class) (page (classes-with-slot symbol) 0 5))
+          "homes" (packages-with symbol)
+          "files" (files-of index)
+          "inline" (and (eq (known :function :inlinep target) 'inline) t)
+          "compilerMacro" (and (compiler-macro-function target) t)
+          "methodCount" (and methods (length methods))
+          "methods" (mapcar #'method-lambda-data (page methods 0 2000)))))
+
+(defun classes-with-slot (symbol)
+  "Return a sorted list of the names, as texts, of the classes with a direct slot SYMBOL."
+  (sort (loop for class in (classes-below (find-class t))
+              when (find symbol (ignore-errors (sb-mop:class-direct-slots class))
+                         :key #'sb-mop:slot-definition-name)
+                collect (class-text class))
+        #'string<))
+
+(defun method-lambda-data (method)
+  "Return a JSON object with the source location and the lambda list of METHOD."
+  (object "place" (method-data method) "arglist" (arglist-text (sb-mop:method-lambda-list method))))
+
+(defun changed-class-members (index class limit superclasses in)
+  "Return a plist for a JSON object about a change of CLASS, with LIMIT of its subclasses. INDEX is
+the index of uses. SUPERCLASSES is a list of the names of its direct superclasses after the change,
+looked up in the package IN, or :SAME if they stay."
+  (append (and (structure-description class)
+               (list "structureUsers" (page (structure-users index class) 0 2000)))
+          (and (not (forward-referenced-p class))
+               (if (eq superclasses :same)
+                   (class-members class limit (sb-mop:class-direct-superclasses class) '())
+                   (multiple-value-bind (classes unknown) (read-classes superclasses in)
+                     (class-members class limit (or classes (list (default-superclass class)))
+                                    unknown))))))
+
+(defun structure-users (index class)
+  "Return a list of the names, as texts, of the functions in INDEX that call a function made by
+DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
+  (let ((names (mapcan #'structure-function-names
+                       (remove-if-not #'structure-description (cons class (classes-below class)))))
+        (found '()))
+    (dolist (name names)
+      (map-uses (lambda (user kind)
+                  (when (and (member kind *call-kinds*)
+                             (name-of user)
+                             (not (member (name-of user) names :test #'equal))
+                             (reached-p user))
+                    (pushnew user found :key #'name-of :test #'equal)))
+                index name))
+    (mapcar #'shown-name (sort found #'user-before-p))))
+
+;;; A function
+
+(defun function-members (index target symbol limit)
+  "Return a plist for a JSON object about the function TARGET, whose name has the symbol SYMBOL. It
+has at most LIMIT tests, and LIMIT functions that look up symbols by name. INDEX is the index of
+uses."
+  (append (name-arglist-members target)
+          (list "naming" (naming-data index target 2000))
+          (finding-members index symbol limit)
+          (test-data index target limit)))
+
+(defun naming-data (index target limit)
+  "Return a list of JSON objects with the names and source locations of at most LIMIT functions in
+INDEX whose code calls the function TARGET. This includes calls in inlined code, for which SBCL has
+no cross reference."
+  (let ((found '()))
+    (map-uses (lambda (user kind)
+                (when (and (member kind *call-kinds*) (name-of user) (reached-p user)
+                           (not (eql 0 (search "SYS:" (or (code-file (user-code user)) "SYS:")))))
+                  (push user found)))
+              index target)
+    (users-data found limit)))
+
+(defun finding-members (index symbol limit)
+  "Some functions look up symbols by name, and so may call the function SYMBOL of the program.
+Return a plist for a JSON object with the number of these functions, and the first LIMIT of them. A
+function counts only if SYMBOL is accessible in the package of its name. INDEX is the index of
+uses."
+  (when (mentioned-p symbol)
+    (let ((users (functions-finding-names index (packages-with symbol))))
+      (list "finding" (users-data users limit)
+            "findingCount" (length users)
+            "findingUnrecorded" (not (xrefs-kept-p 'intern))))))
+
+(defun users-data (users limit)
+  "Return a list of JSON objects with the name and source location of the first LIMIT of USERS, a
+list of USER structures."
+  (loop for user in users
+        repeat limit
+        for place = (function-place (user-function user))
+        collect (make-json-object
+                 (list* "description" (shown-name user)
+                        (and place
+                             (code-place-members place (date-of (code-place-file place))))))))
+
+;;; Tests. A test is a top-level form in a file of a system that tests another system.
+
+(defun test-data (index target limit)
+  "A test is a top-level form in a file of one of the TEST-SYSTEMS. Return a plist for a JSON object
+about the tests that use the function name TARGET, directly or through other functions: their
+number, and LIMIT of them. INDEX is the index of uses."
+  (multiple-value-bind (files systems) (test-files)
+    (multiple-value-bind (users more) (if (plusp systems) (reaching index target) '())
+      (let ((tests (tests-among users files)))
+        (list "testSystems" systems
+              "testsMore" (and more *most-reaching*)
+              "tests" (loop for place in (page tests 0 limit)
+                            for file = (code-place-file place)
+                            collect (make-json-object
+                                     (list* "file" file
+                                            "form" (code-place-form place)
+                                            (version-members file (code-place-created place)
+                                                             (date-of file)))))
+              "testCount" (length tests)
+              "testFiles" (and (null tests) (test-file-names)))))))
+
+(defun tests-among (users files)
+  "Return a sorted list of CODE-PLACE structures for the tests that contain USERS: the top-level
+forms in the keys of FILES, the hash table of TEST-FILES."
+  (let ((places (loop for user in users
+                      for place = (use-place user)
+                      when (and place
+                                (code-place-form place)
+                                (gethash (code-place-file place) files))
+                        collect place)))
+    (flet ((identity-of (place)
+             (list (code-place-file place) (code-place-form place) (code-place-created place))))
+      (sort (remove-duplicates places :key #'identity-of :test #'equal) #'place-before-p))))
+
+(defun use-place (user)
+  "Return a CODE-PLACE structure for the place of USER, a USER or TOP-FORM structure, or NIL if it
+is from no file."
+  (if (top-form-p user)
+      (let ((source (top-form-source user)))
+        (make-code-place (values (native-file (file-load-name source))) (top-form-number user)
+                         (file-load-read source)))
+      (function-place (user-function user))))
+
+(defun place-before-p (one other)
+  "Return true if the CODE-PLACE structure ONE precedes OTHER, by file, then by form number."
+  (if (string= (code-place-file one) (code-place-file other))
+      (< (code-place-form one) (code-place-form other))
+      (string< (code-place-file one) (code-place-file other))))
+
+(defun test-files ()
+  "Return a hash table with the native names of the files of all TEST-SYSTEMS as keys, and the
+number of these systems."
+  (let ((systems (test-systems)) (files (make-hash-table :test 'equal)))
+    (dolist (system systems)
+      (dolist (file (component-files system)) (setf (gethash file files) t)))
+    (values files (length systems))))
+
+(defun test-file-names ()
+  "Return a list of the native names of at most 500 files of the TEST-SYSTEMS."
+  (page (loop for file being the hash-keys of (test-files) collect file) 0 500))
+
+(defun test-systems ()
+  "Return a list of the ASDF systems that contain tests of other systems: those that another system
+lists for its TEST-OP, and those for which PERFORMS-TEST-P is true."
+  (let* ((systems (remove nil (mapcar (lambda (name) (asdf-value "REGISTERED-SYSTEM" name))
+                                      (asdf-value "REGISTERED-SYSTEMS"))))
+         (named (loop for system in systems
+                      append (remove (asdf-value "COMPONENT-NAME" system) (tested-by system)
+                                     :test #'equal))))
+    (remove-if-not (lambda (system)
+                     (or (member (asdf-value "COMPONENT-NAME" system) named :test #'equal)
+                         (performs-test-p system)))
+                   systems)))
+
+(defun tested-by (system)
+  "Return a list of strings: the systems that the ASDF system SYSTEM lists for its TEST-OP."
+  (let ((operation (contrib-symbol "ASDF" "TEST-OP")) (names '()))
+    (dolist (entry (asdf-value "COMPONENT-IN-ORDER-TO" system) names)
+      (when (eq (if (consp entry) (first entry) entry) operation)
+        (dolist (dependency (rest entry))
+          (dolist (name (if (consp dependency) (rest dependency) '()))
+            (when (typep name '(or string symbol))
+              (push (string-downcase (string name)) names))))))))
+
+(defun performs-test-p (system)
+  "Return true if the ASDF system SYSTEM seems to contain the tests of another system: there is a
+PERFORM method for TEST-OP and SYSTEM, and SYSTEM depends on a system that is defined in the same or
+an enclosing folder."
+  (let ((perform (contrib-function "ASDF" "PERFORM")) (operation (contrib-symbol "ASDF" "TEST-OP")))
+    (and perform operation (find-class operation nil)
+         (some (lambda (method)
+                 (destructuring-bind (on &optional of) (sb-mop:method-specializers method)
+                   (and (eq on (find-class operation))
+                        (typep of 'sb-mop:eql-specializer)
+                        (eq system (sb-mop:eql-specializer-object of)))))
+               (sb-mop:generic-function-methods (plain-definition perform)))
+         (some (lambda (name) (defined-around-p system name))
+               (asdf-value "SYSTEM-DEPENDS-ON" system)))))
+
+(defun defined-around-p (system name)
+  "NAME is the name of another ASDF system than SYSTEM. Return true if its .asd file is in the same
+folder as that of SYSTEM or in an enclosing one. Return NIL if NAME names SYSTEM itself."
+  (flet ((folder (system)
+           (let ((file (asdf-value "SYSTEM-SOURCE-FILE" system)))
+             (and file (pathname-directory file)))))
+    (let* ((other (and (typep name '(or string symbol))
+                       (asdf-value "REGISTERED-SYSTEM" (string-downcase (string name)))))
+           (inner (folder system)) (outer (and other (folder other))))
+      (and inner
+           outer
+           (not (eq other system))
+           (eql (length outer) (or (mismatch outer inner :test #'equal) (length outer)))))))

@@ -21,13 +21,17 @@ both."
          (when *native-files* (setf (gethash name *native-files*) known))
          known))))
 
-(defun function-place (function)
-  "Return a list (FILE OFFSET FORM DATE NOW OFFSETS) about the source of FUNCTION, or NIL if it is
-from no file.
+(defstruct (code-place (:constructor make-code-place (file form created
+                                                      &optional offset now offsets)))
+  "A top-level form of a file.
 FILE: the native name of the file.
-OFFSET, FORM: the octet offset and the number of the top-level form.
-DATE, NOW: the date of the file when it was compiled, and its date now.
+FORM, OFFSET: the number and the octet offset of the form.
+CREATED, NOW: the date of the file when it was compiled, and its date now.
 OFFSETS: the octet offsets of all top-level forms."
+  file form created offset now offsets)
+
+(defun function-place (function)
+  "Return a CODE-PLACE structure for the source of FUNCTION, or NIL if it is from no file."
   (let* ((code (code-of function))
          (source (and code (information-source (code-information code))))
          (name (and source (source-name source))))
@@ -35,7 +39,8 @@ OFFSETS: the octet offsets of all top-level forms."
       (multiple-value-bind (file date) (native-file name)
         (let ((form (form-number (compiled-debug (function-debug (simple-function function)))))
               (offsets (source-offsets source)))
-          (list file (form-offset offsets form) form (source-date source) date offsets))))))
+          (make-code-place file form (source-date source) (form-offset offsets form) date
+                           offsets))))))
 
 (defun packages-with (symbol)
   "Return a list of the names, nicknames and local nicknames of the packages in which SYMBOL is
@@ -72,15 +77,24 @@ return NIL."
   "USER is a USER structure, and FUNCTION one of its functions. NUMBERS lists form numbers in the
 cross references of FUNCTION, with 0 for the whole definition. Return a list of JSON objects with
 the source locations of these forms."
-  (destructuring-bind (&optional file offset form created date offsets) (function-place function)
-    (loop with method = (method-text user)
-          for number in numbers
-          collect (make-json-object
-                   (list* "method" method
-                          "file" file "offset" offset "form" form
-                          (and file
-                               (append (version-members file created date)
-                                       (span-members file created form number offsets))))))))
+  (loop with method = (method-text user) and place = (function-place function)
+        for number in numbers
+        collect (make-json-object
+                 (list* "method" method
+                        (and place
+                             (append (code-place-members place (code-place-now place))
+                                     (span-members (code-place-file place)
+                                                   (code-place-created place)
+                                                   (code-place-form place) number
+                                                   (code-place-offsets place))))))))
+
+(defun code-place-members (place now)
+  "Return a plist for a JSON object about PLACE, a CODE-PLACE structure. NOW is the present date of
+its file."
+  (list* "file" (code-place-file place)
+         "offset" (code-place-offset place)
+         "form" (code-place-form place)
+         (version-members (code-place-file place) (code-place-created place) now)))
 
 (defun sites-of (users name kinds)
   "Return a list of JSON objects with the source locations at which USERS, a list of USER
