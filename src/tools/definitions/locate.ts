@@ -61,30 +61,27 @@ export class Locator {
   /** Returns the definition that EDIT is about. Throws a CallError when there is none, or several. */
   async find(edit: Edit): Promise<Located> {
     const { query, label } = edit;
-    const name = query.name.replace(/^"|"$/g, '');
-    const known = await this.#describe(name, this.#home);
+    const known = await this.#describe(query.name.replace(/^"|"$/g, ''), this.#home);
     const { paths, outside } =
       edit.path === undefined ? await this.#pathsOf(edit, known) : { paths: [edit.path], outside: undefined };
+    const ofSymbol = await this.#ofSymbol(await this.#candidatesIn(paths, edit), edit, known);
+    const best = bestFitting(ofSymbol, query);
+    const found = best.length > 1 ? this.#loaded(this.#ofSameKind(best, edit), known) : best;
+    const [only, ...more] = found;
+    // Opening the file throws an error that says why it cannot be changed.
+    if (only === undefined && outside !== undefined) await this.#files.open(outside);
+    if (only === undefined) throw new CallError(`${label}: ${this.#noneText(edit, paths, known)}`);
+    if (more.length > 0) throw new CallError(`${label}: ${severalText(query.name, found)}`);
+    return only;
+  }
+
+  async #candidatesIn(paths: readonly string[], edit: Edit): Promise<Located[]> {
     const candidates: Located[] = [];
     for (const path of paths) {
       const file = await this.#files.open(path);
       candidates.push(...this.#inFile(file, edit).map((target) => ({ file, target })));
     }
-    const ofSymbol = await this.#ofSymbol(candidates, edit, known);
-    const likely = likeliest(
-      ofSymbol.map(({ target }) => target),
-      targetQueryOf(query),
-    );
-    const found = ofSymbol.filter(({ target }) => likely.includes(target));
-    const exact = found.filter(({ target }) => target.head === query.head);
-    const best = exact.length > 0 ? exact : found;
-    const chosen = best.length > 1 ? this.#loaded(this.#ofSameKind(best, edit), known) : best;
-    const [only, ...more] = chosen;
-    // Opening the file throws an error that says why it cannot be changed.
-    if (only === undefined && outside !== undefined) await this.#files.open(outside);
-    if (only === undefined) throw new CallError(`${label}: ${this.#noneText(edit, paths, known)}`);
-    if (more.length > 0) throw new CallError(`${label}: ${severalText(query.name, chosen)}`);
-    return only;
+    return candidates;
   }
 
   #inFile(file: EditedFile, { query, line }: Pick<Edit, 'query' | 'line'>): NamingForm[] {
@@ -202,44 +199,71 @@ export class Locator {
     return undefined;
   }
 
-  #noneText({ query, path, line }: Edit, paths: readonly string[], known: DescribeData | undefined): string {
-    const maker = this.#makerOf(query, known);
-    if (maker !== undefined) return maker;
+  /** Returns an error text for EDIT, whose definition is in none of PATHS: the first known reason. */
+  #noneText(edit: Edit, paths: readonly string[], known: DescribeData | undefined): string {
+    const { query, path, line } = edit;
+    const wanted = `${query.name}${line === undefined ? '' : ` at line ${line}`}`;
     const searched = paths.flatMap((searchedPath) => this.#files.named(searchedPath) ?? []);
-    const others = searched.filter(
-      (file) => this.#inFile(file, { query, ...(line && { line }) }).length === 0,
+    return (
+      this.#makerOf(query, known) ??
+      this.#othersText(edit, wanted, searched) ??
+      this.#otherPackageText(edit, wanted, paths, searched) ??
+      (path === undefined ? this.#notFoundText(query) : this.#notInFileText(query, wanted, path))
     );
-    const locatedAs = (wanted: SoughtDefinition) =>
-      others.flatMap((file) => likeliestFormsNaming(file.forms, wanted).map((target) => ({ file, target })));
-    // If the query is about a method, the error lists the other methods.
-    const alike = locatedAs({ name: query.symbol, ...(query.operator && { operator: query.operator }) });
-    const named = alike.length > 0 ? alike : locatedAs({ name: query.symbol });
-    const atLine = line === undefined ? '' : ` at line ${line}`;
-    if (named.length > 0)
-      return `there is no such definition of ${query.name}${atLine}, but these:\n${rowsText(named)}\n${detailRequest(named)}`;
-    const same = searched.flatMap((file) =>
-      this.#inFile(file, line === undefined ? { query } : { query, line }),
-    );
-    if (same.length > 0) {
-      const where = paths
-        .map((searchedPath) => visibleName(this.#origins.places.fileName(searchedPath)))
-        .join(', ');
-      const names = new Set(
-        same.map(({ home = 'cl-user', written }) => visibleName(qualified(written, home))),
-      );
-      return `${where} does not define ${query.name}${atLine}, but that name in another package. Give it with its package: ${[...names].join(' or ')}.`;
-    }
-    if (path === undefined) {
-      const none = this.#incomplete
-        ? 'none of the files that were looked at (the workspace has more)'
-        : 'no Lisp file of the workspace';
-      return `${none} defines ${query.name}. Give path or, to add it, the name of a definition beside it.`;
-    }
+  }
+
+  /** Returns an error text if the files SEARCHED define the name in another way than EDIT says, such as by other
+   *  methods; else undefined. */
+  #othersText(edit: Edit, wanted: string, searched: readonly EditedFile[]): string | undefined {
+    const { query } = edit;
+    const files = searched.filter((file) => this.#inFile(file, edit).length === 0);
+    const definitionsOf = (sought: SoughtDefinition) =>
+      files.flatMap((file) => likeliestFormsNaming(file.forms, sought).map((target) => ({ file, target })));
+    const sameOperator = query.operator
+      ? definitionsOf({ name: query.symbol, operator: query.operator })
+      : [];
+    const others = sameOperator.length > 0 ? sameOperator : definitionsOf({ name: query.symbol });
+    return others.length > 0
+      ? `there is no such definition of ${wanted}, but these:\n${rowsText(others)}\n${detailRequest(others)}`
+      : undefined;
+  }
+
+  /** Returns an error text if the files SEARCHED, at PATHS, define the name in another package; else undefined. */
+  #otherPackageText(
+    edit: Edit,
+    wanted: string,
+    paths: readonly string[],
+    searched: readonly EditedFile[],
+  ): string | undefined {
+    const same = searched.flatMap((file) => this.#inFile(file, edit));
+    if (same.length === 0) return undefined;
+    const where = paths.map((path) => visibleName(this.#origins.places.fileName(path))).join(', ');
+    const names = new Set(same.map(({ home = 'cl-user', written }) => visibleName(qualified(written, home))));
+    return `${where} does not define ${wanted}, but that name in another package. Give it with its package: ${[...names].join(' or ')}.`;
+  }
+
+  #notFoundText({ name }: DefinitionQuery): string {
+    const none = this.#incomplete
+      ? 'none of the files that were looked at (the workspace has more)'
+      : 'no Lisp file of the workspace';
+    return `${none} defines ${name}. Give path or, to add it, the name of a definition beside it.`;
+  }
+
+  #notInFileText({ symbol }: DefinitionQuery, wanted: string, path: string): string {
     const file = this.#files.named(path);
     const names = file ? definitionsIn(file.forms).map(({ name }) => name.toLowerCase()) : [];
-    const hint = didYouMean(nearest(query.symbol, [...new Set(names)]));
-    return `${visibleName(path)} does not define ${query.name}${atLine}. ${hint || 'read_definition with path lists what it defines.'}`;
+    const hint = didYouMean(nearest(symbol, [...new Set(names)]));
+    return `${visibleName(path)} does not define ${wanted}. ${hint || 'read_definition with path lists what it defines.'}`;
   }
+}
+
+/** Returns those of FOUND that QUERY most likely means. If some begin exactly as QUERY says, returns only these. */
+function bestFitting(found: readonly Located[], query: DefinitionQuery): Located[] {
+  const targets = found.map(({ target }) => target);
+  const likely = new Set(likeliest(targets, targetQueryOf(query)));
+  const best = found.filter(({ target }) => likely.has(target));
+  const exact = best.filter(({ target }) => target.head === query.head);
+  return exact.length > 0 ? exact : best;
 }
 
 /** Returns WRITTEN, a name that is read in the package HOME, with a package prefix. */
