@@ -186,8 +186,8 @@ class Rewriting {
   }
 
   /** Returns the arguments of the new call. A parameter without argument is left out, with the keyword before it. */
-  #parts(bindings: Bindings): string[] {
-    const parts: string[] = [];
+  #parts(bindings: Bindings): Argument[] {
+    const parts: Argument[] = [];
     let [afterKeyword, gap]: [boolean, string | undefined] = [false, undefined];
     for (const part of elementsOf(this.#pattern.to).slice(1)) {
       const isKeyword = part.name?.startsWith(PACKAGE_MARKER) === true;
@@ -204,8 +204,9 @@ class Rewriting {
     return parts;
   }
 
-  #argumentTexts(part: Form, parameter: string | undefined, bindings: Bindings): string[] {
-    if (parameter !== undefined) return (bindings.get(parameter) ?? []).map((form) => this.#source(form));
+  #argumentTexts(part: Form, parameter: string | undefined, bindings: Bindings): Argument[] {
+    if (parameter !== undefined)
+      return (bindings.get(parameter) ?? []).map((form) => ({ text: this.#source(form), form }));
     let [text, at] = ['', part.start];
     for (const inner of formsWithin(part)) {
       if (!this.#isParameter(inner)) continue;
@@ -215,7 +216,7 @@ class Rewriting {
       text += template.slice(at, inner.start) + bound.map((form) => this.#source(form)).join(' ');
       at = inner.end;
     }
-    return [text + part.tree.text.slice(at, part.end)];
+    return [{ text: text + part.tree.text.slice(at, part.end) }];
   }
 
   #isParameter(form: Form): boolean {
@@ -238,17 +239,50 @@ class Rewriting {
 
   /** Returns the call of BEGIN with ARGS in place of FORM: on one line if it fits, else each argument, behind its keyword,
    *  on a line below the first. */
-  #laidOut({ start }: Form, begin: string, args: readonly string[]): string {
-    const oneLine = `(${[begin, ...args].join(' ')})`;
-    const column = start - (this.#text.lastIndexOf('\n', start - 1) + 1);
-    if (args.length === 0 || (column + oneLine.length <= LINE_WIDTH && !oneLine.includes('\n')))
+  #laidOut({ start, end }: Form, begin: string, args: readonly Argument[]): string {
+    const oneLine = `(${[begin, ...args.map(({ text }) => text)].join(' ')})`;
+    const column = this.#column(start);
+    const closing = this.#text.slice(end).match(/^\)*/)?.[0].length ?? 0;
+    if (args.length === 0 || (column + oneLine.length + closing <= LINE_WIDTH && !oneLine.includes('\n')))
       return oneLine;
+    const indent = column + begin.length + 2;
     const rows: string[] = [];
-    for (const arg of args)
-      if (rows.at(-1)?.startsWith(':') && !rows.at(-1)?.includes(' ')) rows[rows.length - 1] += ` ${arg}`;
-      else rows.push(arg);
-    return `(${begin} ${rows.join(`\n${' '.repeat(column + begin.length + 2)}`)})`;
+    for (const arg of args) {
+      const last = rows.at(-1) ?? '';
+      if (isKeyword(last)) rows[rows.length - 1] = `${last} ${this.#indented(arg, indent + last.length + 1)}`;
+      else rows.push(this.#indented(arg, indent));
+    }
+    return `(${begin} ${rows.join(`\n${' '.repeat(indent)}`)})`;
   }
+
+  /** Returns the text of an argument that begins in COLUMN, its further lines moved as far as the first one. An argument with
+   *  a string or a symbol over several lines is not moved: spaces in these are part of the program. */
+  #indented({ text, form }: Argument, column: number): string {
+    if (form === undefined || !text.includes('\n') || hasAtomOverLines(form)) return text;
+    const by = column - this.#column(form.start);
+    return text.replace(
+      /\n( *)(?=[^ \n])/g,
+      (_, blanks: string) => `\n${' '.repeat(Math.max(0, blanks.length + by))}`,
+    );
+  }
+
+  #column(at: number): number {
+    return at - (this.#text.lastIndexOf('\n', at - 1) + 1);
+  }
+}
+
+/** An argument of a new call, and the form of the old call that it is, if it is one. */
+interface Argument {
+  text: string;
+  form?: Form;
+}
+
+function isKeyword(text: string): boolean {
+  return text.startsWith(':') && !/\s/.test(text);
+}
+
+function hasAtomOverLines(form: Form): boolean {
+  return [...formsWithin(form)].some((inner) => inner.mark === 'atom' && inner.text.includes('\n'));
 }
 
 /** A call that would reach beyond this column is written on several lines. */

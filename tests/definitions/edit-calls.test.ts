@@ -123,6 +123,38 @@ Not changed: other/far.lisp:3: it lacks an argument that new needs: C.`,
     );
   });
 
+  test('moves the lines of an argument with it, but no string over lines', async () => {
+    at.put(
+      'uses.lisp',
+      `(in-package :ec)
+(defun lines (x)
+  (rate (list x
+              (list 1
+                    2))
+        (list "one
+ two"
+              x)))
+`,
+    );
+    await edit({ ...CALLS, path: 'uses.lisp', old: '(rate a b)', new: '(rate :zone b :tariff a)' });
+    expect(read('uses.lisp')).toBe(`(in-package :ec)
+(defun lines (x)
+  (rate :zone (list "one
+ two"
+              x)
+        :tariff (list x
+                      (list 1
+                            2))))
+`);
+  });
+
+  test('counts what closes behind a call to its line', async () => {
+    const wide = `"${'x'.repeat(68)}"`;
+    at.put('uses.lisp', `(in-package :ec)\n(defun wide () (progn (rate 1 ${wide})))\n`);
+    await edit({ ...CALLS, path: 'uses.lisp', old: '(rate a b)', new: '(rate a :b b)' });
+    expect(read('uses.lisp')).toContain(`(rate 1\n${' '.repeat(28)}:b ${wide})))\n`);
+  });
+
   test('takes &rest, forms around parameters, and another function', async () => {
     await edit({ ...CALLS, old: '(rate a &rest more)', new: '(price (list a) more 7)' });
     expect(read('uses.lisp')).toContain('(defun plain () (price (list 1) (list 2 3) 7))');
