@@ -47,7 +47,7 @@
      (:file "files") (:file "users") (:file "changes") (:file "gone") (:file "noted")
      (:file "loads") (:file "needs") (:file "forget")
      (:file "compare") (:file "displaced") (:file "disk") (:file "inventory") (:file "naming")
-     (:file "renaming")))
+     (:file "renaming") (:file "experiment")))
    (:module "journal"
     :serial t
     :components

@@ -168,6 +168,15 @@ Throw to TOO-MANY-PARTS if SEEN has *MOST-PARTS* objects."
       (loop while left do (map-parts #'look (pop left)))
       nil)))
 
+(defun map-program-symbols (visit)
+  "Call VISIT with each symbol of the program."
+  (map-packages
+   (lambda (package)
+     (unless (own-package-p package)
+       (do-symbols (symbol package)
+         (when (and (eq (symbol-package symbol) package) (mentioned-p symbol))
+           (funcall visit symbol)))))))
+
 (defun values-with (wanted)
   "Return a list of texts for variables of the program whose values contain a symbol of which the
 predicate WANTED is true, and for symbols with such property lists."
@@ -175,14 +184,11 @@ predicate WANTED is true, and for symbols with such property lists."
     (flet ((look (symbol object format)
              (when (reaches-p wanted object seen)
                (pushnew (format nil format (symbol-text symbol)) texts :test #'string=))))
-      (map-packages
-       (lambda (package)
-         (unless (own-package-p package)
-           (do-symbols (symbol package)
-             (when (and (eq (symbol-package symbol) package) (mentioned-p symbol))
-               (when (boundp symbol) (look symbol (symbol-value symbol) "the value of ~A"))
-               (when (symbol-plist symbol)
-                 (look symbol (symbol-plist symbol) "the property list of ~A")))))))
+      (map-program-symbols
+       (lambda (symbol)
+         (when (boundp symbol) (look symbol (symbol-value symbol) "the value of ~A"))
+         (when (symbol-plist symbol)
+           (look symbol (symbol-plist symbol) "the property list of ~A"))))
       (sort texts #'string<))))
 
 (defun needed-by-values (wanted)
