@@ -70,7 +70,7 @@
     :serial t
     :components
     ((:file "package") (:file "recording") (:file "probes") (:file "calls") (:file "types")
-     (:file "samples") (:file "heap") (:file "timing") (:file "operation")))
+     (:file "tables") (:file "samples") (:file "heap") (:file "timing") (:file "operation")))
    (:module "tests"
     :serial t
     :components

@@ -30,7 +30,8 @@
    "True when most of the memory went to large objects, for each of which the profiler takes only
    one sample.")
   (spots (list spot) :optional)
-  (found integer "Number of functions that were the innermost frame of a sample."))
+  (found integer "Number of functions that were the innermost frame of a sample.")
+  (crowded (list crowded-table) :optional))
 
 (defparameter *sample-seconds* 0.01 "The number of seconds between two samples.")
 (defparameter *sample-limit* 5000 "The maximum number of samples in modes other than :ALLOC.")
@@ -246,6 +247,19 @@ samples cannot account for most of them. SBCL takes a sample for each page of sm
 only one for a large object, even if it has several pages."
   (> octets (* 2 samples page-octets)))
 
+(defparameter *hot-part* 1/20
+  "The part of the samples in which a function must be, so that the hash tables it uses are looked
+at.")
+
+(defun hot-functions (spots samples)
+  "Return a list of those functions of the program in SPOTS that are in many of SAMPLES, the number
+of samples."
+  (loop for spot in spots
+        for function = (and (>= (spot-total spot) (* *hot-part* samples))
+                            (program-name-p (spot-name spot))
+                            (ignore-errors (function-of-frame (spot-info spot))))
+        when function collect function))
+
 (defun profile-members (mode top octets)
   "Return a plist for a JSON object about the samples in MODE: their number, whether the maximum
 number was reached, and at most TOP functions. OCTETS is the number of octets allocated while the
@@ -260,4 +274,5 @@ samples were taken, or NIL if it is unknown."
           "spots" (and (plusp samples)
                        (loop for spot in (chosen-spots spots top samples)
                              collect (spot-row spot samples)))
-          "found" (count-if #'plusp spots :key #'spot-self))))
+          "found" (count-if #'plusp spots :key #'spot-self)
+          "crowded" (crowded-tables (hot-functions spots samples)))))
