@@ -1824,6 +1824,8 @@ export interface TestResult {
   /** How many of the checks failed as expected. */
   expected?: number;
   failures?: TestFailure[];
+  /** The forms of checks that passed, if the run was of this test by its name, and how often. */
+  passed?: { form: string; times: number }[];
   /** Output of the test, when it did not pass. */
   output?: string;
   milliseconds?: number;
