@@ -25,19 +25,15 @@ that were looked at, at most LIMIT."
               (loop for count being the hash-values of counts sum count)))))
 
 (defun tables-within (object)
-  "Return a list of the hash tables to which OBJECT leads through lists, vectors and instances of
-the program's classes."
+  "Return a list of the hash tables to which OBJECT leads through other data of the program."
   (let ((left (list object)) (seen (make-hash-table :test 'eq)) (tables '()))
     (loop while (and left (< (hash-table-count seen) *most-objects*))
           do (let ((part (pop left)))
                (unless (gethash part seen)
                  (setf (gethash part seen) t)
-                 (typecase part
-                   (hash-table (push part tables))
-                   ((or cons simple-vector standard-object structure-object)
-                    (when (or (listp part) (vectorp part)
-                              (mentioned-p (class-name (class-of part))))
-                      (introspect "MAP-ROOT" (lambda (inner) (push inner left)) part)))))))
+                 (if (hash-table-p part)
+                     (push part tables)
+                     (map-parts (lambda (inner) (push inner left)) part)))))
     tables))
 
 (defun variables-used (functions)

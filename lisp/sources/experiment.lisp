@@ -114,28 +114,25 @@ there. Return a list of texts for the removed entries."
           collect (progn (remhash key table) (format nil "entry ~A" (local-text key)))))
 
 (defun map-places (visit object)
-  "Call VISIT with each element of OBJECT and NIL, or with the value of each entry or slot of OBJECT
-and a function that sets this."
-  (typecase object
-    (cons (loop for rest = object then (cdr rest)
-                while (consp rest) do (funcall visit (car rest) nil)))
-    ((array t) (dotimes (index (array-total-size object))
-                 (funcall visit (row-major-aref object index) nil)))
-    (hash-table (maphash (lambda (key value)
-                           (funcall visit value (lambda (new) (setf (gethash key object) new))))
-                         object))
-    (t (when (user-instance-p object)
+  "Call VISIT with the value of each entry or slot of OBJECT and a function that sets this, or with
+each other object to which OBJECT refers directly and NIL."
+  (cond ((hash-table-p object)
+         (maphash (lambda (key value)
+                    (funcall visit value (lambda (new) (setf (gethash key object) new))))
+                  object))
+        ((user-instance-p object)
          (loop for slot in (sb-mop:class-slots (class-of object))
                for name = (sb-mop:slot-definition-name slot)
                when (slot-boundp object name)
                  do (let ((name name))
                       (funcall visit (slot-value object name)
-                               (lambda (new) (setf (slot-value object name) new)))))))))
+                               (lambda (new) (setf (slot-value object name) new))))))
+        (t (map-parts (lambda (part) (funcall visit part nil)) object))))
 
 (defun trim-object (object set going-p)
   "Remove the entries of which ENTRY-P is true from OBJECT, if it is a list, a hash table or a
 vector with a fill pointer. SET is a function that sets the place with OBJECT, or NIL if that is in
-a list or vector. Return what OBJECT has become, and a list of texts for the entries."
+neither a slot nor an entry. Return what OBJECT has become, and a list of texts for the entries."
   (cond ((hash-table-p object) (values object (trim-table object going-p)))
         ;; A list in a list can be a record, in which the position of an element has a meaning.
         ((and (consp object) set)
@@ -145,7 +142,7 @@ a list or vector. Return what OBJECT has become, and a list of texts for the ent
         ((and (vectorp object) (array-has-fill-pointer-p object))
          (multiple-value-bind (kept gone) (list-without (coerce object 'list) going-p)
            (when gone
-             (replace object kept)
+             (fill (replace object kept) nil :start (length kept))
              (setf (fill-pointer object) (length kept)))
            (values object gone)))
         (t object)))

@@ -136,22 +136,6 @@ out those in the list GOING."
 (defparameter *most-parts* 500000
   "The maximum number of objects that are examined in a search through the values of variables.")
 
-(defun user-instance-p (object)
-  "Return true if OBJECT is an instance of a class of the program."
-  (and (instance-p object)
-       (let ((name (class-name (class-of object)))) (and (symbolp name) (mentioned-p name)))))
-
-(defun map-parts (visit object)
-  "Call VISIT with the objects to which OBJECT refers directly, if OBJECT is data or code of the
-program: not for classes, packages, streams and other instances of SBCL's classes."
-  (typecase object
-    (symbol)
-    (code (map-constants visit object))
-    (cell (funcall visit (name-symbol (cell-name object))))
-    ((or number string character))
-    (t (when (or (hash-table-p object) (not (instance-p object)) (user-instance-p object))
-         (introspect "MAP-ROOT" visit object)))))
-
 (defun reaches-p (wanted object seen)
   "Return true if OBJECT or an object in it, at any depth, is a symbol of which the predicate WANTED
 is true. SEEN is an EQ hash table with the objects that were examined before, to which this adds.
