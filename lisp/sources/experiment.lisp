@@ -116,18 +116,16 @@ there. Return a list of texts for the removed entries."
 (defun map-places (visit object)
   "Call VISIT with the value of each entry or slot of OBJECT and a function that sets this, or with
 each other object to which OBJECT refers directly and NIL."
-  (cond ((hash-table-p object)
-         (maphash (lambda (key value)
-                    (funcall visit value (lambda (new) (setf (gethash key object) new))))
-                  object))
-        ((user-instance-p object)
-         (loop for slot in (sb-mop:class-slots (class-of object))
-               for name = (sb-mop:slot-definition-name slot)
-               when (slot-boundp object name)
-                 do (let ((name name))
-                      (funcall visit (slot-value object name)
-                               (lambda (new) (setf (slot-value object name) new))))))
-        (t (map-parts (lambda (part) (funcall visit part nil)) object))))
+  (let ((slots (and (user-instance-p object) (inner-slots object))))
+    (cond ((hash-table-p object)
+           (maphash (lambda (key value)
+                      (funcall visit value (lambda (new) (setf (gethash key object) new))))
+                    object))
+          (slots (loop for (name . value) in slots
+                       do (let ((name name))
+                            (funcall visit value
+                                     (lambda (new) (setf (slot-value object name) new))))))
+          (t (map-parts (lambda (part) (funcall visit part nil)) object)))))
 
 (defun trim-object (object set going-p)
   "Remove the entries of which ENTRY-P is true from OBJECT, if it is a list, a hash table or a
@@ -245,9 +243,15 @@ tell what was removed and what was not."
               (list (format nil "Only the values of variables and property lists were searched for ~
                                  it. What else the evaluated forms did stays."))))))))
 
-(defun live-lisp:forget (&rest names)
-  "Remove the definitions of NAMES, symbols or lists (SETF symbol), that evaluated forms made and no
-file has, with the entries for them in the lists and hash tables that are values of variables.
-Print what was removed and what was not."
-  (format t "~{~A~%~}" (forgotten-lines names))
-  (values))
+(defun live-lisp:forget (name &rest names)
+  "Remove the definitions of NAME and NAMES, symbols or lists (SETF symbol), that evaluated forms
+made and no file has, with the entries for them in the lists and hash tables to which variables
+lead. Print what was removed and what was not."
+  (let* ((names (cons name names))
+         (wrong (find-if-not (lambda (name) (typep name 'program-name)) names)))
+    (when wrong
+      (error "LIVE-LISP:FORGET takes symbols and lists (SETF symbol), such as 'f, but not ~S. ~
+              Nothing was removed."
+             wrong))
+    (format t "~{~A~%~}" (forgotten-lines names))
+    (values)))

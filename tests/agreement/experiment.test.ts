@@ -102,6 +102,17 @@ describe('an experiment is taken back', () => {
     await session.eval("(setf *current* 'old-hook)");
   });
 
+  test('also a setter, a variable, and the last call in a queue', async () => {
+    await session.eval(`(progn (defvar *zz* 1) (defun (setf zz-side) (new x) (declare (ignore x)) new)
+      (vector-push-extend #'(setf zz-side) *queue*) nil)`);
+    expect(await forget("'*zz* '(setf zz-side)")).toBe(
+      `Removed: function (SETF APP::ZZ-SIDE); variable APP::*ZZ*.\nTaken out of APP::*QUEUE*: #<FUNCTION (SETF APP::ZZ-SIDE)>.\n${REST}`,
+    );
+    expect(await session.eval("(list (boundp '*zz*) (fboundp '(setf zz-side)) (length *queue*))")).toBe(
+      '(NIL NIL 1)',
+    );
+  });
+
   test('also in an image that is built again', async () => {
     await session.eval('(defun zz-again () 1)');
     await forget("'zz-again");
@@ -119,5 +130,8 @@ describe('an experiment is taken back', () => {
       'No evaluated form has defined APP::OLD-HOOK, APP::NOTHING, so nothing was removed.',
     );
     expect(await session.eval('(hooks)')).toBe('(:OLD)');
+    expect((await session.call('eval_form', { form: '(live-lisp:forget "zz")' })).text).toMatch(
+      /^Error: LIVE-LISP:FORGET takes symbols and lists \(SETF symbol\), such as 'f, but not "zz"\. Nothing was removed\.\n/,
+    );
   });
 });
