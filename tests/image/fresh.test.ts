@@ -278,7 +278,9 @@ describe('its end', () => {
     expect(await session.text('interrupt', { job: number })).toMatch(
       new RegExp(`^Call ${number} \\(eval_form .*\\): Interrupted after `),
     );
-    expect((await call).text).toMatch(/^In a fresh image:\nError: Interrupted after /);
+    expect((await call).text).toMatch(
+      /^In a fresh image:\nError: Interrupted after \d+\.\d s by the tool interrupt; the fresh image ends with its call\.\n/,
+    );
     expect(await session.text('image_status')).not.toContain('fresh images');
     await session.text('interrupt');
     await own;
