@@ -47,7 +47,7 @@
      (:file "files") (:file "users") (:file "noted") (:file "changes") (:file "gone")
      (:file "loads") (:file "needs") (:file "forget")
      (:file "compare") (:file "displaced") (:file "disk") (:file "inventory") (:file "naming")
-     (:file "renaming")))
+     (:file "renaming") (:file "experiment")))
    (:module "journal"
     :serial t
     :components
@@ -70,7 +70,7 @@
     :serial t
     :components
     ((:file "package") (:file "recording") (:file "probes") (:file "calls") (:file "types")
-     (:file "samples") (:file "heap") (:file "timing") (:file "operation")))
+     (:file "tables") (:file "samples") (:file "heap") (:file "timing") (:file "operation")))
    (:module "tests"
     :serial t
     :components

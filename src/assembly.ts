@@ -230,6 +230,7 @@ export function assembleParts(
       root,
       trees: config.roots.map((each) => (each === config.root ? root : each)),
       fasls,
+      fresh: true,
       onReply: (reply) => places.prepareFor(reply),
     });
     const places = new Places(root === config.root ? workspace.root : root, placesIn(fresh));

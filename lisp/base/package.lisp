@@ -13,7 +13,7 @@
            "LIST-REGISTERED-TOOLS" "GET-AGENT-Q-TOOLS" "REGISTER-AGENT-Q-TOOLS"
            "TOOL-TO-SCHEMA" "TOOLS-TO-SCHEMA"
            "TOOL-RESULT" "TOOL-RESULT-ID" "TOOL-RESULT-SUCCESS" "TOOL-RESULT-RESULT"
-           "TOOL-RESULT-ERROR" "EXECUTE-TOOL-CALL" "STOP")
+           "TOOL-RESULT-ERROR" "EXECUTE-TOOL-CALL" "STOP" "FORGET")
   ;; Lock the package, so that a definition of the user under one of these names cannot break the
   ;; agent.
   (:lock t))

@@ -1,6 +1,6 @@
-;;;; Internals of SBCL: callers of functions, clocks, entered methods, and coverage. The macros
-;;;; DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their parameters. Each name that is
-;;;; declared here needs a row in probes.lisp.
+;;;; Internals of SBCL: callers of functions, clocks, entered methods, hashes, and coverage. The
+;;;; macros DEFINE-INTERNAL and so on are in sbcl.lisp, which explains their parameters. Each name
+;;;; that is declared here needs a row in probes.lisp.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -43,6 +43,12 @@ arguments before those of the method."
 (define-internal release-generic (function key)
   "Remove the wrapper KEY of FUNCTION, a generic function that may no longer have a name."
   ("SB-IMPL" "UNENCAPSULATE-GENERIC-FUNCTION"))
+
+(define-ability "hashes" "a profile does not tell which hash tables have keys with the same hash")
+
+(define-internal hash-function (table)
+  "Return the function that computes the hash of a key for TABLE, a hash table."
+  ("SB-IMPL" "HASH-TABLE-HASH-FUN"))
 
 (define-ability "coverage" "run_tests does not tell what its tests ran")
 

@@ -127,30 +127,6 @@ collector, a word can be left from a call that has returned."
                      (when valid (push object objects)))))
     objects))
 
-(defun asked-threads (threads function)
-  "Have each of THREADS call FUNCTION, as an interruption. Return two lists: pairs of a thread and
-the value, and the threads that have not answered within *LOOK-SECONDS*."
-  (let ((told (sb-thread:make-semaphore :name "live-lisp holders"))
-        (deadline (+ (get-internal-real-time)
-                     (* *look-seconds* internal-time-units-per-second)))
-        (answers (mapcar #'list threads)))
-    (dolist (answer answers)
-      (let ((answer answer))
-        (ignore-errors
-         (sb-thread:interrupt-thread
-          (first answer)
-          (lambda ()
-            (when (room-on-stack-p)
-              (setf (rest answer) (list (ignore-errors (funcall function)))))
-            (sb-thread:signal-semaphore told))))))
-    (loop repeat (length answers)
-          while (sb-thread:wait-on-semaphore
-                 told :timeout (max 0 (/ (- deadline (get-internal-real-time))
-                                         internal-time-units-per-second))))
-    (values (loop for (thread . value) in answers
-                  when value collect (cons thread (first value)))
-            (mapcar #'first (remove-if #'rest answers)))))
-
 (defun root-threads ()
   "Return a list of the threads whose stacks and bindings are roots: those of the program."
   (let ((threads (sb-thread:list-all-threads)))

@@ -1,30 +1,42 @@
-;;;; Shows the current stack of any thread.
+;;;; Shows the current stack of any thread. Has threads call functions, as interruptions.
 
 (in-package "LIVE-LISP.DEBUG")
 
 (defparameter *look-seconds* 1
-  "The maximum number of seconds for which an answer waits until a thread has reported its frames.")
+  "The maximum number of seconds for which an answer waits until threads have answered.")
 
-(defun look-here (done)
-  "Call the function DONE with a list of JSON objects for the frames of this thread. FRAMES-OF
-interrupts the thread to run this function, which runs no code of the program."
-  (let ((frames '()) (*may-read-spans* nil))
-    (unwind-protect
-         (setf frames (ignore-errors
-                       (mapcar #'call-data (calls-on-stack))))
-      (funcall done frames))))
+(defun asked-threads (threads function)
+  "Have each of THREADS call FUNCTION, as an interruption. Return two lists: pairs of a thread and
+the value, and the threads that have not answered within *LOOK-SECONDS*."
+  (let ((told (sb-thread:make-semaphore :name "live-lisp look"))
+        (deadline (+ (get-internal-real-time)
+                     (* *look-seconds* internal-time-units-per-second)))
+        (answers (mapcar #'list threads)))
+    (dolist (answer answers)
+      (let ((answer answer))
+        (ignore-errors
+         (sb-thread:interrupt-thread
+          (first answer)
+          (lambda ()
+            (when (room-on-stack-p)
+              (setf (rest answer) (list (ignore-errors (funcall function)))))
+            (sb-thread:signal-semaphore told))))))
+    (loop repeat (length answers)
+          while (sb-thread:wait-on-semaphore
+                 told :timeout (max 0 (/ (- deadline (get-internal-real-time))
+                                         internal-time-units-per-second))))
+    (values (loop for (thread . value) in answers
+                  when value collect (cons thread (first value)))
+            (mapcar #'first (remove-if #'rest answers)))))
 
 (defun frames-of (thread)
   "Return a list of JSON objects for the frames of THREAD. The second value is NIL if THREAD has not
 reported them within *LOOK-SECONDS*."
-  (let ((told (sb-thread:make-semaphore :name "live-lisp look")) (frames '()))
-    (flet ((done (found)
-             (setf frames found)
-             (sb-thread:signal-semaphore told)))
-      (ignore-errors
-       (sb-thread:interrupt-thread thread (lambda () (when (room-on-stack-p) (look-here #'done)))))
-      (let ((in-time (sb-thread:wait-on-semaphore told :timeout *look-seconds*)))
-        (values frames in-time)))))
+  (multiple-value-bind (told silent)
+      (asked-threads (list thread)
+                     (lambda ()
+                       (let ((*may-read-spans* nil)) (mapcar #'call-data (calls-on-stack)))))
+    (values (cdr (first told)) (null silent))))
 
 (defun threads-named (name)
   "Return a list of the threads called NAME in any letter case. If there are none, return those

@@ -44,6 +44,22 @@ change an instance whose class was redefined, by methods of the program."
   (typep (class-of object) '(or standard-class structure-class condition-class
                              sb-mop:funcallable-standard-class)))
 
+(defun user-instance-p (object)
+  "Return true if OBJECT is an instance of a class of the program."
+  (and (instance-p object)
+       (let ((name (class-name (class-of object)))) (and (symbolp name) (mentioned-p name)))))
+
+(defun map-parts (visit object)
+  "Call VISIT with the objects to which OBJECT refers directly, if OBJECT is data or code of the
+program: not for classes, packages, streams and other instances of SBCL's classes."
+  (typecase object
+    (symbol)
+    (code (map-constants visit object))
+    (cell (funcall visit (name-symbol (cell-name object))))
+    ((or number string character))
+    (t (when (or (hash-table-p object) (not (instance-p object)) (user-instance-p object))
+         (introspect "MAP-ROOT" visit object)))))
+
 (defun walk-heap (visit)
   "Call VISIT with each object in the heap, a type code of SBCL's, and the number of its octets.
 Garbage that was not collected yet counts. VISIT must not allocate memory. Return true. Do nothing

@@ -30,7 +30,8 @@
    "True when most of the memory went to large objects, for each of which the profiler takes only
    one sample.")
   (spots (list spot) :optional)
-  (found integer "Number of functions that were the innermost frame of a sample."))
+  (found integer "Number of functions that were the innermost frame of a sample.")
+  (crowded (list crowded-table) :optional))
 
 ;;; Taking samples
 
@@ -106,7 +107,21 @@ samples were taken, or NIL if it is unknown."
           "spots" (and (plusp samples)
                        (loop for spot in (chosen-spots spots top samples)
                              collect (spot-row spot samples)))
-          "found" (count-if #'plusp spots :key #'spot-self))))
+          "found" (count-if #'plusp spots :key #'spot-self)
+          "crowded" (crowded-tables (hot-functions spots samples)))))
+
+(defparameter *hot-part* 1/20
+  "The part of the samples in which a function must be, so that the hash tables it uses are looked
+at.")
+
+(defun hot-functions (spots samples)
+  "Return a list of those functions of the program in SPOTS that are in many of SAMPLES, the number
+of samples."
+  (loop for spot in spots
+        for function = (and (>= (spot-total spot) (* *hot-part* samples))
+                            (program-name-p (spot-name spot))
+                            (ignore-errors (function-of-frame (spot-info spot))))
+        when function collect function))
 
 (defun large-objects-p (octets samples)
   "OCTETS is the number of octets allocated while SAMPLES samples were taken. Return true if the

@@ -41,13 +41,12 @@ those that the class SYMBOL specializes."
 (defun map-package-definitions (visit package)
   "Call VISIT for each definition of a symbol at home in PACKAGE, and for each of METHODS-ABOUT it,
 with three arguments as MAP-DEFINITIONS does. It is called several times for some methods."
-  (do-symbols (symbol package)
-    (when (eq (symbol-package symbol) package)
-      (map-definitions visit symbol)
-      (loop for method in (methods-about symbol)
-            for name = (sb-mop:generic-function-name (sb-mop:method-generic-function method))
-            ;; Other names are SBCL's, for the slots of classes.
-            when (or (symbolp name) (eq (first name) 'setf)) do (funcall visit :method name method)))))
+  (dolist (symbol (home-symbols package))
+    (map-definitions visit symbol)
+    (loop for method in (methods-about symbol)
+          for name = (sb-mop:generic-function-name (sb-mop:method-generic-function method))
+          ;; Other names are SBCL's, for the slots of classes.
+          when (or (symbolp name) (eq (first name) 'setf)) do (funcall visit :method name method))))
 
 (defun within-files-p (identity paths)
   "Return true unless a file that is there and is not one of PATHS made the definition that IDENTITY

@@ -238,15 +238,21 @@ predicate WANTED is true, and for symbols with such property lists."
     (flet ((look (symbol object format)
              (when (reaches-p wanted object seen)
                (pushnew (format nil format (symbol-text symbol)) texts :test #'string=))))
-      (map-packages
-       (lambda (package)
-         (unless (own-package-p package)
-           (do-symbols (symbol package)
-             (when (and (eq (symbol-package symbol) package) (mentioned-p symbol))
-               (when (boundp symbol) (look symbol (symbol-value symbol) "the value of ~A"))
-               (when (symbol-plist symbol)
-                 (look symbol (symbol-plist symbol) "the property list of ~A")))))))
+      (map-program-symbols
+       (lambda (symbol)
+         (when (boundp symbol) (look symbol (symbol-value symbol) "the value of ~A"))
+         (when (symbol-plist symbol)
+           (look symbol (symbol-plist symbol) "the property list of ~A"))))
       (sort texts #'string<))))
+
+(defun map-program-symbols (visit)
+  "Call VISIT with each symbol of the program."
+  (map-packages
+   (lambda (package)
+     (unless (own-package-p package)
+       (do-symbols (symbol package)
+         (when (and (eq (symbol-package symbol) package) (mentioned-p symbol))
+           (funcall visit symbol)))))))
 
 (defun reaches-p (wanted object seen)
   "Return true if OBJECT or an object in it, at any depth, is a symbol of which the predicate WANTED
@@ -264,18 +270,3 @@ Throw to TOO-MANY-PARTS if SEEN has *MOST-PARTS* objects."
       (loop while left do (map-parts #'look (pop left)))
       nil)))
 
-(defun map-parts (visit object)
-  "Call VISIT with the objects to which OBJECT refers directly, if OBJECT is data or code of the
-program: not for classes, packages, streams and other instances of SBCL's classes."
-  (typecase object
-    (symbol)
-    (code (map-constants visit object))
-    (cell (funcall visit (name-symbol (cell-name object))))
-    ((or number string character))
-    (t (when (or (hash-table-p object) (not (instance-p object)) (user-instance-p object))
-         (introspect "MAP-ROOT" visit object)))))
-
-(defun user-instance-p (object)
-  "Return true if OBJECT is an instance of a class of the program."
-  (and (instance-p object)
-       (let ((name (class-name (class-of object)))) (and (symbolp name) (mentioned-p name)))))

@@ -54,7 +54,8 @@ message here, within limits, since FiveAM's own printing of a value may never en
 arguments for NOTE-FAILURE. PACKAGE is the package of FiveAM."
   (note-checks 1)
   (flet ((reason () (format nil "~:[failed~;~:*~A~]" (home-call package "REASON" object))))
-    (cond ((home-type-p package "TEST-PASSED" object))
+    (cond ((home-type-p package "TEST-PASSED" object)
+           (note-passed (home-call package "TEST-EXPR" object)))
           ((home-type-p package "TEST-SKIPPED" object) (incf (result-skipped *result*)))
           ((home-type-p package "UNEXPECTED-TEST-FAILURE" object)
            (let ((condition (home-call package "ACTUAL-CONDITION" object)))

@@ -87,8 +87,9 @@ them, no longer has them.
 RESULTS: a list of RESULT structures, newest first.
 NOTED: the number of failures recorded in full.
 SEEN: the number of tests that have begun or were left out.
-UNSEEN: a list of the names of tested systems of which no test has begun."
-  skip seed (former '()) (results '()) (noted 0) (seen 0) (unseen '()))
+UNSEEN: a list of the names of tested systems of which no test has begun.
+TELLS-PASSED: true if the forms of checks that pass are recorded."
+  skip seed (tells-passed nil) (former '()) (results '()) (noted 0) (seen 0) (unseen '()))
 
 (defvar *run* nil "The RUN structure of the run of tests that this thread belongs to, or NIL.")
 

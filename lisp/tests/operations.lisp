@@ -196,9 +196,11 @@ function that it must call to begin measuring."
                        (name (entries-of-name name entries))
                        (again (setf (values entries gone) (entries-again again entries))
                               entries)))
+         (single (and name (null (rest chosen)) (not (entry-suite (first chosen)))))
          (members (call-measuring
                    folder root systems
                    (lambda (measure)
+                     (setf (run-tells-passed *run*) single)
                      (call-as-job-part nil (lambda ()
                                              (when measure (funcall measure))
                                              (call-with-seed ""

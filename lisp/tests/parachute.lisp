@@ -51,6 +51,7 @@ of errors that the current test had before the check. PACKAGE is the package of 
   (note-checks 1)
   (case (home-call package "STATUS" result)
     (:skipped (incf (result-skipped *result*)))
+    (:passed (note-passed (home-call package "EXPRESSION" result)))
     (:failed (when (= errors (result-errors *result*))
                (apply #'note-failure package "failure"
                       (parachute-failure-arguments package result))))))

@@ -28,6 +28,8 @@
   (skipped integer :optional "How many of the checks were skipped.")
   (expected integer :optional "How many of the checks failed as expected.")
   (failures (list test-failure) :optional)
+  (passed (list (object (form string) (times integer))) :optional
+   "The forms of checks that passed, if the run was of this test by its name, and how often.")
   (output string :optional "Output of the test, when it did not pass.")
   (milliseconds real :optional)
   (left boolean :optional "True when the test did not run to its end.")
@@ -59,13 +61,14 @@ NAME: the name of the test in the framework. TEXT: this name as text.
 CHECKS, FAILED, SKIPPED: the numbers of all checks, of failed ones and of skipped ones.
 ERRORS, EXPECTED: the numbers of unexpected errors and of expected failures.
 FAILURES: a list of JSON objects, newest first.
+PASSED: an alist from the texts of checks that passed to how often they did, newest first.
 LEFT: true if the test did not end normally.
 SYSTEMS: a list of the names of the systems being tested, innermost first.
 NOTES: a plist for the wrappers of the framework.
 REACHED: NIL, or the text from REACHED-TEXT for the definitions that the test has called."
   framework name text systems
   (checks 0) (failed 0) (errors 0) (skipped 0) (expected 0)
-  (failures '()) (milliseconds 0) (left nil) (notes '()) (reached nil)
+  (failures '()) (passed '()) (milliseconds 0) (left nil) (notes '()) (reached nil)
   (output-capture (make-capture 400 600)))
 
 (defvar *result* nil "The RESULT structure of the test that this thread is running, or NIL.")
@@ -128,6 +131,16 @@ CHECK-PLACE returns it."
   "Add COUNT to the number of checks of the current test."
   (incf (result-checks *result*) count))
 
+(defun note-passed (form)
+  "If this run records the checks that pass, record that the check FORM has passed."
+  (when (run-tells-passed *run*)
+    (apart-from-tests
+      (let* ((text (form-text form (home-of (result-name *result*))))
+             (pair (assoc text (result-passed *result*) :test #'string=)))
+        (cond (pair (incf (cdr pair)))
+              ((< (length (result-passed *result*)) *noted-in-test*)
+               (push (cons text 1) (result-passed *result*))))))))
+
 ;;; Reporting results to the server
 
 (defun send-part (part)
@@ -158,6 +171,8 @@ place where the test is defined."
           "skipped" (result-skipped result)
           "expected" (result-expected result)
           "failures" (reverse (result-failures result))
+          "passed" (loop for (text . times) in (reverse (result-passed result))
+                         collect (object "form" text "times" times))
           "output" (and (or (result-left result) (result-failures result))
                         (output-text (result-output-capture result)))
           "milliseconds" (result-milliseconds result)

@@ -42,7 +42,8 @@ going to hold it. PACKAGE is the package of Rove."
     (unless (and reason *hold-seconds*)
       (note-checks 1)
       (cond ((home-type-p results "PENDING" check) (incf (result-skipped *result*)))
-            ((not (home-type-p results "FAILED" check)))
+            ((not (home-type-p results "FAILED" check))
+             (note-passed (rove-result "ASSERTION-FORM" check)))
             ((typep reason 'condition) (note-failure package "error" :condition reason))
             (t (apply #'note-failure package "failure" (rove-failure-arguments check)))))))
 

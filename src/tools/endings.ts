@@ -40,27 +40,29 @@ const NOT_STARTED_REASONS: Partial<Record<Interruption['reason'], string>> = {
 };
 
 function interruptionText(interruption: Interruption): string {
-  const { reason, afterMs, notBegun, endedBy, attached } = interruption;
+  const { reason, afterMs, notBegun, endedBy, attached, fresh } = interruption;
   const after = secondsText(afterMs);
+  const kept = fresh ? 'the fresh image ends with its call' : 'the image is kept';
+  const whole = fresh ? kept : 'the image and what was done so far are kept';
   if (notBegun) {
     const why = NOT_STARTED_REASONS[reason] ?? 'because the client cancelled it';
     return `Ended ${why} after it had waited ${after}; it had not begun, so nothing was done.`;
   }
   switch (reason) {
     case 'timeout':
-      return `Interrupted after ${after}, the limit of this call; the image and what was done so far are kept.`;
+      return `Interrupted after ${after}, the limit of this call; ${whole}.`;
     case 'cancelled':
-      return `Interrupted after ${after} because the client cancelled it; the image is kept.`;
+      return `Interrupted after ${after} because the client cancelled it; ${kept}.`;
     case 'interrupt':
-      return `Interrupted after ${after} by the tool interrupt; the image and what was done so far are kept.`;
+      return `Interrupted after ${after} by the tool interrupt; ${whole}.`;
     case 'ending':
       return `Interrupted after ${after} because the server is ending.`;
     case 'heap':
-      return `Interrupted after ${after} because it was about to exhaust the heap; the image is kept. Allocate less at once${attached ? '' : ', or ask the user for a larger --heap'}.`;
+      return `Interrupted after ${after} because it was about to exhaust the heap; ${kept}. Allocate less at once${attached ? '' : ', or ask the user for a larger --heap'}.`;
     case 'ended':
-      return `Its thread was ended by ${endedBy === undefined ? 'the code that ran in it' : `another thread (${endedBy})`}, so the call has no value; the image is kept.`;
+      return `Its thread was ended by ${endedBy === undefined ? 'the code that ran in it' : `another thread (${endedBy})`}, so the call has no value; ${kept}.`;
     case 'terminated':
-      return `Its thread was ended after ${after} because it did not react to being interrupted; the image is kept.`;
+      return `Its thread was ended after ${after} because it did not react to being interrupted; ${kept}.`;
   }
 }
 

@@ -34,6 +34,8 @@ async function compare(args: object): Promise<string> {
   return text.replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g, 'TIME');
 }
 
+/** What an answer ends with that lists what was only evaluated. */
+const UNDO = "(live-lisp:forget 'NAME) removes one, with its entries in lists and hash tables.";
 const PACKAGE = '(defpackage "P" (:use "CL")) (in-package "P")';
 
 test('what was evaluated over a file, beside it, and undone', async () => {
@@ -63,6 +65,7 @@ test('what was evaluated over a file, beside it, and undone', async () => {
     'In the image but in no file that was loaded:',
     '  function P::EXTRA, evaluated at TIME by (defun extra () 2)',
     '  method P::M (COMMON-LISP::STRING), evaluated at TIME by (defmethod m ((x string)) 3)',
+    UNDO,
   ];
   expect(await compare({ path: 'e.lisp' })).toBe([...beside, ...over].join('\n'));
   expect(await compare({ package: 'p' })).toBe([...beside, ...over].join('\n'));
@@ -264,6 +267,7 @@ test('what was forgotten stays forgotten in an image that is built again, and wh
       'load_file with forget: true removes what its file no longer has.',
       'In the image but in no file that was loaded:',
       '  function P::BESIDE, evaluated at TIME by (defun beside () 1)',
+      UNDO,
     ].join('\n'),
   );
 });

@@ -255,6 +255,38 @@ describe('its end', () => {
     expect(remains(session)).toEqual(ONE_IMAGE);
   });
 
+  test('comes by interrupt, and image_status lists the call until then', async () => {
+    const call = session.call('eval_form', {
+      form: '(progn (print :begun) (loop (sleep 0.1)))',
+      fresh: true,
+    });
+    const LISTED = /Calls in fresh images:\n {2}(\d+): eval_form \(progn .*\n.*:BEGUN/;
+    let number = 0;
+    await until('its call', 20_000, async () => {
+      number = Number(LISTED.exec(await session.text('image_status'))?.[1]);
+      return number > 0;
+    });
+    const own = session.call('eval_form', { form: '(loop (sleep 0.1))' });
+    await until('the other', 20_000, async () =>
+      (await session.text('image_status')).includes('The Lisp image is busy: 1 call runs.'),
+    );
+    expect(await session.text('interrupt')).toMatch(
+      new RegExp(
+        `^2 calls are under way: \\d+ \\(eval_form \\(loop .*\\), ${number} \\(eval_form \\(progn .*\\)\\. Give job`,
+      ),
+    );
+    expect(await session.text('interrupt', { job: number })).toMatch(
+      new RegExp(`^Call ${number} \\(eval_form .*\\): Interrupted after `),
+    );
+    expect((await call).text).toMatch(
+      /^In a fresh image:\nError: Interrupted after \d+\.\d s by the tool interrupt; the fresh image ends with its call\.\n/,
+    );
+    expect(await session.text('image_status')).not.toContain('fresh images');
+    await session.text('interrupt');
+    await own;
+    expect(await session.eval('*kept*')).toBe('1');
+  });
+
   test('is told when the image ends in its build', async () => {
     const { text, isError } = await session.call('load_system', { system: 'die', fresh: true });
     expect(isError).toBe(true);

@@ -390,6 +390,21 @@ describe('profiles', () => {
     expect(text).not.toMatch(/LAMBDA|FAST-METHOD/);
   });
 
+  test('of look-ups in a table whose keys have the same hash, but in no other', async () => {
+    await session.eval(`(progn
+      (defclass shelf () ((books :initform (make-hash-table :test 'equal))))
+      (defvar *shelf* (make-instance 'shelf))
+      (defvar *good* (make-hash-table :test 'equal))
+      (loop for i below 500 do
+        (setf (gethash (list 1 2 3 4 5 6 i) (slot-value *shelf* 'books)) i (gethash (list i 2) *good*) i))
+      (defun look-up-all () (loop for i below 500 sum (+ (gethash (list 1 2 3 4 5 6 i) (slot-value *shelf* 'books)) (gethash (list i 2) *good*)))))`);
+    const text = await observe({ form: '(look-up-all)', mode: 'cpu', seconds: 1 });
+    expect(text).toContain(
+      '\nNote: 500 of 500 keys of a hash table with the test COMMON-LISP::EQUAL in *SHELF* have the same hash, so a look-up of one compares up to 500. Give it keys, or a hash function (sb-ext:define-hash-table-test), that differ in the hash.',
+    );
+    expect(text).not.toContain('*GOOD*');
+  });
+
   test('of memory', async () => {
     const text = await observe({ form: '(length (make-lists 20000))', mode: 'alloc', seconds: 1 });
     expect(text).toMatch(/samples of allocation\.\n {3}self {2}total\n.* (MAKE-LISTS|MAKE-LIST) /);

@@ -141,3 +141,21 @@ test('no others are told to have run behind an image that was lost after the las
     isError: true,
   });
 });
+
+test('with the name of one test, the checks that passed are listed', async () => {
+  await session.eval(
+    '(5am:test (several :suite all) (5am:is (= 1 (half 2))) (5am:is (= 1 (half 4))) (5am:is-true (evenp (half 8))) (dotimes (n 30) (5am:is (= n (half (* 2 n))))))',
+    { package: 'checks' },
+  );
+  const { lines } = await run({ test: 'several' });
+  expect(lines.slice(0, 6)).toEqual([
+    'several: 1 of 1 test fails (33 checks, N s).',
+    '  SEVERAL: (= 1 (half 4)): got 2',
+    'Passed:',
+    '  (= 1 (half 2))',
+    '  (evenp (half 8))',
+    '  (= n (half (* 2 n))), 30 times',
+  ]);
+  expect((await run({ test: 'first-one' })).lines).toEqual(['first-one: 1 test passes (N s).']);
+  expect((await run({ test: 'all' })).lines.join()).not.toContain('Passed:');
+});

@@ -117,10 +117,12 @@ export class ChosenImage implements Image, RestartableImage {
   async #workBeside<Value>(image: SbclImage, work: () => Promise<Value>): Promise<Value> {
     if (this.#closed) throw new SetupError('The server is ending.');
     this.#beside.add(image);
+    const remove = this.jobs.addBeside(image.jobs);
     try {
       return await work();
     } finally {
       await image.kill();
+      remove();
       this.#beside.delete(image);
     }
   }
@@ -186,7 +188,10 @@ export class ChosenImage implements Image, RestartableImage {
 
   async status(): Promise<ImageStatus> {
     if (!this.#isSettled) await this.#choose();
-    return this.#current.status();
+    const beside = Promise.all([...this.#beside].map((image) => image.status()));
+    const status = await this.#current.status();
+    const jobs = (await beside).flatMap((each) => each.jobs);
+    return { ...status, ...(jobs.length > 0 && { beside: jobs }) };
   }
 
   takeNotices(): ImageNotice[] {

@@ -42,6 +42,8 @@ export interface SbclOptions extends LifetimeOptions {
   onReply?: CallHost['onReply'];
   /** Timeouts of the image. */
   times?: Times;
+  /** True when the image is made for one call and ends with it. */
+  fresh?: true;
 }
 
 export class SbclImage implements Image, RestartableImage {
@@ -91,6 +93,7 @@ export class SbclImage implements Image, RestartableImage {
   #host(): CallHost {
     return {
       limitMs: this.#options.limitMs,
+      fresh: this.#options.fresh === true,
       // A running probe, a test of whether the image works, decides whether the next call gets a new image.
       readyPeer: () => (this.#probing.runningProbe ? undefined : this.#lifetime.current),
       whenReady: async () => {

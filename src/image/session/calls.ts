@@ -22,6 +22,8 @@ export interface CallHost {
   readonly limitMs: number;
   /** True when somebody else runs the image. */
   readonly attached?: boolean;
+  /** True when the image was made for one call and ends with it. */
+  readonly fresh?: boolean;
   /** Returns the peer, the agent in an image, that is ready for calls; undefined when there is none now. */
   readyPeer(): Peer | undefined;
   /** Resolves with a peer that is ready for calls, once there is one. Throws a SetupError when none can be
@@ -224,7 +226,7 @@ export class Calls {
     const received = await answer;
     stopWatching();
     const afterMs = performance.now() - startedAt;
-    const ending = endingAfter(received.ending, afterMs, this.#host.attached);
+    const ending = endingAfter(received.ending, afterMs, this.#host);
     const { output, background, changes, data } = received;
     if (background) this.#host.notify({ kind: 'background', output: background });
     if (changes) this.#host.notify({ kind: 'changes', changes });

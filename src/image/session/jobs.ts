@@ -106,12 +106,22 @@ function subjectOf(args: object): string {
 /** All jobs of an image. */
 export class Jobs {
   readonly #jobs = new Map<number, Job>();
-  #lastNumber = 0;
+  /** The jobs of the images beside this one. */
+  readonly #beside = new Set<Jobs>();
+  #numbers = { last: 0 };
+
+  /** Gives the jobs of OTHERS, which belong to an image beside this one, numbers that no job here has. Lists them in
+   *  listAll until the returned function is called. */
+  addBeside(others: Jobs): () => void {
+    others.#numbers = this.#numbers;
+    this.#beside.add(others);
+    return () => this.#beside.delete(others);
+  }
 
   /** Creates a job of OPERATION with ARGS. */
   begin(operation: string, args: object): Job {
-    this.#lastNumber += 1;
-    const job = new Job(this.#lastNumber, operation, args, this.caller());
+    this.#numbers.last += 1;
+    const job = new Job(this.#numbers.last, operation, args, this.caller());
     this.#jobs.set(job.number, job);
     return job;
   }
@@ -127,9 +137,14 @@ export class Jobs {
     return [...this.#jobs.values()];
   }
 
+  /** Returns what list returns, then the jobs of the images beside. */
+  listAll(): Job[] {
+    return [this, ...this.#beside].flatMap((jobs) => jobs.list());
+  }
+
   /** True when there is or was a job of this NUMBER. */
   hasExisted(number: number): boolean {
-    return number >= 1 && number <= this.#lastNumber;
+    return number >= 1 && number <= this.#numbers.last;
   }
 
   /** Returns the job whose code requested the current operation, if one did. */

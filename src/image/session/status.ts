@@ -30,6 +30,8 @@ type ImageState = 'not started' | 'starting' | 'rebuilding' | 'ready' | 'busy' |
 export interface ImageStatus {
   state: ImageState;
   jobs: JobStatus[];
+  /** The calls in fresh images beside this one. */
+  beside?: JobStatus[];
   /** Resident memory of the server, in octets. */
   serverRss: number;
   /** What the operating system knows of the image's process, while the server runs one. */

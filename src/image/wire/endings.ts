@@ -25,6 +25,8 @@ export interface Interruption extends Interrupted {
   afterMs: number;
   /** True when somebody else runs the image. */
   attached?: true;
+  /** True when the image was made for the call and ends with it. */
+  fresh?: true;
 }
 
 /** Endings without a duration. */
@@ -45,10 +47,14 @@ export type Ending = UntimedEnding | Interruption;
 
 /** Returns the ending REPORTED with what its report cannot say: an interruption gets AFTER_MS, the
  *  milliseconds that the call took. ATTACHED, true when somebody else runs the image, is noted in an
- *  interruption or a loss. */
-export function endingAfter(reported: ReportedEnding, afterMs: number, attached = false): Ending {
+ *  interruption or a loss, and FRESH, true when the image ends with the call, in an interruption. */
+export function endingAfter(
+  reported: ReportedEnding,
+  afterMs: number,
+  { attached = false, fresh = false }: { attached?: boolean; fresh?: boolean } = {},
+): Ending {
   const owner = attached && ({ attached } as const);
-  if (reported.kind === 'interrupted') return { ...reported, afterMs, ...owner };
+  if (reported.kind === 'interrupted') return { ...reported, afterMs, ...owner, ...(fresh && { fresh }) };
   return reported.kind === 'lost' ? { ...reported, ...owner } : reported;
 }
 

@@ -1595,6 +1595,17 @@ export interface SeenTypes {
   proposed?: string;
 }
 
+/** A hash table in which many keys have the same hash. */
+export interface CrowdedTable {
+  /** The variable that leads to it. */
+  variable: string;
+  test: string;
+  /** The number of its keys that were looked at. */
+  count: number;
+  /** The largest number of keys with the same hash. */
+  sharing: number;
+}
+
 /** A function in a profile. */
 export interface Spot {
   name: string;
@@ -1630,6 +1641,7 @@ export interface Profile {
   spots?: Spot[];
   /** Number of functions that were the innermost frame of a sample. */
   found: number;
+  crowded?: CrowdedTable[];
 }
 
 /** A class with its instances in the heap. */
@@ -1812,6 +1824,8 @@ export interface TestResult {
   /** How many of the checks failed as expected. */
   expected?: number;
   failures?: TestFailure[];
+  /** The forms of checks that passed, if the run was of this test by its name, and how often. */
+  passed?: { form: string; times: number }[];
   /** Output of the test, when it did not pass. */
   output?: string;
   milliseconds?: number;

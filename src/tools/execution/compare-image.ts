@@ -144,7 +144,7 @@ function isTruncated(data: ComparisonData): boolean {
 function evaluatedSection(items: readonly OldItem[]): string | undefined {
   if (items.length === 0) return undefined;
   const rows = items.map((item) => `${itemsText([item])}${evaluationText(item)}`);
-  return `In the image but in no file that was loaded:\n${indent(rows.join('\n'), 2)}`;
+  return `In the image but in no file that was loaded:\n${indent(rows.join('\n'), 2)}\n(live-lisp:forget 'NAME) removes one, with its entries in lists and hash tables.`;
 }
 
 /** Returns the end of a row: when a definition was evaluated, and by which form. */

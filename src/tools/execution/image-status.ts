@@ -124,6 +124,7 @@ function statusData({ agent, ...status }: ImageStatus, lastLoss: string | undefi
     libraries: agent?.libraries,
     saidAgo: agentMsAgo && seconds(agentMsAgo),
     jobs: status.jobs.map(jobData),
+    beside: status.beside?.map(jobData),
     others: agent?.others?.map(otherData),
   };
   return JSON.parse(JSON.stringify(data)) as object;
@@ -160,7 +161,7 @@ function statusText(
   confinement: string | undefined,
   told: Told | undefined,
 ): string {
-  const { jobs } = status;
+  const { jobs, beside = [] } = status;
   const others = status.agent?.others ?? [];
   return joinSections([
     [
@@ -177,7 +178,8 @@ function statusText(
       .filter(Boolean)
       .join('\n'),
     jobs.length > 0 && `Calls:\n${callsText(jobs)}`,
-    jobs.length > 0 && 'interrupt ends a call, by its number, and keeps the image.',
+    beside.length > 0 && `Calls in fresh images:\n${callsText(beside)}`,
+    jobs.length + beside.length > 0 && 'interrupt ends a call, by its number, and keeps the image.',
     others.length > 0 &&
       `Calls of other servers of this image, which alone can end them:\n${fewRows(others.map(otherText))}`,
     lastLoss !== undefined && `Last loss: ${lastLoss}`,

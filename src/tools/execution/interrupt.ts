@@ -70,7 +70,7 @@ function chooseJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Job[] {
   const { job: number, all = false } = args;
   const own = ownJobs(jobs);
   // Calls that the code of another call has made cannot be chosen, because they end with that call.
-  const others = jobs.list().filter((job) => !own.includes(job));
+  const others = jobs.listAll().filter((job) => !own.includes(job));
   const choices = others.filter(({ parent }) => parent === undefined || own.includes(parent));
   if (number !== undefined && all) throw new CallError('Give job or all, not both.');
   if (number !== undefined) return [jobNumbered(jobs, number, own, choices)];
@@ -88,7 +88,7 @@ function chooseJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Job[] {
 }
 
 function jobNumbered(jobs: Jobs, number: number, own: Job[], choices: Job[]): Job {
-  const job = jobs.list().find((candidate) => candidate.number === number);
+  const job = jobs.listAll().find((candidate) => candidate.number === number);
   if (job !== undefined && own.includes(job)) {
     throw new CallError(
       `Call ${number} cannot interrupt itself: its own code calls interrupt. Leave it with (abort) or a return.`,

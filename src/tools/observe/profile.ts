@@ -63,8 +63,12 @@ function profileText(profile: Profile, mode: string, places: Places): string {
   return `${head}\n   self  total\n${lines.join('\n')}${more}${notesText(profile)}`;
 }
 
-function notesText({ full, large }: Profile): string {
+function notesText({ full, large, crowded = [] }: Profile): string {
   const notes = [
+    ...crowded.map(
+      ({ variable, test, count, sharing }) =>
+        `${sharing} of ${countText(count, 'key')} of a hash table with the test ${test} in ${variable} have the same hash, so a look-up of one compares up to ${sharing}. Give it keys, or a hash function (sb-ext:define-hash-table-test), that differ in the hash.`,
+    ),
     full &&
       'There were more samples than are kept, so only the beginning is in the profile. Profile a smaller part of the program.',
     large &&

@@ -154,6 +154,7 @@ export function runText(told: TestRunReport, shown: Shown): string {
     headline(told, counts),
     failureLines(tests, { ...shown, seed: told.seed }, short),
     told.shortfall,
+    passedLines(tests),
     namesLine(`${many} checked nothing`, unchecked, shortNames(unchecked)),
     ...told.losses,
     differenceLines(told, counts.failedTests, short),
@@ -168,6 +169,17 @@ export function runText(told: TestRunReport, shown: Shown): string {
   ];
   const text = lines.filter((line) => line !== '').join('\n');
   return joinSections([text, frameLines(ending, shown.places), said]);
+}
+
+/** Returns the lines on the checks that passed in the only one of TESTS, if they were recorded; '' when it has no other
+ *  checks. */
+function passedLines([test, ...others]: readonly TestOutcome[]): string {
+  const { passed = [], checks = 0, failed = 0, errors = 0, skipped = 0, expected = 0 } = test ?? {};
+  if (others.length > 0 || passed.length === 0 || checks < 2) return '';
+  const told = passed.reduce((sum, { times }) => sum + times, 0);
+  const hidden = checks - failed - errors - skipped - expected - told;
+  const rows = passed.map(({ form, times }) => (times === 1 ? form : `${form}, ${times} times`));
+  return ['Passed:', ...rows, ...(hidden > 0 ? [`... ${hidden} more`] : [])].join('\n  ');
 }
 
 /** Returns the line on the tests NAMES that no framework knows by name; '' without any. */

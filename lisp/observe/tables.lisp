@@ -1,0 +1,66 @@
+;;;; Finds hash tables in which many keys have the same hash, so that each look-up compares many of
+;;;; them. Looks at the tables to which the variables lead that the functions of a profile use.
+
+(in-package "LIVE-LISP.OBSERVE")
+
+(define-shape crowded-table ()
+  "A hash table in which many keys have the same hash."
+  (variable string "The variable that leads to it.")
+  (test string) (count integer "The number of its keys that were looked at.")
+  (sharing integer "The largest number of keys with the same hash."))
+
+(defparameter *crowd* 16 "The number of keys with the same hash from which on a table is told.")
+(defparameter *most-keys* 1000000 "The maximum number of keys that are looked at in all tables.")
+(defparameter *most-objects* 1000
+  "The maximum number of objects that are looked at on the ways from a variable to tables.")
+(defun sharing-keys (table limit)
+  "Return two values: the largest number of keys of TABLE with the same hash, and the number of keys
+that were looked at, at most LIMIT."
+  (if-able "hashes"
+    (let ((counts (make-hash-table)) (function (hash-function table)))
+      (loop for key being the hash-keys of table
+            repeat limit
+            do (incf (gethash (nth-value 0 (funcall function key)) counts 0)))
+      (values (or (loop for count being the hash-values of counts maximize count) 0)
+              (loop for count being the hash-values of counts sum count)))))
+
+(defun tables-within (object)
+  "Return a list of the hash tables to which OBJECT leads through other data of the program."
+  (let ((left (list object)) (seen (make-hash-table :test 'eq)) (tables '()))
+    (loop while (and left (< (hash-table-count seen) *most-objects*))
+          do (let ((part (pop left)))
+               (unless (gethash part seen)
+                 (setf (gethash part seen) t)
+                 (if (hash-table-p part)
+                     (push part tables)
+                     (map-parts (lambda (inner) (push inner left)) part)))))
+    tables))
+
+(defun variables-used (functions)
+  "Return a list of the bound variables of the program that FUNCTIONS use."
+  (let ((variables '()))
+    (dolist (function functions variables)
+      (map-constants (lambda (constant)
+                       (when (and constant (symbolp constant) (mentioned-p constant)
+                                  (boundp constant))
+                         (pushnew constant variables)))
+                     (code-of function)))))
+
+(defun crowded-tables (functions)
+  "Return a list of JSON objects for the hash tables with many keys of the same hash to which the
+variables lead that FUNCTIONS use."
+  (loop with left = *most-keys*
+        for variable in (variables-used functions)
+        append (loop for table in (tables-within (symbol-value variable))
+                     ;; The hash function can be one of the program.
+                     for (sharing count)
+                       = (unless (eq (hash-table-test table) 'eq)
+                           (ignore-errors
+                            (multiple-value-list
+                             (call-user-code (lambda () (sharing-keys table left))))))
+                     do (decf left (or count 0))
+                     when (and count (>= sharing *crowd*))
+                       collect (object "variable" (symbol-text variable)
+                                       "test" (symbol-text (hash-table-test table))
+                                       "count" count
+                                       "sharing" sharing))))

@@ -1,0 +1,257 @@
+;;;; LIVE-LISP:FORGET removes definitions that were only evaluated, with the entries for them in the
+;;;; lists and tables of the program. Nothing is recorded before: an entry is found by what it
+;;;; contains, so evaluations take no longer.
+
+(in-package "LIVE-LISP.SOURCES")
+
+(defun evaluated-definitions ()
+  "Return a list of the definitions that evaluated forms made, and that the image still has."
+  (sb-ext:with-locked-hash-table (**evaluated**)
+    (loop for (nil nil nil definition) being the hash-values of **evaluated**
+          when (current-p definition) collect definition)))
+
+(defun of-names-p (definition names)
+  "Return true if DEFINITION is of one of the function names NAMES, or a method for a class with
+such a name."
+  (or (member (definition-name definition) names :test #'equal)
+      (and (eq (definition-kind definition) :method)
+           (loop for specializer in (sb-mop:method-specializers (definition-identity definition))
+                   thereis (and (typep specializer 'class)
+                                (member (class-name specializer) names))))))
+
+(defun forgettable (names)
+  "Return two lists of the evaluated definitions of NAMES: those that no file has, with their parts,
+and those that have replaced the definition of a file."
+  (let* ((all (evaluated-definitions))
+         (named (remove-if-not (lambda (definition) (of-names-p definition names)) all))
+         (replacing (remove-if-not (lambda (definition)
+                                     (or (in-a-file-p definition)
+                                         (and (eq (definition-kind definition) :method)
+                                              (overrides-p definition))))
+                                   named))
+         (own (set-difference named replacing)))
+    (values (append own (parts-of own (set-difference all named))) replacing)))
+
+;;; What refers to the definitions
+
+(defun bare-symbols (going)
+  "Return a list of the symbols that name nothing when the definitions in the list GOING are
+removed."
+  (flet ((bare-p (symbol)
+           (map-definitions (lambda (kind name identity)
+                              (unless (find (definition-key kind name identity) going
+                                            :key #'key-of :test #'equal)
+                                (return-from bare-p nil)))
+                            symbol)
+           t))
+    (remove-if-not #'bare-p
+                   (remove-duplicates
+                    (loop for definition in going
+                          for symbol = (name-symbol (definition-name definition))
+                          when (symbolp symbol) collect symbol)))))
+
+(defun referring-p-to (going)
+  "Return a predicate that is true of the symbols, functions, methods and classes that the
+definitions in the list GOING define, and of the instances of these classes."
+  (let* ((symbols (bare-symbols going))
+         (classes (loop for definition in going
+                        for class = (and (eq (definition-kind definition) :class)
+                                         (find-class (definition-name definition) nil))
+                        when class collect class))
+         (others (loop for definition in going
+                       for name = (definition-name definition)
+                       when (eq (definition-kind definition) :function)
+                         collect (plain-definition name)
+                       else when (eq (definition-kind definition) :method)
+                         collect (definition-identity definition))))
+    (lambda (object)
+      (or (member object symbols :test #'eq) (member object classes :test #'eq)
+          (member object others :test #'eq) (member (class-of object) classes :test #'eq)))))
+
+(defparameter *entry-parts* 200 "The maximum number of parts of an entry that can be removed.")
+
+(defun entry-p (object going-p)
+  "Return true if OBJECT refers to something of which the predicate GOING-P is true, and to nothing
+else that the program defines. Then nothing but the removed definitions needs OBJECT."
+  (let ((left (list object)) (found nil))
+    (loop repeat *entry-parts*
+          while left
+          do (let ((part (pop left)))
+               (cond ((funcall going-p part) (setf found t))
+                     ((symbolp part)
+                      (when (and (mentioned-p part) (defined-p part)) (return-from entry-p nil)))
+                     ((consp part) (push (cdr part) left) (push (car part) left))
+                     ((typep part 'class) (push (class-name part) left))
+                     (t (when (functionp part) (push (plain-function-name part) left))
+                        (map-parts (lambda (inner) (push inner left)) part)))))
+    (and found (null left))))
+
+;;; Removing the entries
+
+(defun list-without (list going-p)
+  "Return LIST without its elements of which ENTRY-P is true, and a list of texts for these. The
+elements of a property list stay."
+  (let ((length (ignore-errors (list-length list))))
+    (if (or (null length)
+            (and (evenp length) (loop for (key) on list by #'cddr always (keywordp key))))
+        (values list '())
+        (loop for element in list
+              if (entry-p element going-p)
+                collect (local-text element) into texts
+              else collect element into kept
+              finally (return (values kept texts))))))
+
+(defun trim-table (table going-p)
+  "Remove the entries from the hash table TABLE that have a key to be removed, or a value of which
+ENTRY-P is true. An entry whose key has another definition stays: it can have replaced one that was
+there. Return a list of texts for the removed entries."
+  (loop for (key . value) in (let ((pairs '()))
+                               (maphash (lambda (key value) (push (cons key value) pairs)) table)
+                               (nreverse pairs))
+        when (or (funcall going-p key)
+                 (and (not (and (symbolp key) (mentioned-p key) (defined-p key)))
+                      (entry-p value going-p)))
+          collect (progn (remhash key table) (format nil "entry ~A" (local-text key)))))
+
+(defun map-places (visit object)
+  "Call VISIT with the value of each entry or slot of OBJECT and a function that sets this, or with
+each other object to which OBJECT refers directly and NIL."
+  (let ((slots (and (user-instance-p object) (inner-slots object))))
+    (cond ((hash-table-p object)
+           (maphash (lambda (key value)
+                      (funcall visit value (lambda (new) (setf (gethash key object) new))))
+                    object))
+          (slots (loop for (name . value) in slots
+                       do (let ((name name))
+                            (funcall visit value
+                                     (lambda (new) (setf (slot-value object name) new))))))
+          (t (map-parts (lambda (part) (funcall visit part nil)) object)))))
+
+(defun trim-object (object set going-p)
+  "Remove the entries of which ENTRY-P is true from OBJECT, if it is a list, a hash table or a
+vector with a fill pointer. SET is a function that sets the place with OBJECT, or NIL if that is in
+neither a slot nor an entry. Return what OBJECT has become, and a list of texts for the entries."
+  (cond ((hash-table-p object) (values object (trim-table object going-p)))
+        ;; A list in a list can be a record, in which the position of an element has a meaning.
+        ((and (consp object) set)
+         (multiple-value-bind (kept gone) (list-without object going-p)
+           (when gone (funcall set kept))
+           (values kept gone)))
+        ((and (vectorp object) (array-has-fill-pointer-p object))
+         (multiple-value-bind (kept gone) (list-without (coerce object 'list) going-p)
+           (when gone
+             (fill (replace object kept) nil :start (length kept))
+             (setf (fill-pointer object) (length kept)))
+           (values object gone)))
+        (t object)))
+
+(defun trim-value (value set going-p seen)
+  "Remove the entries of which ENTRY-P is true from the lists, hash tables and vectors to which
+VALUE leads. SET is a function that sets the place with VALUE. SEEN is an EQ hash table with the
+objects that were looked at. Return a list of texts for the entries."
+  (loop with left = (list (list value set))
+        while (and left (< (hash-table-count seen) *most-parts*))
+        append (destructuring-bind (object set) (pop left)
+                 (unless (or (typep object '(or symbol number character string))
+                             (gethash object seen))
+                   (setf (gethash object seen) t)
+                   (multiple-value-bind (kept gone) (trim-object object set going-p)
+                     (map-places (lambda (&rest place) (push place left)) kept)
+                     gone)))))
+
+(defun trim-plist (symbol going-p)
+  "Remove the properties of SYMBOL of whose values ENTRY-P is true, or all if SYMBOL itself is to be
+removed. Return a list of texts for these."
+  (loop for (key value) on (copy-list (symbol-plist symbol)) by #'cddr
+        when (or (funcall going-p symbol) (entry-p value going-p))
+          collect (progn (remprop symbol key) (local-text key))))
+
+(defun trim-program (going-p)
+  "Remove the entries of which ENTRY-P is true from the values of the program's variables and from
+property lists. Return a list of lines that tell what was removed from each."
+  (let ((seen (make-hash-table :test 'eq)) (lines '()))
+    (flet ((note (symbol format texts)
+             (when texts (push (format nil format (symbol-text symbol) texts) lines))))
+      (map-program-symbols
+       (lambda (symbol)
+         (when (and (boundp symbol) (not (constantp symbol)))
+           (note symbol "Taken out of ~A: ~{~A~^, ~}."
+                 (trim-value (ignore-errors (sb-ext:symbol-global-value symbol))
+                             (lambda (new) (setf (sb-ext:symbol-global-value symbol) new))
+                             going-p seen)))
+         (note symbol "Taken out of the property list of ~A: ~{~A~^, ~}."
+               (trim-plist symbol going-p)))))
+    (sort lines #'string<)))
+
+;;; Removing the definitions
+
+(defun remaining-needs (definition going)
+  "Return a list of texts for what needs DEFINITION, so that it must stay. GOING lists all
+definitions that are to be removed."
+  (case (definition-kind definition)
+    ;; The evaluated forms that set the variable are what is undone.
+    (:variable (needed-by-code (list (definition-name definition)) going))
+    (t (needs definition going))))
+
+(defun remove-definitions (going)
+  "Remove the definitions in the list GOING from the image, apart from those that something needs,
+and their parts. Return a list of those that were removed, and a list of lines on those that stay."
+  (let* ((needs (loop for definition in going
+                      for texts = (remaining-needs definition going)
+                      when texts collect (cons definition texts)))
+         (stay (mapcar #'car needs)) (stay (append stay (parts-of stay going)))
+         (leaving (set-difference going stay)))
+    (dolist (definition (stable-sort (copy-list leaving) #'< :key #'forget-order))
+      (forget-definition definition))
+    (values leaving
+            (loop for (definition . texts) in needs
+                  collect (format nil "Not removed: ~A, because of ~{~A~^, ~}."
+                                  (definition-text definition) (page texts 0 3))))))
+
+(defun definition-text (definition)
+  "Return text that names DEFINITION with its kind."
+  (format nil "~A ~A" (kind-text (definition-kind definition) (definition-name definition))
+          (item-name definition)))
+
+(defun forgotten-lines (names)
+  "Remove the evaluated definitions of NAMES, and the entries for them. Return a list of lines that
+tell what was removed and what was not."
+  (multiple-value-bind (going replacing) (forgettable names)
+    (let* ((going-p (referring-p-to going)) (symbols (bare-symbols going))
+           (texts (loop for definition in (sort-definitions (main-definitions going))
+                        collect (cons definition (definition-text definition))))
+           (trimmed (and going (trim-program going-p))))
+      (multiple-value-bind (gone kept) (remove-definitions going)
+        (append
+         (cond (gone (list (format nil "Removed: ~{~A~^; ~}."
+                                   (loop for (definition . text) in texts
+                                         when (member definition gone :test #'eq) collect text))))
+               ((not (or going replacing))
+                (list (format nil "No evaluated form has defined ~{~A~^, ~}, so nothing was ~
+                                   removed."
+                              (mapcar #'function-name-text names)))))
+         trimmed
+         kept
+         (loop for definition in (sort-definitions replacing)
+               collect (format nil "Not removed: ~A, which replaced that of a file. load_file of ~
+                                    the file gives it back."
+                               (definition-text definition)))
+         (and symbols
+              (loop for text in (needed-by-values (lambda (symbol) (member symbol symbols)))
+                    collect (format nil "Still refers to it: ~A." text)))
+         (and going
+              (list (format nil "Only the values of variables and property lists were searched for ~
+                                 it. What else the evaluated forms did stays."))))))))
+
+(defun live-lisp:forget (name &rest names)
+  "Remove the definitions of NAME and NAMES, symbols or lists (SETF symbol), that evaluated forms
+made and no file has, with the entries for them in the lists and hash tables to which variables
+lead. Print what was removed and what was not."
+  (let* ((names (cons name names))
+         (wrong (find-if-not (lambda (name) (typep name 'program-name)) names)))
+    (when wrong
+      (error "LIVE-LISP:FORGET takes symbols and lists (SETF symbol), such as 'f, but not ~S. ~
+              Nothing was removed."
+             wrong))
+    (format t "~{~A~%~}" (forgotten-lines names))
+    (values)))

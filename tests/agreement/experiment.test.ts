@@ -1,0 +1,137 @@
+// live-lisp:forget, which takes back what was only evaluated, with the entries for it in lists and tables.
+
+import { describe, expect, test } from 'vitest';
+import { sharedProgram } from '../shared.ts';
+
+const PROGRAM = `(defpackage :app (:use :cl))
+(in-package :app)
+(defvar *rules* (make-hash-table :test 'equal))
+(defvar *hooks* '(old-hook))
+(defvar *groups* (list (cons :before (list 'old-hook)) (cons :after nil)))
+(defvar *current* 'old-hook)
+(defvar *calls* 0)
+(defstruct rule name function)
+(defclass bus () ((listeners :initform '() :accessor listeners)))
+(defvar *bus* (make-instance 'bus))
+(defvar *queue* (make-array 2 :adjustable t :fill-pointer 0))
+(defun old-hook () :old)
+(defgeneric area (x))
+(defmethod area ((x number)) x)
+(defun register (name) (incf *calls*) (setf (gethash (string name) *rules*) (make-rule :name name :function (fdefinition name))))
+(defun all-rules () (loop for rule being the hash-values of *rules* collect (funcall (rule-function rule))))
+(defun hooks () (mapcar #'funcall *hooks*))
+(defmacro define-rule (name &body body) \`(progn (defun ,name () ,@body) (register ',name)))
+(define-rule old-rule 1)
+`;
+
+const session = sharedProgram('app', PROGRAM);
+
+const REST =
+  'Only the values of variables and property lists were searched for it. What else the evaluated forms did stays.';
+
+/** Returns the output of FORM, a call of live-lisp:forget. */
+async function forget(names: string): Promise<string> {
+  const text = await session.eval(`(live-lisp:forget ${names})`);
+  return text.replace('; No values\n\nOutput:\n', '').trim();
+}
+
+describe('an experiment is taken back', () => {
+  test('with its entry in a registry, so that a later run does not meet it', async () => {
+    await session.eval('(defun zz-count () (error "half done"))');
+    await session.eval("(register 'zz-count)");
+    expect(await session.eval('(all-rules)')).toContain('half done');
+    expect(await forget("'zz-count")).toBe(
+      `Removed: function APP::ZZ-COUNT.\nTaken out of APP::*RULES*: entry "ZZ-COUNT".\n${REST}`,
+    );
+    expect(await session.eval('(values (all-rules) (fboundp (quote zz-count)))')).toBe('(1)\nNIL');
+  });
+
+  test('with hooks, listeners, queued calls, properties and methods', async () => {
+    await session.eval(`(progn
+      (defun zz-hook () :zz)
+      (defclass zz-shape () ((side :initarg :side)))
+      (defmethod area ((x zz-shape)) 3)
+      (push 'zz-hook *hooks*)
+      (push #'zz-hook (listeners *bus*))
+      (vector-push-extend (list :call 'zz-hook :at 3) *queue*)
+      (vector-push-extend (list :call 'old-hook :at 4) *queue*)
+      (setf (get 'area 'watcher) 'zz-hook)
+      nil)`);
+    expect(await forget("'zz-hook 'zz-shape")).toBe(
+      [
+        'Removed: class APP::ZZ-SHAPE; function APP::ZZ-HOOK; method APP::AREA (APP::ZZ-SHAPE).',
+        'Taken out of APP::*BUS*: #<FUNCTION APP::ZZ-HOOK>.',
+        'Taken out of APP::*HOOKS*: APP::ZZ-HOOK.',
+        'Taken out of APP::*QUEUE*: (:CALL APP::ZZ-HOOK :AT 3).',
+        'Taken out of the property list of APP::AREA: APP::WATCHER.',
+        REST,
+      ].join('\n'),
+    );
+    expect(
+      await session.eval(
+        "(list (hooks) (listeners *bus*) (coerce *queue* 'list) (symbol-plist 'area) (area 3) (find-class 'zz-shape nil))",
+      ),
+    ).toBe('((:OLD) NIL ((:CALL OLD-HOOK :AT 4)) NIL 3 NIL)');
+  });
+
+  test('but nothing is that another definition may need, and the answer names it', async () => {
+    await session.eval(`(progn
+      (defun zz-late () :zz)
+      (setf *current* 'zz-late (cdr (first *groups*)) (list 'zz-late 'old-hook))
+      (setf (gethash 'old-hook *rules*) 'zz-late)
+      nil)`);
+    expect(await forget("'zz-late")).toBe(
+      [
+        'Removed: function APP::ZZ-LATE.',
+        'Still refers to it: the value of APP::*CURRENT*.',
+        'Still refers to it: the value of APP::*GROUPS*.',
+        'Still refers to it: the value of APP::*RULES*.',
+        REST,
+      ].join('\n'),
+    );
+    await session.eval(
+      "(setf *current* 'old-hook (cdr (first *groups*)) (list 'old-hook)) (remhash 'old-hook *rules*)",
+    );
+  });
+
+  test('but not a class with instances', async () => {
+    await session.eval(
+      '(progn (defclass zz-kept () ()) (setf *current* (make-instance (quote zz-kept))) nil)',
+    );
+    expect(await forget("'zz-kept")).toBe(`Not removed: class APP::ZZ-KEPT, because of 1 instance.\n${REST}`);
+    await session.eval("(setf *current* 'old-hook)");
+  });
+
+  test('also a setter, a variable, and the last call in a queue', async () => {
+    await session.eval(`(progn (defvar *zz* 1) (defun (setf zz-side) (new x) (declare (ignore x)) new)
+      (vector-push-extend #'(setf zz-side) *queue*) nil)`);
+    expect(await forget("'*zz* '(setf zz-side)")).toBe(
+      `Removed: function (SETF APP::ZZ-SIDE); variable APP::*ZZ*.\nTaken out of APP::*QUEUE*: #<FUNCTION (SETF APP::ZZ-SIDE)>.\n${REST}`,
+    );
+    expect(await session.eval("(list (boundp '*zz*) (fboundp '(setf zz-side)) (length *queue*))")).toBe(
+      '(NIL NIL 1)',
+    );
+  });
+
+  test('also in an image that is built again', async () => {
+    await session.eval('(defun zz-again () 1)');
+    await forget("'zz-again");
+    await session.call('restart_image', {});
+    expect(await session.eval("(list (fboundp 'zz-again) (all-rules))")).toBe('(NIL (1))');
+  });
+
+  test('but not what replaced a definition of a file, or was never evaluated', async () => {
+    await session.eval('(defun old-hook () :newer)');
+    expect(await forget("'old-hook")).toBe(
+      'Not removed: function APP::OLD-HOOK, which replaced that of a file. load_file of the file gives it back.',
+    );
+    await session.call('load_file', { path: 'app.lisp' });
+    expect(await forget("'old-hook 'nothing")).toBe(
+      'No evaluated form has defined APP::OLD-HOOK, APP::NOTHING, so nothing was removed.',
+    );
+    expect(await session.eval('(hooks)')).toBe('(:OLD)');
+    expect((await session.call('eval_form', { form: '(live-lisp:forget "zz")' })).text).toMatch(
+      /^Error: LIVE-LISP:FORGET takes symbols and lists \(SETF symbol\), such as 'f, but not "zz"\. Nothing was removed\.\n/,
+    );
+  });
+});
