@@ -1,6 +1,7 @@
 // Remembers which warnings were already shown, whichever tool loaded their file.
 
 import type { Warning } from '../image/wire/operations.ts';
+import type { Told } from '../kernel/told.ts';
 import { groupBy } from './grouping.ts';
 
 /** The warnings already shown. An edit recompiles many definitions that it did not change, so their warnings
@@ -20,6 +21,16 @@ export class ShownWarnings {
     return fresh;
   }
 
+  /** Records a load's WARNINGS as keep does. Returns those that keep returns, and those that the reader with
+   *  TOLD has not seen. */
+  keepFor(told: Told, warnings: readonly Warning[] = []): Warning[] {
+    const fresh = new Set(this.keep(warnings));
+    return warnings.filter((warning) => {
+      const seen = told.repeats(`warning ${warning.file} ${keyOf(warning)}`);
+      return !seen || fresh.has(warning);
+    });
+  }
+
   /** Returns the warnings about FILES that these have and all of OTHERS lack. */
   lackedBy(others: readonly ShownWarnings[], files: readonly string[]): Warning[] {
     return files.flatMap((file) =>
@@ -28,6 +39,12 @@ export class ShownWarnings {
       ),
     );
   }
+}
+
+/** Returns the sentence on COUNT warnings that an earlier answer showed; '' when there are none. */
+export function sameText(count: number): string {
+  if (count === 0) return '';
+  return count === 1 ? 'The same warning as before.' : `The same ${count} warnings as before.`;
 }
 
 function keyOf({ severity, text, form, definition }: Warning): string {
