@@ -20,6 +20,15 @@ export interface ShapedRow {
   brief: Brief;
 }
 
+/** When at least this many rows share a package or a reason, only the header shows it. */
+export const SHARING = 3;
+
+/** Returns the prefix `PACKAGE::` that NAMES share, for the header above them; '' when they share none, or are too
+ *  few. */
+export function sharedHome(names: readonly string[]): string {
+  return names.length < SHARING ? '' : commonPrefix(names);
+}
+
 /** The text for the rows of one shape, or for a single row. FIRST is the index of the first of these rows,
  *  COUNT their number. */
 export interface ToldRows {
