@@ -115,7 +115,9 @@ function referencesText(data: ShownReferences, offset: number, places: Places): 
     if (user.possible) return 'Possible users';
     return isOutside(user) ? `Other places that use ${name}` : `Functions that ${user.kind} ${name}`;
   };
-  const homes = new Map([...groupBy(rows, blockOf)].map(([block, users]) => [block, sharedHome(users.map(({ name }) => name))]));
+  const homes = new Map(
+    [...groupBy(rows, blockOf)].map(([block, users]) => [block, sharedHome(users.map(({ name }) => name))]),
+  );
   const homeOf = (user: NameUser) => homes.get(blockOf(user)) ?? '';
   const { rows: blocks, shown } = usersTold(rows, {
     named: (user) => {
