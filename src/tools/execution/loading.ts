@@ -277,14 +277,14 @@ async function loadNamedSystem(
 }
 
 /** Returns REMARKS without the warnings that the reader with TOLD saw after the previous load of the file, and a
- *  sentence on their number. Without TOLD, returns all. */
+ *  sentence on their number. Returns all of them without TOLD, and when REMARKS have not all warnings. */
 function freshWarnings<T extends Remarks>(
   remarks: T,
   shownWarnings: ShownWarnings,
   told: Told | undefined,
 ): { fresh: T; same: string } {
   const { warnings = [], warningCount = warnings.length } = remarks;
-  if (told === undefined) {
+  if (told === undefined || warningCount > warnings.length) {
     shownWarnings.keep(warnings);
     return { fresh: remarks, same: '' };
   }
