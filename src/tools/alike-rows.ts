@@ -29,6 +29,11 @@ export function sharedHome(names: readonly string[]): string {
   return names.length < SHARING ? '' : commonPrefix(names);
 }
 
+/** Returns the end of a header above names that share HOME, as sharedHome returns it. */
+export function allIn(home = ''): string {
+  return home && `, all in ${home.slice(0, -2)}`;
+}
+
 /** The text for the rows of one shape, or for a single row. FIRST is the index of the first of these rows,
  *  COUNT their number. */
 export interface ToldRows {

@@ -10,7 +10,7 @@ import {
   type Result,
   type ToolDescription,
 } from '../../kernel/tool.ts';
-import { sharedHome } from '../alike-rows.ts';
+import { allIn, sharedHome } from '../alike-rows.ts';
 import { callOptions } from '../calling.ts';
 import { soughtDefinition } from '../definitions/asked-names.ts';
 import { groupBy } from '../grouping.ts';
@@ -124,10 +124,7 @@ function referencesText(data: ShownReferences, offset: number, places: Places): 
       const short = { ...user, name: user.name.slice(homeOf(user).length) };
       return isOutside(user) ? userHeading(short) : `${short.name}${own(user) ? OWN_BINDING : ''}`;
     },
-    header: (user) => {
-      const home = homeOf(user);
-      return `${blockOf(user)}${home && `, all in ${home.slice(0, -2)}`}:`;
-    },
+    header: (user) => `${blockOf(user)}${allIn(homeOf(user))}:`,
   });
   const page = { offset, shown, total };
   const parts = [
