@@ -13,21 +13,22 @@ export class ShownWarnings {
   /** Records a load's WARNINGS. Returns the errors, and the other warnings that the file's previous load
    *  lacked. */
   keep(warnings: readonly Warning[] = []): Warning[] {
-    const fresh = warnings.filter(
-      (warning) => warning.severity === 'error' || !this.#files.get(warning.file ?? '')?.has(keyOf(warning)),
-    );
+    const fresh = warnings.filter((warning) => this.#isNew(warning));
     for (const [file, some] of groupBy(warnings, ({ file = '' }) => file))
       this.#files.set(file, new Map(some.map((warning) => [keyOf(warning), warning])));
     return fresh;
   }
 
-  /** Records a load's WARNINGS as keep does. Returns those that keep returns, and those that the reader with
-   *  TOLD has not seen. */
-  keepFor(told: Told, warnings: readonly Warning[] = []): Warning[] {
-    const fresh = new Set(this.keep(warnings));
+  #isNew(warning: Warning): boolean {
+    return warning.severity === 'error' || !this.#files.get(warning.file ?? '')?.has(keyOf(warning));
+  }
+
+  /** Returns those of a load's WARNINGS that the reader with TOLD has not seen, or that the file's previous load lacked,
+   *  and the errors. */
+  newFor(told: Told, warnings: readonly Warning[]): Warning[] {
     return warnings.filter((warning) => {
       const seen = told.repeats(`warning ${warning.file} ${keyOf(warning)}`);
-      return !seen || fresh.has(warning);
+      return !seen || this.#isNew(warning);
     });
   }
 

@@ -284,11 +284,9 @@ function freshWarnings<T extends Remarks>(
   told: Told | undefined,
 ): { fresh: T; same: string } {
   const { warnings = [], warningCount = warnings.length } = remarks;
-  if (told === undefined || warningCount > warnings.length) {
-    shownWarnings.keep(warnings);
-    return { fresh: remarks, same: '' };
-  }
-  const shown = shownWarnings.keepFor(told, warnings);
+  const isWhole = warningCount === warnings.length;
+  const shown = told !== undefined && isWhole ? shownWarnings.newFor(told, warnings) : warnings;
+  shownWarnings.keep(warnings);
   const count = warnings.length - shown.length;
   const fresh = { ...remarks, warnings: shown, warningCount: warningCount - count };
   return { fresh, same: sameText(count) };
