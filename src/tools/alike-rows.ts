@@ -23,10 +23,12 @@ export interface ShapedRow {
 /** When at least this many rows share a package or a reason, only the header shows it. */
 export const SHARING = 3;
 
-/** Returns the prefix `PACKAGE::` that NAMES share, for the header above them; '' when they share none, or are too
+/** Returns the prefix `PACKAGE::` with which all NAMES begin, to be said once; '' when there is none, or NAMES are
  *  few. */
 export function sharedHome(names: readonly string[]): string {
-  return names.length < SHARING ? '' : commonPrefix(names);
+  const home = names.length < SHARING ? '' : commonPrefix(names);
+  // A setf function may also be printed as `(SETF PACKAGE::NAME)`.
+  return names.every((name) => name.startsWith(home)) ? home : '';
 }
 
 /** Returns the end of a header above names that share HOME, as sharedHome returns it. */
