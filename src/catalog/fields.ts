@@ -16,7 +16,7 @@ export const FIELDS = {
   name: { weight: 3, length: 0.5, usual: 4.7 },
   server: { weight: 1, length: 0.3, usual: 2 },
   category: { weight: 0.5, length: 0.3, usual: 1.4 },
-  keywords: { weight: 2, length: 0.1, usual: 10 },
+  keywords: { weight: 3, length: 0.1, usual: 10 },
   first: { weight: 0.8, length: 0.3, usual: 7.5 },
   rest: { weight: 0.5, length: 0.2, usual: 26.3 },
   parameters: { weight: 1.5, length: 0.6, usual: 5.6 },

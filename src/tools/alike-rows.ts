@@ -20,6 +20,22 @@ export interface ShapedRow {
   brief: Brief;
 }
 
+/** When at least this many rows share a package or a reason, only the header shows it. */
+export const SHARING = 3;
+
+/** Returns the prefix `PACKAGE::` with which all NAMES begin, to be said once; '' when there is none, or NAMES are
+ *  few. */
+export function sharedHome(names: readonly string[]): string {
+  const home = names.length < SHARING ? '' : commonPrefix(names);
+  // A setf function may also be printed as `(SETF PACKAGE::NAME)`.
+  return names.every((name) => name.startsWith(home)) ? home : '';
+}
+
+/** Returns the end of a header above names that share HOME, as sharedHome returns it. */
+export function allIn(home = ''): string {
+  return home && `, all in ${home.slice(0, -2)}`;
+}
+
 /** The text for the rows of one shape, or for a single row. FIRST is the index of the first of these rows,
  *  COUNT their number. */
 export interface ToldRows {

@@ -132,11 +132,27 @@ function moreText(more: number | undefined, what: string): string {
 /** SBCL's reports of errors in code. They are cut from the output, since the warnings say the same. */
 const COMPILER_CHATTER = /(?:; file: .*\n)?(?:; in: .*\n)?(?:;.*\n)*?; caught ERROR:\n(?:;.*(?:\n|$))*\n?/g;
 
+/** Stands for the value of a form at the end of its output. */
+const VALUE_AGAIN = '[... the value as above ...]';
+
+/** Returns OUTPUT, which has no empty lines around it. If OUTPUT ends with VALUE, a mark stands for VALUE, unless VALUE
+ *  is shorter. */
+export function withoutValue(output: string, value = ''): string {
+  return value.length > VALUE_AGAIN.length && `\n${output}`.endsWith(`\n${value}`)
+    ? `${output.slice(0, output.length - value.length)}${VALUE_AGAIN}`
+    : output;
+}
+
 /** Returns the section with the OUTPUT of a call, in at most LIMIT characters; undefined when it wrote
- *  nothing. */
-export function outputSection(output: Output | undefined, limit?: number): string | undefined {
+ *  nothing. VALUE is the text of the values that the answer shows above. */
+export function outputSection(
+  output: Output | undefined,
+  limit?: number,
+  value?: string,
+): string | undefined {
   if (output === undefined) return undefined;
-  const text = wholeText(output).replace(COMPILER_CHATTER, '').replace(/^\n+/, '').trimEnd();
+  const whole = wholeText(output).replace(COMPILER_CHATTER, '').replace(/^\n+/, '').trimEnd();
+  const text = withoutValue(whole, value);
   return text === '' ? undefined : `Output:\n${boundText(withShallowIndent(foldedLines(text)), limit)}`;
 }
 

@@ -73,7 +73,7 @@ export function agentQTools(dependencies: ToolDependencies): Tool[] {
 
 /** Returns the built-in tools beyond the eighteen of the contract. */
 export function furtherTools(dependencies: ToolDependencies): Tool[] {
-  const { image, replaceable, workspace, places, holds, log, history, intents } = dependencies;
+  const { image, replaceable, workspace, places, holds, log, history, intents, shownWarnings } = dependencies;
   const origins = { image, places, workspace, history };
   const editing = editDefinitionsTool(origins, intents);
   const records = { reached: new ReachedDefinitions(), memory: new TestMemory() };
@@ -84,7 +84,7 @@ export function furtherTools(dependencies: ToolDependencies): Tool[] {
     compareImageTool(image, places, workspace),
     readDefinitionTool(origins),
     editing,
-    renameSymbolTool({ image, places, workspace, intents }),
+    renameSymbolTool({ image, places, workspace, intents, shownWarnings }),
     impactOfChangeTool(origins, records.reached),
     debugTool(image, holds, places),
     inspectTool(image),

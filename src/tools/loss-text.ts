@@ -92,12 +92,24 @@ function builtText({ forms, files, systems, tools, gaveUp, milliseconds }: Rebui
   const parts = [
     forms > 0 && counted(forms, 'form'),
     systems.length > 0 && `${counted(systems.length, 'system')} (${fewOf(systems, NAMES)})`,
-    files.length > 0 && `${counted(files.length, 'file')} (${fewOf(files, NAMES)})`,
+    files.length > 0 && filesText(files),
     tools.length > 0 && `with ${counted(tools.length, 'tool')} (${fewOf(tools, NAMES)})`,
   ].filter((part) => part !== false);
   if (parts.length === 0) return 'Nothing of the lost image could be built again.';
   const time = (milliseconds / 1000).toFixed(1);
   return `Built again in ${time} s: ${parts.join(', ')}. Variables have the values that their definitions give.`;
+}
+
+/** Returns the number of FILES and the first of their names. The folder that all share stands before them. */
+function filesText(files: readonly string[]): string {
+  const [first = [], ...others] = files.map((file) => file.split('/').slice(0, -1));
+  const differs = first.findIndex((part, at) => others.some((parts) => parts[at] !== part));
+  const folder = (differs === -1 ? first : first.slice(0, differs)).join('/');
+  const [where, names] =
+    others.length === 0 || folder === ''
+      ? ['', files]
+      : [` in ${folder}`, files.map((file) => file.slice(folder.length + 1))];
+  return `${counted(files.length, 'file')}${where} (${fewOf(names, NAMES)})`;
 }
 
 function section(title: string, { count: total, first }: Beginnings): string {

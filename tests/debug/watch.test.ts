@@ -165,3 +165,9 @@ test('a thread that waits for a lock says whose', async () => {
     '(dolist (thread (sb-thread:list-all-threads)) (when (member (sb-thread:thread-name thread) (list "owner" "waiter") :test (function equal)) (sb-thread:terminate-thread thread)))',
   );
 });
+
+test('a watch of nothing is refused', async () => {
+  expect(await debug({ watch: '' })).toBe(
+    'watch is empty, so nothing was done. Give the name of a thread or package, or "all"; unwatch: true ends a watch.',
+  );
+});

@@ -241,6 +241,22 @@ describe('values', () => {
     expect(text).not.toMatch(/\d{50}/);
   });
 
+  test('that the output ends with stand in the answer once, unless they are short', async () => {
+    const value = '("a value" "of more characters" "than the mark")';
+    const again = '[... the value as above ...]';
+    expect(await answer(`(print '${value})`)).toEqual(good(`${value}\n\nOutput:\n${again}`));
+    expect(await answer(`(progn (print 1) (print '${value}))`)).toEqual(
+      good(`${value}\n\nOutput:\n1 \n${again}`),
+    );
+    expect(await answer(`(progn (format t "So: ~S" '${value}) '${value})`)).toEqual(
+      good(`${value}\n\nOutput:\nSo: ${value}`),
+    );
+    expect(await answer(`(progn (print '${value}) (print 1) '${value})`)).toEqual(
+      good(`${value}\n\nOutput:\n${value} \n1`),
+    );
+    expect(await answer('(print 42)')).toEqual(good('42\n\nOutput:\n42'));
+  });
+
   test('a value a million levels deep is bounded', async () => {
     const { text, isError } = await answer('(let ((x nil)) (dotimes (i 1000000) (setf x (list x))) x)');
     expect([isError, text.length < ANSWER_LIMIT, text.startsWith('((((')]).toEqual([false, true, true]);

@@ -180,3 +180,14 @@ test('it does not grow without a bound: neither a text, nor a file, nor their nu
   }
   expect(readdirSync(join(folder.path, 'histories')).length).toBeLessThanOrEqual(200);
 });
+
+test('a value that the output ends with stands there once', async () => {
+  const folder = ownFolder();
+  const session = await start(folder.path, ownFolder().path);
+  const value = '("a value" "of more characters" "than the mark")';
+  await session.eval(`(print '${value})`);
+  expect(await history(session)).toContain(
+    `    => ${value}\n    Output:\n      [... the value as above ...]`,
+  );
+  await session.close();
+});

@@ -1,6 +1,6 @@
 // What search_in_buffer finds: text and regular expressions, lines and columns, in one file or many.
 
-import { symlinkSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FileSession, openWorkspace, sharedWorkspace } from './sessions.ts';
@@ -166,7 +166,7 @@ describe('where is searched', () => {
   test('version control and installed code are left out, and links are not followed', async () => {
     symlinkSync(at.outside, join(at.root, 'link'));
     symlinkSync('.', join(at.root, 'loop'));
-    expect(await find('SECRET')).toMatch(/^Found 0 matches of 'SECRET' in \d+ files\n/);
+    expect(await find('SECRET')).toMatch(/^Found 0 matches of 'SECRET' in \d+ files(?:\n|$)/);
     expect(await find('needle', { limit: 1 })).toMatch(/^Found \d+ matches of 'needle' in \d+ of \d+ files/);
     expect(await find('needle', { buffer: '.git' })).toBe(
       "Found 1 match of 'needle' in 1 of 1 file:\n\n  .git/config:\n    1:1  needle",
@@ -182,6 +182,16 @@ describe('where is searched', () => {
 
   test('a file that is no text is told', async () => {
     expect(await find('x', { buffer: 'bytes' })).toBe(`Found 0 matches of 'x' in bytes\n${NO_TEXT}`);
+  });
+
+  test('files that are no text are named again only when they are others, or one is searched', async () => {
+    await find('not there');
+    expect(await find('not there')).toMatch(/^Found 0 matches of 'not there' in \d+ files$/);
+    at.put('more-bytes', Buffer.from([0, 1, 2]));
+    expect(await find('not there')).toMatch(/files\nNote: not searched, because no text.*more-bytes/);
+    rmSync(join(at.root, 'more-bytes'));
+    await find('not there');
+    expect(await find('x', { buffer: 'bytes' })).toContain(NO_TEXT);
   });
 
   test('the empty pattern is refused', async () => {

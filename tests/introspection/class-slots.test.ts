@@ -60,6 +60,23 @@ Inherited slots (1):
     await prepare(session, "(setf (find-class 'looks::settled) nil)");
   });
 
+  test('C14 the package that the names of three or more slots share stands in the header', async () => {
+    await prepare(
+      session,
+      "(progn (defclass looks::pile () ((looks::low :accessor looks::pile-low) (looks::mid :reader looks::pile-mid) (looks::high :initform 'looks::no :writer looks::set-high))) (defclass looks::heap (looks::pile) ()))",
+    );
+    expect((await slots('looks::pile')).split('\n').slice(3)).toEqual([
+      'Direct slots (3), all in LOOKS:',
+      '',
+      '  LOW  :ACCESSOR PILE-LOW',
+      '  MID  :READER PILE-MID',
+      "  HIGH  :INITFORM 'LOOKS::NO :WRITER SET-HIGH",
+    ]);
+    expect(await slots('looks::heap')).toContain(
+      'Inherited slots (3), all in LOOKS:\n\n  LOW  (from PILE)  :ACCESSOR PILE-LOW\n',
+    );
+  });
+
   test('looking finalizes nothing', async () => {
     await slots('looks:shape');
     expect(await session.eval("(sb-mop:class-finalized-p (find-class 'looks:shape))")).toBe('NIL');

@@ -66,6 +66,27 @@ describe('a definition that goes away', () => {
   });
 });
 
+test('methods of inherited generic functions have the names of these, and evaluated ones their own text', async () => {
+  const { session } = written;
+  await written.load('printed.lisp', '(in-package :stock)\n(defclass crate () ())\n');
+  await session.eval(
+    '(in-package :stock) (defmethod print-object ((it crate) stream) (write-string "crate" stream)) (in-package :cl-user)',
+  );
+  const methods = /Methods that specialize on it[\s\S]*?(?=\n\n|$)/;
+  expect(methods.exec(await impact('crate'))?.[0].replace(/\d{4}-\S+/, 'TIME')).toBe(
+    `Methods that specialize on it (1):
+  COMMON-LISP::PRINT-OBJECT  evaluated TIME  (defmethod print-object ((it crate) stream) (write-string "crate" stream))`,
+  );
+  await written.load(
+    'printed.lisp',
+    '(in-package :stock)\n(defclass crate () ())\n(defmethod print-object ((it crate) stream) (write-string "crate" stream))\n',
+  );
+  expect(methods.exec(await impact('crate'))?.[0]).toBe(
+    `Methods that specialize on it (1):
+  COMMON-LISP::PRINT-OBJECT  printed.lisp:3:30  (defmethod print-object ((it crate) stream) (write-string "crate" stream))`,
+  );
+});
+
 test('an accessor is not called by the definition that makes it', async () => {
   expect(await written.session.text('who_calls', { name: 'stock::sack-mass' })).toBe(
     'Functions that call STOCK::SACK-MASS:\n\n  STOCK::WEIGH',

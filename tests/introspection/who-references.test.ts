@@ -100,6 +100,25 @@ test('a method is shown by its generic function, and its specializers with the p
     no source  [method (COMMON-LISP::STRING)]`);
 });
 
+test('C14 the package that three or more users of a block share stands in its header', async () => {
+  await prepare(session, '(defvar looks::*crowd* 1)');
+  await prepare(session, '(defun looks::reads-1 () looks::*crowd*)');
+  await prepare(session, '(defun looks::reads-2 () looks::*crowd*)');
+  await prepare(session, '(defun (setf looks::reads-3) (new) (list new looks::*crowd*))');
+  await prepare(session, '(defun looks::sets () (setf looks::*crowd* 2))');
+  expect(await references('looks::*crowd*')).toBe(`Functions that read LOOKS::*CROWD*, all in LOOKS:
+
+  READS-1
+  READS-2
+  (SETF READS-3)
+
+Functions that set LOOKS::*CROWD*:
+
+  LOOKS::SETS`);
+  await prepare(session, '(defun cl-user::reads-4 () looks::*crowd*)');
+  expect(await references('looks::*crowd*')).toContain('  LOOKS::READS-2\n');
+});
+
 test('a fresh reader appears at once, and goes when it reads no more', async () => {
   await prepare(session, '(progn (defvar looks::*fresh* 1) (defun looks::reader () looks::*fresh*))');
   expect(await references('looks::*fresh*')).toBe('Functions that read LOOKS::*FRESH*:\n\n  LOOKS::READER');

@@ -292,3 +292,17 @@ test('a name that is there and names nothing is told', async () => {
     'Places with the new name already, which then means the same symbol: use.lisp:4.',
   );
 });
+
+test('warnings that the load before has shown are counted, others shown', async () => {
+  at.put('use.lisp', `${USE}(defun wrong (basket) (never-defined (total basket)))\n`);
+  expect(await at.answer('load_file', { path: 'use.lisp' })).toContain(
+    'undefined function: SHOP::NEVER-DEFINED',
+  );
+  expect(await rename('shop::report', 'account')).toMatch(
+    /\n\nLoaded again: 1 file\. Removed: function SHOP::REPORT\.\n\nThe same warning as before\.$/,
+  );
+  at.put('use.lisp', text('use.lisp').replace('never-defined', 'nor-defined'));
+  expect(await rename('shop::account', 'report')).toMatch(
+    /\n\nWarnings \(1\):\n {2}use\.lisp\n {4}STYLE-WARNING \(line 5:23, DEFUN WRONG\): undefined function: SHOP::NOR-DEFINED\n/,
+  );
+});

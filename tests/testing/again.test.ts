@@ -42,7 +42,25 @@ The same warning as before.`);
   expect(await said()).toBe('');
 });
 
-test('warnings that a load has told are not told again, though each load tells them', async () => {
+test('loads count the warnings that they have told of a file before, and force tells them', async () => {
+  const load = (force = false) => session.text('load_system', { system: 'again', force });
+  const warning = 'STYLE-WARNING (line 2:1, DEFUN SIX): The variable V is defined but never used.';
+  user(`(defun six (v) 6)\n${RUN}`);
+  expect(await load()).toContain(`Warnings (1):\n  user.lisp\n    ${warning}`);
+  user(`(defun six (v) 6)\n(defun seven (w) 7)\n${RUN}`);
+  expect(await load()).toContain(`Warnings (1):
+  user.lisp
+    STYLE-WARNING (line 3:1, DEFUN SEVEN): The variable W is defined but never used.
+
+The same warning as before.`);
+  expect(await session.text('load_file', { path: 'user.lisp' })).toMatch(
+    /^Loaded user\.lisp\n\nThe same 2 warnings as before\.(?:\n\nStill|$)/,
+  );
+  expect(await session.text('load_file', { path: 'user.lisp', check: true })).toContain(warning);
+  expect(await load(true)).toContain(warning);
+});
+
+test('warnings that a load has told are not told again by the next run', async () => {
   user(`(defun four (z) 4)\n${RUN}`);
   const load = () => session.text('load_system', { system: 'again' });
   const warning = 'STYLE-WARNING (line 2:1, DEFUN FOUR): The variable Z is defined but never used.';

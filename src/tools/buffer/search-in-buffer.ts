@@ -71,13 +71,14 @@ export function searchInBufferTool(buffers: WorkspaceBuffers, matchMs?: number) 
       const { pattern, regex, code } = args;
       const answer = await runSearch(buffers, args, context, matchMs);
       const final = context.forData || regex || code || answer.total > 0;
-      if (final || !isSpecial(pattern)) return answer.result;
+      if (final || !isSpecial(pattern)) return answer.result();
       const asRegex = await runSearch(buffers, { ...args, regex: true }, context, matchMs).catch(
         () => answer,
       );
-      if (asRegex.total === 0) return answer.result;
+      if (asRegex.total === 0) return answer.result();
+      const result = asRegex.result();
       const head = `No file has the text '${visibleLine(pattern)}', so it was read as a regular expression.`;
-      return { ...asRegex.result, text: joinSections([head, asRegex.result.text]) };
+      return { ...result, text: joinSections([head, result.text]) };
     },
   });
 }
@@ -86,13 +87,14 @@ function isSpecial(pattern: string): boolean {
   return /[\\^$.*+?()[\]{}|]/.test(pattern);
 }
 
-/** Runs the search that ARGS describe in SOURCE. Returns the number of matches, and the answer. */
+/** Runs the search that ARGS describe in SOURCE. Returns the number of matches, and a
+ *  function that makes the answer, which counts as told. */
 async function runSearch(
   source: WorkspaceBuffers,
   args: SearchArguments,
   context: CallContext,
   matchMs: number | undefined,
-): Promise<{ total: number; result: Result }> {
+): Promise<{ total: number; result: () => Result }> {
   const name = args.buffer || undefined;
   const searcher = searcherFor(args, context, matchMs);
   const budget = searchBudget();
@@ -104,7 +106,8 @@ async function runSearch(
       inFolder === undefined ? (single ? [single] : []) : args.code ? lispBuffers(inFolder) : inFolder;
     const found = await searchAll(searcher, buffers, page, budget);
     checkWhole(args, context, found.total);
-    const result = searchResult(visibleLine(args.pattern), found, single, budget.exceeded === true);
+    const stopped = budget.exceeded === true;
+    const result = () => searchResult(visibleLine(args.pattern), found, single, stopped, context.told);
     return { total: found.total, result };
   } finally {
     await searcher.stop();

@@ -9,6 +9,7 @@ import {
   joinSections,
   listText,
 } from '../../kernel/reply.ts';
+import type { Told } from '../../kernel/told.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { pendingSection, type TextBuffer } from './buffers.ts';
@@ -41,12 +42,13 @@ export interface SearchResults {
 }
 
 /** Returns the answer for PATTERN with the matches FOUND in BUFFER, or in many files without it. STOPPED:
- *  some files were not searched. */
+ *  some files were not searched. The files that cannot be searched are named once to a reader with TOLD. */
 export function searchResult(
   pattern: string,
   found: SearchResults,
   buffer: TextBuffer | undefined,
   stopped: boolean,
+  told?: Told,
 ): Result {
   const { total, matches, offset, files, filesWithMatches, unreadable, tooHard, edited } = found;
   const rows = rowsOf(matches, buffer === undefined);
@@ -71,7 +73,7 @@ export function searchResult(
       complete: !stopped && tooHard.length === 0,
     },
     text: joinSections([
-      [list === false ? head : `${head}:\n\n${list}`, ...notesOf(found, buffer, stopped)].join('\n'),
+      [list === false ? head : `${head}:\n\n${list}`, ...notesOf(found, buffer, stopped, told)].join('\n'),
       buffer && pendingSection(buffer.pending, 'what was searched'),
     ]),
   };
@@ -81,11 +83,15 @@ function notesOf(
   { unreadable, tooHard, edited }: SearchResults,
   buffer: TextBuffer | undefined,
   stopped: boolean,
+  told: Told | undefined,
 ): string[] {
+  const unsearched = unreadable.length > 0 && fewNames(unreadable);
   return [
     stopped &&
       `Note: the search stopped before it had looked at all files; name a directory or a file as buffer.`,
-    unreadable.length > 0 && `Note: not searched, because no text or too large: ${fewNames(unreadable)}.`,
+    unsearched &&
+      (buffer !== undefined || !told?.repeats('not searched', unsearched)) &&
+      `Note: not searched, because no text or too large: ${unsearched}.`,
     tooHard.length > 0 &&
       `Note: not searched, because the pattern took too long or too much stack there: ${fewNames(tooHard)}. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.`,
     buffer === undefined &&

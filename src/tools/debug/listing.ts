@@ -86,6 +86,11 @@ export async function watchErrors(
   where: string,
   { type, hold }: { type?: string; hold?: boolean },
 ): Promise<Result> {
+  if (where.trim() === '') {
+    throw new CallError(
+      'watch is empty, so nothing was done. Give the name of a thread or package, or "all"; unwatch: true ends a watch.',
+    );
+  }
   const args = {
     where,
     ...(type && { type }),

@@ -5,6 +5,7 @@ import type { Image } from '../../image/image.ts';
 import type { Reply } from '../../image/wire/call.ts';
 import type { CompileData } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
+import type { Told } from '../../kernel/told.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
@@ -52,7 +53,7 @@ export function compileFormTool(image: Image, { places, holds }: { places: Place
         return heldResultOr(
           reply,
           { name: 'compile-forms', args: request, holds, places, keep },
-          (finalReply) => compilationResult(finalReply, args.form, places),
+          (finalReply) => compilationResult(finalReply, args.form, places, context.told),
         );
       }),
   });
@@ -62,11 +63,12 @@ function compilationResult(
   { ending, output, data, waitedMs }: Reply<'compile-forms'>,
   code: string,
   places: Places,
+  told: Told | undefined,
 ): Result {
   if (data.value !== undefined) return { ...lookupResult(data.value), failed: true };
   const failure = failureText(ending, data, { code, places, done: 'compiled' });
   const text = joinSections([
-    failure ?? headline(data),
+    failure ?? headline(data, told),
     holdingSection(data),
     outputSection(output),
     warningsAndNotes(data),
@@ -83,7 +85,8 @@ function compilationResult(
   };
 }
 
-function headline({ forms = 0, warnings = [] }: CompileData): string {
+/** Returns the sentences on how the compilation ended, and, unless the reader was TOLD, on what ran of the code. */
+function headline({ forms = 0, warnings = [] }: CompileData, told: Told | undefined): string {
   if (forms === 0) return 'No form to compile: the text holds only white space or comments.';
   const has = (...severities: string[]) => warnings.some(({ severity }) => severities.includes(severity));
   const outcome = has('error')
@@ -94,5 +97,8 @@ function headline({ forms = 0, warnings = [] }: CompileData): string {
         ? 'with notes'
         : 'without warnings';
   const what = forms === 1 ? 'the form' : `${forms} forms`;
-  return `Compiled ${what} ${outcome}. The result was not run. Compile-time code (EVAL-WHEN, macros, #.) did run, and what it did or loaded stays; definitions that compiling needs were taken back.`;
+  const ran = told?.repeats('what compile_form runs')
+    ? ''
+    : ' The result was not run. Compile-time code (EVAL-WHEN, macros, #.) did run, and what it did or loaded stays; definitions that compiling needs were taken back.';
+  return `Compiled ${what} ${outcome}.${ran}`;
 }

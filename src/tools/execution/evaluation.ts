@@ -166,7 +166,7 @@ function evaluationResult(
     error,
     holdingSection(data),
     values,
-    outputSection(output),
+    outputSection(output, undefined, failed ? undefined : values),
     warningSection(data, places),
     redefinedSection(data),
     readtableSection(data),

@@ -20,6 +20,7 @@ import {
 } from '../../kernel/tool.ts';
 import type { Evaluation, ReplHistory } from '../../records/repl-history.ts';
 import { visible } from '../../visible.ts';
+import { withoutValue } from '../endings.ts';
 import { dateOf, newestOf, recordTimeText, shared, totalText } from '../newest.ts';
 import { LIMIT, OFFSET } from '../paging.ts';
 
@@ -124,7 +125,7 @@ interface Parts {
 /** Returns the parts of an evaluation. Restarts and frames of an error, and more than LINES_IN_LIST lines of values or
  *  output, are only shown if it is the ONLY one listed. */
 function partsOf({ values, output, error }: Evaluation, only: boolean): Parts {
-  const whole = { values, output: output && inner(output), error };
+  const whole = { values, output: output && withoutValue(inner(output), values), error };
   if (only) return { ...whole, cut: false };
   const shown = {
     values: values && boundLines(values, LINES_IN_LIST),

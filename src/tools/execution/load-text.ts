@@ -41,7 +41,8 @@ function withHeadlineAtEnd(text: string, headline: string): string {
   return joinSections([text, long && headline.split('\n', 1)[0]]);
 }
 
-/** Returns the result of a load in the call with CONTEXT. Its text begins with HEADLINE, unless that is empty. */
+/** Returns the result of a load in the call with CONTEXT. Its text begins with HEADLINE, unless that is empty.
+ *  SAME says which warnings were left out of the reply. */
 export function loadResult(
   {
     ending,
@@ -52,6 +53,7 @@ export function loadResult(
   headline: string,
   places: Places,
   { command, told }: CallContext,
+  same = '',
 ): Result {
   const failed = ending.kind !== 'done' || (data.value !== undefined && 'notLoaded' in data.value);
   const text = joinSections([
@@ -61,6 +63,7 @@ export function loadResult(
     data.withoutManager && NO_MANAGER,
     holdingSection(data),
     groupedWarnings(data, places),
+    same,
     parenthesesSection(data, places),
     redefinedSection(data),
     displacedSection(data, places),

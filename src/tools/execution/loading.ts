@@ -38,7 +38,7 @@ import {
 } from '../debug/hold.ts';
 import { NO_MANAGER } from '../endings.ts';
 import type { Places } from '../places.ts';
-import type { ShownWarnings } from '../shown-warnings.ts';
+import { type ShownWarnings, sameText } from '../shown-warnings.ts';
 import { sourceFile } from '../source-file.ts';
 import { loadResult } from './load-text.ts';
 
@@ -119,13 +119,13 @@ export function loadFileTool(
           ...callOptions(context),
           ...limitOption(args),
         });
-        shownWarnings.keep(reply.data.warnings);
         return heldResultOr(
           reply,
           { name: 'load-file', args: request, holds, places, keep },
           (finalReply) => {
             const headline = fileHeadline(finalReply, places.fileName(file));
-            const result = loadResult(finalReply, headline, places, context);
+            const { fresh, same } = freshWarnings(finalReply.data, shownWarnings, context.told);
+            const result = loadResult({ ...finalReply, data: fresh }, headline, places, context, same);
             const twins = twinsText(finalReply.data.twins, places, context.told);
             return { ...result, text: joinSections([result.text, twins]) };
           },
@@ -262,8 +262,8 @@ async function loadNamedSystem(
   }
   return heldResultOr(reply, { name: 'load-system', args: request, holds, places }, (finalReply) => {
     const { filtered, note } = withoutStyleOfLibraries(finalReply.data, ownFiles, places, context);
-    shownWarnings.keep(filtered.warnings);
-    const result = systemResult({ ...finalReply, data: filtered }, system, places, context);
+    const { fresh, same } = freshWarnings(filtered, shownWarnings, force ? undefined : context.told);
+    const result = systemResult({ ...finalReply, data: fresh }, system, places, context, same);
     return {
       ...result,
       text: joinSections([
@@ -274,6 +274,22 @@ async function loadNamedSystem(
       ]),
     };
   });
+}
+
+/** Returns REMARKS without the warnings that the reader with TOLD saw after the previous load of the file, and a
+ *  sentence on their number. Returns all of them without TOLD, and when REMARKS have not all warnings. */
+function freshWarnings<T extends Remarks>(
+  remarks: T,
+  shownWarnings: ShownWarnings,
+  told: Told | undefined,
+): { fresh: T; same: string } {
+  const { warnings = [], warningCount = warnings.length } = remarks;
+  const isWhole = warningCount === warnings.length;
+  const shown = told !== undefined && isWhole ? shownWarnings.newFor(told, warnings) : warnings;
+  shownWarnings.keep(warnings);
+  const count = warnings.length - shown.length;
+  const fresh = { ...remarks, warnings: shown, warningCount: warningCount - count };
+  return { fresh, same: sameText(count) };
 }
 
 /** Returns REMARKS without the style warnings of libraries, which the caller cannot fix, and a note on their
@@ -301,15 +317,16 @@ function withoutStyleOfLibraries<T extends Remarks>(
   };
 }
 
-/** Returns the result of loading SYSTEM in the call with CONTEXT. */
+/** Returns the result of loading SYSTEM in the call with CONTEXT. SAME says which warnings REPLY leaves out. */
 export function systemResult(
   reply: Reply<'load-system'>,
   system: string,
   places: Places,
   context: CallContext,
+  same = '',
 ): Result {
   const { missing, ...value } = reply.data.value ?? {};
-  if (missing === undefined) return loadResult(reply, systemHeadline(reply, system), places, context);
+  if (missing === undefined) return loadResult(reply, systemHeadline(reply, system), places, context, same);
   // The output of SBCL about the interrupted load is left out, because it adds nothing.
   const { output: _, ...quiet } = reply;
   return {

@@ -13,6 +13,7 @@ import {
 } from '../../kernel/reply.ts';
 import { defineTool, type ToolDescription } from '../../kernel/tool.ts';
 import { setfName } from '../../source/qualified.ts';
+import { allIn, SHARING, sharedHome } from '../alike-rows.ts';
 import { callOptions } from '../calling.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
@@ -68,9 +69,12 @@ function slotsText(data: ClassSlotsData, offset: number): string {
     labelled('Documentation', data.documentation),
     missing.length > 0 && `Note: not defined yet: ${missing.join(', ')}; its slots are not known.`,
   ];
-  const lines = fittingRows(slots.map(slotText));
+  const home = slotsHome(slots.filter((slot) => slot.direct));
+  const inheritedHome = slotsHome(slots.filter((slot) => !slot.direct));
+  const lines = fittingRows(slots.map((slot) => slotText(slot, slot.direct ? home : inheritedHome)));
   const page = { offset, shown: lines.length, total: direct + inherited };
-  const [directHeader, inheritedHeader] = [`Direct slots (${direct}):`, `Inherited slots (${inherited}):`];
+  const directHeader = `Direct slots (${direct})${allIn(home)}:`;
+  const inheritedHeader = `Inherited slots (${inherited})${allIn(inheritedHome)}:`;
   const blocks = lines.map((text, index) => ({
     header: slots[index]?.direct ? directHeader : inheritedHeader,
     text,
@@ -84,22 +88,37 @@ function slotsText(data: ClassSlotsData, offset: number): string {
   ]);
 }
 
-/** Returns SLOT in the form of a DEFCLASS slot, with its documentation and the classes that define it. */
-function slotText(slot: SlotData): string {
+/** Returns the prefix `PACKAGE::` that all names of SLOTS share; '' when they share none, or SLOTS are few. */
+function slotsHome(slots: readonly SlotData[]): string {
+  const names = slots.flatMap(({ name, definers = [], readers = [], writers = [] }) => [
+    name,
+    ...definers,
+    ...readers,
+    ...writers,
+  ]);
+  return slots.length < SHARING ? '' : sharedHome(names);
+}
+
+/** Returns SLOT in the form of a DEFCLASS slot, with its documentation and the classes that define it. HOME is the prefix
+ *  that its names have and the text leaves out. */
+function slotText(slot: SlotData, home = ''): string {
   const { definers = [], initargs = [], readers = [], writers = [] } = slot;
+  const short = (name: string) => name.slice(home.length);
   const accessors = readers.filter((name) => writers.includes(setfName(name)));
-  const others = definers.slice(slot.direct ? 1 : 0);
+  const others = definers.slice(slot.direct ? 1 : 0).map(short);
   const origin = others.length > 0 && `(${slot.direct ? 'also in' : 'from'} ${others.join(', ')})`;
+  const onlyRead = readers.filter((name) => !accessors.includes(name));
+  const onlyWrite = writers.filter((name) => !accessors.map(setfName).includes(name));
   const options = [
     ...initargs.map((initarg) => `:INITARG ${initarg}`),
     slot.initform !== undefined && `:INITFORM ${slot.initform}`,
     slot.type && `:TYPE ${slot.type}`,
-    ...accessors.map((name) => `:ACCESSOR ${name}`),
-    ...readers.filter((name) => !accessors.includes(name)).map((name) => `:READER ${name}`),
-    ...writers.filter((name) => !accessors.map(setfName).includes(name)).map((name) => `:WRITER ${name}`),
+    ...accessors.map((name) => `:ACCESSOR ${short(name)}`),
+    ...onlyRead.map((name) => `:READER ${short(name)}`),
+    ...onlyWrite.map((name) => `:WRITER ${short(name)}`),
     slot.allocation && `:ALLOCATION ${slot.allocation}`,
   ];
-  const line = [slot.name, origin, options.filter(Boolean).join(' ')].filter(Boolean).join('  ');
+  const line = [short(slot.name), origin, options.filter(Boolean).join(' ')].filter(Boolean).join('  ');
   const documentation = slot.documentation?.replace(/\s*\n\s*/g, ' ');
   return documentation ? `${line}\n    ${documentation}` : line;
 }

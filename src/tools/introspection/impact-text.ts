@@ -5,7 +5,7 @@ import type { Told } from '../../kernel/told.ts';
 import type { PackageRole } from '../../source/package-uses.ts';
 import { codeName, commonPrefix, setfName, unqualifiedName } from '../../source/qualified.ts';
 import type { Role } from '../../source/roles.ts';
-import { codeShape, mergeAlikeRows, type ToldRows } from '../alike-rows.ts';
+import { codeShape, mergeAlikeRows, SHARING, sharedHome, type ToldRows } from '../alike-rows.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 import { type BrokenInstances, type ChangedFunction, usesOf } from './class-changes.ts';
 import type { NamingFile } from './impact-besides.ts';
@@ -494,14 +494,11 @@ const LINE_LIMIT = 10;
 /** At most this many calls are listed behind another call of the same shape. */
 const ALIKE_LIMIT = 50;
 
-/** When at least this many rows share a package or a reason, only the header shows it. */
-const SHARING = 3;
-
 /** Returns the rows for CALLS, and what they share: the package of the callers, and the reason. */
 function callList(calls: readonly CheckedCall[]): Pick<Section, 'rows' | 'shared'> {
   if (calls.length < SHARING) return { rows: callRows(calls) };
   const callers = calls.flatMap(({ caller }) => caller || []);
-  const home = callers.length < SHARING ? '' : commonPrefix(callers);
+  const home = sharedHome(callers);
   const [why, ...otherReasons] = new Set(calls.map((call) => call.why));
   const reason = otherReasons.length === 0 ? why : undefined;
   const short = calls.map(({ caller, why: own, ...call }) => ({

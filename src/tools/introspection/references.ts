@@ -10,8 +10,10 @@ import {
   type Result,
   type ToolDescription,
 } from '../../kernel/tool.ts';
+import { allIn, sharedHome } from '../alike-rows.ts';
 import { callOptions } from '../calling.ts';
 import { soughtDefinition } from '../definitions/asked-names.ts';
+import { groupBy } from '../grouping.ts';
 import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot, isVariable, usersAdvice } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
@@ -109,12 +111,20 @@ function referencesText(data: ShownReferences, offset: number, places: Places): 
   const isOutside = ({ kind = '', outside }: NameUser) => outside || !VERBS.includes(kind);
   const binders = new Set(rows.flatMap(({ kind, name: user }) => (kind === 'bind' ? user : [])));
   const own = (user: NameUser) => user.kind === 'set' && binders.has(user.name);
+  const blockOf = (user: NameUser) => {
+    if (user.possible) return 'Possible users';
+    return isOutside(user) ? `Other places that use ${name}` : `Functions that ${user.kind} ${name}`;
+  };
+  const homes = new Map(
+    [...groupBy(rows, blockOf)].map(([block, users]) => [block, sharedHome(users.map(({ name }) => name))]),
+  );
+  const homeOf = (user: NameUser) => homes.get(blockOf(user)) ?? '';
   const { rows: blocks, shown } = usersTold(rows, {
-    named: (user) => (isOutside(user) ? userHeading(user) : `${user.name}${own(user) ? OWN_BINDING : ''}`),
-    header: (user) => {
-      if (user.possible) return 'Possible users:';
-      return isOutside(user) ? `Other places that use ${name}:` : `Functions that ${user.kind} ${name}:`;
+    named: (user) => {
+      const short = { ...user, name: user.name.slice(homeOf(user).length) };
+      return isOutside(user) ? userHeading(short) : `${short.name}${own(user) ? OWN_BINDING : ''}`;
     },
+    header: (user) => `${blockOf(user)}${allIn(homeOf(user))}:`,
   });
   const page = { offset, shown, total };
   const parts = [

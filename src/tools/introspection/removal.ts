@@ -7,7 +7,7 @@ import type { ReplHistory } from '../../records/repl-history.ts';
 import type { Features } from '../../source/form.ts';
 import { headOf } from '../../source/heads.ts';
 import { type PackageRole, packageNamedIn } from '../../source/package-uses.ts';
-import { qualified } from '../../source/qualified.ts';
+import { qualified, unqualifiedName } from '../../source/qualified.ts';
 import { computedIn, namedIn, type Role } from '../../source/roles.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms, type TopLevelHead } from '../../source/top-level.ts';
@@ -93,13 +93,14 @@ export function removalOf(facts: ImpactData, places: Places, history: ReplHistor
   }
   const variable = isGlobalVariable(facts);
   const sought = usedOf({ name: facts.name, accessibleIn: facts.homes, variable });
-  const inFiles = foundInFiles(facts, places, (text) => namedIn(text, places.features, sought));
+  const nameOf = methodNamer(facts);
+  const inFiles = foundInFiles(facts, places, (text) => namedIn(text, places.features, sought), nameOf);
   const others = isNamed(facts);
   const found = others
     ? withOthers(
         inFiles.filter(({ row }) => !told.includes(lineOf(row.at))),
         specializedElsewhere(facts, inFiles, places),
-        evaluated(sought, inFiles, history, places),
+        evaluated(sought, inFiles, history, { places, nameOf }),
       )
     : inFiles.filter(({ role }) => role === 'export');
   const located = methods.map(({ place }) => ({
@@ -139,27 +140,42 @@ function byRole<Of extends string>(found: readonly Found<Of>[]): Named<Of> {
   ) as Named<Of>;
 }
 
-/** Returns the places in the files of FACTS that FIND finds, with the definition around each. */
+/** Returns a function that takes the name of a method as its DEFMETHOD form has it, read in the package of the form.
+ *  That package can inherit the name, so the function returns the name that the methods of FACTS have in the image. */
+function methodNamer({ specialized = [] }: ImpactData): (name: string) => string {
+  const inImage = new Set(specialized.map(({ name }) => name));
+  const alike = groupBy([...inImage], unqualifiedName);
+  return (name) => {
+    const [only, ...others] = alike.get(unqualifiedName(name)) ?? [];
+    return inImage.has(name) || only === undefined || others.length > 0 ? name : only;
+  };
+}
+
+/** Returns the places in the files of FACTS that FIND finds, with the definition around each. NAME_OF returns the name
+ *  of a method. */
 function foundInFiles<Of extends string>(
   { files = [], name }: ImpactData,
   places: Places,
   find: (text: SourceText) => { start: number; top: number; role: Of }[],
+  nameOf?: (name: string) => string,
 ): Found<Of>[] {
   // The image lists files in no order.
   return [...files].sort().flatMap((file) => {
     const text = places.sourceText(file);
     return (text ? find(text) : []).map(({ start, top, role }) => {
-      const caller = definedIn(places.forms(file)?.headAt(top));
+      const caller = definedIn(places.forms(file)?.headAt(top), nameOf);
       const row = { ...(caller && caller !== name && { caller }), ...places.siteAt(file, start) };
       return { role, form: `${file} ${top}`, row };
     });
   });
 }
 
-/** Returns the name that FORM defines, as PACKAGE::NAME; undefined when it defines nothing or a package. */
-function definedIn(form: TopLevelHead | undefined): string | undefined {
+/** Returns the name that FORM defines, as PACKAGE::NAME; undefined when it defines nothing or a package. NAME_OF returns
+ *  the name of a method. */
+function definedIn(form: TopLevelHead | undefined, nameOf = (name: string) => name): string | undefined {
   if (!form?.name || !form.operator.startsWith('DEF') || form.operator.endsWith('PACKAGE')) return undefined;
-  return qualified(form.name, form.home);
+  const name = qualified(form.name, form.home);
+  return form.operator === 'DEFMETHOD' ? nameOf(name) : name;
 }
 
 const CLASS_DEFINERS: readonly string[] = ['DEFCLASS', 'DEFSTRUCT', 'DEFINE-CONDITION'];
@@ -189,7 +205,7 @@ function evaluated(
   sought: SoughtName,
   found: readonly Found<Role>[],
   history: ReplHistory,
-  places: Places,
+  { places, nameOf }: { places: Places; nameOf: (name: string) => string },
 ): Found<Role>[] {
   const known = new Set(found.map(({ row }) => row.caller));
   const seen = new Set<string>();
@@ -201,9 +217,9 @@ function evaluated(
     const text = new SourceText(form);
     const forms = new TopLevelForms(text, places.features);
     const uses = groupBy(namedIn(text, places.features, { ...sought, current }), ({ top }) => top);
-    for (const { start } of forms.allExtents()) {
+    for (const { start, end } of forms.allExtents()) {
       const top = forms.headAt(start);
-      const caller = definedIn({ ...top, home: forms.packageAt(start) ?? current ?? top.home });
+      const caller = definedIn({ ...top, home: forms.packageAt(start) ?? current ?? top.home }, nameOf);
       if (caller === undefined) continue;
       const head = forms.formFrom(start);
       const key = JSON.stringify([top.operator, caller, head && headOf(head)?.method]);
@@ -213,9 +229,17 @@ function evaluated(
         rows.push({
           role,
           form: '',
-          row: { caller, at: `evaluated ${time}`, text: boundLine(text.positionAt(at).text, 1) },
+          row: { caller, at: `evaluated ${time}`, text: lineIn(text, { start, end }, at) },
         });
     }
   }
   return rows;
+}
+
+/** Returns the line of TEXT at AT, as far as it is part of the form from START to END. */
+function lineIn(text: SourceText, { start, end }: { start: number; end: number }, at: number): string {
+  const lineStart = text.text.lastIndexOf('\n', at - 1) + 1;
+  const newline = text.text.indexOf('\n', at);
+  const lineEnd = newline === -1 ? text.text.length : newline;
+  return boundLine(text.text.slice(Math.max(start, lineStart), Math.min(end, lineEnd)).trim(), 1);
 }

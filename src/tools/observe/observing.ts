@@ -106,14 +106,14 @@ export function observedResult(
   { seen, text }: { seen: object | undefined; text: string | undefined },
 ): Result {
   const { values = [] } = data;
-  const shown = values.length > 0 && `Value: ${formValuesText(values)}`;
+  const value = formValuesText(values);
   return {
     data: { ...seen, values, ending, ...(output && { output }) },
     text: joinSections([
       failureText(ending, {}, { code: '', places }),
       text,
-      shown,
-      outputSection(output),
+      values.length > 0 && `Value: ${value}`,
+      outputSection(output, undefined, value),
       warningSection(data, places),
     ]),
     failed: ending.kind !== 'done',

@@ -14,6 +14,7 @@ import { conditionText, endingText } from '../endings.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings } from '../remarks.ts';
+import { type ShownWarnings, sameText } from '../shown-warnings.ts';
 import type { RenamePlan } from './plan.ts';
 
 export interface Followed {
@@ -36,21 +37,28 @@ export interface Followed {
 /** Maximum number of callers of an old name to consider. */
 const CALLER_LIMIT = 1000;
 
-/** Updates IMAGE after the rename of the symbol of FACTS, when PLAN was written to the files. */
+/** The objects that the update after a rename works with. shownWarnings knows which warnings were shown before. */
+export interface FollowGround {
+  image: Image;
+  places: Places;
+  shownWarnings: ShownWarnings;
+}
+
+/** Updates the image of GROUND after the rename of the symbol of FACTS, when PLAN was written to the files. */
 export async function follow(
-  image: Image,
-  places: Places,
+  ground: FollowGround,
   facts: RenameFacts,
   plan: RenamePlan,
   context: CallContext,
 ): Promise<Followed> {
-  return new ImageUpdate(image, places, facts, plan, context).run();
+  return new ImageUpdate(ground, facts, plan, context).run();
 }
 
 /** The update of the image after a rename. `run` does its steps in order. */
 class ImageUpdate {
   readonly #image: Image;
   readonly #places: Places;
+  readonly #shownWarnings: ShownWarnings;
   readonly #facts: RenameFacts;
   readonly #context: CallContext;
   /** Real paths of the files that the image has loaded. */
@@ -67,9 +75,15 @@ class ImageUpdate {
     left: [],
   };
 
-  constructor(image: Image, places: Places, facts: RenameFacts, plan: RenamePlan, context: CallContext) {
+  constructor(
+    { image, places, shownWarnings }: FollowGround,
+    facts: RenameFacts,
+    plan: RenamePlan,
+    context: CallContext,
+  ) {
     this.#image = image;
     this.#places = places;
+    this.#shownWarnings = shownWarnings;
     this.#facts = facts;
     this.#context = context;
     this.#changed = plan.changes
@@ -125,8 +139,27 @@ class ImageUpdate {
 
   #recordProblems(reply: Reply<'load-files'> | Reply<'rename-prepare'>): void {
     if (reply.ending.kind !== 'done') this.#outcome.failed = true;
-    const text = problemText(reply, this.#places);
+    const text = this.#problemText(reply);
     if (text !== '') this.#outcome.problems.push(text);
+  }
+
+  #problemText({ data, ending }: Reply<'load-files'> | Reply<'rename-prepare'>): string {
+    const [places, { told }] = [this.#places, this.#context];
+    // Leaves out warnings that any load can cause, such as that a test is redefined.
+    const serious = ('warnings' in data ? (data.warnings ?? []) : []).filter(
+      ({ severity, offset }) =>
+        severity === 'error' || severity === 'undefined' || (severity === 'warning' && offset !== undefined),
+    );
+    const warnings = told === undefined ? serious : this.#shownWarnings.newFor(told, serious);
+    return joinSections([
+      'file' in data &&
+        data.file !== undefined &&
+        `The load of ${places.fileName(data.file)} was left early.`,
+      ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
+      'displaced' in data && displacedSection(data, places),
+      groupedWarnings({ warnings }, places),
+      sameText(serious.length - warnings.length),
+    ]);
   }
 
   /** Returns the files, except LOADED, whose code contains one of the OLD names through a macro. Records as
@@ -165,22 +198,4 @@ class ImageUpdate {
 
 function isSource(file: string): boolean {
   return /\.(?:lisp|lsp|cl)$/i.test(file);
-}
-
-function problemText(
-  { data, ending }: Reply<'load-files'> | Reply<'rename-prepare'>,
-  places: Places,
-): string {
-  const warnings = 'warnings' in data ? (data.warnings ?? []) : [];
-  // Leaves out warnings that any load can cause, such as that a test is redefined.
-  const told = warnings.filter(
-    ({ severity, offset }) =>
-      severity === 'error' || severity === 'undefined' || (severity === 'warning' && offset !== undefined),
-  );
-  return joinSections([
-    'file' in data && data.file !== undefined && `The load of ${places.fileName(data.file)} was left early.`,
-    ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
-    'displaced' in data && displacedSection(data, places),
-    groupedWarnings({ warnings: told, warningCount: told.length }, places),
-  ]);
 }

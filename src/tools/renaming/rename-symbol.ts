@@ -6,7 +6,6 @@ import type { Intents } from '../../files/intents.ts';
 import { encode } from '../../files/text.ts';
 import { replaceTogether } from '../../files/together.ts';
 import type { Present } from '../../files/write.ts';
-import type { Image } from '../../image/image.ts';
 import type { RenameFacts } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {
@@ -23,7 +22,7 @@ import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import { checkFacts, newName } from './conflicts.ts';
 import { followingNames } from './derived.ts';
-import { follow } from './follow.ts';
+import { type FollowGround, follow } from './follow.ts';
 import { definingForms, planRename, type RenameDependencies, type RenamePlan } from './plan.ts';
 import { followedText, placesText, renameNotes } from './rename-text.ts';
 
@@ -69,8 +68,7 @@ const RENAME_SYMBOL = {
 
 type RenameArguments = ArgumentsFor<typeof RENAME_SYMBOL>;
 
-interface RenameGround extends RenameDependencies {
-  image: Image;
+interface RenameGround extends RenameDependencies, FollowGround {
   /** The records of replacements of several files, which allow a rollback after a kill. */
   intents: Intents;
 }
@@ -95,7 +93,7 @@ export function renameSymbolTool(dependencies: RenameGround) {
           'What the rename would change is no longer what was approved; nothing was written. Call again to ask anew.',
         );
       await writePlan(dependencies, plan, context);
-      const followed = await follow(dependencies.image, dependencies.places, facts, plan, context);
+      const followed = await follow(dependencies, facts, plan, context);
       const { problems, ...image } = followed;
       return {
         data: { ...data, image },

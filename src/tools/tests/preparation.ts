@@ -10,6 +10,7 @@ import { conditionText, endingText } from '../endings.ts';
 import { goneText, missingText, systemResult, twinsText } from '../execution/loading.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings } from '../remarks.ts';
+import { sameText } from '../shown-warnings.ts';
 import type { TestDependencies } from './dependencies.ts';
 
 /** The outcome of a preparation: the SYSTEMS to test, which are loaded, and the text SAID about their loads.
@@ -107,12 +108,6 @@ async function load(
       agreementSection(agreement, places, context.told),
     ]),
   };
-}
-
-/** Returns the sentence on COUNT warnings that an earlier answer showed; '' when there are none. */
-function sameText(count: number): string {
-  if (count === 0) return '';
-  return count === 1 ? 'The same warning as before.' : `The same ${count} warnings as before.`;
 }
 
 /** Returns the result when no system of the workspace has tests. */
