@@ -253,7 +253,6 @@ describe('both spellings', () => {
 describe('the package', () => {
   const CONTRACT = [
     'AGENT_Q_REGISTRY',
-    'OpenCatalog',
     'TOOL_CATALOG',
     'ToolRegistry',
     'closeImage',
@@ -267,7 +266,6 @@ describe('the package', () => {
     'getTool',
     'getToolListForMCP',
     'listRegisteredTools',
-    'readCatalog',
     'registerAgentQTools',
     'registerTool',
     'searchTools',
