@@ -88,14 +88,6 @@ export const HELD: Group = {
       says: INTERRUPTED,
     },
     {
-      name: 'a restart that signals',
-      long: true,
-      form: 'fails',
-      held: '(restart-bind ((fails (lambda () (error "In the restart.")))) (error "No."))',
-      tool: debug({ restart: '$' }),
-      says: /^Error: In the restart\.[\s\S]*\nHeld as error/,
-    },
-    {
       name: 'a restart with too many values',
       form: 'one',
       held: '(restart-case (error "No.") (one (a) a))',

@@ -38,19 +38,6 @@ export const TESTS: Group = {
       { coverage: true, timeout: 8 },
     ),
     testing({
-      name: 'a test that takes every condition and loops',
-      form: '(handler-case (loop) (t () 1))',
-      says: CUT,
-      long: true,
-    }),
-    testing({
-      name: 'a test whose cleanup form loops',
-      form: '(unwind-protect (loop) (loop))',
-      says: CUT,
-      seconds: 3,
-      long: true,
-    }),
-    testing({
       name: 'a test that exits',
       form: '(sb-ext:exit :code 7 :abort t)',
       says: left('the image was lost: it exited with code 7'),
@@ -60,12 +47,6 @@ export const TESTS: Group = {
       name: 'a test that ends its thread',
       form: '(sb-thread:abort-thread)',
       says: left('its thread was ended by the code that ran in it'),
-    }),
-    testing({
-      name: 'a test that ends all other threads',
-      form: '(progn (mapc (lambda (each) (ignore-errors (sb-thread:terminate-thread each))) (remove sb-thread:*current-thread* (sb-thread:list-all-threads))) 1)',
-      says: /^bad: 1 test passes/,
-      succeeds: true,
     }),
     testing(
       {
@@ -81,11 +62,6 @@ export const TESTS: Group = {
       name: 'a test that exhausts the stack',
       form: '(labels ((down (n) (1+ (down (1+ n))))) (down 1))',
       says: /^bad: 1 of 1 test fails[\s\S]* {2}BAD: .*CONTROL-STACK-EXHAUSTED/,
-    }),
-    testing({
-      name: 'a test that throws to nobody',
-      form: "(throw 'nobody 1)",
-      says: /^bad: 1 of 1 test fails[\s\S]*attempt to THROW to a tag that does not exist: NOBODY/,
     }),
     testing({
       name: 'a test that prints without end',
@@ -147,15 +123,6 @@ export const TESTS: Group = {
         says: /^CL-USER: 1 of 3 tests fails? \(\d+\.\d s\)\.\n {2}a "b" \(c\\d ; ~S λ: 1 = 1, wanted 2/,
       },
       { package: 'CL-USER', test: undefined },
-    ),
-    testing(
-      {
-        name: 'a test that is called as a list',
-        form: '1',
-        after: '(sb-rt:deftest (1 "x") 1 2)',
-        says: /1 of 1 test fails/,
-      },
-      { test: '(1 "x")' },
     ),
   ],
 };
