@@ -598,9 +598,9 @@ export interface ClassHierarchyData extends ClassHead {
   subclasses?: number;
   directSubclasses?: number;
   rowCount?: number;
-  /** The tree of subclasses, in depth-first order. `below` is the number of subclasses that the depth
-   *  limit hides. `again` is true when an earlier row of the same class has its subclasses below it. */
-  rows?: { name: string; level: number; again?: boolean; below?: number }[];
+  /** The tree of subclasses, in depth-first order. `again` is true when an earlier row of the same class
+   *  has its subclasses below it. */
+  rows?: { name: string; level: number; again?: boolean }[];
 }
 
 /** An argument of a call as it was written in the request: a name, a symbol, the object of an EQL
@@ -2055,8 +2055,6 @@ export interface Operations {
       up?: boolean;
       /** True for the tree of its subclasses. */
       down?: boolean;
-      /** How many levels of this tree to show; all by default. */
-      depth?: number;
       /** How many results to leave out; none by default. */
       offset?: number;
       /** The maximum number of results to return. */
