@@ -531,9 +531,6 @@ export interface CountedNames {
   names?: string[];
 }
 
-/** How a symbol is accessible in a package. */
-export type SymbolStatus = 'external' | 'internal' | 'inherited';
-
 /** A package and its symbols. */
 export interface PackageData {
   name: string;
@@ -547,10 +544,10 @@ export interface PackageData {
   documentation?: string;
   /** Numbers of external, internal and inherited symbols. */
   counts: [number, number, number];
-  /** For each status, how many symbols the request selects. */
-  listed: [SymbolStatus, number][];
-  /** Status, home package, name and label of each symbol in this page of the list. */
-  rows?: [SymbolStatus, string, string, string][];
+  /** How many symbols the request selects. */
+  total: number;
+  /** Home package, name and label of each symbol in this page of the list. */
+  rows?: [string, string, string][];
 }
 
 /** A class. */
@@ -2021,8 +2018,8 @@ export interface Operations {
   'package-symbols': {
     args: {
       /** The name of the package. */ package: string;
-      /** The status of the symbols to list, or all. */
-      access: string;
+      /** The status of the symbols to list. */
+      access: 'external' | 'internal';
       /** Only symbols with such a definition, such as MACRO. */
       type?: string;
       /** How many results to leave out; none by default. */
