@@ -60,19 +60,6 @@ export const ENDS: Group = {
       image: 'replaced',
     },
     {
-      name: 'exit by a timer after the call',
-      form: '(sb-ext:schedule-timer (sb-ext:make-timer (lambda () (exit :abort t)) :thread t) 0.1) (sleep 1000)',
-      says: lost('it exited with code 1'),
-      image: 'replaced',
-    },
-    {
-      name: 'exit while another thread sleeps',
-      form: '(progn (sb-thread:make-thread (lambda () (sleep 100))) (sleep 0.1) (exit))',
-      seconds: 5,
-      says: lost('it exited with code 0'),
-      image: 'replaced',
-    },
-    {
       name: 'exit while another thread cannot be ended',
       long: true,
       form: '(progn (sb-thread:make-thread (lambda () (sb-sys:without-interrupts (loop)))) (sleep 0.1) (exit))',

@@ -48,12 +48,6 @@ export const LOOPS: Group = {
       image: 'replaced',
     },
     {
-      name: 'a macro that never expands',
-      before: '(defmacro never () (loop))',
-      form: '(never)',
-      says: INTERRUPTED,
-    },
-    {
       name: 'a macro that never expands, in macroexpand_form',
       before: '(defmacro never () (loop))',
       form: '(never)',
@@ -133,11 +127,6 @@ export const LOOPS: Group = {
       says: INTERRUPTED,
     },
     {
-      name: 'a *macroexpand-hook* that loops',
-      form: '(setf *macroexpand-hook* (lambda (&rest x) (declare (ignore x)) (loop))) (when t 1)',
-      says: INTERRUPTED,
-    },
-    {
       name: 'an *after-gc-hooks* that loops',
       form: '(push (lambda () (loop)) sb-ext:*after-gc-hooks*) (sb-ext:gc) (loop)',
       says: INTERRUPTED,
@@ -159,13 +148,6 @@ export const LOOPS: Group = {
       form: '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (loop))) 0.05) (sleep 0.2) :set)',
       says: UNINTERRUPTIBLE,
       image: 'replaced',
-    },
-    {
-      name: 'a timer that loops in a new thread',
-      form: '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (loop)) :thread t) 0.05) (sleep 0.2) :set)',
-      succeeds: true,
-      says: /^:SET$/,
-      spoils: true,
     },
     {
       name: 'a loop that nothing may interrupt, after output',

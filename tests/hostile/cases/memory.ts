@@ -92,16 +92,6 @@ export const MEMORY: Group = {
       says: /^\(\(\(/,
     },
     {
-      name: 'foreign memory without end',
-      long: true,
-      form: '(loop (sb-alien:make-alien (sb-alien:unsigned 8) 100000000))',
-      says: /^Error: /,
-      image: 'either',
-      spoils: true,
-      freezes: true,
-      probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
-    },
-    {
       name: 'a heap that is written over',
       form: '(let ((a (make-array 10 :element-type (quote (unsigned-byte 64))))) (sb-sys:with-pinned-objects (a) (loop for i below 10000000 do (setf (sb-sys:sap-ref-64 (sb-sys:vector-sap a) (* 8 i)) 3735928559))) (sb-ext:gc :full t))',
       says: /^(?:Error: |NIL)/,

@@ -16,27 +16,11 @@ export const OUTPUT: Group = {
       says: INTERRUPTED_WITH_OUTPUT,
     },
     {
-      name: 'output of long strings',
-      before: '(defvar *long* (make-string 1000000 :initial-element #\\x)) 1',
-      form: '(loop (write-string *long*))',
-      says: INTERRUPTED_WITH_OUTPUT,
-    },
-    {
       name: 'output to *error-output*',
       form: '(loop (print 1 *error-output*))',
       says: INTERRUPTED_WITH_OUTPUT,
     },
-    {
-      name: 'output to *terminal-io*',
-      form: '(loop (print 1 *terminal-io*))',
-      says: INTERRUPTED_WITH_OUTPUT,
-    },
     { name: 'output to the stdout of SBCL', form: '(loop (print 1 sb-sys:*stdout*))', says: INTERRUPTED },
-    {
-      name: 'output to descriptor 1',
-      form: '(let ((s (sb-sys:make-fd-stream 1 :output t))) (loop (print 1 s)))',
-      says: INTERRUPTED,
-    },
     {
       name: 'output of a child process without end',
       form: '(sb-ext:run-program "/bin/sh" (list "-c" "yes") :output t)',
@@ -74,11 +58,6 @@ export const OUTPUT: Group = {
       says: /^Error: /,
     },
     {
-      name: 'definitions without end',
-      form: '(loop for i from 0 do (eval `(defun ,(intern (format nil "DEFINED-~d" (mod i 50))) () ,i)))',
-      says: INTERRUPTED,
-    },
-    {
       name: 'a print method without end',
       before:
         '(defclass babbler () ()) (defmethod print-object ((x babbler) s) (loop (write-string "blah " s)))',
@@ -99,12 +78,6 @@ export const OUTPUT: Group = {
       form: '(make-string 5000000 :initial-element #\\a)',
       succeeds: true,
       says: /^"aaa[\s\S]*cut here/,
-    },
-    {
-      name: 'many values',
-      form: '(values-list (loop for i below 1000 collect i))',
-      succeeds: true,
-      says: /more values/,
     },
     {
       name: 'characters that no encoding has',
@@ -145,31 +118,10 @@ export const OUTPUT: Group = {
       says: INTERRUPTED,
     },
     {
-      name: '(break)',
-      form: '(break)',
-      says: /^Error: break\nType: COMMON-LISP::SIMPLE-CONDITION|^Error: break/,
-    },
-    {
-      name: '(invoke-debugger)',
-      form: '(invoke-debugger (make-condition \'simple-error :format-control "asked for"))',
-      says: /^Error: asked for/,
-    },
-    {
-      name: '(break) in a thread',
-      form: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (break))) :default :ended)',
-      succeeds: true,
-      says: /^:ENDED/,
-    },
-    {
       name: 'an error in a thread',
       form: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (error "in a thread"))) :default :ended)',
       succeeds: true,
       says: /^:ENDED/,
-    },
-    {
-      name: 'enable-debugger, then an error',
-      form: '(sb-ext:enable-debugger) (error "with a debugger")',
-      says: /^Error: with a debugger/,
     },
     {
       name: 'enable-debugger, then an error in a thread',
@@ -182,11 +134,6 @@ export const OUTPUT: Group = {
       form: '(progn (sb-thread:join-thread (sb-thread:make-thread (lambda () (setf sb-ext:*invoke-debugger-hook* nil)))) (sb-thread:join-thread (sb-thread:make-thread (lambda () (error "in a thread"))) :default :ended))',
       says: /:ENDED/,
       succeeds: true,
-    },
-    {
-      name: 'a *debugger-hook* that returns',
-      form: '(setf *debugger-hook* (lambda (c h) (declare (ignore c h)) nil)) (error "past the hook")',
-      says: /^Error: past the hook/,
     },
     {
       name: '*break-on-signals* for everything',
@@ -206,21 +153,10 @@ export const OUTPUT: Group = {
     },
     { name: 'the toplevel restart', form: "(invoke-restart 'sb-impl::toplevel)", says: /^Error: / },
     {
-      name: 'throw to the toplevel catcher',
-      form: "(throw 'sb-impl::toplevel-catcher nil)",
-      says: /^Error: /,
-    },
-    {
-      name: 'unwinding the thread from within',
-      form: '(sb-thread:abort-thread)',
-      says: /^Error: Its thread was ended by the code that ran in it/,
-    },
-    {
       name: '(sb-thread::%unwind-current-thread)',
       form: "(throw 'sb-impl::%end-of-the-world t)",
       says: /^Error: /,
     },
-    { name: 'the inspector', form: '(inspect 1)', says: /^(?:Error: )?/, succeeds: true },
     {
       name: 'the stepper',
       before: '(defun stepped (x) (declare (optimize (debug 3))) (let ((y (1+ x))) (* y y)))',

@@ -12,18 +12,6 @@ export const PROCESSES: Group = {
       says: /^:STARTED/,
     },
     {
-      name: 'a child process with its output left behind',
-      form: '(progn (sb-ext:run-program "/bin/sleep" (list "1000") :wait nil :output t :error t) :started)',
-      succeeds: true,
-      says: /^:STARTED/,
-    },
-    {
-      name: 'a process in a session of its own',
-      form: '(sb-ext:process-exit-code (sb-ext:run-program "/usr/bin/setsid" (list "-f" "sleep" "1000") :output t))',
-      succeeds: true,
-      says: /^0/,
-    },
-    {
       name: 'a process that forked twice',
       form: '(sb-ext:process-exit-code (sb-ext:run-program "/bin/sh" (list "-c" "(setsid sh -c \'sleep 1000 & sleep 1000\' &) ; exit 0") :output t))',
       succeeds: true,

@@ -47,12 +47,6 @@ export const SESSION: Group = {
       ...DONE,
       probe: ['(cl:progn (cl:setf cl:*read-base* 10.) :back)', /^:BACK$/],
     },
-    {
-      name: '*read-eval* nil',
-      form: '(progn (setf *read-eval* nil) :done)',
-      ...DONE,
-      probe: ['(progn (setf *read-eval* t) 3)', /^3$/],
-    },
     { name: '*read-suppress* t', form: '(progn (setf *read-suppress* t) :done)', ...DONE },
     {
       name: '*print-base* 2, *print-radix* t',
@@ -67,13 +61,6 @@ export const SESSION: Group = {
       probe: ['(progn (setf *print-readably* nil) 3)', /^3$/],
     },
     {
-      name: '*print-length* 0, *print-level* 0',
-      form: '(progn (setf *print-length* 0 *print-level* 0) (list 1))',
-      succeeds: true,
-      says: /^#/,
-      probe: ['(progn (setf *print-length* nil *print-level* nil) 3)', /^3$/],
-    },
-    {
       name: 'a *print-pprint-dispatch* that fails',
       form: '(progn (set-pprint-dispatch (quote t) (lambda (s x) (declare (ignore s x)) (error "no printing"))) (setf *print-pretty* t) (list 1))',
       says: /^Error: /,
@@ -81,12 +68,6 @@ export const SESSION: Group = {
       probe: ['(progn (setf *print-pprint-dispatch* (copy-pprint-dispatch nil)) nil)', /^NIL$/],
     },
     { name: '*package* no package', form: '(setf *package* nil)', says: /^Error: / },
-    {
-      name: '*package* an empty package',
-      form: '(progn (setf *package* (make-package "EMPTY" :use nil)) :done)',
-      ...DONE,
-      probe: ['(cl:in-package :cl-user)', /COMMON-LISP-USER/],
-    },
     {
       name: '*package* deleted',
       form: '(progn (defpackage "GONE" (:use :cl)) (in-package "GONE") (delete-package "GONE") :done)',
@@ -118,36 +99,8 @@ export const SESSION: Group = {
       ...DONE,
     },
     {
-      name: 'CL-USER deleted',
-      form: '(progn (delete-package :cl-user) :done)',
-      ...DONE,
-      probe: ['(cl:+ 1 2)', /^3$/],
-      spoils: true,
-    },
-    {
-      name: 'CL-USER renamed',
-      form: '(progn (rename-package :cl-user "SOMETHING-ELSE") :done)',
-      ...DONE,
-      probe: ['(cl:+ 1 2)', /^3$/],
-      spoils: true,
-    },
-    {
-      name: 'CL-USER without CL',
-      form: '(progn (unuse-package :cl :cl-user) :done)',
-      ...DONE,
-      probe: ['(cl:progn (cl:use-package :cl :cl-user) 3)', /^(?:3|Error)/],
-      spoils: true,
-    },
-    {
       name: "the agent's package deleted",
       form: `(progn (dolist (p ${ROOMS}) (sb-ext:unlock-package p) (dolist (u (package-used-by-list p)) (unuse-package p u)) (delete-package p)) :done)`,
-      ...DONE,
-      probe: ['(+ 1 2)', /^3$/],
-      spoils: true,
-    },
-    {
-      name: "the agent's package renamed",
-      form: `(progn (dolist (p ${ROOMS}) (rename-package p (gensym "OTHER"))) :done)`,
       ...DONE,
       probe: ['(+ 1 2)', /^3$/],
       spoils: true,

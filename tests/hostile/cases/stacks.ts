@@ -60,11 +60,6 @@ export const STACKS: Group = {
       says: /^:ENDED/,
     },
     {
-      name: 'recursion without end in the reader',
-      form: '#.(labels ((deep (n) (1+ (deep n)))) (deep 0))',
-      says: /Control stack exhausted/,
-    },
-    {
       name: 'a list too deep for the compiler',
       form: '(let ((l 1)) (dotimes (i 100000) (setf l (list (quote 1+) l))) (eval l))',
       seconds: 5,

@@ -30,15 +30,6 @@ export const THREADS: Group = {
       succeeds: true,
     },
     {
-      name: 'ten thousand threads',
-      long: true,
-      form: '(progn (dotimes (i 10000) (sb-thread:make-thread (lambda () (sleep 100)))) :made)',
-      seconds: 20,
-      says: /^(?::MADE|Error: )/,
-      succeeds: 'maybe',
-      spoils: true,
-    },
-    {
       name: 'threads that make threads',
       long: true,
       form: '(labels ((make () (sb-thread:make-thread (lambda () (make) (make) (sleep 100))))) (make) (sleep 100))',
@@ -52,12 +43,6 @@ export const THREADS: Group = {
       form: '(progn (dolist (th (remove sb-thread:*current-thread* (sb-thread:list-all-threads))) (ignore-errors (sb-thread:terminate-thread th))) (sleep 1000))',
       says: INTERRUPTED,
       seconds: 2,
-    },
-    {
-      name: 'all threads ended, this one too',
-      // One that ends by itself meanwhile cannot be ended.
-      form: '(dolist (thread (sb-thread:list-all-threads)) (ignore-errors (sb-thread:terminate-thread thread)))',
-      says: /^Error: Its thread was ended by the code that ran in it/,
     },
     {
       name: 'the thread that reads messages made to loop',
@@ -115,11 +100,5 @@ export const THREADS: Group = {
       says: /^:SET/,
       spoils: true,
     },
-    {
-      name: 'a timeout of SBCL without end',
-      form: '(handler-case (sb-ext:with-timeout 0.05 (loop)) (sb-ext:timeout () (loop)))',
-      says: INTERRUPTED,
-    },
-    { name: 'a deadline', form: '(sb-sys:with-deadline (:seconds 0.1) (sleep 10))', says: /^Error: / },
   ],
 };
