@@ -103,17 +103,41 @@ function timesOf(find, requests) {
 }
 
 /**
+ * Returns TOOL as the package's catalogs have it.
+ * @param {Tool} tool
+ */
+function metadataOf(tool) {
+  const { name, description = '', inputSchema = {}, keywords = [], category = '', server } = tool;
+  const [shortDescription = ''] = /^.*?\.(?=\s|$)|^.*/s.exec(description) ?? [];
+  return {
+    name,
+    shortDescription,
+    fullDescription: description,
+    category: 'utility',
+    categories: category === '' ? [] : [category],
+    complexity: 'simple',
+    tokenCost: { min: 1, max: 1 },
+    hasCEMCPDirective: false,
+    keywords,
+    words: [],
+    server,
+    id: tool.id,
+    safetyLevel: 'cautious',
+    alwaysLoad: false,
+    inputSchema: { ...inputSchema, properties: inputSchema.properties ?? {} },
+  };
+}
+
+/**
  * @param {any} library
  * @param {readonly Tool[] | undefined} tools undefined for the built-in ones
  */
-function ourCatalog({ OpenCatalog, TOOL_CATALOG }, tools) {
+function ourCatalog({ TOOL_CATALOG }, tools) {
   if (tools === undefined) return TOOL_CATALOG;
-  const catalog = new OpenCatalog();
-  for (const tool of tools) {
-    const { id: _, ...rest } = tool;
-    catalog.add(tool.id === undefined ? { ...rest, server: tool.server } : tool);
-  }
-  return catalog;
+  const catalog = new Map(tools.map((tool) => [idOf(tool), metadataOf(tool)]));
+  // The package does not export the ranking. A map without one would be indexed again by each search.
+  const { constructor: Ranking } = TOOL_CATALOG.ranking;
+  return Object.assign(catalog, { ranking: new Ranking(catalog.values()) });
 }
 
 async function main() {

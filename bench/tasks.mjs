@@ -11,7 +11,7 @@ const SYSTEM = 'hunchentoot';
 
 /** The whole task as one form; what it prints is the answer. */
 const FORM = `(format t "~{~(~A~)~^ ~}"
-  (loop for (nil home name label) in (gethash "rows" (live-lisp:call-tool "list_package_symbols" :package "${SYSTEM}"))
+  (loop for (home name label) in (gethash "rows" (live-lisp:call-tool "list_package_symbols" :package "${SYSTEM}"))
         for users = (and (search "FUNCTION" label) (live-lisp:call-tool "who_calls" :name name :package home))
         when (and users (= 0 (gethash "callers" users) (gethash "others" users) (gethash "possible" users)))
           collect name))`;

@@ -76,8 +76,8 @@
     :components
     ((:file "package") (:file "plan") (:file "frameworks") (:file "measured") (:file "coverage")
      (:file "texts") (:file "difference") (:file "results") (:file "checks") (:file "fiveam")
-     (:file "rt") (:file "fiasco") (:file "parachute") (:file "rove") (:file "lift") (:file "clunit") (:file "lisp-unit2")
-     (:file "prove") (:file "try") (:file "operations")))
+     (:file "rt") (:file "parachute") (:file "rove") (:file "lisp-unit2") (:file "prove")
+     (:file "operations")))
    (:module "tools"
     :serial t
     :components

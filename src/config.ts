@@ -90,7 +90,6 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** True when the client may run code without asking the user. */
     trust: flags.has('trust'),
     /** A file with tools to search instead of our own. */
-    catalog: flags.get('catalog'),
     /** True when a lost image is rebuilt from a journal. */
     replay: readReplay(flags, environment) === 'on',
     /** True to store evaluations on the disk. */

@@ -42,7 +42,6 @@ const FLAG_HELP = {
   'audit FILE': 'the audit log; below the user state directory when absent',
   'replay WHEN':
     'on (default): build a lost image again from a journal; off: keep no journal; also LIVE_LISP_REPLAY',
-  'catalog FILE': 'with search: search the tools in FILE, one JSON object a line, not those of live-lisp',
   'history WHEN': 'on (default): keep evaluations for get_repl_history on the disk; off: only in memory',
   'audit-texts WHEN': 'on (default): keep arguments in the audit log; off: their digests',
   'keep-days DAYS': 'how long records are kept at most (default 90)',
@@ -99,7 +98,6 @@ export function splitArguments(argv: readonly string[]): {
 const FLAG_COMMANDS: { readonly [flag: string]: readonly CommandName[] } = {
   // Nothing on a command line that an agent can write approves anything.
   allow: ['serve', 'doctor', 'tools'],
-  catalog: ['search'],
   client: ['install', 'uninstall', 'doctor'],
   scope: ['install', 'uninstall'],
   trust: ['install'],

@@ -15,7 +15,6 @@ export type { Catalog as ToolCatalog, CatalogSummary } from './catalog/catalog.t
 export type { LightweightTool, ListMode } from './catalog/list.ts';
 export { type McpTool, toMCPTool } from './catalog/mcp-tool.ts';
 export type { CategoryFilter, TokenCost, ToolCategory, ToolMetadata } from './catalog/metadata.ts';
-export { type ForeignTool, OpenCatalog, readCatalog } from './catalog/open-catalog.ts';
 export type { CatalogEntry, ToolSearchOptions, ToolSearchResult } from './catalog/search.ts';
 export {
   type FoundTool,

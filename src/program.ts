@@ -6,8 +6,6 @@ import type { Server } from '@modelcontextprotocol/server';
 import { type Assembly, assemble, type Timeouts } from './assembly.ts';
 import { attachText } from './attach.ts';
 import { answerWhy } from './cannot-serve.ts';
-import { readCatalog } from './catalog/open-catalog.ts';
-import type { Searchable } from './catalog/search.ts';
 import { helpOn, helpText, searchText, toolList } from './cli.ts';
 import { type Config, namedPaths, readConfig } from './config.ts';
 import { dial } from './dial.ts';
@@ -52,7 +50,7 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
   if (config.command === 'help') return print(helpFor(config));
   if (config.command === 'version') return print(ownPackage().version);
   if (config.command === 'tools') return print(toolList(assemble(config).registry));
-  if (config.command === 'search') return print(searchText(config.operands, searched(config)));
+  if (config.command === 'search') return print(searchText(config.operands, assemble(config).catalog));
   if (config.command === 'install' || config.command === 'uninstall') return setUp(config.command, config);
   if (config.command === 'forget') return forget(withUsableFolders(config).config);
   if (config.command === 'dial') return dial(config.serving, config.operands[0]);
@@ -71,17 +69,6 @@ function helpFor(config: Config): string {
   if (word === undefined) return helpText();
   if (more.length > 0) throw new UsageError('The command help takes one word: live-lisp help WORD.');
   return helpOn(word, assemble(config).registry);
-}
-
-/** Returns the tools to search: those in the file of --catalog, or our own. */
-function searched(config: Config): Searchable {
-  const { catalog: file } = config;
-  if (file === undefined) return assemble(config).catalog;
-  try {
-    return readCatalog(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw new UsageError(`--catalog ${file} cannot be used: ${messageOf(error)}`);
-  }
 }
 
 /** Performs install or uninstall. Without a client, install lists the clients. */

@@ -23,31 +23,25 @@ point (contract C10 in docs/develop/contracts.md). Classes without a name come l
       (visit class))
     (sort (loop for each being the hash-keys of seen collect each) #'class-before-p)))
 
-(defun tree-rows (class depth)
-  "Return a list of (CLASS LEVEL MARK) lists for the classes below CLASS, in depth-first order, at
-most DEPTH levels down, or all if DEPTH is NIL. LEVEL is 0 for a direct subclass. MARK is :AGAIN if
-the class and its subclasses are listed earlier, :CUT if its subclasses are too deep to list, else
-NIL."
+(defun tree-rows (class)
+  "Return a list of (CLASS LEVEL AGAIN) lists for the classes below CLASS, in depth-first order.
+LEVEL is 0 for a direct subclass. AGAIN is true if the class has subclasses, and they are listed
+earlier."
   (let ((shown (make-hash-table :test 'eq)) (rows '()))
     (labels ((visit (class level)
                (dolist (subclass (subclasses class))
-                 (let ((mark (cond ((null (sb-mop:class-direct-subclasses subclass)) nil)
-                                   ((gethash subclass shown) :again)
-                                   ((and depth (>= (1+ level) depth)) :cut)
-                                   (t (setf (gethash subclass shown) t) nil))))
-                   (push (list subclass level mark) rows)
-                   (unless mark
+                 (let ((again (and (sb-mop:class-direct-subclasses subclass)
+                                   (shiftf (gethash subclass shown) t))))
+                   (push (list subclass level again) rows)
+                   (unless again
                      (visit subclass (1+ level)))))))
       (visit class 0))
     (nreverse rows)))
 
 (defun row-data (row)
-  "Return a JSON object for ROW, a list (CLASS LEVEL MARK) from TREE-ROWS."
-  (destructuring-bind (class level mark) row
-    (object "name" (class-text class)
-            "level" level
-            "again" (eq mark :again)
-            "below" (and (eq mark :cut) (length (classes-below class))))))
+  "Return a JSON object for ROW, a list (CLASS LEVEL AGAIN) from TREE-ROWS."
+  (destructuring-bind (class level again) row
+    (object "name" (class-text class) "level" level "again" again)))
 
 (defun up-members (class)
   "Return a plist for a JSON object: the direct superclasses of CLASS, and all its superclasses. A
@@ -66,24 +60,20 @@ class that is not finalized has no precedence list, so list all its known superc
    "The class precedence list, or the known part of it when the class is not finalized.")
   (subclasses integer :optional) (direct-subclasses integer :optional)
   (row-count integer :optional)
-  (rows (list (object (name string) (level integer) (again boolean :optional)
-                      (below integer :optional)))
-   :optional
-   "The tree of subclasses, in depth-first order. `below` is the number of subclasses that the
-   depth limit hides. `again` is true when an earlier row of the same class has its subclasses
-   below it."))
+  (rows (list (object (name string) (level integer) (again boolean :optional))) :optional
+   "The tree of subclasses, in depth-first order. `again` is true when an earlier row of the same
+   class has its subclasses below it."))
 
 (define-operation ("class-hierarchy" :gives (or class-hierarchy-data lookup-failure))
     (name package
      (up boolean :optional "True for its superclasses.")
      (down boolean :optional "True for the tree of its subclasses.")
-     (depth integer :optional "How many levels of this tree to show; all by default.")
      offset limit)
   "Return a class, its superclasses, and the tree of its subclasses."
   (let* ((class (named-class name package)) (symbol (named-symbol name package)))
     (call-user-code
      (lambda ()
-       (let ((rows (and down (tree-rows class depth))))
+       (let ((rows (and down (tree-rows class))))
          (make-json-object
           (append (class-head class symbol)
                   (list "metaclass" (class-text (class-of class)))

@@ -32,23 +32,13 @@ names."
                                     (nth-value 1 (find-symbol (symbol-name symbol) package)))))
                  (vector-push-extend symbol (third found))))))))))
 
-(defparameter *accesses*
-  '(("external" 0) ("internal" 1) ("inherited" 2) ("present" 0 1) ("accessible" 0 1 2))
-  "For each value of the tool's argument access, the indices of the vectors in the result of
-SYMBOLS-BY-STATUS.")
-
 (defun listed-symbols (by-status access type)
-  "BY-STATUS is the list of three vectors that SYMBOLS-BY-STATUS returns. Return a list of (STATUS
-SYMBOLS) lists, one for each status in ACCESS, a string such as \"external\" or \"accessible\".
-SYMBOLS is a sorted vector. If TYPE is a string such as \"MACRO\", include only symbols with such a
-definition."
-  (loop for index in (rest (assoc access *accesses* :test #'string=))
-        for symbols = (elt by-status index)
-        collect (list (elt '("external" "internal" "inherited") index)
-                      (sort (if type
-                                (remove-if-not (lambda (symbol) (of-type-p symbol type)) symbols)
-                                symbols)
-                            #'symbol-before-p))))
+  "BY-STATUS is the list of vectors that SYMBOLS-BY-STATUS returns. Return a sorted vector of the
+symbols with the status ACCESS, \"external\" or \"internal\". If TYPE is a string such as \"MACRO\",
+include only symbols with such a definition."
+  (let ((symbols (elt by-status (if (string= access "external") 0 1))))
+    (sort (if type (remove-if-not (lambda (symbol) (of-type-p symbol type)) symbols) symbols)
+          #'symbol-before-p)))
 
 (defun nature-list (symbol)
   "Return text for the list of a package: the kinds of all definitions of SYMBOL, such as
@@ -64,28 +54,18 @@ definition."
                                   (and (not callable) (function-kind (list 'setf symbol)))))
                 '("SYMBOL")))))
 
-(defun symbol-rows (listed type offset limit)
-  "LISTED is a list of (STATUS SYMBOLS) lists from LISTED-SYMBOLS. Return a list of (STATUS PACKAGE
-NAME KINDS) lists of strings for LIMIT of these symbols, from OFFSET on. PACKAGE is the home package
-of the symbol. KINDS is TYPE or, if TYPE is NIL, the kinds of definitions of the symbol."
-  (let ((start (or offset 0)) (left limit) (rows '()))
-    (loop for (status symbols) in listed
-          do (loop for index from start below (length symbols)
-                   while (plusp left)
-                   do (let ((symbol (aref symbols index)))
-                        (decf left)
-                        (push (list status (package-text symbol) (symbol-name symbol)
-                                    (or type (nature-list symbol)))
-                              rows)))
-             (setf start (max 0 (- start (length symbols)))))
-    (nreverse rows)))
+(defun symbol-rows (symbols type offset limit)
+  "Return a list of (PACKAGE NAME KINDS) lists of strings for LIMIT of SYMBOLS, a vector, from
+OFFSET on. PACKAGE is the home package of the symbol. KINDS is TYPE or, if TYPE is NIL, the kinds of
+definitions of the symbol."
+  (loop for index from (or offset 0) below (length symbols)
+        repeat limit
+        for symbol = (aref symbols index)
+        collect (list (package-text symbol) (symbol-name symbol) (or type (nature-list symbol)))))
 
 (define-shape counted-names ()
   "The number of some names, and the first 100 of these names."
   (count integer) (names (list string) :optional))
-
-(define-wire-type symbol-status (member "external" "internal" "inherited")
-  "How a symbol is accessible in a package.")
 
 (define-shape package-data ()
   "A package and its symbols."
@@ -95,14 +75,13 @@ of the symbol. KINDS is TYPE or, if TYPE is NIL, the kinds of definitions of the
   (uses counted-names) (used-by counted-names) (shadowing counted-names)
   (locked boolean :optional) (documentation string :optional)
   (counts (tuple integer integer integer) "Numbers of external, internal and inherited symbols.")
-  (listed (list (tuple symbol-status integer))
-   "For each status, how many symbols the request selects.")
-  (rows (list (tuple symbol-status string string string)) :optional
-   "Status, home package, name and label of each symbol in this page of the list."))
+  (total integer "How many symbols the request selects.")
+  (rows (list (tuple string string string)) :optional
+   "Home package, name and label of each symbol in this page of the list."))
 
 (define-operation ("package-symbols" :gives (or package-data lookup-failure))
     ((package string "The name of the package.")
-     (access string "The status of the symbols to list, or all.")
+     (access (member "external" "internal") "The status of the symbols to list.")
      type offset limit)
   "Return what a package is, the numbers of its symbols by status, and the symbols that ACCESS and
 TYPE select."
@@ -121,5 +100,5 @@ TYPE select."
             "locked" (and (sb-ext:package-locked-p package) t)
             "documentation" (doc-text package t)
             "counts" (mapcar #'length by-status)
-            "listed" (loop for (status symbols) in listed collect (list status (length symbols)))
+            "total" (length listed)
             "rows" (symbol-rows listed type offset limit))))

@@ -141,13 +141,6 @@ none, the list has only PACKAGE."
             when (member package homes) return homes)
       (list package)))
 
-(defun call-leaving-errors (hold function)
-  "Call FUNCTION. If HOLD is true, an error in it enters the debugger before the framework handles
-it."
-  (if hold
-      (handler-bind ((error #'invoke-debugger)) (funcall function))
-      (funcall function)))
-
 (defun add-probes ()
   "Install the wrappers of the loaded frameworks on their functions. Leave alone functions that
 already have a wrapper."

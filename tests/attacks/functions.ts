@@ -1,6 +1,5 @@
 // The functions that look at texts from outside.
 
-import { OpenCatalog } from '../../src/catalog/open-catalog.ts';
 import { words } from '../../src/catalog/terms.ts';
 import { diffHunks, fileDiffOf, wholeContentDiff } from '../../src/files/diff.ts';
 import { hunksBetween } from '../../src/files/line-changes.ts';
@@ -43,6 +42,7 @@ import { occurrences } from '../../src/tools/match.ts';
 import { namedPlaces } from '../../src/tools/named-places.ts';
 import { imbalanceWithProposal, newImbalanceText } from '../../src/tools/parentheses.ts';
 import { visible, visibleLine, visibleName, withIsolates, withoutIsolates } from '../../src/visible.ts';
+import { catalogOf } from '../contracts/catalogs.ts';
 
 const FEATURES: ReadonlySet<string> = new Set(['SBCL']);
 const forms = (text: string) => new TopLevelForms(new SourceText(text), FEATURES);
@@ -65,8 +65,7 @@ function rename(name: string, text: string): void {
   applySplices(text, scanFor(text, task).edits);
 }
 
-const catalog = new OpenCatalog();
-catalog.add({ name: 'eval_form', description: 'Evaluate Lisp forms in the image' });
+const { ranking } = catalogOf([{ name: 'eval_form', description: 'Evaluate Lisp forms in the image' }]);
 
 /** Takes the first form of TEXT as a lambda list, of a function and of a macro, and as its own arguments. */
 function fit(text: string): void {
@@ -116,7 +115,7 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
     }),
   walk: (text) => walkSource(new SourceText(text), FEATURES, ['A', 'F', '#'], () => ({ visit: () => {} })),
   fits: fit,
-  readRequest: (text) => catalog.ranking.rank(text),
+  readRequest: (text) => ranking.rank(text),
   targetsNamed: (text) => likeliestFormsNaming(forms(text), { name: 'FOO' }),
   allNamed: (text) => formsNaming(forms(text), { name: 'FOO' }),
   formDefining: (text) => formDefining({ name: 'P::FOO' }, forms(text)),

@@ -71,7 +71,6 @@ describe('what needs no image', () => {
       '--answer-time',
       '--audit',
       '--replay',
-      '--catalog',
       '--history',
       '--audit-texts',
       '--keep-days',
@@ -83,6 +82,20 @@ describe('what needs no image', () => {
       '--version',
     ]);
     expect((await run(['help'])).stdout).toBe(stdout);
+  });
+
+  test('search prints the tools that it finds, and says what to do when it finds none', async () => {
+    const { stdout } = await run(['search', 'find callers of a function']);
+    expect(stdout.split('\n')[0]).toMatch(/^who_calls +ranked +Find the functions that call a given one/);
+    expect(stdout).toMatch(/\nFurther matches: \w+(, \w+)*\n/);
+    expect(await run(['search', 'qwrtzp'])).toMatchObject({
+      code: 0,
+      stdout: 'No tool matches any word of: qwrtzp. Say in other words what the tool should do.\n',
+    });
+    expect(await run(['search'])).toMatchObject({
+      code: 2,
+      stderr: 'live-lisp: The command search takes what to look for: live-lisp search "find callers".\n',
+    });
   });
 
   test('help explains a verb or a tool, with its options', async () => {

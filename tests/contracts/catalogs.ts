@@ -1,6 +1,8 @@
 // A small catalog to search, whose texts are known to the letter.
 
 import { Catalog } from '../../src/catalog/catalog.ts';
+import type { ToolMetadata } from '../../src/catalog/metadata.ts';
+import { Ranking } from '../../src/catalog/ranking.ts';
 import { ToolRegistry } from '../../src/kernel/registry.ts';
 import type { Tool, ToolDefinition } from '../../src/kernel/tool.ts';
 import { probe } from './tools.ts';
@@ -15,6 +17,29 @@ export function registryOf(...tools: Tool[]): ToolRegistry {
 /** Returns the catalog of tools that differ from a plain probe by DEFINITIONS. */
 export function catalogOf(definitions: (Partial<ToolDefinition> & { name: string })[]): Catalog {
   return new Catalog(registryOf(...definitions.map((definition) => probe(definition).tool)));
+}
+
+/** Returns a catalog of TOOLS, which no registry has to accept, by id or name. */
+export function foreignCatalog(tools: readonly (Partial<ToolMetadata> & { name: string })[]) {
+  const all = tools.map(
+    ({ fullDescription = '', ...tool }): ToolMetadata => ({
+      shortDescription: fullDescription,
+      fullDescription,
+      category: 'utility',
+      categories: [],
+      complexity: 'simple',
+      tokenCost: { min: 1, max: 1 },
+      hasCEMCPDirective: false,
+      keywords: [],
+      words: [],
+      safetyLevel: 'cautious',
+      alwaysLoad: false,
+      inputSchema: { type: 'object', properties: {} },
+      ...tool,
+    }),
+  );
+  const catalog = new Map(all.map((tool) => [tool.id ?? tool.name, tool]));
+  return Object.assign(catalog, { ranking: new Ranking(catalog.values()) });
 }
 
 /** Five tools; `whale` stands in each of the places that count, in other combinations. */

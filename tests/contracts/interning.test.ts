@@ -86,7 +86,7 @@ test('S0.19 the first lookup of each tool interns nothing', async () => {
   await session.text('describe_symbol', { symbol: 'helper', package: 'APP' });
   await session.text('function_arglist', { symbol: 'print-object', methods: true });
   await session.text('who_references', { name: '*print-base*', sites: true });
-  await session.text('list_package_symbols', { package: 'APP', access: 'accessible' });
+  await session.text('list_package_symbols', { package: 'APP', access: 'internal' });
   await session.text('class_slots', { class: 'standard-class' });
   await session.text('class_hierarchy', { class: 'condition' });
   expect(await newSymbols()).toBe('NIL');

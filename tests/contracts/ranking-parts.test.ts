@@ -3,9 +3,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ToolMetadata } from '../../src/catalog/metadata.ts';
-import { OpenCatalog } from '../../src/catalog/open-catalog.ts';
 import { searchCatalog } from '../../src/catalog/search.ts';
 import { words } from '../../src/catalog/terms.ts';
+import { executeSearchTools, searchTools } from '../../src/index.ts';
+import { foreignCatalog } from './catalogs.ts';
 
 test.each([
   ['who_calls', ['who', 'calls']],
@@ -23,41 +24,50 @@ test.each([
   expect(words(text)).toEqual(expected);
 });
 
-const WORDS = ['weather', 'mail', 'send', 'file', 'list', 'user', 'order', 'stop'];
-const text = fc
-  .array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 4 })
-  .map((list) => list.join(' '));
-const tool = fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd', 'e'), description: text });
-const step = fc.oneof(
-  tool.map((each) => ({ kind: 'add' as const, ...each })),
-  fc.constantFrom('a', 'b', 'c').map((name) => ({ kind: 'delete' as const, name, description: '' })),
-);
+function names(query: string, catalog: ReturnType<typeof foreignCatalog>): string[] {
+  return searchTools({ query }, catalog).tools.map(({ id, name }) => id ?? name);
+}
 
-test('S1.15 after any changes a catalog finds what one that was made anew finds', () => {
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 40 }), text, (steps, query) => {
-      const changed = new OpenCatalog();
-      const kept = new Map<string, string>();
-      for (const { kind, name, description } of steps) {
-        if (kind === 'add') changed.add({ name, description });
-        else changed.delete(name);
-        if (kind === 'add') kept.set(name, description);
-        else kept.delete(name);
-      }
-      const anew = new OpenCatalog();
-      for (const [name, description] of kept) anew.add({ name, description });
-      const found = (catalog: OpenCatalog) => {
-        const { tools, totalCount, categories } = searchCatalog({ query, limit: 0 }, catalog);
-        return [
-          new Set(tools.map(({ name, match, searchScore }) => `${name} ${match} ${searchScore}`)),
-          totalCount,
-          categories,
-        ];
-      };
-      expect(found(changed)).toEqual(found(anew));
-    }),
-    { numRuns: 300 },
+test('S1.10 an id tells tools of one name apart in the answer, and a query finds it', () => {
+  const catalog = foreignCatalog([
+    { name: 'sendMail', fullDescription: 'Send a message to somebody.' },
+    { name: 'search', server: 'web', id: 'web/search', fullDescription: 'Find pages.' },
+    { name: 'search', server: 'shop', id: 'shop/search', fullDescription: 'Find articles to buy.' },
+  ]);
+  expect(executeSearchTools({ query: 'search' }, catalog).tools).toMatchObject([
+    { name: 'search', id: 'web/search' },
+    { name: 'search', id: 'shop/search' },
+  ]);
+  expect(names('shop/search', catalog)).toEqual(['shop/search', 'web/search']);
+  expect(executeSearchTools({ query: 'search articles', limit: 1 }, catalog).more).toEqual(['web/search']);
+  expect(executeSearchTools({ query: 'send mail' }, catalog).tools[0]).not.toHaveProperty('id');
+});
+
+test('C27 names with spaces and signs, in any case, are found as they stand and in lists', () => {
+  const catalog = foreignCatalog(
+    ['Get Weather Alerts', 'Get Weather', 'C++', 'x', 'tool', 'toolbox', 'Straße?'].map((name) => ({ name })),
   );
+  const first = (query: string, count: number) => names(query, catalog).slice(0, count);
+  expect(first('get weather', 2)).toEqual(['Get Weather', 'Get Weather Alerts']);
+  expect(first('Get weather, tool; X', 3)).toEqual(['Get Weather', 'tool', 'x']);
+  expect(first('c++', 1)).toEqual(['C++']);
+  expect(first('straße?', 1)).toEqual(['Straße?']);
+  expect(first('TOOL', 2)).toEqual(['tool', 'toolbox']);
+  expect(first('[x] **tool**', 2)).toEqual(['x', 'tool']);
+});
+
+test('S1.15 a request in another script finds its tool', () => {
+  const catalog = foreignCatalog([
+    { name: 'recipe', fullDescription: '요리 레시피를 검색합니다. 스테이크도 있습니다.' },
+    { name: 'code', fullDescription: 'GitHubのコードを検索する。' },
+    { name: 'hindi', fullDescription: 'हिन्दी में मौसम बताता है' },
+    { name: 'bar', fullDescription: 'Find a cafe\u0301.' },
+  ]);
+  expect(names('스테이크 만드는 법', catalog)).toEqual(['recipe']);
+  expect(names('search GitHub for me', catalog)).toEqual(['code']);
+  expect(names('コード', catalog)).toEqual(['code']);
+  expect(names('आज का मौसम', catalog)).toEqual(['hindi']);
+  expect(names('caf\u00e9 nearby', catalog)).toEqual(['bar']);
 });
 
 test('S1.2 S1.4 the literal hits are those that reading all texts gives, with their points and in their order', () => {
@@ -81,18 +91,13 @@ test('S1.2 S1.4 the literal hits are those that reading all texts gives, with th
   const written = fc.array(part, { maxLength: 8 }).map((list) => list.join(''));
   const tool = fc.record({
     name: written.map((each) => `n${each}`),
-    description: written,
+    fullDescription: written,
     keywords: fc.array(written, { maxLength: 2 }),
-    short: fc.option(written, { nil: undefined }),
+    shortDescription: written,
   });
   const query = written.filter((each) => each !== '');
-  type Written = { name: string; description: string; keywords: string[]; short: string | undefined };
-  const check = (tools: Written[], asked: string) => {
-    const catalog = new OpenCatalog();
-    for (const { short, ...each } of tools) {
-      const added = catalog.add(each);
-      if (short !== undefined) catalog.set(added.name, { ...added, shortDescription: short });
-    }
+  const check = (tools: Parameters<typeof foreignCatalog>[0], asked: string) => {
+    const catalog = foreignCatalog(tools);
     const points = (each: ToolMetadata) => {
       const has = (found: string) => found.toLowerCase().includes(asked.toLowerCase());
       const name = each.name.toLowerCase().replaceAll('-', '_');

@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
-import { OpenCatalog } from '../../src/catalog/open-catalog.ts';
 import type { ToolSearchOptions } from '../../src/catalog/search.ts';
 import { executeSearchTools, searchTools, TOOL_CATALOG } from '../../src/index.ts';
 import { anyText } from '../any-text.ts';
 import { PROJECT } from '../harness.ts';
-import { catalogOf, SEA } from './catalogs.ts';
+import { catalogOf, foreignCatalog, SEA } from './catalogs.ts';
 
 interface Request {
   query: string;
@@ -213,8 +212,7 @@ describe('weak matches, and names', () => {
 });
 
 test('S1.10 S1.18 an entry says all that is known of its tool, the schema when it is asked for', () => {
-  const foreign = new OpenCatalog();
-  foreign.add({ name: 'whale_song', server: 'sea', description: 'Sing.' });
+  const foreign = foreignCatalog([{ name: 'whale_song', server: 'sea', fullDescription: 'Sing.' }]);
   for (const catalog of [TOOL_CATALOG, foreign]) {
     for (const schema of [true, false]) {
       for (const { isHighTokenCost, ...entry } of searchTools({ includeSchema: schema, limit: 0 }, catalog)

@@ -37,12 +37,6 @@ ${NO_TEXT}`,
     );
   });
 
-  test('in one case, in one directory', async () => {
-    expect(await find('DEFUN', { case_sensitive: true, buffer: 'src' })).toBe(
-      "Found 1 match of 'DEFUN' in 1 of 2 files:\n\n  src/b.lisp:\n    1:4  ;; DEFUN",
-    );
-  });
-
   test('columns count characters, not their bytes or halves', async () => {
     expect(await find('needle', { buffer: 'notes' })).toBe(
       "Found 3 matches of 'needle' in notes:\n\n  1:5  a😀b needle (defun\n  2:4,11  λλ needle needle",

@@ -55,21 +55,6 @@ Subclasses (5, 2 direct):
     await prepare(session, "(setf (find-class 'looks::oval) nil)");
   });
 
-  test('depth cuts the tree, and says how many classes are below', async () => {
-    const tree = async (depth: number) =>
-      (await hierarchy('looks::mishap-base', { depth })).split('\n\n').slice(1);
-    await prepare(
-      session,
-      '(progn (defclass looks::mishap-base () ()) (defclass looks::one (looks::mishap-base) ()) (defclass looks::two (looks::one) ()) (defclass looks::three (looks::two) ()))',
-    );
-    expect(await tree(1)).toEqual(['Subclasses (3, 1 direct):', '  LOOKS::ONE (2 below)']);
-    expect(await tree(2)).toEqual(['Subclasses (3, 1 direct):', '  LOOKS::ONE\n    LOOKS::TWO (1 below)']);
-    expect(await tree(9)).toEqual([
-      'Subclasses (3, 1 direct):',
-      '  LOOKS::ONE\n    LOOKS::TWO\n      LOOKS::THREE',
-    ]);
-  });
-
   test('C13 T has hundreds: they are counted, and limit and offset reach each line', async () => {
     const text = await hierarchy('t', { limit: 2 });
     const [, count] = /Subclasses \((\d+), \d+ direct\)/.exec(text) ?? [];

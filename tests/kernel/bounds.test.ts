@@ -27,7 +27,6 @@ test('each number that a tool takes has its bounds', () => {
     list_package_symbols offset 0 undefined
     class_slots limit 1 2000
     class_slots offset 0 undefined
-    class_hierarchy depth 1 undefined
     class_hierarchy limit 1 2000
     class_hierarchy offset 0 undefined
     macroexpand_form timeout 0.1 86400

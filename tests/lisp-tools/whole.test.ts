@@ -34,7 +34,7 @@ describe('more rows than code gets at once', () => {
     ({ call: async () => ({ ending: { kind: 'done' }, data: { value } }) }) as unknown as Image;
   const evaluation: Evaluation = { time: '', package: 'P', form: '1', milliseconds: 1 };
   const record = { id: 1, time: '', root: '/', tool: 'x', level: 'safe', caller: 'code', authority: 'level' };
-  const found = { name: 'P', counts: [250_001, 0, 0], listed: [['external', 250_001]], rows: [] };
+  const found = { name: 'P', counts: [250_001, 0, 0], total: 250_001, rows: [] };
 
   test.each([
     aproposSearchTool(image({ total: 250_001, inherited: 0, rows: [] }), new Places('/')),

@@ -17,7 +17,7 @@ const ALLOWED: { readonly [path: string]: string } = {
   'src/files/together.ts': 'copies a file whose folder is held open and whose kind was checked',
   'src/code-cache.ts': 'the program itself',
   'src/doctor/set-up.ts': 'the audit log, to append to it: O_NONBLOCK',
-  'src/program.ts': 'package.json of ours, and the file of --catalog, which can be a pipe',
+  'src/program.ts': 'package.json of ours',
   'src/image/process/agent.ts': 'the sources of the agent',
   'src/image/process/started-requests.ts': 'a new file: O_EXCL',
   'src/image/process/collecting.ts': 'the memory of a process that we started',

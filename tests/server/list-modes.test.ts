@@ -106,27 +106,9 @@ describe.each(PAIRS)('$mode in the $era era', ({ era, mode }) => {
     expect(result.structuredContent).toMatchObject({ success: true, query: 'call sites' });
   });
 
-  test.each([
-    ['S1.2 S1.3 S1.4', { query: 'CALL' }],
-    ['S1.4 S1.11', { query: '' }],
-    ['S1.5 C6', { category: 'xref' }],
-    ['S1.5 C6', { category: 'analysis', complexity: 'simple', cemcpOnly: true, query: 'symbol' }],
-    ['S1.6 S1.7 S1.8', { query: 'the', limit: 2 }],
-    ['S1.8 C21', { limit: 0 }],
-    ['S1.10 S1.13 C7', { cemcpOnly: true, limit: 3 }],
-    ['S1.15', { query: 'who calls this function' }],
-    ['S1.15', { query: 'the constructor of a class' }],
-    ['S1.15', { query: 'weather in Berlin' }],
-  ] as const)('%s what the package answers to %j the server does', async (_, args) => {
+  test('S1.15 a search answers as the package does', async () => {
+    const args = { query: 'who calls this function' };
     expect(await search(session, args)).toEqual((await library()).executeSearchTools(args));
-  });
-
-  test.each([
-    [{ limit: -1 }, "Parameter 'limit' must be a whole number from 1, or 0 for no limit, not -1."],
-    [{ cemcpOnly: 'false' }, "Parameter 'cemcpOnly' must be a boolean, not a string."],
-    [{ query: 5 }, noString('query')],
-  ])('S1.17 %j is an error', async (args, text) => {
-    expect(await session.call('search_tools', args)).toEqual(bad(text));
   });
 
   test('S1.9 includeSchema gives the schema that the full list has', async () => {
@@ -136,6 +118,30 @@ describe.each(PAIRS)('$mode in the $era era', ({ era, mode }) => {
       Object.fromEntries(full.map(({ name, inputSchema }) => [name, inputSchema])),
     );
     expect(summary.totalInCatalog).toBe(full.length);
+  });
+});
+
+describe.each(ERAS)('searches in the %s era', (era) => {
+  test.each([
+    ['S1.2 S1.3 S1.4', { query: 'CALL' }],
+    ['S1.4 S1.11', { query: '' }],
+    ['S1.5 C6', { category: 'xref' }],
+    ['S1.5 C6', { category: 'analysis', complexity: 'simple', cemcpOnly: true, query: 'symbol' }],
+    ['S1.6 S1.7 S1.8', { query: 'the', limit: 2 }],
+    ['S1.8 C21', { limit: 0 }],
+    ['S1.10 S1.13 C7', { cemcpOnly: true, limit: 3 }],
+    ['S1.15', { query: 'the constructor of a class' }],
+    ['S1.15', { query: 'weather in Berlin' }],
+  ] as const)('%s what the package answers to %j the server does', async (_, args) => {
+    expect(await search(sessionOf(era, 'full'), args)).toEqual((await library()).executeSearchTools(args));
+  });
+
+  test.each([
+    [{ limit: -1 }, "Parameter 'limit' must be a whole number from 1, or 0 for no limit, not -1."],
+    [{ cemcpOnly: 'false' }, "Parameter 'cemcpOnly' must be a boolean, not a string."],
+    [{ query: 5 }, noString('query')],
+  ])('S1.17 %j is an error', async (args, text) => {
+    expect(await sessionOf(era, 'full').call('search_tools', args)).toEqual(bad(text));
   });
 });
 
@@ -253,7 +259,6 @@ describe('both spellings', () => {
 describe('the package', () => {
   const CONTRACT = [
     'AGENT_Q_REGISTRY',
-    'OpenCatalog',
     'TOOL_CATALOG',
     'ToolRegistry',
     'closeImage',
@@ -267,7 +272,6 @@ describe('the package', () => {
     'getTool',
     'getToolListForMCP',
     'listRegisteredTools',
-    'readCatalog',
     'registerAgentQTools',
     'registerTool',
     'searchTools',

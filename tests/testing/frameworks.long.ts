@@ -56,50 +56,6 @@ const DIALECTS: readonly Dialect[] = [
     checks: 4,
   },
   {
-    name: 'lift',
-    needs: 'lift',
-    text: `(defpackage checks (:use cl lift shop))
-(in-package checks)
-(deftestsuite cart () ())
-(addtest (cart) one (ensure-same 1 (total '((a . 1)))))
-(addtest (cart) two (ensure-same 4 (total '((a . 1) (b . 2)))))
-(addtest (cart) bad (princ "Looking.") (ensure-same 1 (total '((a . "x")))))
-`,
-    run: '(uiop:symbol-call :lift :run-tests :suite (uiop:find-symbol* :cart :checks))',
-    failure: 'Ensure-same: 4 is not equal to 3',
-    long: {
-      text: "(addtest (cart) long (ensure-same (basket 4) (basket 3) :test 'equal))",
-      told: 'Ensure-same: 4 is not EQUAL to 3 at [1].cdr',
-    },
-    home: 'LIFT',
-    test: (name) => `CART.${upper(name)}`,
-    suites: ['cart'],
-  },
-  {
-    name: 'clunit2',
-    needs: 'clunit2',
-    text: `(defpackage checks (:use cl clunit shop))
-(in-package checks)
-(defsuite all ())
-(deftest bad (all) (princ "Looking.") (assert-eql 1 (total '((a . "x")))))
-(deftest two (all)
-  (assert-eql 3 (total '((a . 1) (b . 2))))
-  (assert-eql 4 (total '((a . 1) (b . 2)))))
-(deftest one (all) (assert-eql 1 (total '((a . 1)))))
-`,
-    run: '(uiop:symbol-call :clunit :run-suite (uiop:find-symbol* :all :checks))',
-    failure: "(eql 4 (total '((a . 1) (b . 2)))): got 3",
-    long: {
-      text: "(deftest long (all) (assert-equalp #.(list 'quote (basket 4)) (basket 3)))",
-      told: '(equalp \'("aaaaaaaaaaaaaaaa... (basket 3)): got 3 at [1].cdr, wanted 4',
-    },
-    line: 7,
-    home: 'CLUNIT',
-    test: upper,
-    suites: ['all'],
-    checks: 4,
-  },
-  {
     name: 'lisp-unit2',
     needs: 'lisp-unit2',
     text: `(defpackage checks (:use cl lisp-unit2 shop))
@@ -140,29 +96,6 @@ const DIALECTS: readonly Dialect[] = [
     },
     line: 6,
     error: '',
-    test: upper,
-    suites: [],
-    checks: 4,
-  },
-  {
-    name: 'try',
-    needs: 'try',
-    text: `(defpackage checks (:use cl try shop))
-(in-package checks)
-(deftest bad () (princ "Looking.") (is (= 1 (total '((a . "x"))))))
-(deftest two ()
-  (is (= 3 (total '((a . 1) (b . 2)))))
-  (is (= 4 (total '((a . 1) (b . 2))))))
-(deftest one () (is (= 1 (total '((a . 1))))))
-`,
-    run: '(uiop:symbol-call :try :try (find-package :checks))',
-    failure: "(= 4 (total '((a . 1) (b . 2)))): got 3",
-    long: {
-      text: '(deftest long () (is (equalp (basket 3) (basket 4))))',
-      told: '(equalp (basket 3) (basket 4)): got 3 and 4 at [1].cdr',
-    },
-    line: 6,
-    home: 'TRY',
     test: upper,
     suites: [],
     checks: 4,

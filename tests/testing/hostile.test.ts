@@ -8,7 +8,7 @@ import { libraries } from '../libraries.ts';
 import { sharedFolder, sharedSession } from '../shared.ts';
 import { write } from './workspaces.ts';
 
-libraries('fiveam', 'fiasco', 'rt');
+libraries('fiveam', 'rt');
 
 const root = sharedFolder();
 beforeAll(() => {
@@ -21,7 +21,7 @@ beforeAll(() => {
 (defsystem "behind" :depends-on ("sb-rt") :components ((:file "behind"))
   :perform (test-op (o c) (uiop:symbol-call :sb-rt :do-tests) (error "Tests failed.")))
 (defsystem "unread" :components ((:file "unread")) :perform (test-op (o c)))
-(defsystem "callers" :depends-on ("fiasco") :components ((:file "callers")))
+(defsystem "callers" :depends-on ("fiveam") :components ((:file "callers")))
 (defsystem "stops" :depends-on ("fiveam") :components ((:file "stops")))
 (defsystem "mixed" :in-order-to ((test-op (test-op "late/inner") (test-op "own"))))
 (defsystem "late" :perform (test-op (o c) (asdf:test-system "late/inner")))
@@ -48,12 +48,12 @@ beforeAll(() => {
 (test last-one (is (= 1 1)))
 `,
     'behind.lisp': '(in-package :sb-rt)\n(deftest behind.one (+ 1 1) 2)\n',
-    'callers.lisp': `(fiasco:define-test-package callers)
+    'callers.lisp': `(defpackage callers (:use cl fiveam))
 (in-package callers)
-(deftest before () (is (= 1 1)))
-(deftest stuck () (loop (sleep 0.05)))
-(deftest behind () (is (= 1 2)))
-(deftest all () (before) (stuck) (behind))
+(test before (is (= 1 1)))
+(test stuck (loop (sleep 0.05)))
+(test behind (is (= 1 2)))
+(test all (run 'before) (run 'stuck) (run 'behind))
 `,
     'late.lisp': '(in-package :rt)\n(deftest late.one 1 1)\n',
     'stops.lisp': `(defpackage stops (:use cl fiveam))

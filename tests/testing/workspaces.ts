@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { libraries } from '../libraries.ts';
 
-libraries('fiveam', 'rt', 'fiasco');
+libraries('fiveam', 'rt');
 
 /** A framework: the systems that it is in, how it says that the four tests are, and how they are run. */
 export interface Dialect {
@@ -94,29 +94,6 @@ export const DIALECTS: readonly Dialect[] = [
     },
     test: upper,
     suites: [],
-  },
-  {
-    name: 'fiasco',
-    needs: 'fiasco',
-    text: `(fiasco:define-test-package checks (:use shop))
-(in-package checks)
-(deftest one () (is (= 1 (total '((a . 1))))))
-(deftest two ()
-  (is (= 3 (total '((a . 1) (b . 2)))))
-  (is (= 4 (total '((a . 1) (b . 2))))))
-(deftest bad () (princ "Looking.") (is (= 1 (total '((a . "x"))))))
-`,
-    run: '(uiop:symbol-call :fiasco :run-tests :checks)',
-    failure: "(= 4 (total '((a . 1) (b . 2)))): got 3",
-    long: {
-      text: '(deftest long () (is (equalp (basket 3) (basket 4))))',
-      told: '(equalp (basket 3) (basket 4)): got 3 and 4 at [1].cdr',
-    },
-    line: 6,
-    home: 'FIASCO',
-    test: upper,
-    suites: ['fiasco-suites::checks'],
-    checks: 4,
   },
 ];
 

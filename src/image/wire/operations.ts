@@ -531,9 +531,6 @@ export interface CountedNames {
   names?: string[];
 }
 
-/** How a symbol is accessible in a package. */
-export type SymbolStatus = 'external' | 'internal' | 'inherited';
-
 /** A package and its symbols. */
 export interface PackageData {
   name: string;
@@ -547,10 +544,10 @@ export interface PackageData {
   documentation?: string;
   /** Numbers of external, internal and inherited symbols. */
   counts: [number, number, number];
-  /** For each status, how many symbols the request selects. */
-  listed: [SymbolStatus, number][];
-  /** Status, home package, name and label of each symbol in this page of the list. */
-  rows?: [SymbolStatus, string, string, string][];
+  /** How many symbols the request selects. */
+  total: number;
+  /** Home package, name and label of each symbol in this page of the list. */
+  rows?: [string, string, string][];
 }
 
 /** A class. */
@@ -598,9 +595,9 @@ export interface ClassHierarchyData extends ClassHead {
   subclasses?: number;
   directSubclasses?: number;
   rowCount?: number;
-  /** The tree of subclasses, in depth-first order. `below` is the number of subclasses that the depth
-   *  limit hides. `again` is true when an earlier row of the same class has its subclasses below it. */
-  rows?: { name: string; level: number; again?: boolean; below?: number }[];
+  /** The tree of subclasses, in depth-first order. `again` is true when an earlier row of the same class
+   *  has its subclasses below it. */
+  rows?: { name: string; level: number; again?: boolean }[];
 }
 
 /** An argument of a call as it was written in the request: a name, a symbol, the object of an EQL
@@ -2035,8 +2032,8 @@ export interface Operations {
   'package-symbols': {
     args: {
       /** The name of the package. */ package: string;
-      /** The status of the symbols to list, or all. */
-      access: string;
+      /** The status of the symbols to list. */
+      access: 'external' | 'internal';
       /** Only symbols with such a definition, such as MACRO. */
       type?: string;
       /** How many results to leave out; none by default. */
@@ -2069,8 +2066,6 @@ export interface Operations {
       up?: boolean;
       /** True for the tree of its subclasses. */
       down?: boolean;
-      /** How many levels of this tree to show; all by default. */
-      depth?: number;
       /** How many results to leave out; none by default. */
       offset?: number;
       /** The maximum number of results to return. */

@@ -32,7 +32,7 @@ export interface Matches {
 const PATTERN_LIMIT = 10_000;
 
 /** Returns the regular expression for PATTERN. Throws a CallError if it is empty, too long or invalid. */
-export function searchPattern(pattern: string, regex: boolean, caseSensitive: boolean): RegExp {
+export function searchPattern(pattern: string, regex: boolean): RegExp {
   if (pattern === '') throw new CallError("Parameter 'pattern' must not be empty.");
   if (pattern.length > PATTERN_LIMIT) {
     throw new CallError(
@@ -42,14 +42,13 @@ export function searchPattern(pattern: string, regex: boolean, caseSensitive: bo
   // The searched texts have LF line ends only.
   const normalized = pattern.replaceAll('\r\n', '\n');
   const source = regex ? normalized : normalized.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
-  const flags = caseSensitive ? 'gm' : 'gim';
   try {
-    return new RegExp(source, `${flags}u`);
+    return new RegExp(source, 'gimu');
   } catch {
     // Without the flag u, because many patterns have escapes of the older syntax, such as \- and \".
   }
   try {
-    return new RegExp(source, flags);
+    return new RegExp(source, 'gim');
   } catch (error) {
     const reason = messageOf(error).replace(/^.*: /s, '');
     throw new CallError(

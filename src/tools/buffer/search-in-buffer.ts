@@ -38,7 +38,6 @@ const SEARCH_IN_BUFFER = {
       type: 'boolean',
       description: 'In JavaScript syntax',
     },
-    { name: 'case_sensitive', type: 'boolean' },
     {
       name: 'code',
       type: 'boolean',
@@ -124,9 +123,9 @@ type SearchArguments = ArgumentsFor<typeof SEARCH_IN_BUFFER>;
 
 /** Returns the finder for the pattern in ARGS. Throws a CallError when the pattern is invalid. */
 function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: number | undefined): Finder {
-  const { pattern, regex = false, case_sensitive = false, code = false } = args;
+  const { pattern, regex = false, code = false } = args;
   const find = code && !regex ? codeFinderFor(pattern) : undefined;
-  const searcher = new Searcher(searchPattern(pattern, regex, case_sensitive), signal, matchMs);
+  const searcher = new Searcher(searchPattern(pattern, regex), signal, matchMs);
   const codeOnly = (search: Finder['search']): Finder => ({
     search,
     get ended() {

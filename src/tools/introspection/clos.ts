@@ -146,11 +146,6 @@ const CLASS_HIERARCHY = {
       enum: ['up', 'down', 'both'],
       default: 'both',
     },
-    {
-      name: 'depth',
-      type: 'integer',
-      minimum: 1,
-    },
     LIMIT,
     OFFSET,
   ],
@@ -175,9 +170,9 @@ export function classHierarchyTool(image: Image) {
     ...CLASS_HIERARCHY,
     handler: async (args, context) => {
       const page = pageOf(args, context);
-      const { direction, depth } = args;
+      const { direction } = args;
       const [up, down] = [direction !== 'down', direction !== 'up'];
-      const request = { name: args.class, ...packageOf(args), up, down, depth, ...page };
+      const request = { name: args.class, ...packageOf(args), up, down, ...page };
       const reply = await image.call('class-hierarchy', request, callOptions(context));
       return lookedUp(reply, (found) => ({ data: found, text: hierarchyText(found, page.offset) }));
     },
@@ -201,10 +196,9 @@ function treeText(data: ClassHierarchyData, offset: number): string | undefined 
   const { subclasses, directSubclasses, rowCount = 0, rows = [] } = data;
   if (subclasses === undefined) return undefined;
   if (subclasses === 0) return 'No subclasses.';
-  const lines = rows.map(({ name, level, again, below }) => {
-    const note = again ? ' (its subclasses stand above)' : below === undefined ? '' : ` (${below} below)`;
-    return `${'  '.repeat(level)}${name}${note}`;
-  });
+  const lines = rows.map(
+    ({ name, level, again }) => `${'  '.repeat(level)}${name}${again ? ' (its subclasses stand above)' : ''}`,
+  );
   const count = subclasses === directSubclasses ? 'all direct' : `${directSubclasses} direct`;
   return `Subclasses (${subclasses}, ${count}):\n\n${pagedList(lines, offset, rowCount, 'lines')}`;
 }

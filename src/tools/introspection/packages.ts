@@ -1,8 +1,8 @@
 // The tool list_package_symbols, which describes a package and lists its symbols.
 
 import type { Image } from '../../image/image.ts';
-import type { CountedNames, PackageData, SymbolStatus } from '../../image/wire/operations.ts';
-import { fittingRows, hasMore, joinSections, labelled, listsText, pageNote } from '../../kernel/reply.ts';
+import type { CountedNames, PackageData } from '../../image/wire/operations.ts';
+import { joinSections, labelled, pagedList } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -24,8 +24,7 @@ const LIST_PACKAGE_SYMBOLS = {
     {
       name: 'access',
       type: 'string',
-      description: 'present: external and internal; accessible: all',
-      enum: ['external', 'internal', 'present', 'inherited', 'accessible'],
+      enum: ['external', 'internal'],
       default: 'external',
     },
     SYMBOL_TYPE,
@@ -60,14 +59,14 @@ async function listPackage(
   args: ArgumentsFor<typeof LIST_PACKAGE_SYMBOLS>,
   context: CallContext,
 ): Promise<Result> {
-  const { type } = args;
+  const { access, type } = args;
   const validType = type === undefined || isSymbolType(type);
   const { offset, limit } = pageOf(args, context);
   const reply = await image.call(
     'package-symbols',
     {
       package: args.package,
-      access: args.access,
+      access,
       ...(type && validType && { type: type.toUpperCase() }),
       offset,
       limit: validType ? limit : 0,
@@ -76,13 +75,9 @@ async function listPackage(
   );
   return lookedUp(reply, (found) => {
     if (!validType) return invalidType(type);
-    checkWhole(args, context, listedCount(found));
-    return { data: found, text: joinSections([headText(found), symbolsText(found, offset, type)]) };
+    checkWhole(args, context, found.total);
+    return { data: found, text: joinSections([headText(found), symbolsText(found, access, offset, type)]) };
   });
-}
-
-function listedCount({ listed }: Pick<PackageData, 'listed'>): number {
-  return listed.reduce((total, [, count]) => total + count, 0);
 }
 
 function headText(data: PackageData): string {
@@ -112,28 +107,12 @@ function namesText(label: string, { count, names = [] }: CountedNames, form: str
   return `${label}: ${names.join(', ')}${rest}`;
 }
 
-function symbolsText(data: PackageData, offset: number, type?: string): string {
-  const { listed, rows = [] } = data;
+function symbolsText(data: PackageData, access: string, offset: number, type?: string): string {
+  const { name: shown, total, rows = [] } = data;
   const ofType = type === undefined ? '' : ` of type ${type}`;
-  const lines = fittingRows(
-    rows.map(([, home, name, label]) => `${nameIn(data.name, home, name)} [${label}]`),
-  );
-  const totals = new Map(listed);
-  const page = {
-    offset,
-    shown: lines.length,
-    total: listedCount({ listed }),
-  };
-  const header = (status: SymbolStatus) => `${capitalized(status)} symbols${ofType} (${totals.get(status)}):`;
-  const blocks = lines.map((text, index) => ({ header: header(rows[index]?.[0] ?? 'external'), text }));
-  const headers = listed.filter(([, count]) => count > 0).map(([status]) => header(status));
-  const empty = listed.filter(([, count]) => count === 0).map(([status]) => status);
-  const parts = [
-    headers.length > 0 && listsText(blocks, hasMore(page), headers.join('\n')),
-    pageNote(page, 'symbols'),
-    empty.length > 0 && `${headers.length > 0 ? '\n' : ''}No ${empty.join(' or ')} symbols${ofType}.`,
-  ];
-  return parts.filter(Boolean).join('\n');
+  if (total === 0) return `No ${access} symbols${ofType}.`;
+  const lines = rows.map(([home, name, label]) => `${nameIn(shown, home, name)} [${label}]`);
+  return `${capitalized(access)} symbols${ofType} (${total}):\n\n${pagedList(lines, offset, total, 'symbols')}`;
 }
 
 /** Returns HOME::NAME, or only NAME when HOME is the package SHOWN. An empty name, or a name that looks as

@@ -6,30 +6,10 @@ export const DESCRIPTORS: Group = {
   title: 'Descriptors',
   cases: [
     {
-      name: 'descriptor 0 closed',
-      form: '(progn (sb-unix:unix-close 0) :closed)',
-      succeeds: true,
-      says: /^:CLOSED$/,
-    },
-    {
-      name: 'descriptor 1 closed',
-      form: '(progn (sb-unix:unix-close 1) :closed)',
-      succeeds: true,
-      says: /^:CLOSED$/,
-    },
-    {
       name: 'descriptor 2 closed',
       form: '(progn (sb-unix:unix-close 2) :closed)',
       succeeds: true,
       says: /^:CLOSED$/,
-    },
-    {
-      name: 'descriptor 3 closed',
-      long: true,
-      form: '(progn (sb-unix:unix-close 3) (loop))',
-      says: /^Error: /,
-      image: 'replaced',
-      freezes: true,
     },
     {
       name: 'all descriptors closed',

@@ -7,23 +7,9 @@ export const ENDS: Group = {
   cases: [
     { name: '(exit)', form: '(exit)', says: lost('it exited with code 0'), image: 'replaced' },
     {
-      name: '(exit :code 3)',
-      long: true,
-      form: '(exit :code 3)',
-      says: lost('it exited with code 3'),
-      image: 'replaced',
-    },
-    {
       name: '(exit :abort t)',
       form: '(exit :abort t)',
       says: lost('it exited with code 1'),
-      image: 'replaced',
-    },
-    {
-      name: '(exit :code 5 :abort t)',
-      long: true,
-      form: '(exit :code 5 :abort t)',
-      says: lost('it exited with code 5'),
       image: 'replaced',
     },
     {
@@ -34,23 +20,9 @@ export const ENDS: Group = {
       image: 'replaced',
     },
     {
-      name: '(sb-ext:quit)',
-      long: true,
-      form: '(sb-ext:quit)',
-      says: lost('it exited with code 0'),
-      image: 'replaced',
-    },
-    {
       name: 'exit under unwind-protect',
       form: '(unwind-protect (exit :code 4) (princ "cleaned"))',
       says: new RegExp(`${lost('it exited with code 4').source}[\\s\\S]*Output:\\ncleaned$`),
-      image: 'replaced',
-    },
-    {
-      name: 'exit under handler-case and catch',
-      long: true,
-      form: '(handler-case (catch :tag (exit :code 6)) (t () :caught))',
-      says: lost('it exited with code 6'),
       image: 'replaced',
     },
     {
@@ -88,19 +60,6 @@ export const ENDS: Group = {
       image: 'replaced',
     },
     {
-      name: 'exit by a timer after the call',
-      form: '(sb-ext:schedule-timer (sb-ext:make-timer (lambda () (exit :abort t)) :thread t) 0.1) (sleep 1000)',
-      says: lost('it exited with code 1'),
-      image: 'replaced',
-    },
-    {
-      name: 'exit while another thread sleeps',
-      form: '(progn (sb-thread:make-thread (lambda () (sleep 100))) (sleep 0.1) (exit))',
-      seconds: 5,
-      says: lost('it exited with code 0'),
-      image: 'replaced',
-    },
-    {
       name: 'exit while another thread cannot be ended',
       long: true,
       form: '(progn (sb-thread:make-thread (lambda () (sb-sys:without-interrupts (loop)))) (sleep 0.1) (exit))',
@@ -109,23 +68,9 @@ export const ENDS: Group = {
       image: 'replaced',
     },
     {
-      name: 'os-exit',
-      long: true,
-      form: '(sb-ext:exit :code 255 :abort t)',
-      says: lost('it exited with code 255'),
-      image: 'replaced',
-    },
-    {
       name: 'exit of C',
       form: '(sb-alien:alien-funcall (sb-alien:extern-alien "exit" (function sb-alien:void sb-alien:int)) 10)',
       says: lost('it exited with code 10'),
-      image: 'replaced',
-    },
-    {
-      name: '_exit of C',
-      long: true,
-      form: '(sb-alien:alien-funcall (sb-alien:extern-alien "_exit" (function sb-alien:void sb-alien:int)) 11)',
-      says: lost('it exited with code 11'),
       image: 'replaced',
     },
     {

@@ -7,7 +7,6 @@ const SPIN = '(defun spin () (loop))';
 export const LOOPS: Group = {
   title: 'Loops that never end',
   cases: [
-    { name: 'an empty loop', long: true, form: '(loop)', says: INTERRUPTED },
     { name: 'a loop in a function', before: SPIN, form: '(spin)', says: interruptedIn('SPIN') },
     {
       name: 'a loop after output',
@@ -15,7 +14,6 @@ export const LOOPS: Group = {
       form: '(progn (princ "half way") (spin))',
       says: new RegExp(`${interruptedIn('SPIN').source}[\\s\\S]*\\n\\nOutput:\\nhalf way$`),
     },
-    { name: 'a loop that conses', long: true, form: '(loop (make-list 1000))', says: INTERRUPTED },
     { name: 'a sleep', form: '(sleep 1000)', says: INTERRUPTED },
     {
       name: 'handler-case that takes every condition',
@@ -24,27 +22,9 @@ export const LOOPS: Group = {
       says: interruptedIn('SPIN'),
     },
     {
-      name: 'ignore-errors in a loop',
-      long: true,
-      form: '(loop (ignore-errors (error "again")))',
-      says: INTERRUPTED,
-    },
-    {
-      name: 'a handler that loops',
-      long: true,
-      form: '(handler-bind ((error (lambda (c) (declare (ignore c)) (loop)))) (error "x"))',
-      says: INTERRUPTED,
-    },
-    {
       name: 'a handler that signals in turn',
       form: '(handler-bind ((error (lambda (c) (error c)))) (error "x"))',
       says: /^Error: (?:Control stack exhausted|Interrupted after|x)/,
-    },
-    {
-      name: 'mutual recursion in tail position',
-      long: true,
-      form: '(labels ((a () (b)) (b () (a))) (a))',
-      says: INTERRUPTED,
     },
     { name: 'a cleanup form that loops', form: '(unwind-protect (loop) (loop))', says: INTERRUPTED },
     {
@@ -61,31 +41,11 @@ export const LOOPS: Group = {
       image: 'replaced',
     },
     {
-      name: 'a cleanup form that goes back into the loop',
-      long: true,
-      form: '(tagbody a (unwind-protect (loop) (go a)))',
-      says: UNINTERRUPTIBLE,
-      image: 'replaced',
-    },
-    {
       name: 'a catch tag that is thrown to again and again',
       long: true,
       form: '(loop (catch :tag (unwind-protect (sleep 10) (throw :tag nil))))',
       says: UNINTERRUPTIBLE,
       image: 'replaced',
-    },
-    {
-      name: 'a macro that never expands',
-      before: '(defmacro never () (loop))',
-      form: '(never)',
-      says: INTERRUPTED,
-    },
-    {
-      name: 'a macro that expands into itself',
-      long: true,
-      before: '(defmacro again (n) `(again ,(1+ n)))',
-      form: '(again 0)',
-      says: INTERRUPTED,
     },
     {
       name: 'a macro that never expands, in macroexpand_form',
@@ -95,19 +55,11 @@ export const LOOPS: Group = {
       says: /^(?:Error: )?Interrupted after/,
     },
     {
-      name: 'a compiler macro that loops',
-      long: true,
-      before: '(define-compiler-macro slow-one (x) (loop) x)',
-      form: '(defun user-of-it () (slow-one 1))',
-      says: INTERRUPTED,
-    },
-    {
       name: 'a reader macro that loops',
       form: '(set-macro-character #\\! (lambda (s c) (declare (ignore s c)) (loop))) (list !)',
       probe: ['(progn (set-syntax-from-char #\\! #\\a) :undone)', /^:UNDONE$/],
       says: INTERRUPTED,
     },
-    { name: '#. that loops', long: true, form: '#.(loop)', says: INTERRUPTED },
     {
       name: 'a print method that loops',
       long: true,
@@ -141,12 +93,6 @@ export const LOOPS: Group = {
       says: /^Error: #<FAILING-REPORT: printing it signalled SIMPLE-ERROR>/,
     },
     {
-      name: 'a restart whose report loops',
-      long: true,
-      form: '(restart-case (error "with a restart") (go-on () :report (lambda (s) (declare (ignore s)) (loop)) 1))',
-      says: /^Error: /,
-    },
-    {
       name: 'an argument of a frame whose print method loops',
       before:
         '(defclass endless () ()) (defmethod print-object ((x endless) s) (declare (ignore s)) (loop)) (defun take-it (x) (error "took ~a" (type-of x)))',
@@ -154,40 +100,11 @@ export const LOOPS: Group = {
       says: /^Error: /,
     },
     {
-      name: 'a method combination of slow type tests',
-      long: true,
-      before: '(defun slow-p (x) (declare (ignore x)) (loop))',
-      form: "(typep 1 '(satisfies slow-p))",
-      says: INTERRUPTED,
-    },
-    {
-      name: 'a deftype that never expands',
-      long: true,
-      before: '(deftype never-type () (loop))',
-      form: "(typep 1 'never-type)",
-      says: INTERRUPTED,
-    },
-    {
       name: 'a huge form to compile',
       form: '(compile nil `(lambda (x) ,@(loop for i below 200000 collect `(when (eql x ,i) (print (list x ,i))))))',
       says: INTERRUPTED,
     },
     { name: 'a bignum to print', form: '(expt 7 3000000)', says: INTERRUPTED },
-    { name: 'a bignum to compute', form: '(let ((n (expt 7 4000000))) (* n n n n))', says: INTERRUPTED },
-    {
-      name: 'a hash function that loops',
-      long: true,
-      before:
-        '(defun h= (a b) (eql a b)) (defun h-hash (x) (declare (ignore x)) (loop)) (sb-ext:define-hash-table-test h= h-hash)',
-      form: "(setf (gethash 1 (make-hash-table :test 'h=)) 2)",
-      says: INTERRUPTED,
-    },
-    {
-      name: 'a sort predicate that loops',
-      long: true,
-      form: '(sort (list 1 2) (lambda (a b) (declare (ignore a b)) (loop)))',
-      says: INTERRUPTED,
-    },
     {
       name: 'a loop in the handler of a tool',
       before:
@@ -210,17 +127,6 @@ export const LOOPS: Group = {
       says: INTERRUPTED,
     },
     {
-      name: 'a *debugger-hook* that loops',
-      long: true,
-      form: '(let ((*debugger-hook* (lambda (c h) (declare (ignore c h)) (loop)))) (error "into the hook"))',
-      says: INTERRUPTED,
-    },
-    {
-      name: 'a *macroexpand-hook* that loops',
-      form: '(setf *macroexpand-hook* (lambda (&rest x) (declare (ignore x)) (loop))) (when t 1)',
-      says: INTERRUPTED,
-    },
-    {
       name: 'an *after-gc-hooks* that loops',
       form: '(push (lambda () (loop)) sb-ext:*after-gc-hooks*) (sb-ext:gc) (loop)',
       says: INTERRUPTED,
@@ -240,20 +146,6 @@ export const LOOPS: Group = {
       name: 'a timer that loops',
       long: true,
       form: '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (loop))) 0.05) (sleep 0.2) :set)',
-      says: UNINTERRUPTIBLE,
-      image: 'replaced',
-    },
-    {
-      name: 'a timer that loops in a new thread',
-      form: '(progn (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (loop)) :thread t) 0.05) (sleep 0.2) :set)',
-      succeeds: true,
-      says: /^:SET$/,
-      spoils: true,
-    },
-    {
-      name: 'a loop that nothing may interrupt',
-      long: true,
-      form: '(sb-sys:without-interrupts (loop))',
       says: UNINTERRUPTIBLE,
       image: 'replaced',
     },

@@ -10,22 +10,9 @@ const END_OF_FILE = /^Error: end of file on /;
 export const OUTPUT: Group = {
   title: 'Output, input and the debugger',
   cases: [
-    { name: 'output without end', long: true, form: '(loop (print 1))', says: INTERRUPTED_WITH_OUTPUT },
     {
       name: 'output without end and without a line break',
       form: '(loop (princ "x"))',
-      says: INTERRUPTED_WITH_OUTPUT,
-    },
-    {
-      name: 'output by one character',
-      long: true,
-      form: '(loop (write-char #\\x))',
-      says: INTERRUPTED_WITH_OUTPUT,
-    },
-    {
-      name: 'output of long strings',
-      before: '(defvar *long* (make-string 1000000 :initial-element #\\x)) 1',
-      form: '(loop (write-string *long*))',
       says: INTERRUPTED_WITH_OUTPUT,
     },
     {
@@ -33,50 +20,10 @@ export const OUTPUT: Group = {
       form: '(loop (print 1 *error-output*))',
       says: INTERRUPTED_WITH_OUTPUT,
     },
-    {
-      name: 'output to *trace-output*',
-      long: true,
-      form: '(loop (print 1 *trace-output*))',
-      says: INTERRUPTED_WITH_OUTPUT,
-    },
-    {
-      name: 'output to *debug-io*',
-      long: true,
-      form: '(loop (print 1 *debug-io*))',
-      says: INTERRUPTED_WITH_OUTPUT,
-    },
-    {
-      name: 'output to *terminal-io*',
-      form: '(loop (print 1 *terminal-io*))',
-      says: INTERRUPTED_WITH_OUTPUT,
-    },
     { name: 'output to the stdout of SBCL', form: '(loop (print 1 sb-sys:*stdout*))', says: INTERRUPTED },
-    {
-      name: 'output to the stderr of SBCL',
-      long: true,
-      form: '(loop (print 1 sb-sys:*stderr*))',
-      says: INTERRUPTED,
-    },
-    {
-      name: 'output to the terminal of SBCL',
-      long: true,
-      form: '(loop (print 1 sb-sys:*tty*))',
-      says: INTERRUPTED,
-    },
-    {
-      name: 'output to descriptor 1',
-      form: '(let ((s (sb-sys:make-fd-stream 1 :output t))) (loop (print 1 s)))',
-      says: INTERRUPTED,
-    },
     {
       name: 'output of a child process without end',
       form: '(sb-ext:run-program "/bin/sh" (list "-c" "yes") :output t)',
-      says: INTERRUPTED,
-    },
-    {
-      name: 'output of a child process that is captured',
-      long: true,
-      form: '(sb-ext:run-program "/bin/sh" (list "-c" "yes") :output *standard-output*)',
       says: INTERRUPTED,
     },
     {
@@ -100,7 +47,6 @@ export const OUTPUT: Group = {
       says: INTERRUPTED_WITH_OUTPUT,
       probe: ['(progn (untrace) :off)', /^:OFF/],
     },
-    { name: 'warnings without end', long: true, form: '(loop (warn "again"))', says: INTERRUPTED },
     {
       name: 'different warnings without end',
       form: '(loop for i from 0 do (warn "again ~d" i))',
@@ -110,11 +56,6 @@ export const OUTPUT: Group = {
       name: 'compiler warnings without end',
       form: '(loop for i from 0 do (eval (list (intern (format nil "NO-SUCH-~d" i)))))',
       says: /^Error: /,
-    },
-    {
-      name: 'definitions without end',
-      form: '(loop for i from 0 do (eval `(defun ,(intern (format nil "DEFINED-~d" (mod i 50))) () ,i)))',
-      says: INTERRUPTED,
     },
     {
       name: 'a print method without end',
@@ -139,12 +80,6 @@ export const OUTPUT: Group = {
       says: /^"aaa[\s\S]*cut here/,
     },
     {
-      name: 'many values',
-      form: '(values-list (loop for i below 1000 collect i))',
-      succeeds: true,
-      says: /more values/,
-    },
-    {
       name: 'characters that no encoding has',
       form: '(princ (string (code-char #xd800)))',
       succeeds: true,
@@ -163,17 +98,13 @@ export const OUTPUT: Group = {
       says: /^1/,
     },
     { name: '(read)', form: '(read)', says: END_OF_FILE },
-    { name: '(read-line)', form: '(read-line)', says: END_OF_FILE },
-    { name: '(read-char *query-io*)', form: '(read-char *query-io*)', says: END_OF_FILE },
     { name: '(y-or-n-p)', form: '(y-or-n-p "Sure?")', says: END_OF_FILE },
-    { name: '(yes-or-no-p)', form: '(yes-or-no-p "Sure?")', says: END_OF_FILE },
     { name: '(read-line *terminal-io*)', form: '(read-line *terminal-io*)', says: END_OF_FILE },
     {
       name: '(read-byte) of descriptor 0',
       form: '(read-byte (sb-sys:make-fd-stream 0 :element-type (quote (unsigned-byte 8))))',
       says: END_OF_FILE,
     },
-    { name: '(read-line sb-sys:*stdin*)', form: '(read-line sb-sys:*stdin*)', says: END_OF_FILE },
     { name: '(read-line sb-sys:*tty*)', form: '(read-line sb-sys:*tty*)', says: /^Error: / },
     {
       name: 'a read loop that ignores the end',
@@ -187,49 +118,14 @@ export const OUTPUT: Group = {
       says: INTERRUPTED,
     },
     {
-      name: '(break)',
-      form: '(break)',
-      says: /^Error: break\nType: COMMON-LISP::SIMPLE-CONDITION|^Error: break/,
-    },
-    {
-      name: '(invoke-debugger)',
-      form: '(invoke-debugger (make-condition \'simple-error :format-control "asked for"))',
-      says: /^Error: asked for/,
-    },
-    {
-      name: '(break) in a thread',
-      form: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (break))) :default :ended)',
-      succeeds: true,
-      says: /^:ENDED/,
-    },
-    {
       name: 'an error in a thread',
       form: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (error "in a thread"))) :default :ended)',
       succeeds: true,
       says: /^:ENDED/,
     },
     {
-      name: 'a hundred errors in threads',
-      form: '(progn (mapc (lambda (th) (sb-thread:join-thread th :default nil)) (loop repeat 100 collect (sb-thread:make-thread (lambda () (error "in a thread"))))) :ended)',
-      succeeds: true,
-      says: /^:ENDED/,
-      seconds: 5,
-    },
-    {
-      name: 'enable-debugger, then an error',
-      form: '(sb-ext:enable-debugger) (error "with a debugger")',
-      says: /^Error: with a debugger/,
-    },
-    {
       name: 'enable-debugger, then an error in a thread',
       form: '(sb-ext:enable-debugger) (sb-thread:join-thread (sb-thread:make-thread (lambda () (error "in a thread"))) :default :ended)',
-      succeeds: true,
-      says: /:ENDED/,
-    },
-    {
-      name: 'disable-debugger, then an error in a thread',
-      long: true,
-      form: '(sb-ext:disable-debugger) (sb-thread:join-thread (sb-thread:make-thread (lambda () (error "in a thread"))) :default :ended)',
       succeeds: true,
       says: /:ENDED/,
     },
@@ -240,25 +136,10 @@ export const OUTPUT: Group = {
       succeeds: true,
     },
     {
-      name: 'a *debugger-hook* that returns',
-      form: '(setf *debugger-hook* (lambda (c h) (declare (ignore c h)) nil)) (error "past the hook")',
-      says: /^Error: past the hook/,
-    },
-    {
-      name: 'a *debugger-hook* that fails',
-      form: '(setf *debugger-hook* (lambda (c h) (declare (ignore h)) (error c))) (error "in the hook")',
-      says: /^Error: in the hook/,
-    },
-    {
       name: '*break-on-signals* for everything',
       form: '(setf *break-on-signals* t) (ignore-errors (error "broken on"))',
       says: /^Error: /,
       probe: ['(progn (setf *break-on-signals* nil) :off)', /^:OFF/],
-    },
-    {
-      name: 'an error in the handler of an error',
-      form: '(handler-bind ((error (lambda (c) (declare (ignore c)) (error "second")))) (error "first"))',
-      says: /^Error: second/,
     },
     {
       name: 'a throw to nowhere',
@@ -270,29 +151,12 @@ export const OUTPUT: Group = {
       form: '(abort)',
       says: /^Error: The call was ended by its ABORT restart before it had a value\./,
     },
-    {
-      name: 'a jump out of a block that has ended',
-      form: '(funcall (block gone (lambda () (return-from gone 1))))',
-      says: /^Error: /,
-    },
     { name: 'the toplevel restart', form: "(invoke-restart 'sb-impl::toplevel)", says: /^Error: / },
-    {
-      name: 'throw to the toplevel catcher',
-      form: "(throw 'sb-impl::toplevel-catcher nil)",
-      says: /^Error: /,
-    },
-    {
-      name: 'unwinding the thread from within',
-      form: '(sb-thread:abort-thread)',
-      says: /^Error: Its thread was ended by the code that ran in it/,
-    },
     {
       name: '(sb-thread::%unwind-current-thread)',
       form: "(throw 'sb-impl::%end-of-the-world t)",
       says: /^Error: /,
     },
-    { name: 'the inspector', form: '(inspect 1)', says: /^(?:Error: )?/, succeeds: true },
-    { name: 'the editor', form: '(ed "nothing.lisp")', says: /^Error: / },
     {
       name: 'the stepper',
       before: '(defun stepped (x) (declare (optimize (debug 3))) (let ((y (1+ x))) (* y y)))',

@@ -12,24 +12,6 @@ export const PROCESSES: Group = {
       says: /^:STARTED/,
     },
     {
-      name: 'a child process with its output left behind',
-      form: '(progn (sb-ext:run-program "/bin/sleep" (list "1000") :wait nil :output t :error t) :started)',
-      succeeds: true,
-      says: /^:STARTED/,
-    },
-    {
-      name: 'a background process of a shell',
-      form: '(sb-ext:process-exit-code (sb-ext:run-program "/bin/sh" (list "-c" "sleep 1000 & sleep 1000 >&2 & exit 0") :output t :error t))',
-      succeeds: true,
-      says: /^0/,
-    },
-    {
-      name: 'a process in a session of its own',
-      form: '(sb-ext:process-exit-code (sb-ext:run-program "/usr/bin/setsid" (list "-f" "sleep" "1000") :output t))',
-      succeeds: true,
-      says: /^0/,
-    },
-    {
       name: 'a process that forked twice',
       form: '(sb-ext:process-exit-code (sb-ext:run-program "/bin/sh" (list "-c" "(setsid sh -c \'sleep 1000 & sleep 1000\' &) ; exit 0") :output t))',
       succeeds: true,
@@ -130,19 +112,6 @@ export const PROCESSES: Group = {
       says: lost('it exited with code 1'),
       image: 'replaced',
       recompiles: true,
-    },
-    {
-      name: 'the garbage collector given nothing to do',
-      form: '(dotimes (i 30 :done) (sb-ext:gc :full t))',
-      succeeds: true,
-      says: /^:DONE/,
-      seconds: 10,
-    },
-    {
-      name: 'the heap written to a core in a child',
-      form: '(sb-ext:run-program "/bin/sh" (list "-c" "ulimit -c 0; kill -ABRT $$"))',
-      succeeds: true,
-      says: /SIGNALED|PROCESS/,
     },
   ],
 };

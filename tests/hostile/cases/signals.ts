@@ -21,23 +21,8 @@ export const SIGNALS: Group = {
     },
     { name: 'SIGKILL', form: signalled('sb-unix:sigkill'), says: lost('it was ended by SIGKILL'), ...KILLED },
     {
-      name: 'SIGKILL after a handled heap exhaustion',
-      long: true,
-      form: `(progn (handler-case (make-array 10000000000) (storage-condition ())) ${signalled('sb-unix:sigkill')})`,
-      seconds: 5,
-      says: lost('it was ended by SIGKILL'),
-      ...KILLED,
-    },
-    {
       name: 'SIGSEGV',
       form: signalled('sb-unix:sigsegv'),
-      says: /^(?::STILL|Error: The Lisp image was lost)/,
-      succeeds: 'maybe',
-      image: 'either',
-    },
-    {
-      name: 'SIGBUS',
-      form: signalled('sb-unix:sigbus'),
       says: /^(?::STILL|Error: The Lisp image was lost)/,
       succeeds: 'maybe',
       image: 'either',
@@ -50,26 +35,14 @@ export const SIGNALS: Group = {
       succeeds: 'maybe',
       image: 'either',
     },
-    // The system chooses the thread. That can be one that only starts or ends, of which newer SBCLs say another thing.
-    {
-      name: 'SIGILL',
-      form: signalled('sb-unix:sigill'),
-      says: lost("its runtime gave up: (?:Unhandled SIGILL|Can't handle sig4 in non-lisp thread)"),
-      ...KILLED,
-    },
     {
       name: 'SIGABRT',
       form: signalled('6'),
       says: lost("its runtime gave up: (?:SIGABRT received|Can't handle sig6 in non-lisp thread)"),
       ...KILLED,
     },
-    { name: 'SIGQUIT', long: true, form: signalled('sb-unix:sigquit'), says: /^Error: /, ...KILLED },
-    { name: 'SIGHUP', form: signalled('sb-unix:sighup'), says: /^Error: /, ...KILLED },
     { name: 'SIGINT', form: signalled('sb-unix:sigint'), succeeds: true, says: /^:STILL/ },
     { name: 'SIGPIPE', form: signalled('sb-unix:sigpipe'), succeeds: true, says: /^:STILL/ },
-    { name: 'SIGALRM', form: signalled('sb-unix:sigalrm'), succeeds: true, says: /^:STILL/ },
-    { name: 'SIGCHLD', form: signalled('sb-unix:sigchld'), succeeds: true, says: /^:STILL/ },
-    { name: 'SIGURG', form: signalled('sb-unix:sigurg'), succeeds: true, says: /^:STILL/ },
     { name: 'SIGUSR1', form: signalled('sb-unix:sigusr1'), says: /^Error: /, ...KILLED },
     {
       // It stops a thread as for a garbage collection, and the system chooses which: without its reader the image is lost.
@@ -84,7 +57,6 @@ export const SIGNALS: Group = {
       probe: ['1', /^(?:1$|Error: The Lisp image was lost)/],
     },
     { name: 'SIGSTOP', form: signalled('19'), says: /^(?:Error: |:STILL)/, succeeds: 'maybe', freezes: true },
-    { name: 'SIGTSTP', form: signalled('sb-unix:sigtstp'), succeeds: true, says: /^:STILL/ },
     {
       name: 'SIGTERM to its whole process group',
       form: '(progn (sb-unix:unix-killpg 0 sb-unix:sigterm) (sleep 1000))',

@@ -24,13 +24,6 @@ export const STACKS: Group = {
       image: 'either',
     },
     {
-      name: 'recursion without end, once more',
-      long: true,
-      before: '(defun deep (n) (1+ (deep (1+ n)))) (handler-case (deep 0) (storage-condition () 1))',
-      form: '(deep 0)',
-      says: STACK,
-    },
-    {
       name: 'recursion without end, taken again and again',
       before: '(defun deep (n) (1+ (deep (1+ n))))',
       form: '(dotimes (i 20 :through) (handler-case (deep 0) (storage-condition () nil)))',
@@ -39,24 +32,9 @@ export const STACKS: Group = {
       seconds: 5,
     },
     {
-      name: 'recursion without end in a handler',
-      long: true,
-      before: '(defun deep (n) (1+ (deep (1+ n))))',
-      form: '(handler-bind ((error (lambda (c) (declare (ignore c)) (deep 0)))) (error "x"))',
-      says: STACK,
-    },
-    {
       name: 'recursion without end in a cleanup form',
       before: '(defun deep (n) (1+ (deep (1+ n))))',
       form: '(unwind-protect (deep 0) (deep 0))',
-      says: lost('its runtime gave up: Control stack exhausted'),
-      image: 'replaced',
-    },
-    {
-      name: 'recursion without end in a cleanup form of a thread',
-      long: true,
-      before: '(defun deep (n) (1+ (deep (1+ n))))',
-      form: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (unwind-protect (deep 0) (deep 0)))))',
       says: lost('its runtime gave up: Control stack exhausted'),
       image: 'replaced',
     },
@@ -80,26 +58,6 @@ export const STACKS: Group = {
       form: '(sb-thread:join-thread (sb-thread:make-thread (lambda () (deep 0))) :default :ended)',
       succeeds: true,
       says: /^:ENDED/,
-    },
-    {
-      name: 'recursion without end in ten threads',
-      long: true,
-      before: '(defun deep (n) (1+ (deep (1+ n))))',
-      form: '(loop for th in (loop repeat 10 collect (sb-thread:make-thread (lambda () (deep 0)))) collect (sb-thread:join-thread th :default :ended))',
-      succeeds: true,
-      says: /^\(:ENDED :ENDED/,
-      seconds: 5,
-    },
-    {
-      name: 'recursion without end in a macro',
-      before: '(defun deep (n) (1+ (deep (1+ n)))) (defmacro deep-macro () (deep 0))',
-      form: '(deep-macro)',
-      says: /Control stack exhausted/,
-    },
-    {
-      name: 'recursion without end in the reader',
-      form: '#.(labels ((deep (n) (1+ (deep n)))) (deep 0))',
-      says: /Control stack exhausted/,
     },
     {
       name: 'a list too deep for the compiler',
@@ -134,7 +92,6 @@ export const STACKS: Group = {
       says: /^Error: (?:Alien|Control) stack exhausted/,
     },
     { name: 'a read at address 0', form: '(sb-sys:sap-ref-8 (sb-sys:int-sap 0) 0)', says: FAULT },
-    { name: 'a write at address 0', form: '(setf (sb-sys:sap-ref-8 (sb-sys:int-sap 0) 0) 1)', says: FAULT },
     {
       name: 'a write into code of SBCL itself',
       form: '(setf (sb-sys:sap-ref-8 (sb-sys:int-sap (sb-sys:find-foreign-symbol-address "os_vm_page_size")) -4096000) 1)',

@@ -8,12 +8,6 @@ export const THREADS: Group = {
   title: 'Threads, locks, timers',
   cases: [
     {
-      name: 'a mutex that is held twice',
-      long: true,
-      form: '(let ((m (sb-thread:make-mutex))) (sb-thread:with-mutex (m) (sb-thread:join-thread (sb-thread:make-thread (lambda () (sb-thread:with-mutex (m) 1))))))',
-      says: INTERRUPTED,
-    },
-    {
       name: 'two threads that wait for each other',
       form: '(let* ((a (sb-thread:make-mutex)) (b (sb-thread:make-mutex)) (th (sb-thread:make-thread (lambda () (sb-thread:with-mutex (a) (sleep 0.1) (sb-thread:with-mutex (b) 1)))))) (sb-thread:with-mutex (b) (sleep 0.2) (sb-thread:with-mutex (a) (sb-thread:join-thread th))))',
       says: /^Error: (?:Interrupted|Deadlock cycle detected|DEADLOCK)/i,
@@ -23,13 +17,6 @@ export const THREADS: Group = {
       form: '(sb-thread:wait-on-semaphore (sb-thread:make-semaphore))',
       says: INTERRUPTED,
     },
-    {
-      name: 'a condition variable that nobody signals',
-      long: true,
-      form: '(let ((m (sb-thread:make-mutex)) (q (sb-thread:make-waitqueue))) (sb-thread:with-mutex (m) (loop (sb-thread:condition-wait q m))))',
-      says: INTERRUPTED,
-    },
-    { name: 'joining itself', form: '(sb-thread:join-thread sb-thread:*current-thread*)', says: /^Error: / },
     {
       name: 'the world lock of the compiler held',
       form: '(sb-c::with-world-lock () (loop))',
@@ -41,22 +28,6 @@ export const THREADS: Group = {
       says: /^#<FUNCTION/,
       spoils: true,
       succeeds: true,
-    },
-    {
-      name: 'ten thousand threads',
-      long: true,
-      form: '(progn (dotimes (i 10000) (sb-thread:make-thread (lambda () (sleep 100)))) :made)',
-      seconds: 20,
-      says: /^(?::MADE|Error: )/,
-      succeeds: 'maybe',
-      spoils: true,
-    },
-    {
-      name: 'threads without end',
-      long: true,
-      form: '(loop (sb-thread:make-thread (lambda () (sleep 100))))',
-      says: /^Error: /,
-      spoils: true,
     },
     {
       name: 'threads that make threads',
@@ -74,40 +45,8 @@ export const THREADS: Group = {
       seconds: 2,
     },
     {
-      name: 'all threads ended, this one too',
-      // One that ends by itself meanwhile cannot be ended.
-      form: '(dolist (thread (sb-thread:list-all-threads)) (ignore-errors (sb-thread:terminate-thread thread)))',
-      says: /^Error: Its thread was ended by the code that ran in it/,
-    },
-    {
-      name: 'the thread that reads messages ended',
-      long: true,
-      form: '(progn (sb-thread:terminate-thread (find "live-lisp reader" (sb-thread:list-all-threads) :key (function sb-thread:thread-name) :test (function equal))) (sleep 1000))',
-      says: INTERRUPTED,
-      seconds: 2,
-    },
-    {
       name: 'the thread that reads messages made to loop',
       form: '(progn (sb-thread:interrupt-thread (find "live-lisp reader" (sb-thread:list-all-threads) :key (function sb-thread:thread-name) :test (function equal)) (lambda () (loop))) (loop))',
-      says: INTERRUPTED,
-    },
-    {
-      name: 'the thread that reads messages made to fail',
-      long: true,
-      form: '(progn (sb-thread:interrupt-thread (find "live-lisp reader" (sb-thread:list-all-threads) :key (function sb-thread:thread-name) :test (function equal)) (lambda () (error "in the reader"))) (loop))',
-      says: INTERRUPTED,
-    },
-    {
-      name: 'the main thread ended',
-      long: true,
-      form: '(progn (sb-thread:terminate-thread (sb-thread:main-thread)) (sleep 1000))',
-      says: INTERRUPTED,
-      seconds: 2,
-    },
-    {
-      name: 'the main thread made to loop',
-      long: true,
-      form: '(progn (sb-thread:interrupt-thread (sb-thread:main-thread) (lambda () (loop))) (loop))',
       says: INTERRUPTED,
     },
     {
@@ -136,12 +75,6 @@ export const THREADS: Group = {
       image: 'replaced',
     },
     {
-      name: "the agent's session lock held",
-      form: '(progn (sb-thread:grab-mutex live-lisp.jobs::**session-lock**) (loop))',
-      says: /^Error: /,
-      image: 'replaced',
-    },
-    {
       name: 'the table of jobs locked',
       long: true,
       form: '(sb-ext:with-locked-hash-table (live-lisp.jobs::**jobs**) (loop))',
@@ -153,13 +86,6 @@ export const THREADS: Group = {
       name: 'the lock of the output held',
       form: '(progn (sb-thread:grab-mutex (live-lisp.base::capture-lock (live-lisp.base::stream-capture *standard-output*))) (loop))',
       says: INTERRUPTED,
-    },
-    {
-      name: 'the lock of the output held by another thread',
-      long: true,
-      form: '(let ((out *standard-output*)) (sb-thread:make-thread (lambda () (sb-thread:grab-mutex (live-lisp.base::capture-lock (live-lisp.base::stream-capture out))) (sleep 100))) (sleep 0.1) (print 1))',
-      says: /^Error: /,
-      image: 'either',
     },
     {
       name: 'the finalizer thread stopped',
@@ -174,11 +100,5 @@ export const THREADS: Group = {
       says: /^:SET/,
       spoils: true,
     },
-    {
-      name: 'a timeout of SBCL without end',
-      form: '(handler-case (sb-ext:with-timeout 0.05 (loop)) (sb-ext:timeout () (loop)))',
-      says: INTERRUPTED,
-    },
-    { name: 'a deadline', form: '(sb-sys:with-deadline (:seconds 0.1) (sleep 10))', says: /^Error: / },
   ],
 };
