@@ -5,6 +5,7 @@ import { type Ending, reasonOf, Stop } from '../wire/endings.ts';
 import type { Output, Reason } from '../wire/operations.ts';
 import { callingJob } from '../wire/origin.ts';
 import type { Peer } from '../wire/peer.ts';
+import { ALL_NUMBERS, numberAt } from '../wire/series.ts';
 
 /** The phase of a call. */
 type Phase =
@@ -106,12 +107,20 @@ function subjectOf(args: object): string {
 /** All jobs of an image. */
 export class Jobs {
   readonly #jobs = new Map<number, Job>();
-  #lastNumber = 0;
+  readonly #series;
+  /** The number of the next job. */
+  #next;
+
+  /** Numbers the jobs by SERIES. */
+  constructor(series = ALL_NUMBERS) {
+    this.#series = series;
+    this.#next = numberAt(series, 1);
+  }
 
   /** Creates a job of OPERATION with ARGS. */
   begin(operation: string, args: object): Job {
-    this.#lastNumber += 1;
-    const job = new Job(this.#lastNumber, operation, args, this.caller());
+    const job = new Job(this.#next, operation, args, this.caller());
+    this.#next += this.#series.count;
     this.#jobs.set(job.number, job);
     return job;
   }
@@ -129,7 +138,7 @@ export class Jobs {
 
   /** True when there is or was a job of this NUMBER. */
   hasExisted(number: number): boolean {
-    return number >= 1 && number <= this.#lastNumber;
+    return number >= 1 && number < this.#next;
   }
 
   /** Returns the job whose code requested the current operation, if one did. */
