@@ -6,8 +6,12 @@ import { describe, expect, test } from 'vitest';
 import { registerAgentQTools } from '../../src/agent-q.ts';
 import { readConfig } from '../../src/config.ts';
 import { run } from '../cli/run.ts';
+import { Shell } from '../command/shell.ts';
 import { bad, good, NO_SYSTEMS, PROJECT, type Session, testSbcl } from '../harness.ts';
-import { ownSession, sharedSession } from '../shared.ts';
+import { until } from '../server/processes.ts';
+import { ownSession, sharedFolder, sharedSession } from '../shared.ts';
+
+const sharedPlace = sharedFolder();
 
 /** A command that starts an SBCL behind a banner. */
 const BEHIND_BANNER = `sh -c 'echo Welcome to the build host; exec ${testSbcl()}'`;
@@ -210,6 +214,28 @@ describe('the image of the server and another', () => {
       'Approve restart_image in the image far',
       'Approve restart_image in the image own',
     ]);
+  });
+});
+
+test('a command names the image, and is told only of what was lost in that', async () => {
+  const shell = new Shell(sharedPlace.path);
+  const session = await ownSession({
+    args: ['--root', shell.workspace, ...TWO_COMMANDS],
+    env: { LIVE_LISP_SERVING: shell.serving },
+  });
+  await session.call('eval_form', { form: '(sb-ext:exit :code 3 :abort t)', image: 'app' });
+  await until('the session', 30_000, async () => (await shell.sessions()).length === 1);
+  expect(await shell.run(['eval', '--image', 'gpu', '(+ 1 2)'])).toEqual({
+    code: 0,
+    stdout: '3\n',
+    stderr: '',
+  });
+  const { stdout, stderr } = await shell.run(['eval', '--image=app', '(+ 1 2)']);
+  expect(stdout).toBe('3\n');
+  expect(stderr).toContain('new Lisp image');
+  expect(await shell.run(['eval', '(+ 1 2)'])).toMatchObject({
+    code: 2,
+    stdout: 'This server has several images, so nothing was done. Give image: one of gpu, app.\n',
   });
 });
 
