@@ -4,7 +4,7 @@
 import { type Assembly, assemble, assembleParts, registerBuiltIns } from './assembly.ts';
 import { Catalog } from './catalog/catalog.ts';
 import { readConfig } from './config.ts';
-import { CallError } from './errors.ts';
+import { CallError, UsageError } from './errors.ts';
 import * as calls from './kernel/model-call.ts';
 import { type ToolFilter, ToolRegistry } from './kernel/registry.ts';
 import type { Tool } from './kernel/tool.ts';
@@ -36,7 +36,11 @@ function announcedTools(): Tool[] {
 /** Returns the image, executor and records of this process. Creates them with FLAGS if they do not exist
  *  yet. */
 function assembled(flags: readonly string[]): Assembly {
-  assembly ??= assembleParts(withSandbox(readConfig(flags, process.env)), AGENT_Q_REGISTRY, TOOL_CATALOG);
+  if (assembly !== undefined) return assembly;
+  const config = readConfig(flags, process.env);
+  if (config.images.length > 0)
+    throw new UsageError('A process that imports live-lisp works with one image; give --image once.');
+  assembly = assembleParts(withSandbox(config), AGENT_Q_REGISTRY, TOOL_CATALOG);
   return assembly;
 }
 

@@ -29,6 +29,7 @@ import { LoadedFileReader } from './image/recovery/digests.ts';
 import type { Sandbox } from './image/sandbox/sandbox.ts';
 import { HeldCalls } from './image/session/held.ts';
 import { systemSources } from './image/system-sources.ts';
+import type { Series } from './image/wire/series.ts';
 import type { Served } from './image/wire/served.ts';
 import { TIMES, type Times } from './image/wire/times.ts';
 import { initFileNotLoaded } from './init-file.ts';
@@ -128,6 +129,22 @@ export interface AssemblyOptions extends Timeouts {
   notices?: string[];
   /** Names of the parts of the agent to leave out. By default, the start policy decides. */
   without?: readonly string[];
+  /** Set when the server has several images, each with an assembly of its own. */
+  among?: Among;
+}
+
+/** What the assemblies of several images share, and what distinguishes the image of one. */
+export interface Among {
+  /** Name of the image in calls. */
+  name: string;
+  series: Series;
+  /** The catalog in which search_tools searches, that of all images. */
+  catalog: Catalog;
+  questions: OpenQuestions;
+  editors: Editors;
+  changes: { last: Promise<unknown> };
+  /** Rolls back, by ROLL_BACK, what a killed server has left unfinished. Does so once for all assemblies. */
+  rollBackOnce: (rollBack: () => Promise<string[]>) => Promise<string[]>;
 }
 
 /** Returns the parts for CONFIG, with all built-in tools. The image is not started yet. */
@@ -135,7 +152,7 @@ export function assemble(config: Config, options: AssemblyOptions = {}): Assembl
   const registry = new ToolRegistry([CALL_TOOL.name]);
   const catalog = new Catalog(registry, config.contractNames ? contractSpelling : undefined);
   const assembly = assembleParts(config, registry, catalog, options);
-  registerBuiltIns(assembly);
+  registerBuiltIns(assembly, options.among?.catalog);
   for (const rule of config.allow.map(parseAllowed)) {
     // A rule can name a tool that the start file (--init) defines, which is not known yet.
     if (config.init === undefined || registry.getTool(rule.tool) !== null) checkAllowed(rule, registry);
@@ -144,10 +161,13 @@ export function assemble(config: Config, options: AssemblyOptions = {}): Assembl
 }
 
 /** Registers the contract's eighteen tools with ASSEMBLY, and the other built-in tools as ones that the
- *  contract does not count (C5, S4.9). */
-export function registerBuiltIns({ registry, catalog, toolDependencies }: Assembly): void {
+ *  contract does not count (C5, S4.9). search_tools searches in SEARCHED. */
+export function registerBuiltIns(
+  { registry, catalog, toolDependencies }: Assembly,
+  searched: Catalog = catalog,
+): void {
   for (const tool of agentQTools(toolDependencies)) registry.register(tool);
-  for (const tool of [...furtherTools(toolDependencies), searchToolsTool(catalog)])
+  for (const tool of [...furtherTools(toolDependencies), searchToolsTool(searched)])
     registry.registerUncounted(tool);
 }
 
@@ -156,7 +176,7 @@ export function assembleParts(
   config: Config,
   registry: ToolRegistry,
   catalog: Catalog,
-  { image: times, matchMs, longMs, notices = [], without }: AssemblyOptions = {},
+  { image: times, matchMs, longMs, notices = [], without, among }: AssemblyOptions = {},
 ): Assembly {
   const holds = new HeldCalls<Result>(config.holdSeconds);
   const forbids = (real: string) => workspace.forbids(real);
@@ -164,10 +184,11 @@ export function assembleParts(
   const connections: Connections = {
     limitMs: config.evalTimeoutMs,
     ...(times && { times }),
+    series: among?.series,
     // Read the files that REPLY names now, because rendering an answer is synchronous.
     onReply: (reply) => toolDependencies.places.prepareFor(reply),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
-    tools: imageTools(registry, holds, () => toolDependencies),
+    tools: imageTools(registry, holds, () => toolDependencies, among !== undefined),
   };
   const dial = config.imageCommand && commandConnector(config.imageCommand, config.root, times);
   const image: ChosenImage = new ChosenImage({
@@ -195,16 +216,18 @@ export function assembleParts(
     },
     findByAddress: dial?.find ?? (config.swank && findThroughSwank(config.swank, config.serving, times)),
   });
-  const editors = new Editors(config.root);
-  const workspace = workspaceOf(config, image, sandbox, editors);
+  const { editors = new Editors(config.root), changes } = among ?? {};
+  const workspace = workspaceOf(config, image, sandbox, { editors, ...(changes && { changes }) });
   const longCalls = new LongCalls(image, longMs);
-  const { log, history, intents } = recordsOf(config);
+  const { log, history, intents } = recordsOf(config, among?.name);
   const ownNotices = config.noSandboxReason === undefined ? [] : [`Note: ${sandboxText(config)}`];
+  const rollBack = () => rollBackUnfinished(workspace, intents);
   const executor = new Executor(registry, {
+    image: among?.name,
     ask: config.ask,
     standing: standingApprovals(config, workspace),
     audit: log,
-    ready: rollBackUnfinished(workspace, intents).then((texts) => void notices.push(...texts)),
+    ready: (among?.rollBackOnce(rollBack) ?? rollBack()).then((texts) => void notices.push(...texts)),
     ...(sandbox && { remark: refusals(config.root, image, sandbox) }),
     takeNotices: () => [
       ...notices.splice(0),
@@ -218,7 +241,7 @@ export function assembleParts(
       ...(image.isAttached ? [] : (sandbox?.takeNewFiles() ?? [])).map(newcomerText),
     ],
   });
-  const questions = new OpenQuestions(config.answerSeconds);
+  const questions = among?.questions ?? new OpenQuestions(config.answerSeconds);
   const placesIn = (of: Image) => ({ readLoaded: loadedTexts(of), forbids, features: () => of.features });
   const withFreshImage: WithFresh = (fasls, work, root = config.root) => {
     // Its code calls no tools, which work in the other image.
@@ -325,7 +348,7 @@ function loadedTexts(image: Image): ReadLoaded {
 
 /** The options that an own image and an attached one have in common. */
 type Connections = Required<Pick<SbclOptions, 'limitMs' | 'onReply' | 'callTool' | 'tools'>> &
-  Pick<SbclOptions, 'times'>;
+  Pick<SbclOptions, 'times' | 'series'>;
 
 /** Returns a function that takes the text of an answer of IMAGE. It returns an explanation for the model when
  *  the text shows that SANDBOX refused something, else undefined. An image that somebody else runs is in no
@@ -341,11 +364,14 @@ function refusals(
 }
 
 /** Returns the records of CONFIG on the disk: calls, evaluations, and replacements of several files that are
- *  under way. */
-function recordsOf(config: Config): Pick<ToolDependencies, 'log' | 'history' | 'intents'> {
+ *  under way. IMAGE is the name of the image in the record of calls, if they need one. */
+function recordsOf(
+  config: Config,
+  image: string | undefined,
+): Pick<ToolDependencies, 'log' | 'history' | 'intents'> {
   const { root, histories } = config;
   return {
-    log: new AuditLog(config.audit, root, config.auditTexts),
+    log: new AuditLog(config.audit, root, config.auditTexts, image),
     history: new ReplHistory(config.history ? workspaceFile(histories, root) : undefined),
     intents: new Intents(config.edits),
   };
@@ -353,17 +379,19 @@ function recordsOf(config: Config): Pick<ToolDependencies, 'log' | 'history' | '
 
 /** Returns the exchange of tools between REGISTRY and the image of TOOL_DEPENDENCIES. The image has proxies
  *  of the eighteen tools, so that its code can call them. When the image is lost, HOLDS and the image's own
- *  tools are cleared. */
+ *  tools are cleared. CALLS_NAME_IMAGE is as in LispTools. */
 function imageTools(
   registry: ToolRegistry,
   holds: HeldToolCalls,
   toolDependencies: () => ToolDependencies,
+  callsNameImage: boolean,
 ): ImageTools {
   const tools = new LispTools(
     registry.mirror,
     () => toolDependencies().image,
     () => agentQTools(toolDependencies()),
     toolDependencies,
+    callsNameImage,
   );
   return {
     offered: () => tools.offered(),
@@ -377,12 +405,12 @@ function imageTools(
 
 /** Returns the workspace: the folders of CONFIG, and the sources of the systems that IMAGE has loaded. Code
  *  in the image determines these sources. So folders that are too wide, and folders that SANDBOX hides, are
- *  left out. EDITORS know which files have unsaved changes. */
+ *  left out. SHARED has the editors, which know which files have unsaved changes. */
 function workspaceOf(
   { roots, root, readRoots, imageCommand }: Config,
   image: Image,
   sandbox: Sandbox | undefined,
-  editors: Editors,
+  shared: { editors: Editors } & Partial<Pick<Among, 'changes'>>,
 ): Workspace {
   // Code in an image that somebody else runs is in no sandbox.
   const hides = (real: string) => !image.isAttached && sandbox?.hides(real) === true;
@@ -401,7 +429,7 @@ function workspaceOf(
     sources,
     hides,
     elsewhere: imageCommand?.name,
-    editors,
+    ...shared,
     ...(secretsKnown && { secretsKnown }),
   });
 }

@@ -35,6 +35,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   const roots = readDirectories('root', all);
   const current = process.cwd();
   const auditNamed = flags.has('audit');
+  const images = readImages(flags, all);
   return Object.freeze({
     command: asksHelp ? 'help' : flags.has('version') ? 'version' : command,
     /** The words after the command: for search, the query; for help, the verb or the tool;
@@ -51,15 +52,17 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     heapMb: readHeap(flags.get('heap') ?? '4GB'),
     /** Whether images run in a sandbox. `auto`: if bubblewrap works on this machine. `on`: always. `strict`:
      *  always, and without network. `off`: never. */
-    sandbox: readSandbox(flags),
+    sandbox: readSandbox(flags, images),
     /** The choice of the image for calls. `own`: an image that the server starts. `auto`: an image to which servers of
      *  this workspace can attach, else an own one. Else the URL of `swank`, or the name of `imageCommand` or of
      *  an image to which servers can attach. */
-    image: readImage(flags),
+    image: images[0].image,
     /** The Swank or Slynk behind which the image is, if --image names one. */
-    swank: readSwank(flags.get('image')),
+    swank: images[0].swank,
     /** The command that leads to the image, if --image gives one. No sandbox of this machine confines that. */
-    imageCommand: readImageCommand(flags, all),
+    imageCommand: images[0].imageCommand,
+    /** The images, if --image is given several times; else []. The three members before are of the first. */
+    images: images.length > 1 ? images : [],
     /** The flag that requires a sandbox, if it was given. Then `auto` means `own`, because no sandbox confines an
      *  image that somebody else runs. */
     keptOwnBy: requiredSandbox(flags),
@@ -90,6 +93,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** True when the client may run code without asking the user. */
     trust: flags.has('trust'),
     /** A file with tools to search instead of our own. */
+    catalog: flags.get('catalog'),
     /** True when a lost image is rebuilt from a journal. */
     replay: readReplay(flags, environment) === 'on',
     /** True to store evaluations on the disk. */
@@ -181,10 +185,13 @@ function readDirectories(name: string, flags: ReadonlyMap<string, string[]>): st
   return [...new Set(paths)];
 }
 
-function readSandbox(flags: ReadonlyMap<string, string>): (typeof SANDBOXES)[number] | 'off' {
+function readSandbox(
+  flags: ReadonlyMap<string, string>,
+  images: readonly ImageChoice[],
+): (typeof SANDBOXES)[number] | 'off' {
   if (!flags.has('no-sandbox')) {
     const how = readChoice('sandbox', SANDBOXES, flags);
-    return readImageCommand(flags) === undefined ? how : 'off';
+    return images.every(({ imageCommand }) => imageCommand !== undefined) ? 'off' : how;
   }
   if (flags.has('sandbox')) throw new UsageError('Give --sandbox or --no-sandbox, not both.');
   return 'off';
@@ -196,13 +203,51 @@ function requiredSandbox(flags: ReadonlyMap<string, string>): string | undefined
   return how === 'on' || how === 'strict' ? `--sandbox ${how}` : undefined;
 }
 
-function readImage(flags: ReadonlyMap<string, string>): string {
-  const image = readImageCommand(flags)?.name ?? flags.get('image') ?? 'auto';
+/** An image that --image names. */
+interface ImageChoice {
+  image: string;
+  swank: ReturnType<typeof readSwank>;
+  imageCommand: ReturnType<typeof readImageCommand>;
+}
+
+/** Returns the images that the values of `--image` in ALL name. Throws a UsageError when two have one name, or when
+ *  FLAGS do not go with them. */
+function readImages(
+  flags: ReadonlyMap<string, string>,
+  all: ReadonlyMap<string, string[]>,
+): [ImageChoice, ...ImageChoice[]] {
+  const [first = 'auto', ...more] = all.get('image') ?? [];
+  const read = (text: string): ImageChoice => {
+    const swank = readSwank(text);
+    const imageCommand = swank === undefined ? readImageCommand(text) : undefined;
+    return { image: imageCommand?.name ?? text, swank, imageCommand };
+  };
+  const images: [ImageChoice, ...ImageChoice[]] = [read(first), ...more.map(read)];
+  const names = images.map(({ image }) => image);
+  const double = names.find((name, index) => names.indexOf(name) !== index);
+  if (double !== undefined)
+    throw new UsageError(`--image ${double} is given twice; give each image a name of its own.`);
+  if (names.includes('auto') && names.includes('own'))
+    throw new UsageError(
+      'A call that names no image works in that of --image auto or own, so give one of these two.',
+    );
+  const commands = images.flatMap(({ imageCommand }) => imageCommand ?? []);
+  addMaps(commands, all.get('map') ?? []);
+  const useless = FLAGS_OF_OWN_SBCL.find((flag) => flags.has(flag));
+  const [command] = commands;
+  if (useless !== undefined && command !== undefined && commands.length === images.length) {
+    throw new UsageError(
+      `--${useless} is for an SBCL of this machine, so it does not go with --image ${command.name}=COMMAND; leave it out, or give SBCL options in the command.`,
+    );
+  }
   const sandbox = requiredSandbox(flags);
-  if (image === 'auto' || image === 'own' || sandbox === undefined) return image;
-  throw new UsageError(
-    `--image ${image} is an image that no sandbox confines, so it does not go with ${sandbox}; leave one of them out.`,
-  );
+  const unconfined = names.find((name) => name !== 'auto' && name !== 'own');
+  if (sandbox !== undefined && unconfined !== undefined) {
+    throw new UsageError(
+      `--image ${unconfined} is an image that no sandbox confines, so it does not go with ${sandbox}; leave one of them out.`,
+    );
+  }
+  return images;
 }
 
 /** Returns the Swank or Slynk that TEXT, a value of the flag image, names; undefined when it names none. Throws a
@@ -230,51 +275,18 @@ const LOOPBACK = ['127.0.0.1', 'localhost'];
 /** Flags about an SBCL of this machine. */
 const FLAGS_OF_OWN_SBCL = ['sbcl', 'heap', 'init', 'libraries', 'write'];
 
-/** Parses `--image NAME=COMMAND` and the values of `--map` in ALL. Returns undefined when `--image` has no command.
- *  Throws a UsageError when a value is malformed, or when a flag of FLAGS_OF_OWN_SBCL is given, too. */
+/** Parses TEXT, a value of `--image`, as NAME=COMMAND. Returns undefined when it has no command. Throws a UsageError
+ *  when it is malformed. */
 function readImageCommand(
-  flags: ReadonlyMap<string, string>,
-  all: ReadonlyMap<string, string[]> = new Map(),
+  text: string,
 ): { name: string; words: readonly string[]; maps: { here: string; there: string }[] } | undefined {
-  const image = flags.get('image') ?? '';
-  checkOneImage(all.get('image') ?? []);
-  if (!image.includes('=') || readSwank(image) !== undefined) {
-    if (all.has('map'))
-      throw new UsageError('--map is for an image elsewhere: give --image NAME=COMMAND, too.');
-    return undefined;
-  }
-  const [, name = '', line = ''] = /^(.*?)=(.*)$/s.exec(image) ?? [];
-  checkImageName(name);
-  const words = readCommandLine(name, line);
-  const maps = readMaps(name, all.get('map') ?? []);
-  const useless = FLAGS_OF_OWN_SBCL.find((flag) => flags.has(flag));
-  if (useless !== undefined) {
-    throw new UsageError(
-      `--${useless} is for an SBCL of this machine, so it does not go with --image ${name}=COMMAND; leave it out, or give SBCL options in the command.`,
-    );
-  }
-  return { name, words, maps };
-}
-
-function checkOneImage(images: readonly string[]): void {
-  if (images.length > 1 && images.some((each) => each.includes('='))) {
-    throw new UsageError(
-      `--image is given ${images.length} times, and a server works in one image: give one, and start another server for the other.`,
-    );
-  }
-}
-
-function checkImageName(name: string): void {
+  if (!text.includes('=')) return undefined;
+  const [, name = '', line = ''] = /^(.*?)=(.*)$/s.exec(text) ?? [];
   if (!/^[A-Za-z0-9][\w.+-]{0,99}$/.test(name) || name === 'auto' || name === 'own') {
     throw new UsageError(
       `--image NAME=COMMAND needs a name of letters and digits that is not auto or own, such as build, not ${name || 'an empty one'}.`,
     );
   }
-}
-
-/** Returns the words of LINE, the command that starts the image NAME. Throws a UsageError when it is malformed or
- *  empty. */
-function readCommandLine(name: string, line: string): readonly string[] {
   const words = shellWords(line);
   if (words === undefined) {
     throw new UsageError(
@@ -286,25 +298,32 @@ function readCommandLine(name: string, line: string): readonly string[] {
       `--image ${name}= needs a command that starts SBCL, such as ${name}='ssh -T ${name} sbcl'.`,
     );
   }
-  return words;
+  return { name, words, maps: [] };
 }
 
-/** Parses TEXTS, the values of `--map` for the image NAME, into pairs of a folder here and its path there. Throws a
- *  UsageError when a value is malformed. */
-function readMaps(name: string, texts: readonly string[]): { here: string; there: string }[] {
-  return texts.map((text) => {
+/** Parses TEXTS, the values of `--map`, and adds them to the maps of the COMMANDS that they name. Throws a UsageError
+ *  when a value is malformed. */
+function addMaps(
+  commands: readonly NonNullable<ReturnType<typeof readImageCommand>>[],
+  texts: readonly string[],
+): void {
+  if (commands.length === 0 && texts.length > 0)
+    throw new UsageError('--map is for an image elsewhere: give --image NAME=COMMAND, too.');
+  for (const text of texts) {
     const [, image, local = '', there = ''] = /^([^:=]*):(.*)=(.*)$/s.exec(text) ?? [];
-    if (image !== name || !there.startsWith('/') || local === '') {
+    const command = commands.find(({ name }) => name === image);
+    if (command === undefined || !there.startsWith('/') || local === '') {
+      const names = command === undefined ? commands.map(({ name }) => name) : [command.name];
       throw new UsageError(
-        `--map must be ${name}:LOCAL=REMOTE, a folder here and its absolute path there, such as ${name}:.=/srv/app, not ${text}.`,
+        `--map must be ${names.map((name) => `${name}:LOCAL=REMOTE`).join(' or ')}, a folder here and its absolute path there, such as ${names[0]}:.=/srv/app, not ${text}.`,
       );
     }
     const here = resolve(local);
     if (!statSync(here, { throwIfNoEntry: false })?.isDirectory()) {
       throw new UsageError(`--map ${text} needs an existing directory before =, and ${here} is none.`);
     }
-    return { here, there: there.replace(/(?<=.)\/+$/, '') };
-  });
+    command.maps.push({ here, there: there.replace(/(?<=.)\/+$/, '') });
+  }
 }
 
 function readHeap(value: string): number {

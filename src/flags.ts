@@ -17,7 +17,7 @@ const FLAG_HELP = {
   'sbcl PATH': 'the SBCL to start; also LIVE_LISP_SBCL; else sbcl on PATH, or of a package manager',
   'heap SIZE': 'heap of the image, such as 512MB or 8GB (default 4GB)',
   'image WHICH':
-    "auto (default): the image that serves this workspace, or else a new image of this server; own: always a new image of this server; NAME: the serving image of that name; swank://127.0.0.1:4005 or slynk://127.0.0.1:4005: the image behind that port; NAME=COMMAND, such as build='ssh -T build sbcl': an image that COMMAND starts elsewhere",
+    "auto (default): the image that serves this workspace, or else a new image of this server; own: always a new image of this server; NAME: the serving image of that name; swank://127.0.0.1:4005 or slynk://127.0.0.1:4005: the image behind that port; NAME=COMMAND, such as build='ssh -T build sbcl': an image that COMMAND starts elsewhere; can be given several times, and then calls name their image",
   'map NAME:LOCAL=REMOTE':
     'with --image NAME=COMMAND: the folder LOCAL is REMOTE where the image is; can be given several times',
   'sandbox HOW':

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Server } from '@modelcontextprotocol/server';
-import { type Assembly, assemble, type Timeouts } from './assembly.ts';
+import { assemble, type Timeouts } from './assembly.ts';
 import { attachText } from './attach.ts';
 import { answerWhy } from './cannot-serve.ts';
 import { helpOn, helpText, searchText, toolList } from './cli.ts';
@@ -20,6 +20,7 @@ import type { Launch } from './install/settings.ts';
 import { complain, print } from './output.ts';
 import { homeFolder } from './paths.ts';
 import { PACKAGE_FOLDER, sandboxOf, withSandboxAsync } from './sandboxing.ts';
+import { assembleServed, type Served } from './several-images.ts';
 import { removeTemporaryFolders } from './temporary-folder.ts';
 
 /** The members of our package.json that the program uses. */
@@ -47,6 +48,7 @@ export interface ProgramOptions {
 const WARM_MS = 2000;
 
 async function run(config: Config, options: ProgramOptions): Promise<number> {
+  checkImages(config);
   if (config.command === 'help') return print(helpFor(config));
   if (config.command === 'version') return print(ownPackage().version);
   if (config.command === 'tools') return print(toolList(assemble(config).registry));
@@ -61,6 +63,17 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
   }
   if (config.command === 'doctor' && config.client !== undefined) return reportClient(config.client, config);
   return runWithImage(withUsableFolders(config), options);
+}
+
+/** The commands that work with several images, or with none. */
+const TAKE_SEVERAL: readonly Config['command'][] = ['serve', 'session', 'help', 'version'];
+
+/** Throws a UsageError when --image names several images and the command of CONFIG works with one. */
+function checkImages({ command, images }: Config): void {
+  if (images.length === 0 || TAKE_SEVERAL.includes(command)) return;
+  throw new UsageError(
+    `The command ${command} takes one image, and --image is given ${images.length} times; give it once.`,
+  );
 }
 
 /** Returns the help on the verb or the tool that CONFIG names, or on all. */
@@ -158,13 +171,13 @@ async function runWithImage(
   // The modules of the server load while the sandbox is tried.
   if (usable.command !== 'doctor') await import('./server/stdio.ts');
   const config = await trying;
-  const parts = assemble(config, { ...options.timeouts, notices: [...notices] });
-  const { image } = parts;
+  const parts = assembleServed(config, { ...options.timeouts, notices: [...notices] });
+  const { images } = parts;
   /** Waits until the start file (--init), if any, has registered its tools. If the image was lost, this waits
    *  for the next image, in which they are registered again. */
-  const withStartFile = () => {
-    if (config.init !== undefined) image.start();
-    return image.whenStarted();
+  const withStartFile = async () => {
+    if (config.init !== undefined) for (const image of images) image.start();
+    await Promise.all(images.map((image) => image.whenStarted()));
   };
   if (config.command !== 'doctor') for (const remark of remarks) complain(remark);
   switch (config.command) {
@@ -194,7 +207,7 @@ const BY_HAND =
  *  on the socket, until nobody has used it for some time. STARTED resolves when the start file (--init) has
  *  registered its tools. */
 async function serveImage(
-  { image, registry, catalog, executor, questions, editors }: Assembly,
+  { images, registry, catalog, executor, questions, editors }: Served,
   config: Config,
   started: () => Promise<void>,
   { onWarm = () => {}, timeouts }: ProgramOptions,
@@ -202,14 +215,15 @@ async function serveImage(
   const isAlone = config.command === 'session';
   if (process.stdin.isTTY && !isAlone) complain(BY_HAND);
   // Start the image now, while this process loads the modules of the server.
-  image.start();
+  for (const image of images) image.start();
   let markWarm = () => {};
   const { serve } = await import('./server/stdio.ts');
   const { Approvals, canAsk } = await import('./server/approvals.ts');
   const { PreviewFiles } = await import('./server/preview-files.ts');
   const files = new PreviewFiles(config.previews, config.answerSeconds);
   const { version, homepage } = ownPackage();
-  const starting = () => image.jobs.list().some(({ phase }) => phase.kind === 'starting');
+  const starting = () =>
+    images.some(({ jobs }) => jobs.list().some(({ phase }) => phase.kind === 'starting'));
   const options = {
     registry,
     catalog,
@@ -228,7 +242,7 @@ async function serveImage(
   };
   const onEnd = async () => {
     questions.endAll();
-    await image.end().finally(() => markWarm());
+    await Promise.all(images.map((image) => image.end())).finally(() => markWarm());
     await beforeExit();
   };
   const { serveSessionSocket } = await import('./server/door.ts');

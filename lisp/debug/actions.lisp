@@ -278,7 +278,7 @@ have reserved HELD for the caller."
   "Return a JSON object that says that another request is using the held error NUMBER, that another
 server holds it, or why no error with this number is held."
   (let* ((held (held-numbered number))
-         (foreign (and (null held) (find number **held** :key #'held-number))))
+         (foreign (and (null held) (find (number-shown-as number) **held** :key #'held-number))))
     (object (if held "busy" "gone") t
             "heldBy" (and foreign (holder-text foreign))
             "why" (and (null held) (null foreign) (why-ended number))

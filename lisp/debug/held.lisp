@@ -11,7 +11,7 @@
 
 (defstruct (held (:constructor make-held (number condition seconds job)))
   "An error that is held: THREAD is stopped where CONDITION was signalled.
-NUMBER: the number that identifies the error in answers.
+NUMBER: a number that no other error of this image has.
 CONDITION: the error, held in THREAD until no request has used it for SECONDS.
 JOB: the job that the error has stopped, or NIL in a thread of the program.
 SESSION: the session that holds the error. Requests of other sessions do not reach it.
@@ -51,12 +51,17 @@ the number of its session, and a text that says why.")
   (remove *session* **held** :key #'held-session :test-not #'eq))
 
 (defun held-numbered (number)
-  "Return the HELD structure of the error NUMBER that this session holds, or NIL if there is none."
-  (find number (own-held) :key #'held-number))
+  "Return the HELD structure of the error that this session holds and that NUMBER means, or NIL if
+there is none."
+  (find (number-shown-as number) (own-held) :key #'held-number))
+
+(defun shown-held-number (held)
+  "Return the number by which answers of this session mean the held error HELD."
+  (shown-number (held-number held)))
 
 (defun newest-numbers ()
   "Return a sorted list of the numbers of the errors that this session holds."
-  (sort (mapcar #'held-number (own-held)) #'<))
+  (sort (mapcar #'shown-held-number (own-held)) #'<))
 
 (defun note-held (condition seconds job)
   "Make a HELD structure for CONDITION, SECONDS and JOB, add it to **HELD**, and return it. If this
@@ -80,8 +85,9 @@ session holds *HELD-LIMIT* errors already, or has ended, return NIL."
                           0 *ended-limit*))))
 
 (defun why-ended (number)
-  "Return a text that says why the error NUMBER is not held any more, or that there was none."
-  (destructuring-bind (&optional found session why) (assoc number **ended**)
+  "Return a text that says why the error that NUMBER means is not held any more, or that there was
+none."
+  (destructuring-bind (&optional found session why) (assoc (number-shown-as number) **ended**)
     (cond ((null found) "there was no error with that number")
           ((eql session (session-number *session*)) why)
           (t "another server of this image held it"))))
@@ -125,7 +131,7 @@ Frames that answers fold together have none."
 (defun held-data (held)
   "Return a JSON object with all that an answer shows of the held error HELD besides the condition's
 report."
-  (object "error" (held-number held)
+  (object "error" (shown-held-number held)
           "seconds" (held-seconds held)
           "thread" (and (null (held-job held)) (short-thread-name (held-thread held)))
           "signalled" (held-signalled held)
@@ -237,7 +243,8 @@ Else NIL.")
   "Run the commands for the held error HELD in its thread, which is a thread of the program. Return
 when a command ends HELD, or when none has come for HELD-SECONDS."
   (format (background-stream) "~&Error ~D is held in the thread ~A: ~A~%"
-          (held-number held) (current-thread-name) (class-text (class-of (held-condition held))))
+          (shown-held-number held) (current-thread-name)
+          (class-text (class-of (held-condition held))))
   (when (and *follower* (not (job-answered *follower*)))
     (answer *follower* (held-members held nil)))
   (catch held

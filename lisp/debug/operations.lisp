@@ -17,7 +17,7 @@
   "Return a JSON object that lists the held errors. For an error that another server of the same
 image holds, the row names that server."
   (object "held" (loop for held in (reverse **held**)
-                       collect (object "error" (held-number held)
+                       collect (object "error" (shown-held-number held)
                                        "seconds" (held-seconds held)
                                        "thread" (and (null (held-job held))
                                                      (short-thread-name (held-thread held)))

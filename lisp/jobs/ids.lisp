@@ -31,12 +31,13 @@ false, return NIL instead."
               (cons (sb-ext:make-weak-pointer object)
                     (adjoin (session-number *session*) (rest (gethash id **objects**)))))
         (remhash (- id *id-limit*) **objects**)
-        (concatenate 'string "@" (decimal-digits id))))))
+        (concatenate 'string "@" (decimal-digits (shown-number id)))))))
 
 (defun object-of-id (id)
-  "Return three values: the object with the number ID, true if the object still exists, and true if
-only other sessions were shown the id. In this case the first two values are NIL."
-  (destructuring-bind (&optional pointer &rest sessions) (gethash id **objects**)
+  "Return three values: the object that the id ID means, true if the object still exists, and true
+if only other sessions were shown the id. In this case the first two values are NIL."
+  (destructuring-bind (&optional pointer &rest sessions)
+      (gethash (number-shown-as id) **objects**)
     (cond ((null pointer) (values nil nil nil))
           ((member (session-number *session*) sessions) (sb-ext:weak-pointer-value pointer))
           (t (values nil nil t)))))

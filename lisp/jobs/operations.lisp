@@ -139,7 +139,9 @@ else in a job. If it cannot be started, answer with a fault."
                (let ((function (lambda ()
                                  (setf **held-above**
                                        (max **held-above**
-                                            (or (whole-number (gethash "heldAbove" arguments)) 0)))
+                                            (number-shown-as
+                                             (or (whole-number (gethash "heldAbove" arguments))
+                                                 0))))
                                  (let ((*hold-seconds* (whole-number (gethash "hold" arguments)))
                                        (*chosen-restarts*
                                         (names-among (gethash "restarts" arguments)))
@@ -155,6 +157,14 @@ else in a job. If it cannot be started, answer with a fault."
 (define-operation ("features" :gives boolean) ()
   "Do nothing. Features that have changed are sent before the answer, as for every job."
   t)
+
+(define-operation ("number-in-series" :server-only t :inline t :gives boolean)
+    ((count integer "The number of images of the server.")
+     (index integer "The index of this image among them, from 0."))
+  "Give the objects and errors that answers of this session name numbers that no other image of the
+server gives: INDEX + 1, INDEX + 1 + COUNT, and so on."
+  (setf (session-series *session*) (cons count index))
+  nil)
 
 (defun page (list offset limit)
   "Return a list of at most LIMIT elements of LIST, from the index OFFSET on. An OFFSET of NIL

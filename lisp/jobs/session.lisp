@@ -35,6 +35,7 @@ FIRST: the list that VALUES had when the session started.
 TOLD: the list that the function STYLES returned at the last answer.
 SEEN: the number of all changes of the image at the last answer.
 NUMBER: a number that no other session has.
+SERIES: a cons of the number of images of the server, and the index of this image among them.
 SERVER: a text that tells the server from others, or NIL.
 TREES: the namestrings of the folders in and below which ASDF also finds systems while a job runs.
 ERRORS: the kept errors, newest first.
@@ -44,6 +45,7 @@ UNDOING: a list of lists (FUNCTION). END-SESSION calls these functions.
 LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."
   (values '()) (first '()) (told '()) (seen 0)
   (number (sb-ext:atomic-incf (car **sessions-begun**)))
+  (series '(1 . 0))
   (server nil)
   (trees '())
   (errors '())
@@ -55,6 +57,21 @@ LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."
 (defvar *session* (make-session)
   "The session of the server for which this thread works. In an image that the server started, all
 threads have the same.")
+
+;;; A server with several images has each of them number its objects and errors in a series of its
+;;; own. So no id of one image means something in another.
+
+(defun shown-number (number)
+  "Return the number by which answers of this session mean the object or error with the NUMBER."
+  (destructuring-bind (count . index) (session-series *session*)
+    (+ (* (1- number) count) index 1)))
+
+(defun number-shown-as (shown)
+  "Return the number of the object or error that SHOWN means in this session. Return 0, which
+nothing has, if SHOWN is not in the series of this session."
+  (destructuring-bind (count . index) (session-series *session*)
+    (multiple-value-bind (number rest) (floor (- shown index 1) count)
+      (if (zerop rest) (1+ number) 0))))
 
 (sb-ext:defglobal **at-session-end** '()
   "A list of functions without parameters. They are called when *SESSION* ends, because the

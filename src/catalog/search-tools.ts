@@ -115,6 +115,7 @@ export const SEARCH_TOOLS = {
 export function searchToolsTool(catalog: Searchable): Tool {
   return defineTool({
     ...SEARCH_TOOLS,
+    images: 'any',
     handler: async (args, { forData }) => {
       const data = forData
         ? answerSearchTools({ limit: 0, ...args }, catalog)

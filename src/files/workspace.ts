@@ -39,6 +39,8 @@ interface WorkspaceFolders {
   elsewhere?: string | undefined;
   /** The editors of the user. */
   editors?: FileEditors;
+  /** The last change of a file. Workspaces over the same files share this. */
+  changes?: { last: Promise<unknown> };
 }
 
 /** What the server asks the user's editors about files, and tells them. */
@@ -71,7 +73,7 @@ export class Workspace {
   readonly secretsKnown: Promise<void>;
   readonly #elsewhere: string | undefined;
   #sources: { folders: readonly string[]; until: number } = { folders: [], until: 0 };
-  #changes: Promise<unknown> = Promise.resolve();
+  readonly #changes: { last: Promise<unknown> };
 
   constructor(folders: WorkspaceFolders) {
     const { roots, start = '.', readRoots = [], sources, hides = () => false } = folders;
@@ -85,6 +87,7 @@ export class Workspace {
     this.#hides = hides;
     this.#elsewhere = folders.elsewhere;
     this.#editors = folders.editors;
+    this.#changes = folders.changes ?? { last: Promise.resolve() };
   }
 
   /** The directory where relative paths start. */
@@ -272,8 +275,8 @@ export class Workspace {
   /** Runs CHANGE when no other change runs, so that none comes between its last check of a file and its
    *  rename. */
   async exclusively<Value>(change: () => Promise<Value>): Promise<Value> {
-    const result = this.#changes.then(change);
-    this.#changes = result.catch(() => {});
+    const result = this.#changes.last.then(change);
+    this.#changes.last = result.catch(() => {});
     return result;
   }
 

@@ -9,6 +9,8 @@ import type { Tool } from './tool.ts';
 /** A question to a human: may TOOL be called with ARGS, as PREVIEW shows? */
 export interface Question {
   tool: Tool;
+  /** Name of the image for which the call is, if the server has several. */
+  image?: string;
   args: Arguments;
   preview: RenderedPreview;
 }

@@ -26,6 +26,8 @@ export function decide(level: SafetyLevel, policy: AskPolicy): Decision {
 }
 
 export interface ExecutorOptions {
+  /** Name of the image for which the calls are, if the server has several. */
+  image?: string | undefined;
   ask?: AskPolicy;
   standing?: StandingApprovals;
   audit?: AuditTrail;
@@ -206,7 +208,9 @@ export class Executor {
     const timeoutText = unansweredText(about, true);
     // The connection of a command is soon gone, and the approval with it.
     const allowsSession = caller === 'client' && this.#canHoldForSession(preview);
-    const question = { tool, args, preview, allowsSession, recordRefusal, timeoutText };
+    const { image } = this.#options;
+    const where = image === undefined ? {} : { image };
+    const question = { tool, ...where, args, preview, allowsSession, recordRefusal, timeoutText };
     return {
       ...(context.canAsk === false ? this.#refuse(call, 'cannot ask', refusal) : failure(refusal)),
       question,

@@ -27,6 +27,8 @@ export interface Parameter {
   maximum?: number;
   /** The package in which Lisp names are read. In calls from code, it defaults to the package of the code. */
   readsNames?: true;
+  /** The argument can be the number by which one image knows an error or a call, or an object behind an @. */
+  isOfImage?: 'error' | 'call' | 'object';
 }
 
 export type Arguments = { readonly [name: string]: unknown };

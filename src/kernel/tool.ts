@@ -120,6 +120,9 @@ export interface Tool {
   readonly isReadOnly?: (args: Arguments) => boolean;
   /** Returns how a call with ARGS exceeds other calls of the tool. Ignored unless its level is higher. */
   readonly raisedBy?: (args: Arguments) => Raised | undefined;
+  /** What a call does that names no image, if the server has several. `any`: the same in each image, so that the
+   *  tool takes no image. `all`: it is made in each of them. Absent: it needs an image. */
+  readonly images?: 'any' | 'all';
   /** True when code in the image cannot call the tool, because the tool would end the image and this code. */
   readonly refusesCode?: boolean;
   /** Does the work. Returns a Result or a plain value. An exception is a failure (S2.8, S2.9). */

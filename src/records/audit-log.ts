@@ -26,6 +26,8 @@ interface BeginLine extends Omit<AuditedCall, 'args'> {
   time: string;
   /** Root of the workspace in which the server runs. */
   root: string;
+  /** Name of the image for which the call was, if the server has several. */
+  image?: string;
   event: 'begin';
   authority: Authority;
   arguments: unknown;
@@ -35,6 +37,7 @@ const BEGIN = lineShapeOf({
   id: 'string',
   time: 'string',
   root: 'string',
+  image: 'string?',
   event: ['begin'],
   tool: 'string',
   level: SAFETY_LEVELS,
@@ -66,13 +69,16 @@ export class AuditLog implements AuditTrail {
 
   readonly #root: string;
   readonly #logsTexts: boolean;
+  readonly #image: string | undefined;
   /** Ids of calls begin with this random text, followed by the number of the call. */
   readonly #series = randomUUID();
   #count = 0;
 
-  /** Opens the log at PATH for the workspace ROOT. Without TEXTS, it has digests instead of strings. */
-  constructor(path: string, root: string, texts = true) {
+  /** Opens the log at PATH for the workspace ROOT and calls for IMAGE. Without TEXTS, it has digests instead of
+   *  strings. */
+  constructor(path: string, root: string, texts = true, image?: string) {
     this.#logsTexts = texts;
+    this.#image = image;
     this.#lines = new LineFile(path, FILES);
     this.#root = root;
   }
@@ -86,7 +92,9 @@ export class AuditLog implements AuditTrail {
     this.#count += 1;
     const id = `${this.#series}-${this.#count}`;
     const time = new Date().toISOString();
-    const begin = { id, time, root: this.#root, event: 'begin', ...facts, authority } as const;
+    const image = this.#image;
+    const where = { root: this.#root, ...(image !== undefined && { image }) };
+    const begin = { id, time, ...where, event: 'begin', ...facts, authority } as const;
     const line = beginLine(begin, args, this.#logsTexts);
     // A written line survives the end of the process. That of a dangerous call also survives a crash of the
     // machine.

@@ -1,6 +1,7 @@
 // Builds the forms that ask a human for an approval: the choices, and which choice is selected at first.
 
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
+import type { OpenQuestion } from '../kernel/approval.ts';
 import type { PendingQuestion } from '../kernel/questions.ts';
 import { extensionOf, folderOf, type PlacesOf } from '../kernel/standing.ts';
 import { type QuestionLine, questionLine } from '../question-line.ts';
@@ -48,8 +49,13 @@ export function choices({ sessionScope, pages }: Pick<PendingQuestion, 'sessionS
 }
 
 /** Returns a phrase for the calls that an approval for the session would cover. */
-export function sessionScopeText({ tool, preview }: Pick<PendingQuestion, 'tool' | 'preview'>): string {
-  return `for this session: ${questionLine`${tool.allowedAs ?? tool.name}${filesText(preview)}`}`;
+export function sessionScopeText({
+  tool,
+  image,
+  preview,
+}: Pick<OpenQuestion, 'tool' | 'image' | 'preview'>): string {
+  const where = image === undefined ? questionLine`` : questionLine` in the image ${image}`;
+  return `for this session: ${questionLine`${tool.allowedAs ?? tool.name}${where}${filesText(preview)}`}`;
 }
 
 function filesText({ place, otherPlaces = [] }: PlacesOf): QuestionLine {

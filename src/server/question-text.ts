@@ -73,7 +73,7 @@ function page(
 
 /** Returns the first line of a question. ALSO_IN is the name of the editor, if any, that shows the question
  *  too. Text from outside comes last, so that it cannot be mistaken for words of live-lisp. */
-export function questionHeadline({ tool, preview }: OpenQuestion, alsoIn?: string): QuestionLine {
+export function questionHeadline({ tool, image, preview }: OpenQuestion, alsoIn?: string): QuestionLine {
   const author =
     tool.approvedAs === undefined
       ? questionLine``
@@ -88,7 +88,8 @@ export function questionHeadline({ tool, preview }: OpenQuestion, alsoIn?: strin
   const about = [...(summary === undefined ? [] : [summary]), ...where];
   const what = about.length === 0 ? questionLine`` : questionLine` ${about}`;
   const also = alsoIn === undefined ? questionLine`` : questionLine`; also asked in ${alsoIn}`;
-  return questionLine`Approve ${tool.name} (${ownWords(tool.safetyLevel)}${author}${also})?${what}`;
+  const inImage = image === undefined ? questionLine`` : questionLine` in the image ${image}`;
+  return questionLine`Approve ${tool.name}${inImage} (${ownWords(tool.safetyLevel)}${author}${also})?${what}`;
 }
 
 function placeOf(file: PreviewFile): string {

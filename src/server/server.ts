@@ -34,9 +34,9 @@ export interface CommandConnection {
 }
 
 export interface ServerOptions {
-  registry: ToolRegistry;
+  registry: Pick<ToolRegistry, 'getTool' | 'unknownTool' | 'onChange'>;
   catalog: Catalog;
-  executor: Executor;
+  executor: Pick<Executor, 'execute' | 'command'>;
   approvals: Approvals;
   /** The editors in which the human watches the calls. */
   editors: HumanEditors;

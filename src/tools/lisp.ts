@@ -1,7 +1,7 @@
 // Runs tools that are written in Lisp. The server mirrors the tools registered in the image, and raises the
 // safety level of those that an agent's code registered.
 
-import { ImageError } from '../errors.ts';
+import { CallError, ImageError } from '../errors.ts';
 import type { Image, ImageTools } from '../image/image.ts';
 import type { Reply } from '../image/wire/call.ts';
 import type { Ending } from '../image/wire/endings.ts';
@@ -28,20 +28,23 @@ export class LispTools implements ImageTools {
   readonly #image: () => Image;
   readonly #builtIns: () => readonly Tool[];
   readonly #debugging: (() => Debugging) | undefined;
+  readonly #callsNameImage: boolean;
   #registrations = 0;
 
   /** Keeps the tools of IMAGE in MIRROR, and lets code in IMAGE call the tools BUILT_INS. Without DEBUGGING
-   *  no error is held. */
+   *  no error is held. CALLS_NAME_IMAGE is true when the argument `image` of a call names its image. */
   constructor(
     mirror: Mirror,
     image: () => Image,
     builtIns: () => readonly Tool[],
     debugging?: () => Debugging,
+    callsNameImage = false,
   ) {
     this.#mirror = mirror;
     this.#image = image;
     this.#builtIns = builtIns;
     this.#debugging = debugging;
+    this.#callsNameImage = callsNameImage;
   }
 
   offered(): object[] {
@@ -51,6 +54,10 @@ export class LispTools implements ImageTools {
   register(definition: unknown, atStart: boolean, registration?: unknown): string {
     this.#registrations += 1;
     const tool = lispTool(this.#image, readToolDefinition(definition), registration, this.#debugging);
+    if (this.#callsNameImage && tool.parameters.some(({ name }) => name === 'image'))
+      throw new CallError(
+        `Tool ${tool.name} has a parameter 'image', by which calls name an image of this server, so it was not registered. Give the parameter another name.`,
+      );
     const kept = atStart ? tool : distrusted(tool, this.#registrations);
     return this.#mirror.add(kept).name;
   }

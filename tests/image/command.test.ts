@@ -269,12 +269,6 @@ describe('the flag', () => {
     expect(() => readConfig(['--image', ...args], {})).toThrow(message);
   });
 
-  test('a second image is refused, and not dropped', () => {
-    expect(() => readConfig(['--image', 'b=sbcl', '--image', 'own'], {})).toThrow(
-      '--image is given 2 times, and a server works in one image: give one, and start another server for the other.',
-    );
-  });
-
   test('the configuration has the name and the words', () => {
     const { image, imageCommand, sandbox } = readConfig(['--image', 'b=ssh -T b sbcl'], {});
     expect([image, imageCommand, sandbox]).toEqual([

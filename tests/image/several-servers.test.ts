@@ -3,6 +3,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
+import type { Series } from '../../src/image/wire/series.ts';
 import { temporaryFolder } from '../harness.ts';
 import { until } from '../server/processes.ts';
 import { startSbcl, toolCaller } from './attached-sbcl.ts';
@@ -27,10 +28,10 @@ afterAll(() => {
 });
 
 const images: AttachedImage[] = [];
-/** Returns a server in the image, with what calls its tools. */
-function server() {
+/** Returns a server in the image, with what calls its tools. SERIES numbers what it shows. */
+function server(series?: Series) {
   const found = async () => described(folder.path, 'sbcl-1', { socket });
-  const image = new AttachedImage({ find: found, line: '(load "attach.lisp")', limitMs: 60_000 });
+  const image = new AttachedImage({ find: found, line: '(load "attach.lisp")', limitMs: 60_000, series });
   images.push(image);
   return { image, ...toolCaller(image, folder.path) };
 }
@@ -41,6 +42,22 @@ afterEach(async () => {
 const HOLD = { on_error: 'hold' };
 /** Returns the number of the error that TEXT says is held. */
 const numberIn = (text: string) => Number(/error[: ]+(\d+)/i.exec(text)?.[1]);
+
+test('each server has the series of ids and errors that it asks for, in the same image', async () => {
+  const ids: number[] = [];
+  for (const index of [0, 1, 2]) {
+    const { text, eval: evaluate } = server({ count: 3, index });
+    const inspected = await text('inspect', { value: '*features*' });
+    const id = Number(/@(\d+)/.exec(inspected)?.[1]);
+    expect(await text('inspect', { value: `@${id}` })).toBe(inspected);
+    const error = numberIn(await evaluate('(error "held")', HOLD));
+    expect(await text('debug', { error: error + 1 })).toContain('there was no error with that number');
+    expect(await text('debug', { error, end: true })).toContain('was ended');
+    expect([id % 3, error % 3]).toEqual([(index + 1) % 3, (index + 1) % 3]);
+    ids.push(id);
+  }
+  expect(new Set(ids).size).toBe(3);
+});
 
 test('an error that one server holds is listed for another, which cannot use or end it', async () => {
   const [one, other] = [server(), server()];

@@ -38,12 +38,12 @@ afterEach(() => {
 });
 afterAll(() => folder.remove());
 
-/** Returns a server for the image with TREES, which does not wait long for a greeting. */
+/** Returns a server for the image with TREES, which does not wait long for a greeting, or for an image that does not react. */
 function server(trees: string[] = []): AttachedImage {
   const socket = join(folder.path, `sbcl-${sbcl.pid}.socket`);
   const served = described(folder.path, `sbcl-${sbcl.pid}`, { socket, pid: sbcl.pid ?? -1 });
   const isStopped = (pid: number) => processState(pid).stopped === true;
-  const times = { ...TIMES, greeting: 3000 };
+  const times = { ...TIMES, greeting: 3000, frozenElsewhere: 2000 };
   const image = new AttachedImage({
     find: async () => served,
     line: LINE,
@@ -189,6 +189,39 @@ test('an image that was stopped by a signal is told as that', async () => {
   );
   sbcl.kill('SIGCONT');
   expect(await value(image, '(+ 1 2)')).toBe('3');
+});
+
+/** Resolves with the reason why a call that has a limit lost its connection, after WORK was done while the call ran. */
+async function lossDuring(image: AttachedImage, work: () => void): Promise<string> {
+  const { text } = toolCaller(image, folder.path);
+  await value(image, '1');
+  const call = text('eval_form', { form: '(progn (setf *print-base* 10) (sleep 100))', timeout: 2 });
+  await until('the call', 10_000, async () => /sleep/.test(await text('image_status', {})));
+  work();
+  return call;
+}
+
+const NOT_INTERRUPTED =
+  'Error: The connection to the Lisp image was lost during this call: a call could not be interrupted, so the connection to its image was closed. The next call looks for the image again.';
+
+test('a call in an image that is stopped meanwhile is ended after its limit, and the next works', async () => {
+  const image = server();
+  expect(await lossDuring(image, () => void sbcl.kill('SIGSTOP'))).toBe(NOT_INTERRUPTED);
+  sbcl.kill('SIGCONT');
+  expect(await value(image, '(+ 1 2)')).toBe('3');
+  expect(await person.say(THREADS)).not.toContain('sleep');
+});
+
+test('an image whose threads are forked in spite of SBCL, and that is then killed, keeps no call waiting', async () => {
+  const image = server();
+  expect(await person.say('(handler-case (sb-posix:fork) (error () :refused))')).toBe(':REFUSED');
+  await value(image, '1');
+  const fork = '(sb-alien:alien-funcall (sb-alien:extern-alien "fork" (function sb-alien:int)))';
+  const child = Number(await person.say(`(let ((pid ${fork})) (when (zerop pid) (loop (sleep 100))) pid)`));
+  expect(await value(image, '(+ 1 2)')).toBe('3');
+  // The child has the socket of the connection, so that the death of the image does not close it.
+  expect(await lossDuring(image, () => void sbcl.kill('SIGKILL'))).toBe(NOT_INTERRUPTED);
+  process.kill(child, 'SIGKILL');
 });
 
 test('systems of the workspace are found in a call of which one form loads ASDF', async () => {

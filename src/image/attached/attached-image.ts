@@ -10,6 +10,7 @@ import type { Jobs } from '../session/jobs.ts';
 import { Notices } from '../session/notices.ts';
 import { type ImageStatus, imageStatusOf } from '../session/status.ts';
 import { Pulse } from '../wire/pulse.ts';
+import type { Series } from '../wire/series.ts';
 import { isSameImage, type Served, servedName } from '../wire/served.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
@@ -24,6 +25,8 @@ export interface AttachedOptions {
   line: string;
   /** Time limit of a call in milliseconds. */
   limitMs: number;
+  /** The numbers in ids of this image. Absent when the server has no other image. */
+  series?: Series | undefined;
   /** The start file, if given, which only images of the server load. */
   startFile?: string;
   /** True when a signal has stopped the process PID. */
@@ -78,6 +81,7 @@ export class AttachedImage implements Image {
     const host: CallHost = {
       limitMs: options.limitMs,
       attached: true,
+      series: options.series,
       readyPeer: () => (this.#closed ? undefined : this.#peer),
       whenReady: () => this.#ready(),
       rebuildProgress: () => undefined,
@@ -156,11 +160,12 @@ export class AttachedImage implements Image {
   }
 
   async #connect(): Promise<AttachedPeer> {
-    const { find, tools } = this.#options;
+    const { find, tools, series } = this.#options;
     const served = await find();
     this.#served = served;
     const peer = await this.#greetedPeer(served);
     peer.notify('begin-session', { server: `process ${process.pid}`, trees: this.#options.trees ?? [] });
+    if (series !== undefined) peer.notify('number-in-series', { ...series });
     if (tools !== undefined) peer.notify('offer-tools', { tools: tools.offered() });
     this.#peer = peer;
     this.#pulse = new Pulse(peer);

@@ -18,12 +18,15 @@ import { Queue } from '../session/queue.ts';
 import { type ImageStatus, imageStatusOf } from '../session/status.ts';
 import type { Hello } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
+import type { Series } from '../wire/series.ts';
 import { type Times, timesFor } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 
 export interface SbclOptions extends LifetimeOptions {
   /** Time limit of a call in milliseconds. */
   limitMs: number;
+  /** The numbers in ids of this image. Absent when the server has no other image. */
+  series?: Series | undefined;
   /** The user's files to load into every new image. */
   startFiles: () => string[];
   /** Returns the library manager that an image loads when it first needs one. `initFile` is the user's init
@@ -94,6 +97,7 @@ export class SbclImage implements Image, RestartableImage {
     return {
       limitMs: this.#options.limitMs,
       fresh: this.#options.fresh === true,
+      series: this.#options.series,
       // A running probe, a test of whether the image works, decides whether the next call gets a new image.
       readyPeer: () => (this.#probing.runningProbe ? undefined : this.#lifetime.current),
       whenReady: async () => {
@@ -238,7 +242,8 @@ export class SbclImage implements Image, RestartableImage {
   }
 
   async #prepare(child: Child): Promise<boolean> {
-    const { tools } = this.#options;
+    const { tools, series } = this.#options;
+    if (series !== undefined) child.notify('number-in-series', { ...series });
     if (tools !== undefined) child.notify('offer-tools', { tools: tools.offered() });
     const { libraries } = this.#options;
     if (libraries !== undefined) child.notify('use-libraries', libraries());

@@ -9,6 +9,7 @@ import type { Answer } from '../wire/messages.ts';
 import type { Operations, Reason } from '../wire/operations.ts';
 import { COMPILATIONS, checkNoDeadlock, codeCaller, withinCompilation } from '../wire/origin.ts';
 import type { Peer } from '../wire/peer.ts';
+import type { Series } from '../wire/series.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import { type Job, Jobs } from './jobs.ts';
 import type { CallNotice } from './notices.ts';
@@ -24,6 +25,8 @@ export interface CallHost {
   readonly attached?: boolean;
   /** True when the image was made for one call and ends with it. */
   readonly fresh?: boolean;
+  /** The numbers of the calls; by default, all. */
+  readonly series?: Series | undefined;
   /** Returns the peer, the agent in an image, that is ready for calls; undefined when there is none now. */
   readyPeer(): Peer | undefined;
   /** Resolves with a peer that is ready for calls, once there is one. Throws a SetupError when none can be
@@ -71,7 +74,7 @@ const LONG_OPERATIONS: ReadonlySet<OperationName> = new Set<OperationName>([
 ]);
 
 export class Calls {
-  readonly jobs = new Jobs();
+  readonly jobs: Jobs;
   readonly #host: CallHost;
   readonly #times: Times;
   readonly #evaluations = new Queue(MAX_EVALUATIONS);
@@ -81,6 +84,7 @@ export class Calls {
   readonly #compilations = new Queue(1);
 
   constructor(host: CallHost, times: Times = TIMES) {
+    this.jobs = new Jobs(host.series);
     this.#host = host;
     this.#times = times;
   }

@@ -5,6 +5,7 @@ import { type Ending, reasonOf, Stop } from '../wire/endings.ts';
 import type { Output, Reason } from '../wire/operations.ts';
 import { callingJob } from '../wire/origin.ts';
 import type { Peer } from '../wire/peer.ts';
+import { ALL_NUMBERS, numberAt, type Series } from '../wire/series.ts';
 
 /** The phase of a call. */
 type Phase =
@@ -108,20 +109,25 @@ export class Jobs {
   readonly #jobs = new Map<number, Job>();
   /** The jobs of the images beside this one. */
   readonly #beside = new Set<Jobs>();
-  #numbers = { last: 0 };
+  #numbering: { readonly series: Series; next: number };
+
+  /** Numbers the jobs by SERIES. */
+  constructor(series = ALL_NUMBERS) {
+    this.#numbering = { series, next: numberAt(series, 1) };
+  }
 
   /** Gives the jobs of OTHERS, which belong to an image beside this one, numbers that no job here has. Lists them in
    *  listAll until the returned function is called. */
   addBeside(others: Jobs): () => void {
-    others.#numbers = this.#numbers;
+    others.#numbering = this.#numbering;
     this.#beside.add(others);
     return () => this.#beside.delete(others);
   }
 
   /** Creates a job of OPERATION with ARGS. */
   begin(operation: string, args: object): Job {
-    this.#numbers.last += 1;
-    const job = new Job(this.#numbers.last, operation, args, this.caller());
+    const job = new Job(this.#numbering.next, operation, args, this.caller());
+    this.#numbering.next += this.#numbering.series.count;
     this.#jobs.set(job.number, job);
     return job;
   }
@@ -144,7 +150,7 @@ export class Jobs {
 
   /** True when there is or was a job of this NUMBER. */
   hasExisted(number: number): boolean {
-    return number >= 1 && number <= this.#numbers.last;
+    return number >= 1 && number < this.#numbering.next;
   }
 
   /** Returns the job whose code requested the current operation, if one did. */

@@ -205,7 +205,8 @@ export class Channel {
   }
 
   #greeted(hello: Hello): void {
-    const version = String(hello.version);
+    // A program that is no agent can send anything.
+    const version = JSON.stringify(hello.version).slice(0, 40);
     if (hello.version === PROTOCOL_VERSION) this.#callbacks.hello(hello);
     else
       this.#callbacks.broken(`its agent speaks version ${version} of the protocol, not ${PROTOCOL_VERSION}`);

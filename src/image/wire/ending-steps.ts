@@ -128,11 +128,14 @@ class Steps {
   }
 
   /** Asks the image to react. Kills the image when later polls find it hanging, or when it reacts and the
-   *  call still does not end. */
+   *  call still does not end. Of an image elsewhere, or of somebody else, polls find nothing, so it is killed when it
+   *  has not reacted for `frozenElsewhere`. */
   async #askToReact(): Promise<void> {
     this.#hangingPolls = -1; // The poll that runs now does not count.
+    if (this.#job.collecting() === undefined)
+      this.#plan.push({ at: this.#clock + this.#times.frozenElsewhere, step: () => this.#kill() });
     await this.#job.reacts();
-    this.#plan.push({ at: this.#clock + this.#times.kill, step: () => this.#kill() });
+    this.#plan.unshift({ at: this.#clock + this.#times.kill, step: () => this.#kill() });
   }
 
   #countHangingPoll(collecting: boolean | undefined, pausedMs: number): void {

@@ -2586,6 +2586,16 @@ export interface Operations {
 
 /** All operations: also those that only the server itself requests, to observe and control the image and its jobs. */
 export interface AgentOperations extends Operations {
+  /** Give the objects and errors that answers of this session name numbers that no other image of the
+   *  server gives: INDEX + 1, INDEX + 1 + COUNT, and so on. */
+  'number-in-series': {
+    args: {
+      /** The number of images of the server. */ count: number;
+      /** The index of this image among them, from 0. */
+      index: number;
+    };
+    data: { value?: boolean };
+  };
   /** Answer, which shows that the reader thread is alive. End the jobs with threads that have ended. */
   ping: { args: object; data: { value?: boolean } };
   /** Interrupt a job. */

@@ -31,7 +31,8 @@ export const TIMES = {
   /** Time for an SBCL elsewhere to compile the agent, which it does once. */
   compile: 300_000,
   /** How long an image elsewhere may be silent while calls wait. It is long, because the connection can be
-   *  interrupted for a while. */
+   *  interrupted for a while. The connection to an image of somebody else is closed when a call that must end has
+   *  not ended after this time. */
   frozenElsewhere: 60_000,
   /** Interval between two pings of an image elsewhere while no calls wait, so that the connection stays
    *  open. */

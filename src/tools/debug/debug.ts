@@ -16,7 +16,13 @@ const DEBUG = {
   description:
     'Debug an error or thread that is stopped: look at frames and variables, evaluate there, fix code, take a restart, continue. on_error: hold keeps an error for this; for past ones take get_last_error. error alone shows condition, frames and restarts, with frame its variables.',
   parameters: [
-    { name: 'error', type: 'integer', description: 'Number; without it: a list', minimum: 1 },
+    {
+      name: 'error',
+      type: 'integer',
+      description: 'Number; without it: a list',
+      minimum: 1,
+      isOfImage: 'error',
+    },
     { name: 'frame', type: 'integer', description: '0 the newest', minimum: 0 },
     {
       name: 'eval',

@@ -18,6 +18,7 @@ const INSPECT = {
       name: 'value',
       type: 'string',
       description: '*config*, * (the last value), #\'function, class, "PACKAGE" or @12',
+      isOfImage: 'object',
     },
     {
       name: 'path',

@@ -44,6 +44,7 @@ export function imageStatusTool(
 ) {
   return defineTool({
     ...IMAGE_STATUS,
+    images: 'all',
     handler: async (_, { told }) => {
       const status = await image.status();
       const report = replaceable?.lastLoss;

@@ -20,6 +20,7 @@ const INTERRUPT = {
       type: 'integer',
       description: 'Its number in image_status',
       minimum: 1,
+      isOfImage: 'call',
     },
     { name: 'all', type: 'boolean' },
   ],

@@ -51,6 +51,7 @@ export function getAuditLogTool(log: AuditLog) {
   let pathTold = false;
   return defineTool({
     ...GET_AUDIT_LOG,
+    images: 'any',
     handler: async (args, context) => {
       const { text, ...result } = await readLog(log, args, context);
       const where = !pathTold && `The log is ${log.path}`;
@@ -121,11 +122,12 @@ const DECISIONS: Record<AuditRecord['authority'], string> = {
 
 /** Returns the text of RECORD. Leaves out its date when that is SAID, the date in the header. */
 function recordText(record: AuditRecord, said: string | undefined): string {
-  const { time, tool, level, caller, authority, end } = record;
+  const { time, tool, image, level, caller, authority, end } = record;
   const by = caller === 'client' ? '' : `, called by ${caller === 'code' ? 'code' : 'a command'}`;
   const outcome = end === undefined ? 'unfinished' : `${outcomeOf(record)} after ${end.milliseconds} ms`;
+  const where = image === undefined ? '' : ` in ${image}`;
   const error = end?.error === undefined ? '' : `\n    ${firstLine(end.error)}`;
-  return `${recordTimeText(time, said)} ${tool} (${level}${by}${DECISIONS[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments ?? null))}${error}`;
+  return `${recordTimeText(time, said)} ${tool}${where} (${level}${by}${DECISIONS[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments ?? null))}${error}`;
 }
 
 function firstLine(text: string): string {

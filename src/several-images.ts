@@ -1,0 +1,248 @@
+// Gives calls to the image that they name, when the server has several. Each image has an assembly of its own, so that
+// nothing of one (ids, held errors, notices, approvals for the session) is taken for something of another.
+
+import { type Among, type Assembly, type AssemblyOptions, assemble } from './assembly.ts';
+import { Catalog, contractSpelling } from './catalog/catalog.ts';
+import type { Config } from './config.ts';
+import { Editors } from './door/editors.ts';
+import { ArgumentError } from './errors.ts';
+import { indexOfSeries } from './image/wire/series.ts';
+import type { Verdict } from './kernel/approval.ts';
+import type { Executor } from './kernel/executor.ts';
+import type { NoticeReader } from './kernel/notice-board.ts';
+import type { Outcome } from './kernel/outcome.ts';
+import type { Arguments, Parameter } from './kernel/parameter.ts';
+import { OpenQuestions } from './kernel/questions.ts';
+import type { ToolRegistry } from './kernel/registry.ts';
+import { printable } from './kernel/schema.ts';
+import type { CallContext, Tool } from './kernel/tool.ts';
+
+/** What the server needs of the assembly of its image, or of the assemblies of all its images. */
+export interface Served extends Pick<Assembly, 'catalog' | 'questions' | 'editors'> {
+  images: readonly Assembly['image'][];
+  registry: ServedRegistry;
+  executor: ServedExecutor;
+}
+
+type ServedRegistry = Pick<ToolRegistry, 'getTool' | 'unknownTool' | 'onChange'>;
+type ServedExecutor = Pick<Executor, 'execute' | 'command'>;
+
+/** Returns what serves the images of CONFIG. No image is started yet. */
+export function assembleServed(config: Config, options: AssemblyOptions): Served {
+  if (config.images.length > 0) return assembleSeveral(config, options);
+  const { image, ...parts } = assemble(config, options);
+  return { images: [image], ...parts };
+}
+
+/** An image of several, by the name that calls give. */
+interface Member extends Assembly {
+  name: string;
+}
+
+function assembleSeveral(config: Config, options: AssemblyOptions): Served {
+  const { images } = config;
+  let rolledBack: Promise<string[]> | undefined;
+  const tools = new ToolsOfAll(images.map(({ image }) => image));
+  const shared: Omit<Among, 'name' | 'series'> = {
+    catalog: new Catalog(tools, config.contractNames ? contractSpelling : undefined),
+    questions: new OpenQuestions(config.answerSeconds),
+    editors: new Editors(config.root),
+    changes: { last: Promise.resolve() },
+    rollBackOnce: async (rollBack) => {
+      if (rolledBack !== undefined) return rolledBack.then(() => []);
+      rolledBack = rollBack();
+      return rolledBack;
+    },
+  };
+  const members = images.map((choice, index): Member => {
+    const series = { count: images.length, index };
+    const among = { ...shared, name: choice.image, series };
+    return { name: choice.image, ...assemble(configOf(config, choice), { ...options, among }) };
+  });
+  tools.members = members;
+  return {
+    images: members.map(({ image }) => image),
+    registry: tools,
+    executor: new ExecutorOfAll(members, tools),
+    ...shared,
+  };
+}
+
+/** Returns CONFIG for the image CHOICE alone. What is for an SBCL of this machine does not go to one elsewhere. */
+function configOf(config: Config, choice: Config['images'][number]): Config {
+  const { noSandboxReason: _, ...elsewhere } = { ...config, sandbox: 'off', init: undefined } as const;
+  return { ...(choice.imageCommand === undefined ? config : elsewhere), ...choice, images: [] };
+}
+
+/** Returns the name of the image of calls that name none; undefined when each call has to name one. */
+function defaultOf(names: readonly string[]): string | undefined {
+  return names.find((name) => name === 'auto' || name === 'own');
+}
+
+/** The tools of all images, with a parameter that names the image. */
+class ToolsOfAll implements ServedRegistry {
+  members: readonly Member[] = [];
+  readonly #default: string | undefined;
+
+  /** NAMES are those of the images. */
+  constructor(names: readonly string[]) {
+    this.#default = defaultOf(names);
+  }
+
+  get revision(): number {
+    return this.members.reduce((sum, { registry }) => sum + registry.revision, 0);
+  }
+
+  /** Returns the tools as clients see them. */
+  tools(): Tool[] {
+    const all = new Map<string, Tool>();
+    for (const { registry } of this.members)
+      for (const tool of registry.tools()) if (!all.has(tool.name)) all.set(tool.name, this.#withImage(tool));
+    return [...all.values()];
+  }
+
+  #withImage(tool: Tool): Tool {
+    if (tool.images === 'any') return tool;
+    const names = this.having(tool.name).map(({ name }) => name);
+    const needed =
+      tool.images === undefined && (this.#default === undefined || !names.includes(this.#default));
+    const parameter: Parameter = {
+      name: 'image',
+      type: 'string',
+      enum: names,
+      ...(tool.images === 'all'
+        ? { description: 'All without it' }
+        : !needed && { description: `${this.#default} without it` }),
+    };
+    const required = needed ? [...tool.required, parameter.name] : tool.required;
+    return { ...tool, parameters: [...tool.parameters, parameter], required };
+  }
+
+  /** Returns the images that have the tool NAME. */
+  having(name: string): Member[] {
+    return this.members.filter(({ registry }) => registry.getTool(name) !== null);
+  }
+
+  getTool(name: string): Tool | null {
+    return this.having(name)[0]?.registry.getTool(name) ?? null;
+  }
+
+  unknownTool(name: string): string {
+    return this.members[0]?.registry.unknownTool(name) ?? '';
+  }
+
+  onChange(listener: () => void): () => void {
+    const stops = this.members.map(({ registry }) => registry.onChange(listener));
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+}
+
+/** Runs each call in the image that its argument `image` names. */
+class ExecutorOfAll implements ServedExecutor {
+  readonly #members: readonly [Member, ...Member[]];
+  readonly #tools: ToolsOfAll;
+  /** By the reader of a command: its reader in each image. */
+  readonly #readers = new WeakMap<NoticeReader, readonly NoticeReader[]>();
+
+  constructor(members: readonly Member[], tools: ToolsOfAll) {
+    this.#members = members as [Member, ...Member[]];
+    this.#tools = tools;
+  }
+
+  command(): NoticeReader {
+    const readers = this.#members.map(({ executor }) => executor.command());
+    const reader = { passed: 0 };
+    this.#readers.set(reader, readers);
+    return reader;
+  }
+
+  async execute(name: string, args: unknown, context: CallContext, verdict?: Verdict): Promise<Outcome> {
+    try {
+      const tool = this.#tools.getTool(name);
+      const given = Object(args) as Arguments;
+      const { image = undefined, ...others } = given;
+      const named = image === null ? undefined : image;
+      if (tool === null || tool.images === 'any')
+        return this.#run(this.#members[0], name, args, context, verdict);
+      if (named === undefined && tool.images === 'all') return await this.#runInAll(name, others, context);
+      const member = this.#chosen(tool, named);
+      this.#checkIds(tool, others, member);
+      const own = image === undefined ? args : others;
+      return await this.#run(member, name, own, context, verdict);
+    } catch (error) {
+      if (!(error instanceof ArgumentError)) throw error;
+      return { success: false, error: error.message, cause: 'usage', notices: [] };
+    }
+  }
+
+  #run(member: Member, name: string, args: unknown, context: CallContext, verdict?: Verdict) {
+    const { command: reader } = context;
+    const command = reader && this.#readers.get(reader)?.[this.#members.indexOf(member)];
+    return member.executor.execute(name, args, { ...context, ...(command && { command }) }, verdict);
+  }
+
+  /** Calls the tool NAME with ARGS in each image, and returns the outcomes as one. */
+  async #runInAll(name: string, args: Arguments, context: CallContext): Promise<Outcome> {
+    const outcomes = await Promise.all(
+      this.#members.map(async (member) => ({
+        image: member.name,
+        outcome: await this.#run(member, name, args, context),
+      })),
+    );
+    const text = outcomes
+      .map(({ image, outcome }) => `${image}:\n${outcome.success ? outcome.text : outcome.error}`)
+      .join('\n\n');
+    const data = Object.fromEntries(outcomes.map(({ image, outcome }) => [image, outcome.data]));
+    const notices = outcomes.flatMap(({ image, outcome }) =>
+      outcome.notices.map((notice) => `${image}: ${notice}`),
+    );
+    return outcomes.every(({ outcome }) => outcome.success)
+      ? { success: true, text, data, notices }
+      : { success: false, error: text, data, notices };
+  }
+
+  /** Returns the image for a call of TOOL that names IMAGE. Throws an ArgumentError when there is none. */
+  #chosen(tool: Tool, image: unknown): Member {
+    const names = this.#members.map(({ name }) => name);
+    const wanted = image ?? defaultOf(names);
+    const all = names.join(', ');
+    if (wanted === undefined)
+      throw new ArgumentError(
+        `This server has several images, so nothing was done. Give image: one of ${all}.`,
+      );
+    const member = this.#members.find(({ name }) => name === wanted);
+    if (member === undefined)
+      throw new ArgumentError(
+        `There is no image ${printable(String(wanted))}, so nothing was done. Give image: one of ${all}.`,
+      );
+    const having = this.#tools.having(tool.name);
+    if (having.includes(member)) return member;
+    throw new ArgumentError(
+      `The image ${member.name} has no tool ${tool.name}, so nothing was done. Give image: ${having.map(({ name }) => name).join(' or ')}.`,
+    );
+  }
+
+  /** Throws an ArgumentError when ARGS, for TOOL, have an id of another image than MEMBER. */
+  #checkIds(tool: Tool, args: Arguments, member: Member): void {
+    for (const parameter of tool.parameters) {
+      const number = idIn(parameter, args[parameter.name]);
+      if (number === undefined) continue;
+      const owner = this.#members[indexOfSeries(number, this.#members.length)];
+      if (owner === undefined || owner === member) continue;
+      const id = parameter.isOfImage === 'object' ? `@${number}` : number;
+      throw new ArgumentError(
+        `Parameter '${parameter.name}' is ${id}, an id of the image ${owner.name}, and not of ${member.name}, so nothing was done. Give image: ${owner.name}, or an id from an answer of ${member.name}.`,
+      );
+    }
+  }
+}
+
+/** Returns the number in VALUE, an argument for PARAMETER, if it is an id; else undefined. */
+function idIn({ isOfImage }: Parameter, value: unknown): number | undefined {
+  if (isOfImage === undefined) return undefined;
+  const text = isOfImage === 'object' ? /^\s*@(\d+)\s*$/.exec(String(value))?.[1] : value;
+  const number = Number(text ?? Number.NaN);
+  return Number.isSafeInteger(number) && number > 0 ? number : undefined;
+}

@@ -1,0 +1,269 @@
+// A program that serves as an image does and then breaks its word: what it says ends no server, and is told as what it is.
+// Through a real client.
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { encodeFrame } from '../../src/image/wire/frames.ts';
+import {
+  type Answer,
+  bad,
+  PROJECT,
+  type Session,
+  startSession,
+  type TestFolder,
+  temporaryFolder,
+} from '../harness.ts';
+import { FORGING } from '../say.ts';
+import { type Asked, type Behaviour, serveHostile } from './hostile-agent.ts';
+import { servingPlace } from './served.ts';
+
+let place: ReturnType<typeof servingPlace>;
+let root: TestFolder;
+let ends: (() => void | Promise<void>)[];
+
+beforeEach(() => {
+  place = servingPlace();
+  root = temporaryFolder();
+  ends = [];
+});
+afterEach(async () => {
+  for (const end of ends) await end();
+  place.remove();
+  root.remove();
+});
+
+/** Starts a server for an image that behaves so. */
+async function against(behaviour: Behaviour): Promise<Session> {
+  const { close } = await serveHostile(place.path, 'odd', root.path, behaviour);
+  const session = await startSession({
+    args: ['--root', root.path, '--image', 'odd'],
+    env: { LIVE_LISP_SERVING: place.path, ...FORGING },
+    waits: { image: { greeting: 1000, frozenElsewhere: 1000 } },
+  });
+  ends.push(() => session.close(), close);
+  return session;
+}
+
+/** Resolves with the answer of a call. */
+async function evaluated(behaviour: Behaviour): Promise<{ answer: Answer; session: Session }> {
+  const session = await against(behaviour);
+  return { session, answer: await session.call('eval_form', { form: '(+ 1 2)', timeout: 1 }) };
+}
+
+/** Returns the length of a frame, as it stands before the frame. */
+function head(length: number): Buffer {
+  const octets = Buffer.alloc(4);
+  octets.writeUInt32BE(length);
+  return octets;
+}
+/** Returns TEXT as a frame. */
+const raw = (text: string) => Buffer.concat([head(Buffer.byteLength(text)), Buffer.from(text)]);
+/** Returns the answer 3 to the request ID. */
+const three = (id: number) => ({ id, values: [[{ text: '3' }]] });
+
+const CLOSED = 'the image or its agent closed the connection';
+const ENTER = `Ask the user to enter this line in the image's REPL, then repeat the call. The line: (load "${PROJECT}/lisp/attach.lisp")`;
+
+describe('a program that serves, and instead of a greeting', () => {
+  const odd = `The image odd (SBCL 2.2.9, pid ${process.pid})`;
+  test.each<[string, Required<Behaviour>['greet'], string]>([
+    ['closes', (socket) => socket.destroy(), CLOSED],
+    ['closes in the middle of it', (socket) => socket.end(raw('{"hello":1}').subarray(0, 8)), CLOSED],
+    ['closes in the middle of its length', (socket) => socket.end(Buffer.alloc(2)), CLOSED],
+    [
+      'says that it is an old agent',
+      (socket) => socket.write(encodeFrame({ hello: 0, without: [], fallbacks: [] })),
+      'its agent speaks version 0 of the protocol, not 1',
+    ],
+    [
+      'says a version that is none',
+      (socket) => socket.write(encodeFrame({ hello: { a: [1] } })),
+      'its agent speaks version {"a":[1]} of the protocol, not 1',
+    ],
+    [
+      'says a version without end',
+      (socket) => socket.write(encodeFrame({ hello: '9'.repeat(1_000_000) })),
+      `its agent speaks version "${'9'.repeat(39)} of the protocol, not 1`,
+    ],
+    [
+      'is a web server',
+      (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),
+      'its answers could not be understood (a frame of 1213486160 octets is over the limit)',
+    ],
+    [
+      'is Swank',
+      (socket) => socket.write('000016(:return (:ok nil) 1)'),
+      'its answers could not be understood (a frame of 808464432 octets is over the limit)',
+    ],
+    ['fails', (socket) => socket.write(encodeFrame({ fault: 'It broke.' })), 'its agent failed: It broke'],
+  ])('%s', async (_, greet, why) => {
+    const { answer, session } = await evaluated({ greet: (socket) => void greet(socket) });
+    expect(answer).toEqual(bad(`${odd} cannot be reached: ${why}. ${ENTER}`));
+    expect(await session.text('image_status')).toContain(
+      `No Lisp image is connected; the next call that needs it connects to it. The last attempt failed: ${odd} cannot be reached: ${why}.`,
+    );
+  });
+
+  test('says nothing', async () => {
+    const { answer } = await evaluated({ greet: () => {} });
+    expect(answer).toEqual(
+      bad(
+        `${odd} did not answer in time, so nothing was run; it may be busy. Call again later, or ask the user what it does. With the flag --image own this server works in an image of its own.`,
+      ),
+    );
+  });
+});
+
+/** Returns what writes OCTETS instead of an answer. */
+const writing = (octets: Buffer) => (asked: Asked) => void asked.socket.write(octets);
+const notUnderstood = (why: string) => `its answers could not be understood (${why})`;
+
+describe('a program that serves, and instead of an answer', () => {
+  test.each<[string, (asked: Asked) => void, string]>([
+    ['closes', ({ socket }) => void socket.end(), CLOSED],
+    [
+      'closes in the middle of it',
+      ({ id, socket }) => void socket.end(raw(JSON.stringify(three(id))).subarray(0, 20)),
+      CLOSED,
+    ],
+    ['closes in the middle of its length', ({ socket }) => void socket.end(Buffer.alloc(2)), CLOSED],
+    [
+      'announces a gigantic frame',
+      writing(head(0xffffffff)),
+      notUnderstood('a frame of 4294967295 octets is over the limit'),
+    ],
+    [
+      'announces a frame that is an octet too long',
+      writing(head(64 * 1024 * 1024 + 1)),
+      notUnderstood('a frame of 67108865 octets is over the limit'),
+    ],
+    ['sends an empty frame', writing(head(0)), notUnderstood('Unexpected end of JSON input')],
+    [
+      'sends Lisp',
+      writing(raw('(:value 3)')),
+      notUnderstood(`Unexpected token '(', "(:value 3)" is not valid JSON`),
+    ],
+    ['sends a list', writing(raw('[1]')), notUnderstood('a frame is not a JSON object')],
+    ['sends a number', writing(raw('3')), notUnderstood('a frame is not a JSON object')],
+    ['sends null', writing(raw('null')), notUnderstood('a frame is not a JSON object')],
+    [
+      'sends octets that are no text',
+      writing(Buffer.concat([head(2), Buffer.from([0xff, 0xfe])])),
+      notUnderstood(`Unexpected token '\u00ff', "\u00ff\u00fe" is not valid JSON`),
+    ],
+    ['nests without end', writing(raw('['.repeat(2_000_000))), notUnderstood('Unexpected end of JSON input')],
+    ['fails', ({ say }) => say({ fault: 'It broke.' }), 'its agent failed: It broke'],
+    [
+      'says that it exits',
+      ({ id, say, socket }) => {
+        say({ exiting: true, id });
+        socket.end();
+      },
+      'the image ended',
+    ],
+    [
+      'says that it was stopped',
+      ({ say }) => say({ stopped: true }),
+      '(live-lisp:stop) took live-lisp out of it',
+    ],
+    [
+      'greets with another version',
+      ({ say }) => say({ hello: 7 }),
+      'its agent speaks version 7 of the protocol, not 1',
+    ],
+    ['says nothing', () => {}, 'a call could not be interrupted, so the connection to its image was closed'],
+    [
+      'sends one frame without end',
+      ({ socket }) => {
+        socket.write(head(60_000_000));
+        const timer = setInterval(() => socket.write('x'.repeat(1000)), 5);
+        socket.on('close', () => clearInterval(timer));
+      },
+      'a call could not be interrupted, so the connection to its image was closed',
+    ],
+    [
+      'answers what nobody asked, without end',
+      ({ socket }) => {
+        const some = Buffer.concat(Array.from({ length: 100 }, () => raw('{"id":5,"values":[]}')));
+        const timer = setInterval(() => socket.write(some), 5);
+        socket.on('close', () => clearInterval(timer));
+      },
+      'a call could not be interrupted, so the connection to its image was closed',
+    ],
+  ])('%s', async (_, asked, why) => {
+    const { answer, session } = await evaluated({ asked });
+    expect([answer.isError, answer.text]).toEqual([
+      true,
+      `Error: The connection to the Lisp image was lost during this call: ${why}. The next call looks for the image again.`,
+    ]);
+    expect(await session.text('image_status')).toContain(
+      `The connection to the Lisp image was lost: ${why}. The next call that needs the image looks for it again.`,
+    );
+  });
+
+  test('nests deeply in an answer', async () => {
+    const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const { answer } = await evaluated({
+      asked: ({ id, socket }) => void socket.write(raw(`{"id":${id},"values":${nested}}`)),
+    });
+    expect(answer.text).toMatch(/^live-lisp cannot use what the image answered, so the call failed\. /);
+  });
+});
+
+describe('a program that serves, and before its answer', () => {
+  test.each<[string, (asked: Asked) => void]>([
+    [
+      'answers other requests',
+      ({ id, say }) => {
+        for (const other of [id + 1, id - 1, 0, -id, 1e300, null, String(id), [id]])
+          say({ id: other, values: [[{ text: 'other' }]] });
+      },
+    ],
+    ['greets again', ({ say }) => say({ hello: 1 })],
+    [
+      'names features that are none',
+      ({ say }) => {
+        say({ features: [1, {}, null] });
+        say({ features: 'x' });
+      },
+    ],
+    ['sends parts of other answers', ({ id, say }) => say({ id: id + 1, part: { test: 'x' } })],
+    ['says what another request wrote', ({ id, say }) => say({ id: id + 1, written: { text: 'x' } })],
+    ['names a change that is none', ({ say }) => say({ job: {}, built: 5 })],
+    ['leaves a tool call that it never made', ({ say }) => say({ call: 99, left: true })],
+    ['registers a tool that is none', ({ say }) => say({ call: 1, register: { name: 5 } })],
+    [
+      'registers a tool with the name of ours',
+      ({ say }) => say({ call: 1, register: { name: 'eval_form', description: 'Mine.', parameters: [] } }),
+    ],
+    [
+      'calls a tool that ends the image',
+      ({ id, say }) => say({ call: 1, job: id, tool: 'restart_image', args: {} }),
+    ],
+    ['calls a tool that is none', ({ id, say }) => say({ call: 1, job: id, tool: 'x'.repeat(100_000) })],
+  ])('%s', async (_, asked) => {
+    const { answer } = await evaluated({
+      asked: (request) => {
+        if (request.op !== 'evaluate') return;
+        asked(request);
+        request.say(three(request.id));
+      },
+    });
+    expect([answer.text, answer.isError]).toEqual(['3', false]);
+  });
+
+  test('sends the answer octet by octet, and then another', async () => {
+    const { answer } = await evaluated({
+      asked: ({ id, say, socket }) => {
+        let rest = raw(JSON.stringify(three(id)));
+        const timer = setInterval(() => {
+          socket.write(rest.subarray(0, 1));
+          rest = rest.subarray(1);
+          if (rest.length > 0) return;
+          clearInterval(timer);
+          say({ id, values: [[{ text: '4' }]] });
+        }, 1);
+      },
+    });
+    expect([answer.text, answer.isError]).toEqual(['3', false]);
+  });
+});
