@@ -89,6 +89,28 @@ describe('a verb', () => {
     });
   });
 
+  test('prints all that a form writes, however much and however slowly it is read', async () => {
+    const lines = (count: number) => Array.from({ length: count }, (_, n) => `${n}\n`).join('');
+    const form = (count: number) => `(progn (dotimes (i ${count}) (format t "~D~%" i)) (sleep 1) :done)`;
+    expect((await shell.run(['eval', form(30_000)])).stdout).toBe(`Output:\n${lines(30_000)}\n:DONE\n`);
+    const slow = await shell.line(`live-lisp eval '${form(300_000)}' | (sleep 3; tail -n 4)`);
+    expect(slow.stdout).toBe('299998\n299999\n\n:DONE\n');
+  });
+
+  test('says how much is missing where a form that writes cannot wait', async () => {
+    const form = '(sb-sys:without-interrupts (dotimes (i 50000) (write-char #\\x)))';
+    expect((await shell.run(['eval', form])).stdout).toMatch(
+      /Output:\nx{24000}\n\[\.\.\. 20000 characters left out \.\.\.\]\nx{6000}\n$/,
+    );
+  });
+
+  test('a form that writes to a reader that never reads is ended at its limit', async () => {
+    const form = '(loop (write-line "0123456789"))';
+    const line = `live-lisp eval '${form}' --timeout 3 | (sleep 6; tail -n 1)`;
+    expect((await shell.line(line)).stdout).toMatch(/timeout|longer/);
+    expect((await shell.run(['eval', '1'])).stdout).toBe('1\n');
+  });
+
   test('keeps an answer that is too long in a file for a day', async () => {
     const lines = Array.from({ length: 60 }, (_, n) => `(defun long-${n} ()\n  "${'x'.repeat(800)}")\n`);
     writeFileSync(file('long.lisp'), lines.join(''));
