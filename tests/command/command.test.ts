@@ -71,6 +71,10 @@ describe('a verb', () => {
     );
   });
 
+  test('callers --unused takes no name', async () => {
+    expect((await shell.run(['callers', '--unused', '--package', 'cl-user'])).stdout).toMatch(/TOTAL/);
+  });
+
   test('--fresh needs no value, and takes one behind =', async () => {
     const { stdout } = await shell.run(['eval', '--fresh', '(list 1 *x*)']);
     expect(stdout).toMatch(/^In a fresh image[^\n]*:\nError: The variable \*X\* is unbound/);
@@ -235,8 +239,43 @@ describe('exit codes', () => {
       '2: wrong arguments',
       ['call', 'eval_form', '{"fom":"1"}'],
       2,
-      /'form' missing|Unknown parameter 'fom'/,
       /^$/,
+      /^live-lisp: Required parameter 'form' missing\n$/,
+    ],
+    [
+      '2: out of bounds',
+      ['eval', '1', '--timeout', '0'],
+      2,
+      /^$/,
+      /^live-lisp: The option --timeout must be at least 0\.1, not 0\.\n$/,
+    ],
+    [
+      '2: none of the choices',
+      ['observe', '1', '--mode', 'all'],
+      2,
+      /^$/,
+      /^live-lisp: The option --mode must be one of calls, types, cpu, alloc, time, heap\.\n$/,
+    ],
+    [
+      '2: an operand and its option',
+      ['callers', 'f', '--name', 'g'],
+      2,
+      /^$/,
+      /^live-lisp: --name is given twice, as the option and before\. Usage: live-lisp callers NAME \.\.\.\n$/,
+    ],
+    [
+      '2: a value of none',
+      ['eval', '1', '--hold=1'],
+      2,
+      /^$/,
+      /^live-lisp: The option --hold takes no value\.\n$/,
+    ],
+    [
+      '2: one letter',
+      ['status', '-v'],
+      2,
+      /^$/,
+      /^live-lisp: The command status has no option -v; it takes none\.\n$/,
     ],
     [
       '2: no JSON',
