@@ -203,7 +203,7 @@ async function verbCalls(name: string, words: readonly string[]): Promise<VerbCa
   const { operands, args } = argumentsOf(words, optionTypesOf(signature), name, verb.options);
   const isInput = verb.reads !== undefined && operands.at(-1) === '-';
   const given = isInput ? operands.slice(0, -1) : operands;
-  const reads = verb.reads === 'always' || (verb.reads !== undefined && given.length === 0);
+  const reads = isInput || verb.reads === 'always' || (verb.reads !== undefined && given.length === 0);
   const calls = callsOf(verb, given, reads ? await standardInput(name) : undefined);
   if (calls === undefined) throw new UsageError(`Usage: live-lisp ${usageOf(name)}`);
   return calls.map((call) => {

@@ -31,11 +31,12 @@ export function callsOf(verb: Verb, operands: readonly string[], input: string |
   return [{ tool: verb.tool, args }];
 }
 
-/** Returns the parts of a verb for a TOOL whose argument NAME is a text of forms: the operands, or standard input. */
+/** Returns the parts of a verb for a TOOL whose argument NAME is a text of forms: the operands, and standard input if
+ *  that was read. */
 function forms(tool: string, name: string) {
   const calls: Verb['calls'] = (operands, input) => {
-    const text = operands.length > 0 ? operands.join('\n') : input;
-    return text?.trim() ? [{ tool, args: { [name]: text } }] : undefined;
+    const text = [...operands, ...(input === undefined ? [] : [input])].join('\n');
+    return text.trim() === '' ? undefined : [{ tool, args: { [name]: text } }];
   };
   return { tool, operands: [name], reads: 'without operands', calls } as const;
 }
@@ -125,13 +126,13 @@ export const VERBS: { readonly [name: string]: Verb } = {
     operands: ['name'],
   },
   edit: {
-    usage: 'FILE',
+    usage: 'FILE < DEFINITIONS',
     help: 'replace definitions in FILE by those with the same names on standard input',
     tool: 'edit_definitions',
     operands: ['edits'],
     reads: 'always',
-    calls: ([path, ...more], text) =>
-      path === undefined || more.length > 0
+    calls: ([path, ...more], text = '') =>
+      path === undefined || more.length > 0 || text.trim() === ''
         ? undefined
         : [{ tool: 'edit_definitions', args: { edits: [{ path, op: 'replace', text }] } }],
   },
@@ -157,6 +158,20 @@ export const VERBS: { readonly [name: string]: Verb } = {
   restart: { usage: '', help: 'replace the image by a fresh one', tool: 'restart_image', operands: [] },
 };
 
+/** The verbs that call no tool of their own. */
+const OTHERS: { readonly [name: string]: Pick<Verb, 'usage' | 'help'> } = {
+  call: { usage: 'TOOL NAME=VALUE ...', help: 'call any tool, also with one JSON object' },
+  sessions: { usage: '', help: 'list the sessions' },
+  stop: { usage: '', help: 'end the session that commands have started here' },
+};
+
+/** The usage and the help of all verbs. */
+export const HELP = Object.entries({ ...VERBS, ...OTHERS }).map(([name, { usage, help }]) => ({
+  name,
+  usage: `${name} ${usage}`.trim(),
+  help,
+}));
+
 /** Returns TEXT, an answer of the server, in which advice to call a tool with an argument, such as
  *  `load_file with forget: true`, is replaced by the command for that. Advice on tools without a verb
  *  stays. */
@@ -176,14 +191,12 @@ function isFile(operand: string): boolean {
   return /\.(?:lisp|lsp|cl|asd|fasl)$/i.test(operand) || operand.startsWith('/') || operand.startsWith('.');
 }
 
-/** True when WORD is a verb: one of VERBS, `call`, or one that manages sessions. */
+/** True when WORD is a verb. */
 export function isVerb(word: string | undefined): boolean {
-  return (
-    word !== undefined && (Object.keys(VERBS).includes(word) || ['call', 'sessions', 'stop'].includes(word))
-  );
+  return HELP.some(({ name }) => name === word);
 }
 
-/** Returns the verb NAME and its operands. */
-export function usageOf(name: string): string {
-  return `${name} ${VERBS[name]?.usage ?? ''}`.trim();
+/** Returns the verb NAME and its operands; undefined when there is none. */
+export function usageOf(name: string): string | undefined {
+  return HELP.find((each) => each.name === name)?.usage;
 }

@@ -32,6 +32,9 @@ describe('a verb', () => {
     const input = '(defun twice (x)\n  (* 2 x))\n(twice 21)\n';
     expect((await shell.run(['eval'], { input })).stdout).toBe('[1] TWICE\n[2] 42\n');
     expect((await shell.run(['eval', '-'], { input: '(twice 4)' })).stdout).toBe('8\n');
+    expect((await shell.run(['eval', '(twice 1)', '-'], { input: '(twice 2)' })).stdout).toBe(
+      '[1] 2\n[2] 4\n',
+    );
   });
 
   test('load takes files, relative to where the command runs, and systems; callers and describe take names', async () => {

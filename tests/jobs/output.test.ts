@@ -35,6 +35,13 @@ describe('output', () => {
     );
   });
 
+  test('that is just the values is not told again', async () => {
+    expect((await answer('(print (list 1 "a"))')).text).toBe('(1 "a")\n\nOutput: the same.');
+    expect((await answer('(print 1) (print 2)')).text).toBe('[1] 1\n[2] 2\n\nOutput: the same.');
+    expect((await answer('(print 1) 2')).text).toBe('[1] 1\n[2] 2\n\nOutput:\n1');
+    expect((await answer('(princ "a")')).text).toBe('"a"\n\nOutput:\na');
+  });
+
   test('of few lines of dots is told by one of them', async () => {
     expect((await answer('(dotimes (i 6) (format t "....~%"))')).text).toBe(
       'NIL\n\nOutput:\n....\n[... 5 more lines like it ...]',

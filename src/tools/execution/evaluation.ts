@@ -152,6 +152,16 @@ export function occupiedText({ job }: { job?: number }, jobs: Jobs): string {
   return `Error: the main thread runs another call${which}. Nothing was evaluated; call again when that has ended, or end it with interrupt.`;
 }
 
+/** Returns OUTPUT, the section of what a call wrote, or a line in its place when it wrote just the VALUES, as by
+ *  PRINT. */
+function outputBeside(values: string | undefined, output: string | undefined): string | undefined {
+  const shown = values?.split('\n').map((line) => line.replace(/^\[\d+\] /, ''));
+  const written = output?.split('\n').slice(1);
+  const isSame =
+    shown?.length === written?.length && shown?.every((line, index) => line === written?.[index]?.trimEnd());
+  return isSame && output !== undefined ? 'Output: the same.' : output;
+}
+
 /** Returns the result of evaluating CODE in the package PACKAGE_NAME, if one is given. RECORD records the
  *  values or the error, and returns a note if recording fails. */
 function evaluationResult(
@@ -166,7 +176,7 @@ function evaluationResult(
     error,
     holdingSection(data),
     values,
-    outputSection(output),
+    outputBeside(values, outputSection(output)),
     warningSection(data, places),
     redefinedSection(data),
     readtableSection(data),
