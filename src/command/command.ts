@@ -11,7 +11,7 @@ import type { Signature } from '../kernel/schema.ts';
 import { complain, print, printPart } from '../output.ts';
 import { isTooWide, realPath, servingFolder, sessionsFolder } from '../paths.ts';
 import { type RequestResult, SessionClient, type SessionReply } from './client.ts';
-import { askOnTerminal, canAskOnTerminal } from './question.ts';
+import { askOnTerminal, canAskOnTerminal, isQuestion } from './question.ts';
 import {
   findSession,
   newWorkspace,
@@ -28,8 +28,9 @@ import { argumentsOf, type OptionTypes, optionOf, optionsIn } from './words.ts';
 /** Exit codes. */
 const EXIT = { good: 0, failed: 1, usage: 2, human: 3, image: 4, interrupted: 5 } as const;
 
-/** Milliseconds within which a session must answer before it is used. */
-const ANSWER_MS = 5000;
+/** Milliseconds within which a session must answer before it is used. A machine on which a hundred commands start at
+ *  once takes some of them. */
+const ANSWER_MS = 20_000;
 /** Milliseconds within which a session must say how an interrupted call ended. */
 const INTERRUPT_MS = 15_000;
 
@@ -156,6 +157,10 @@ async function checkAnswers({ pid, workspace }: Session, client: SessionClient):
   const late = new Promise<'late'>((resolve) => setTimeout(resolve, ANSWER_MS, 'late').unref());
   const reply = await Promise.race([client.request('server/discover'), late]);
   if (reply !== 'late' && reply !== undefined && 'result' in reply) return;
+  if (reply !== 'late' && reply !== undefined)
+    throw new SetupError(
+      `The session ${pid} of ${workspace} refuses this command: ${reply.error}. If it is of another version, end it: live-lisp stop. The next command starts a new one.`,
+    );
   throw new SetupError(
     `The session ${pid} of ${workspace} does not answer. If it hangs, end it: kill -9 ${pid}. The next command starts a new one.`,
   );
@@ -288,6 +293,8 @@ async function withParameters({ tool, args }: NamedCall, client: SessionClient):
 }
 
 const ENDED = 'The session ended before it answered. The next command starts a new one.';
+const NO_ANSWER =
+  'The session gave an answer that a session of this version never gives. End it: live-lisp stop. The next command starts a new one.';
 const LATE =
   'Interrupted, but the session has not said how the call ended. live-lisp status tells whether the image is kept.';
 
@@ -323,6 +330,7 @@ async function perform(
     if ('error' in reply) throw new UsageError(reply.error);
     const { result } = reply;
     const asks = result['resultType'] === 'input_required';
+    if (!(asks ? isQuestion(result) : isAnswer(result))) throw new SetupError(NO_ANSWER);
     if (!asks) {
       written.end();
       const code = printResult(result, options);
@@ -356,6 +364,11 @@ function interruptible(reply: Promise<SessionReply>, client: SessionClient) {
       resolve({ reply: received, isInterrupted });
     });
   });
+}
+
+/** True when RESULT is the answer to a call. */
+function isAnswer({ content }: RequestResult): boolean {
+  return Array.isArray(content) && content.every((each) => typeof Object(each).text === 'string');
 }
 
 /** Prints the text of RESULT to stdout and its notices to stderr. Returns the exit code. */

@@ -15,6 +15,7 @@ import {
 import { connect, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isLine } from '../announced.ts';
 import { type Session, sessionsIn } from '../door/sessions.ts';
 import { messageOf, SetupError, UsageError } from '../errors.ts';
 import { withLock } from '../lock.ts';
@@ -149,6 +150,10 @@ export async function startSession(
 function checkStart(folder: string, workspace: string): void {
   if (!statSync(workspace, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`There is no folder ${workspace}. Name the folder of a project: --root DIR.`);
+  if (!isLine(workspace, 4096))
+    throw new UsageError(
+      `The name of ${JSON.stringify(workspace)} has a control character, so no session can be found there. Rename the folder.`,
+    );
   try {
     makeOwnFolder(folder);
   } catch (error) {
@@ -181,10 +186,11 @@ function takeLock(lock: string): boolean {
 }
 
 /** True when the process OWNER, named in the file LOCK, may still be starting a session. If the file is
- *  older, its command was killed, and another process has its id now. */
+ *  older, its command was killed, and another process has its id now. If its time is in the future, the clock was
+ *  set back. */
 function isHeld(lock: string, owner: number): boolean {
   const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return owner > 0 && isRunning(owner) && Date.now() - made < 2 * START_MS;
+  return owner > 0 && isRunning(owner) && Math.abs(Date.now() - made) < 2 * START_MS;
 }
 
 /** Returns the text of FILE; undefined when there is no such file. */
