@@ -13,6 +13,7 @@ import { isTooWide, realPath, servingFolder, sessionsFolder } from '../paths.ts'
 import { type RequestResult, SessionClient, type SessionReply } from './client.ts';
 import { askOnTerminal, canAskOnTerminal, isQuestion } from './question.ts';
 import {
+  connectedAmong,
   findSession,
   newWorkspace,
   type Search,
@@ -123,7 +124,9 @@ async function manage(verb: 'sessions' | 'stop', options: Options, rest: readonl
   if (rest.length > 0) throw new UsageError(`The command ${verb} takes no ${rest[0]}.`);
   const search = searchOf(options);
   if (verb === 'sessions') {
-    const sessions = sessionsIn(search.folder);
+    const connected = await connectedAmong(sessionsIn(search.folder));
+    for (const { socket } of connected) socket.destroy();
+    const sessions = connected.map(({ session }) => session);
     if (options.json) print(JSON.stringify(sessions));
     else print(sessions.length === 0 ? 'No session runs.' : sessions.map(sessionLine).join('\n'));
     return EXIT.good;

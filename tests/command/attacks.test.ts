@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sessionsIn } from '../../src/door/sessions.ts';
-import { type TestFolder, temporaryFolder } from '../harness.ts';
+import { SERVER, type TestFolder, temporaryFolder } from '../harness.ts';
 import { until } from '../server/processes.ts';
 import { sharedFolder } from '../shared.ts';
 import { Shell } from './shell.ts';
@@ -201,6 +201,8 @@ describe('the socket of a session', () => {
   });
 });
 
+const asRoot = process.geteuid?.() === 0;
+
 describe('a command', () => {
   let folder: TestFolder;
   let shell: Shell;
@@ -228,9 +230,10 @@ describe('a command', () => {
   async function fake(
     serve: (socket: Socket, request: { id: number; method: string }) => void,
     changes: object = {},
+    pid = process.pid,
   ) {
     mkdirSync(shell.sessionsFolder, { recursive: true, mode: 0o700 });
-    const name = join(shell.sessionsFolder, `session-${process.pid}`);
+    const name = join(shell.sessionsFolder, `session-${pid}`);
     writeFileSync(`${name}.json`, JSON.stringify(facts(changes)));
     const server = createServer((socket) => {
       socket.on('error', () => {});
@@ -276,6 +279,30 @@ describe('a command', () => {
       code: 4,
       stdout: '',
       stderr: `live-lisp: The session ${process.pid} of ${shell.workspace} refuses this command: Unsupported protocol version. If it is of another version, end it: live-lisp stop. The next command starts a new one.\n`,
+    });
+  });
+
+  test('uses a session whose process is not seen here, as from a container, and leaves its files', async () => {
+    const pid = 2 ** 22 + 7;
+    const path = join(shell.sessionsFolder, `session-${pid}`);
+    const other = join(folder.path, 'other');
+    await fake(() => {}, { pid, workspace: other }, pid);
+    expect((await shell.run(['sessions'])).stdout).toMatch(`${pid}  since `);
+    await shell.session();
+    expect(lstatSync(`${path}.socket`).isSocket()).toBe(true);
+    expect(readFileSync(`${path}.json`, 'utf8')).toContain(other);
+  });
+
+  test('says where it may not connect, as in a sandbox', async () => {
+    await fake(() => {});
+    const path = join(shell.sessionsFolder, `session-${process.pid}.socket`);
+    chmodSync(path, 0);
+    // The user root may connect all the same, unless it gives that up.
+    const giveUp = asRoot ? 'setpriv --bounding-set=-dac_override,-dac_read_search' : 'env';
+    expect(await shell.line(`${giveUp} '${process.execPath}' '${SERVER}' eval 1`)).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: `live-lisp: A session of ${shell.workspace} is announced, but this process may not connect to it (connect EACCES ${path}), as in a sandbox. Allow the sandbox network access and Unix sockets, or run this command outside.\n`,
     });
   });
 
@@ -339,7 +366,6 @@ describe('a command', () => {
       return sessionsIn(shell.sessionsFolder);
     };
     const nobody = 65534;
-    const asRoot = process.geteuid?.() === 0;
 
     test.each<[string, (name: string) => void]>([
       ['a file for a socket', (name) => [rmSync(`${name}.socket`), writeFileSync(`${name}.socket`, '')]],
