@@ -2,7 +2,8 @@
 // code knows the agent's source.
 
 import { createHash } from 'node:crypto';
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { BUNDLE, ENTRY_BUNDLE, SCRIPT_BUNDLE } from './bundle.mjs';
@@ -48,6 +49,29 @@ export async function knowingAgent(options) {
 }
 
 /**
+ * Returns the names and parameters of all built-in tools as JSON.
+ * @returns {Promise<string>}
+ */
+async function builtInSignatures() {
+  const outfile = join(PROJECT, 'dist', 'assembly.cjs');
+  const contents =
+    "export { assemble } from './src/assembly.ts'; export { readConfig } from './src/config.ts';";
+  const stdin = { contents, resolveDir: PROJECT, loader: /** @type {const} */ ('ts') };
+  await build({ ...(await knowingAgent(SCRIPT_BUNDLE)), stdin, outfile });
+  const { assemble, readConfig } = createRequire(import.meta.url)(outfile);
+  rmSync(outfile);
+  const { registry } = assemble(readConfig(['tools'], {}));
+  return JSON.stringify(
+    registry.tools().map(({ name, parameters, required, instead }) => ({
+      name,
+      parameters: parameters.map(({ description: _, ...parameter }) => parameter),
+      required,
+      instead,
+    })),
+  );
+}
+
+/**
  * Bundles the program of ENTRY into FOLDER.
  * @param {string} entry
  * @param {string} folder
@@ -62,7 +86,10 @@ export async function buildProgram(entry, folder) {
     outfile: resolve(program),
   });
   const identity = createHash('sha256').update(readFileSync(program)).digest('hex').slice(0, 16);
-  const loader = withValues(ENTRY_BUNDLE, { BUNDLE_IDENTITY: identity });
+  const loader = withValues(ENTRY_BUNDLE, {
+    BUNDLE_IDENTITY: identity,
+    BUILT_IN_SIGNATURES: await builtInSignatures(),
+  });
   const start = await build({
     ...loader,
     metafile: true,

@@ -2,7 +2,7 @@
 
 import type { Searchable } from './catalog/search.ts';
 import { answerSearchTools } from './catalog/search-tools.ts';
-import { usageOf, VERBS } from './command/verbs.ts';
+import { HELP, VERBS } from './command/verbs.ts';
 import { UsageError } from './errors.ts';
 import { FLAGS } from './flags.ts';
 import type { ToolRegistry } from './kernel/registry.ts';
@@ -25,16 +25,13 @@ export function helpText(): string {
     const usage = `--${name}${value === undefined ? '' : ` ${value}`}`;
     return `  ${usage.padEnd(24)} ${help}`;
   });
-  const verbs = Object.keys(VERBS).map((name) => `  ${usageOf(name).padEnd(24)} ${VERBS[name]?.help}`);
+  const verbs = HELP.map(({ usage, help }) => `  ${usage.padEnd(24)} ${help}`);
   return `live-lisp: an MCP server that gives a coding agent a live Common Lisp image
 
 Usage: live-lisp [COMMAND] [FLAGS]
 
 Commands that work in this folder's session, which the first of them starts:
 ${verbs.join('\n')}
-  call TOOL NAME=VALUE ... call any tool, also with one JSON object
-  sessions                 list the sessions
-  stop                     end the session that commands have started here
 Their options are the parameters of their tools: live-lisp help WORD lists them. All take --json, --root DIR and --session PID.
 
 Other commands:
@@ -60,17 +57,41 @@ ${flags.join('\n')}`;
 export function helpOn(word: string, registry: ToolRegistry): string {
   const verb = Object.hasOwn(VERBS, word) ? VERBS[word] : undefined;
   const tool = registry.getTool(verb?.tool ?? word.replaceAll('-', '_'));
-  if (tool === null)
+  const own = HELP.find(({ name }) => name === word);
+  if (tool === null) {
+    if (own !== undefined) return `Usage: live-lisp ${own.usage}\n\n${own.help}`;
     throw new UsageError(
       `There is no command and no tool ${word}; live-lisp --help and live-lisp tools list them.`,
     );
-  const options = tool.parameters.map(({ name, type, description }) => {
-    const option = verb ? `--${name.replaceAll('_', '-')}` : `${name}=`;
-    const value = type === 'boolean' && verb ? '' : type.toUpperCase();
-    return `  ${`${option}${verb ? ' ' : ''}${value}`.trim().padEnd(24)} ${description ?? ''}`.trimEnd();
+  }
+  const options = tool.parameters
+    .filter(({ name }) => !verb?.operands.includes(name))
+    .map(({ name, type, description }) => {
+      const option = verb ? `--${name.replaceAll('_', '-')}` : `${name}=`;
+      const value = type === 'boolean' && verb ? '' : type.toUpperCase();
+      return `  ${`${option}${verb ? ' ' : ''}${value}`.trim().padEnd(24)} ${description ?? ''}`.trimEnd();
+    });
+  const short = Object.entries(verb?.options ?? {})
+    .filter(([name]) => !tool.parameters.some((each) => each.name === name))
+    .map(([name, args]) => {
+      const stands = Object.entries(args).map(([each, value]) => `--${each.replaceAll('_', '-')} ${value}`);
+      return `  --${name.padEnd(22)} As ${stands.join(' ')}`;
+    });
+  const all = [...short, ...options];
+  const usage = own?.usage ?? `call ${tool.name} NAME=VALUE ...`;
+  const about = verb ? namingVerbs(tool.description, registry) : tool.description;
+  return [`Usage: live-lisp ${usage}`, '', about, ...(all.length > 0 ? ['', 'Options:', ...all] : [])].join(
+    '\n',
+  );
+}
+
+/** Returns TEXT, in which each tool of REGISTRY that a verb calls is replaced by that verb. */
+function namingVerbs(text: string, registry: ToolRegistry): string {
+  return text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => {
+    const verb = Object.keys(VERBS).find((each) => VERBS[each]?.tool === name);
+    if (verb !== undefined) return `live-lisp ${verb}`;
+    return registry.getTool(name) === null ? name : `live-lisp call ${name}`;
   });
-  const usage = verb ? usageOf(word) : `call ${tool.name} NAME=VALUE ...`;
-  return [`Usage: live-lisp ${usage}`, '', tool.description, '', 'Options:', ...options].join('\n');
 }
 
 /** Returns the answer to a search for WORDS in CATALOG as text: a line for each tool, then, if there are any,

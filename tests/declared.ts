@@ -123,8 +123,8 @@ export function checkAnswers(folder: string): void {
   checking = true;
   let declared: Declared | undefined;
   const request = Channel.prototype.request;
-  Channel.prototype.request = function (name, args) {
-    const asked = request.call(this, name, args) as ReturnType<typeof request<typeof name>>;
+  Channel.prototype.request = function (name, args, follow) {
+    const asked = request.call(this, name, args, follow) as ReturnType<typeof request<typeof name>>;
     void asked.answer.then(({ ending, data }) => {
       if (ending.kind === 'lost') return;
       declared ??= readDeclared(folder);

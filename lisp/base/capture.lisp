@@ -1,5 +1,6 @@
 ;;;; Captures output within bounds: keeps the first and the last part of the output, and only counts
-;;;; the characters between them.
+;;;; the characters between them. A capture that is followed loses none: whoever writes to it waits
+;;;; until the server has taken what is there.
 
 (in-package "LIVE-LISP.BASE")
 
@@ -13,6 +14,8 @@ HEAD: a string that grows up to its limit. HEAD-FILL: the number of characters i
 TAIL: a ring buffer, made when HEAD is full.
 TOTAL: the number of all characters ever written.
 COLUMN: the current column of the output.
+FOLLOWED: true while the server takes the output away in parts.
+TAKEN: the number of characters that the server has taken; TOTAL leaves them out.
 ON-FULL: NIL or a function without parameters, which is called when a character no longer fits into
 HEAD.
 SUCCESSOR: NIL or the capture that gets all further output, because nobody will read this one again.
@@ -24,6 +27,8 @@ LOCK: the mutex that a thread holds while it reads or writes the capture."
   (tail-limit 0 :type fixnum)
   (total 0 :type unsigned-byte)
   (column 0 :type unsigned-byte)
+  (followed nil)
+  (taken 0 :type unsigned-byte)
   on-full
   (successor nil :type (or null capture))
   (lock (sb-thread:make-mutex :name "capture")))
@@ -67,13 +72,23 @@ OCTETS has the octets of an incomplete UTF-8 character, newest first."))
     (replace head string :start1 fill :start2 start :end2 (+ start count))
     (setf (capture-head-fill capture) needed)))
 
-(defun keep (capture string start end)
-  "Append the characters of STRING from START to END to CAPTURE, or to its successor if it has one."
-  (when (capture-successor capture)
-    (return-from keep (keep (capture-successor capture) string start end)))
+(defun head-room (capture)
+  "Return the number of characters that still fit into the head of CAPTURE."
+  (- (capture-head-limit capture) (capture-head-fill capture)))
+
+(defun can-wait-p ()
+  "True when an interrupt can end a wait of this thread, and other threads can run meanwhile."
+  (and sb-sys:*interrupts-enabled* (not collection-inhibited)))
+
+(defun keep-part (capture string start end)
+  "Append the characters of STRING from START to END to CAPTURE. If CAPTURE is followed, append only
+those that fit into its head. Return the index in STRING behind the last one."
   (sb-thread:with-recursive-lock ((capture-lock capture))
-    (let ((count (min (- end start) (- (capture-head-limit capture) (capture-head-fill capture))))
-          (newline (position #\Newline string :start start :end end :from-end t)))
+    (let* ((end (if (and (capture-followed capture) (can-wait-p))
+                    (min end (+ start (head-room capture)))
+                    end))
+           (count (min (- end start) (head-room capture)))
+           (newline (position #\Newline string :start start :end end :from-end t)))
       (keep-in-head capture string start count)
       (incf (capture-total capture) count)
       (when (< count (- end start))
@@ -81,7 +96,26 @@ OCTETS has the octets of an incomplete UTF-8 character, newest first."))
         (keep-in-tail capture string (+ start count) end)
         (incf (capture-total capture) (- end start count)))
       (setf (capture-column capture)
-            (if newline (- end newline 1) (+ (capture-column capture) (- end start)))))))
+            (if newline (- end newline 1) (+ (capture-column capture) (- end start))))
+      end)))
+
+(defun keep (capture string start end)
+  "Append the characters of STRING from START to END to CAPTURE, or to its successor if it has one.
+While CAPTURE is followed and has no room, wait."
+  (loop for to = (if (capture-successor capture)
+                     (return (keep (capture-successor capture) string start end))
+                     (keep-part capture string start end))
+        until (= to end)
+        do (when (= to start) (sleep 0.001))
+           (setf start to)))
+
+(defparameter *followed-limit* 24000
+  "How many characters of a followed output are kept at most until the server takes them.")
+
+(defun follow (capture)
+  "Have whoever writes to CAPTURE wait while it has no room. Nothing may have been written yet."
+  (setf (capture-head-limit capture) *followed-limit*
+        (capture-followed capture) t))
 
 (defmethod sb-gray:stream-write-char ((stream capture-stream) character)
   (keep (stream-capture stream) (string character) 0 1)
@@ -160,7 +194,10 @@ false and another thread is writing. If RESET is true, empty CAPTURE."
              (tail (tail-string capture))
              (omitted (- (capture-total capture) (length head) (length tail))))
         (when reset
-          (setf (capture-head-fill capture) 0 (capture-total capture) 0 (capture-column capture) 0))
+          (setf (capture-head-fill capture) 0 (capture-total capture) 0)
+          (if (capture-followed capture)
+              (incf (capture-taken capture) (+ (length head) omitted (length tail)))
+              (setf (capture-column capture) 0)))
         (if (zerop omitted)
             (object "text" (concatenate 'string head tail))
             (object "text" head "omitted" omitted "tail" tail))))))

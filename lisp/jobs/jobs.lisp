@@ -146,7 +146,8 @@ output of the job's threads goes into the background of its session, which the n
   (unless (job-answered job)
     ;; Do this before the answer: once the server has that, another job can write to a stream of
     ;; this one.
-    (setf (capture-successor (job-output job)) (session-background (job-session job)))
+    (setf (capture-successor (job-output job)) (session-background (job-session job))
+          (capture-followed (job-output job)) nil)
     (let ((*channel* (job-channel job)) (*session* (job-session job)))
       (send-answer job members))))
 

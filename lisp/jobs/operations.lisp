@@ -137,6 +137,7 @@ else in a job. If it cannot be started, answer with a fault."
                (send (make-json-object (list* "id" id (call-operation operation arguments)))))
               (t
                (let ((function (lambda ()
+                                 (when (gethash "follow" message) (follow (job-output *job*)))
                                  (setf **held-above**
                                        (max **held-above**
                                             (number-shown-as
@@ -190,13 +191,19 @@ stands for 0."
   (terminate-job (own-job job))
   t)
 
-(defun job-written (id)
-  "Return the output of the job ID so far as a JSON object. Return NIL if the job has ended, has no
-output, or is writing now."
+(defun job-written (id &key take)
+  "Return the output of the job ID so far, but not what the server has taken, as a JSON object. If
+TAKE is true, the server takes it. Return NIL if the job has ended, has no output, or is writing
+now."
   (let ((job (own-job id)))
-    (and job (captured (job-output job) :wait nil))))
+    (and job (captured (job-output job) :wait nil :reset take))))
 
 (define-operation ("written" :server-only t :inline t :gives output) (job)
   "Return the output of a job so far. Return NIL if the job has ended, has no output, or is writing
 now."
   (job-written job))
+
+(define-operation ("take-written" :server-only t :inline t :gives output) (job)
+  "Return the output of a job since this operation was last called for it, as `written` does. The
+request of the job must have the member `follow`."
+  (job-written job :take t))

@@ -43,9 +43,9 @@ too, since programs use it to overwrite a line."
 
 (defun job-state (job)
   "Return a property list of JSON members that describe the state of JOB."
-  (let ((total (capture-total (job-output job))))
+  (let* ((output (job-output job)) (total (+ (capture-taken output) (capture-total output))))
     (list "characters" total
-          "lastLine" (and (plusp total) (last-line (job-output job)))
+          "lastLine" (and (plusp total) (last-line output))
           "collectedMilliseconds" (job-collected job)
           "file" (job-file job))))
 

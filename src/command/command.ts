@@ -7,11 +7,13 @@ import { IDLE_MINUTES } from '../door/idle.ts';
 import { type CallEnd, OUTCOME_KEY } from '../door/outcome.ts';
 import { type Session, sessionsIn } from '../door/sessions.ts';
 import { messageOf, SetupError, UsageError } from '../errors.ts';
+import type { Signature } from '../kernel/schema.ts';
 import { complain, print, printPart } from '../output.ts';
 import { isTooWide, realPath, servingFolder, sessionsFolder } from '../paths.ts';
 import { type RequestResult, SessionClient, type SessionReply } from './client.ts';
-import { askOnTerminal, canAskOnTerminal } from './question.ts';
+import { askOnTerminal, canAskOnTerminal, isQuestion } from './question.ts';
 import {
+  connectedAmong,
   findSession,
   newWorkspace,
   type Search,
@@ -19,15 +21,17 @@ import {
   startSession,
   stopSession,
 } from './sessions.ts';
-import { inVerbs, isVerb, usageOf, VERBS, type Verb, type VerbCall } from './verbs.ts';
+import { checkArguments, signatureOf } from './signatures.ts';
+import { callsOf, inVerbs, isVerb, usageOf, VERBS, type Verb, type VerbCall } from './verbs.ts';
 import { keptText } from './whole-answers.ts';
-import { argumentsOf, type OptionTypes, optionsIn } from './words.ts';
+import { argumentsOf, type OptionTypes, optionOf, optionsIn } from './words.ts';
 
 /** Exit codes. */
 const EXIT = { good: 0, failed: 1, usage: 2, human: 3, image: 4, interrupted: 5 } as const;
 
-/** Milliseconds within which a session must answer before it is used. */
-const ANSWER_MS = 5000;
+/** Milliseconds within which a session must answer before it is used. A machine on which a hundred commands start at
+ *  once takes some of them. */
+const ANSWER_MS = 20_000;
 /** Milliseconds within which a session must say how an interrupted call ended. */
 const INTERRUPT_MS = 15_000;
 
@@ -69,7 +73,7 @@ function reportOutput({ code, message }: NodeJS.ErrnoException): void {
 async function run([verb = '', ...words]: readonly string[], program: readonly string[]): Promise<number> {
   const { options, rest } = takeOptions(words);
   if (verb === 'sessions' || verb === 'stop') return manage(verb, options, rest);
-  const planned = await planOf(verb, rest);
+  const planned = await callsFor(verb, rest);
   const { session, socket } = await connection(options, program);
   const written = new WrittenText();
   const client = new SessionClient(socket, {
@@ -80,9 +84,7 @@ async function run([verb = '', ...words]: readonly string[], program: readonly s
   });
   try {
     await checkAnswers(session, client);
-    const calls = Array.isArray(planned)
-      ? planned
-      : await planned.calls(await parametersOf(planned.tool, client));
+    const calls = Array.isArray(planned) ? planned : [await withParameters(planned, client)];
     return await performAll(calls, client, options, written);
   } finally {
     client.end();
@@ -122,8 +124,11 @@ async function manage(verb: 'sessions' | 'stop', options: Options, rest: readonl
   if (rest.length > 0) throw new UsageError(`The command ${verb} takes no ${rest[0]}.`);
   const search = searchOf(options);
   if (verb === 'sessions') {
-    const sessions = sessionsIn(search.folder);
-    print(sessions.length === 0 ? 'No session runs.' : sessions.map(sessionLine).join('\n'));
+    const connected = await connectedAmong(sessionsIn(search.folder));
+    for (const { socket } of connected) socket.destroy();
+    const sessions = connected.map(({ session }) => session);
+    if (options.json) print(JSON.stringify(sessions));
+    else print(sessions.length === 0 ? 'No session runs.' : sessions.map(sessionLine).join('\n'));
     return EXIT.good;
   }
   const found = await findSession(search);
@@ -155,6 +160,10 @@ async function checkAnswers({ pid, workspace }: Session, client: SessionClient):
   const late = new Promise<'late'>((resolve) => setTimeout(resolve, ANSWER_MS, 'late').unref());
   const reply = await Promise.race([client.request('server/discover'), late]);
   if (reply !== 'late' && reply !== undefined && 'result' in reply) return;
+  if (reply !== 'late' && reply !== undefined)
+    throw new SetupError(
+      `The session ${pid} of ${workspace} refuses this command: ${reply.error}. If it is of another version, end it: live-lisp stop. The next command starts a new one.`,
+    );
   throw new SetupError(
     `The session ${pid} of ${workspace} does not answer. If it hangs, end it: kill -9 ${pid}. The next command starts a new one.`,
   );
@@ -180,44 +189,61 @@ function ownVersion(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
-/** The calls that a command line asks for; or the tool whose parameters are needed to tell options from
- *  operands, and a function that then returns the calls. */
-type Plan = VerbCall[] | { tool: string; calls: (parameters: OptionTypes) => Promise<VerbCall[]> };
-
-/** Returns the plan for VERB with WORDS. Throws a UsageError for mistakes that can be found without the
- *  parameters of the tool, so that these start no session. */
-async function planOf(verb: string, words: readonly string[]): Promise<Plan> {
-  if (verb === 'call') return namedCall(words);
-  const { tool } = VERBS[verb] as Verb;
-  if (!words.some((word) => word.startsWith('--'))) return verbCalls(verb, words, {});
-  return { tool, calls: (parameters) => verbCalls(verb, words, parameters) };
+/** Returns the calls for VERB with WORDS. For a tool that is not built in, this is a function that returns them by
+ *  the tool's parameters. Throws a UsageError when the words are wrong, so that these start no session. */
+async function callsFor(verb: string, words: readonly string[]): Promise<VerbCall[] | NamedCall> {
+  if (verb !== 'call') return verbCalls(verb, words);
+  const call = namedCall(words);
+  const signature = signatureOf(call.tool);
+  if (signature === undefined) return call;
+  const args = call.args(optionTypesOf(signature));
+  checkArguments(signature, args);
+  return [{ tool: call.tool, args }];
 }
 
-async function verbCalls(
-  name: string,
-  words: readonly string[],
-  parameters: OptionTypes,
-): Promise<VerbCall[]> {
+function optionTypesOf({ parameters }: Signature): OptionTypes {
+  return Object.fromEntries(parameters.map((each) => [each.name, each]));
+}
+
+async function verbCalls(name: string, words: readonly string[]): Promise<VerbCall[]> {
   const verb = VERBS[name] as Verb;
-  const { operands, args } = argumentsOf(words, parameters, name, verb.options);
-  const isInput = verb.readsInput === true && operands.at(-1) === '-';
+  const signature = signatureOf(verb.tool) as Signature;
+  const { operands, args } = argumentsOf(words, optionTypesOf(signature), name, verb.options);
+  const isInput = verb.reads !== undefined && operands.at(-1) === '-';
   const given = isInput ? operands.slice(0, -1) : operands;
-  const reads = verb.readsInput === true && (verb.alwaysReads === true || given.length === 0);
-  const calls = verb.calls(given, reads ? await standardInput(name) : undefined);
+  const reads = isInput || verb.reads === 'always' || (verb.reads !== undefined && given.length === 0);
+  const calls = callsOf(verb, given, reads ? await standardInput(name) : undefined);
   if (calls === undefined) throw new UsageError(`Usage: live-lisp ${usageOf(name)}`);
-  return calls.map((call) => ({ ...call, args: withResolvedPaths({ ...call.args, ...args }) }));
+  return calls.map((call) => {
+    const twice = Object.keys(args).find((option) => Object.hasOwn(call.args, option));
+    if (twice !== undefined)
+      throw new UsageError(
+        `${optionOf(twice)} is given twice, as the option and before. Usage: live-lisp ${usageOf(name)}`,
+      );
+    const all = { ...call.args, ...args };
+    checkArguments(signatureOf(call.tool) as Signature, all, usageOf(name));
+    return { ...call, args: withResolvedPaths(all) };
+  });
 }
 
-/** Returns the plan for the verb `call`: WORDS are a tool, and then one JSON object or pairs NAME=VALUE. */
-function namedCall(words: readonly string[]): Plan {
+/** A call of a tool that the user named, and its arguments by the tool's parameters. */
+interface NamedCall {
+  tool: string;
+  args: (parameters: OptionTypes) => VerbCall['args'];
+}
+
+/** Returns the call for the verb `call`: WORDS are a tool, and then one JSON object or pairs NAME=VALUE. */
+function namedCall(words: readonly string[]): NamedCall {
   const [name, first, ...more] = words;
   if (name === undefined) throw new UsageError("Usage: live-lisp call TOOL NAME=VALUE ... | '{JSON}'");
   const tool = name.replaceAll('-', '_');
-  if (first === undefined) return [{ tool, args: {} }];
-  if (first.trimStart().startsWith('{') && more.length === 0) return [{ tool, args: objectOf(first) }];
-  const pairs = optionsIn([first, ...more]);
+  if (first?.trimStart().startsWith('{') && more.length === 0) {
+    const args = objectOf(first);
+    return { tool, args: () => withResolvedPaths(args) };
+  }
+  const pairs = optionsIn(words.slice(1));
   const args = (parameters: OptionTypes) => argumentsOf(pairs, parameters, `call ${tool}`).args;
-  return { tool, calls: async (parameters) => [{ tool, args: withResolvedPaths(args(parameters)) }] };
+  return { tool, args: (parameters) => withResolvedPaths(args(parameters)) };
 }
 
 function objectOf(json: string): { [name: string]: unknown } {
@@ -259,16 +285,19 @@ interface ListedTool {
   inputSchema: { properties?: OptionTypes };
 }
 
-async function parametersOf(tool: string, client: SessionClient): Promise<OptionTypes> {
+/** Returns CALL, of a tool that is not built in, with the arguments by its parameters. */
+async function withParameters({ tool, args }: NamedCall, client: SessionClient): Promise<VerbCall> {
   const reply = await client.request('tools/list');
   if (reply === undefined) throw new SetupError(ENDED);
   const tools = 'result' in reply ? (reply.result['tools'] as ListedTool[]) : [];
   const found = tools.find(({ name }) => name === tool);
   if (found === undefined) throw new UsageError(`Unknown tool: ${tool}; live-lisp tools lists them.`);
-  return found.inputSchema.properties ?? {};
+  return { tool, args: args(found.inputSchema.properties ?? {}) };
 }
 
 const ENDED = 'The session ended before it answered. The next command starts a new one.';
+const NO_ANSWER =
+  'The session gave an answer that a session of this version never gives. End it: live-lisp stop. The next command starts a new one.';
 const LATE =
   'Interrupted, but the session has not said how the call ended. live-lisp status tells whether the image is kept.';
 
@@ -304,6 +333,7 @@ async function perform(
     if ('error' in reply) throw new UsageError(reply.error);
     const { result } = reply;
     const asks = result['resultType'] === 'input_required';
+    if (!(asks ? isQuestion(result) : isAnswer(result))) throw new SetupError(NO_ANSWER);
     if (!asks) {
       written.end();
       const code = printResult(result, options);
@@ -337,6 +367,11 @@ function interruptible(reply: Promise<SessionReply>, client: SessionClient) {
       resolve({ reply: received, isInterrupted });
     });
   });
+}
+
+/** True when RESULT is the answer to a call. */
+function isAnswer({ content }: RequestResult): boolean {
+  return Array.isArray(content) && content.every((each) => typeof Object(each).text === 'string');
 }
 
 /** Prints the text of RESULT to stdout and its notices to stderr. Returns the exit code. */

@@ -26,6 +26,14 @@ export function canAskOnTerminal(): boolean {
   }
 }
 
+/** True when RESULT has a question for this terminal. */
+export function isQuestion(result: RequestResult): boolean {
+  const { params } = Object(Object(result['inputRequests']).approval);
+  const { message, requestedSchema } = Object(params);
+  const choices = Object(Object(Object(requestedSchema).properties).decision).enum;
+  return typeof message === 'string' && Array.isArray(choices);
+}
+
 /** Asks the question in RESULT on the terminal. Returns the parameters to add when the request is repeated
  *  with the answer; `interrupted` after Ctrl-C. */
 export async function askOnTerminal(result: RequestResult): Promise<object | 'interrupted'> {

@@ -12,17 +12,16 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Session, sessionsIn } from '../door/sessions.ts';
+import { isLine } from '../announced.ts';
+import { connectTo, type Session, sessionsIn } from '../door/sessions.ts';
 import { messageOf, SetupError, UsageError } from '../errors.ts';
 import { withLock } from '../lock.ts';
 import { isRunning, makeOwnFolder } from '../own.ts';
 import { isInside, realPath } from '../paths.ts';
 
-/** Time limit, in milliseconds, for a session to accept a connection. */
-const CONNECT_MS = 2000;
 /** Time limit, in milliseconds, for a new session to listen. */
 const START_MS = 60_000;
 /** Time limit, in milliseconds, for a session to end. */
@@ -40,29 +39,44 @@ export interface Search {
   isTooWide: (folder: string) => boolean;
 }
 
-/** Returns the sessions for the directory of a search: those whose workspace contains it, and of these the
+/** A session, and a connection to it. */
+export interface Connected {
+  session: Session;
+  socket: Socket;
+}
+
+/** Connects to those of SESSIONS that accept it. */
+export async function connectedAmong(sessions: readonly Session[]): Promise<Connected[]> {
+  const connected = await Promise.all(
+    sessions.map(async (session) => ({ session, socket: await connectTo(session) })),
+  );
+  return connected.filter((each): each is Connected => each.socket !== undefined);
+}
+
+/** Connects to the sessions for the directory of a search: those whose workspace contains it, and of these the
  *  ones with the innermost workspace. A workspace that is too wide, such as a home folder, counts only for
  *  exactly its own directory. */
-function fittingSessions({ folder, directory, isTooWide }: Search): Session[] {
-  const fits = sessionsIn(folder)
-    .map((session) => ({ session, workspace: realPath(session.workspace) }))
-    .filter(({ workspace }) => isInside(workspace, directory))
-    .filter(({ workspace }) => workspace === directory || !isTooWide(workspace));
-  const longest = Math.max(...fits.map(({ workspace }) => workspace.length));
-  return fits.filter(({ workspace }) => workspace.length === longest).map(({ session }) => session);
+async function fittingSessions({ folder, directory, isTooWide }: Search): Promise<Connected[]> {
+  const lengthOf = ({ workspace }: Session) => realPath(workspace).length;
+  const fits = sessionsIn(folder).filter((session) => {
+    const workspace = realPath(session.workspace);
+    return isInside(workspace, directory) && (workspace === directory || !isTooWide(workspace));
+  });
+  const connected = await connectedAmong(fits);
+  const longest = Math.max(...connected.map(({ session }) => lengthOf(session)));
+  const isInnermost = ({ session }: Connected) => lengthOf(session) === longest;
+  for (const each of connected) if (!isInnermost(each)) each.socket.destroy();
+  return connected.filter(isInnermost);
 }
 
 /** Connects to the session that SEARCH finds. Resolves with undefined when there is none. Throws a
  *  UsageError when there are several, or when the session that the user named is gone. */
-export async function findSession(search: Search): Promise<{ session: Session; socket: Socket } | undefined> {
+export async function findSession(search: Search): Promise<Connected | undefined> {
   const { folder, pid } = search;
-  const fits =
-    pid === undefined ? fittingSessions(search) : sessionsIn(folder).filter((each) => each.pid === pid);
-  const connected = [];
-  for (const session of fits) {
-    const socket = await connectTo(session);
-    if (socket !== undefined) connected.push({ session, socket });
-  }
+  const connected =
+    pid === undefined
+      ? await fittingSessions(search)
+      : await connectedAmong(sessionsIn(folder).filter((each) => each.pid === pid));
   const [first, ...more] = connected;
   if (first === undefined && pid !== undefined)
     throw new UsageError(`No session has the process id ${pid}; live-lisp sessions lists them.`);
@@ -78,23 +92,6 @@ export async function findSession(search: Search): Promise<{ session: Session; s
 /** Returns SESSION as a line: process id, start, version and workspace. */
 export function sessionLine({ pid, started, version, workspace }: Session): string {
   return `${pid}  since ${new Date(started * 1000).toLocaleString('sv')}  ${version}  ${workspace}`;
-}
-
-/** Connects to SESSION. Resolves with undefined when it does not accept the connection in time. */
-export function connectTo(session: Session): Promise<Socket | undefined> {
-  return new Promise((resolve) => {
-    const socket = connect(session.socket);
-    const timer = setTimeout(() => done(undefined), CONNECT_MS);
-    const done = (result: Socket | undefined) => {
-      clearTimeout(timer);
-      socket.removeAllListeners();
-      socket.on('error', () => {}); // The event 'close' follows.
-      if (result === undefined) socket.destroy();
-      resolve(result);
-    };
-    socket.on('connect', () => done(socket));
-    socket.on('error', () => done(undefined));
-  });
 }
 
 /** Returns the workspace for a new session: the nearest folder around the directory that has a repository,
@@ -120,7 +117,7 @@ export async function startSession(
   search: Search,
   workspace: string,
   program: readonly string[],
-): Promise<{ session: Session; socket: Socket; isNew: boolean }> {
+): Promise<Connected & { isNew: boolean }> {
   checkStart(search.folder, workspace);
   const deadline = Date.now() + START_MS;
   const lock = join(search.folder, `starting-${Buffer.from(workspace).toString('base64url').slice(-100)}`);
@@ -149,6 +146,10 @@ export async function startSession(
 function checkStart(folder: string, workspace: string): void {
   if (!statSync(workspace, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`There is no folder ${workspace}. Name the folder of a project: --root DIR.`);
+  if (!isLine(workspace, 4096))
+    throw new UsageError(
+      `The name of ${JSON.stringify(workspace)} has a control character, so no session can be found there. Rename the folder.`,
+    );
   try {
     makeOwnFolder(folder);
   } catch (error) {
@@ -181,10 +182,11 @@ function takeLock(lock: string): boolean {
 }
 
 /** True when the process OWNER, named in the file LOCK, may still be starting a session. If the file is
- *  older, its command was killed, and another process has its id now. */
+ *  older, its command was killed, and another process has its id now. If its time is in the future, the clock was
+ *  set back. */
 function isHeld(lock: string, owner: number): boolean {
   const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return owner > 0 && isRunning(owner) && Date.now() - made < 2 * START_MS;
+  return owner > 0 && isRunning(owner) && Math.abs(Date.now() - made) < 2 * START_MS;
 }
 
 /** Returns the text of FILE; undefined when there is no such file. */

@@ -12,63 +12,44 @@ export interface Verb {
   help: string;
   /** The tool that the verb calls; options of the command line are parameters of this tool. */
   tool: string;
+  /** The parameters that operands give. */
+  operands: readonly string[];
   /** Options that take no value, with the arguments that each stands for. */
   options?: { readonly [name: string]: VerbCall['args'] };
-  /** True when the verb reads its text from stdin if there are no operands. */
-  readsInput?: boolean;
-  /** True when the verb reads stdin even if there are operands. */
-  alwaysReads?: boolean;
-  /** Returns the calls for OPERANDS; undefined when their number is wrong. INPUT is the text of stdin, if
-   *  that was read. */
-  calls: (operands: readonly string[], input: string | undefined) => VerbCall[] | undefined;
+  /** When the verb reads a text from stdin: if there are no operands, or always. */
+  reads?: 'without operands' | 'always';
+  /** Returns the calls for OPERANDS, and INPUT, the text of stdin if that was read. Undefined when there are too
+   *  many operands, or too few. Without this function, each operand gives one parameter. */
+  calls?: (operands: readonly string[], input: string | undefined) => VerbCall[] | undefined;
 }
 
-/** Returns a verb for a TOOL whose argument NAME is a text of forms: the operands, or standard input. */
-function formVerb(tool: string, name: string, usage: string, help: string): Verb {
-  return {
-    usage,
-    help,
-    tool,
-    readsInput: true,
-    calls: (operands, input) => {
-      const text = operands.length > 0 ? operands.join('\n') : input;
-      return text?.trim() ? [{ tool, args: { [name]: text } }] : undefined;
-    },
-  };
+/** Returns the calls that VERB makes for OPERANDS and INPUT; undefined when the operands are wrong. */
+export function callsOf(verb: Verb, operands: readonly string[], input: string | undefined) {
+  if (verb.calls !== undefined) return verb.calls(operands, input);
+  if (operands.length > verb.operands.length) return undefined;
+  const args = Object.fromEntries(operands.map((operand, index) => [verb.operands[index], operand]));
+  return [{ tool: verb.tool, args }];
 }
 
-/** Returns a verb for a TOOL that takes one name as the argument NAME, or several as `names`. */
-function namesVerb(tool: string, name: string, usage: string, help: string): Verb {
-  return {
-    usage,
-    help,
-    tool,
-    calls: (names) => {
-      if (names.length === 0) return undefined;
-      return [{ tool, args: names.length === 1 ? { [name]: names[0] } : { names } }];
-    },
+/** Returns the parts of a verb for a TOOL whose argument NAME is a text of forms: the operands, and standard input if
+ *  that was read. */
+function forms(tool: string, name: string) {
+  const calls: Verb['calls'] = (operands, input) => {
+    const text = [...operands, ...(input === undefined ? [] : [input])].join('\n');
+    return text.trim() === '' ? undefined : [{ tool, args: { [name]: text } }];
   };
+  return { tool, operands: [name], reads: 'without operands', calls } as const;
 }
 
-/** Returns a verb for a TOOL that takes one operand as the argument NAME. */
-function oneVerb(tool: string, name: string, usage: string, help: string): Verb {
-  return {
-    usage,
-    help,
-    tool,
-    calls: ([operand, ...more]) =>
-      operand === undefined || more.length > 0 ? undefined : [{ tool, args: { [name]: operand } }],
+/** Returns the parts of a verb for a TOOL that takes one name as the argument NAME, or several as `names`. With
+ *  LEAST 0, an option can stand for the names. */
+function names(tool: string, name: string, least: 0 | 1 = 1) {
+  const calls: Verb['calls'] = (names) => {
+    const [first, ...more] = names;
+    if (first === undefined) return least === 0 ? [{ tool, args: {} }] : undefined;
+    return [{ tool, args: more.length === 0 ? { [name]: first } : { names } }];
   };
-}
-
-/** Returns a verb for a TOOL that takes options alone. */
-function optionsVerb(tool: string, help: string): Verb {
-  return {
-    usage: '',
-    help,
-    tool,
-    calls: (operands) => (operands.length > 0 ? undefined : [{ tool, args: {} }]),
-  };
+  return { tool, operands: [name, 'names'], calls } as const;
 }
 
 /** Options of the verbs that run code. */
@@ -77,18 +58,16 @@ const RUNNING = { hold: { on_error: 'hold' }, fresh: { fresh: 'true' } } as cons
 /** The verbs by their names. */
 export const VERBS: { readonly [name: string]: Verb } = {
   eval: {
-    ...formVerb(
-      'eval_form',
-      'form',
-      "'(FORM)' ...",
-      'evaluate forms; without operands those on standard input',
-    ),
+    ...forms('eval_form', 'form'),
+    usage: "'(FORM)' ...",
+    help: 'evaluate forms; without operands those on standard input',
     options: RUNNING,
   },
   load: {
     usage: 'FILE|SYSTEM ...',
     help: 'load Lisp files and ASDF systems, in this order',
     tool: 'load_file',
+    operands: ['path', 'system'],
     options: RUNNING,
     calls: (operands) =>
       operands.length === 0
@@ -103,6 +82,7 @@ export const VERBS: { readonly [name: string]: Verb } = {
     usage: '[SYSTEM|PACKAGE::TEST]',
     help: 'run tests: all of the workspace, of a system, or one',
     tool: 'run_tests',
+    operands: ['system', 'test'],
     options: RUNNING,
     calls: ([name, ...more]) => {
       if (more.length > 0) return undefined;
@@ -110,26 +90,49 @@ export const VERBS: { readonly [name: string]: Verb } = {
       return [{ tool: 'run_tests', args }];
     },
   },
-  callers: namesVerb('who_calls', 'name', 'NAME ...', 'find the functions that call these'),
-  describe: namesVerb('describe_symbol', 'symbol', 'NAME ...', 'describe what symbols name'),
-  apropos: oneVerb('apropos_search', 'pattern', 'PART', 'find symbols by a part of their name'),
-  read: namesVerb('read_definition', 'name', 'NAME ...', 'print the text of definitions'),
+  callers: {
+    ...names('who_calls', 'name', 0),
+    usage: 'NAME ...',
+    help: 'find the functions that call these',
+  },
+  describe: {
+    ...names('describe_symbol', 'symbol'),
+    usage: 'NAME ...',
+    help: 'describe what symbols name',
+  },
+  apropos: {
+    usage: 'PART',
+    help: 'find symbols by a part of their name',
+    tool: 'apropos_search',
+    operands: ['pattern'],
+  },
+  read: {
+    ...names('read_definition', 'name'),
+    usage: 'NAME ...',
+    help: 'print the text of definitions',
+  },
   outline: {
     usage: 'FILE|FOLDER ...',
     help: 'list the definitions in Lisp files, or sum up a folder',
     tool: 'read_definition',
+    operands: ['path'],
     calls: (files) =>
       files.length === 0 ? undefined : files.map((path) => ({ tool: 'read_definition', args: { path } })),
   },
-  impact: oneVerb('impact_of_change', 'name', 'NAME', 'show what a change of a definition would break'),
+  impact: {
+    usage: 'NAME',
+    help: 'show what a change of a definition would break',
+    tool: 'impact_of_change',
+    operands: ['name'],
+  },
   edit: {
-    usage: 'FILE',
+    usage: 'FILE < DEFINITIONS',
     help: 'replace definitions in FILE by those with the same names on standard input',
     tool: 'edit_definitions',
-    readsInput: true,
-    alwaysReads: true,
-    calls: ([path, ...more], text) =>
-      path === undefined || more.length > 0
+    operands: ['edits'],
+    reads: 'always',
+    calls: ([path, ...more], text = '') =>
+      path === undefined || more.length > 0 || text.trim() === ''
         ? undefined
         : [{ tool: 'edit_definitions', args: { edits: [{ path, op: 'replace', text }] } }],
   },
@@ -137,15 +140,37 @@ export const VERBS: { readonly [name: string]: Verb } = {
     usage: 'NAME TO',
     help: 'rename a symbol in all files and in the image',
     tool: 'rename_symbol',
-    calls: ([name, to, ...more]) =>
-      to === undefined || more.length > 0 ? undefined : [{ tool: 'rename_symbol', args: { name, to } }],
+    operands: ['name', 'to'],
   },
-  debug: optionsVerb('debug', 'list held errors, look into one and go on'),
-  observe: formVerb('observe', 'form', "'(FORM)'", 'record the calls of code, or profile it'),
-  status: optionsVerb('image_status', 'show what the image does now'),
-  interrupt: optionsVerb('interrupt', 'interrupt a call that runs'),
-  restart: optionsVerb('restart_image', 'replace the image by a fresh one'),
+  debug: {
+    usage: '',
+    help: 'list held errors, look into one and go on',
+    tool: 'debug',
+    operands: [],
+  },
+  observe: {
+    ...forms('observe', 'form'),
+    usage: "'(FORM)'",
+    help: 'record the calls of code, or profile it',
+  },
+  status: { usage: '', help: 'show what the image does now', tool: 'image_status', operands: [] },
+  interrupt: { usage: '', help: 'interrupt a call that runs', tool: 'interrupt', operands: [] },
+  restart: { usage: '', help: 'replace the image by a fresh one', tool: 'restart_image', operands: [] },
 };
+
+/** The verbs that call no tool of their own. */
+const OTHERS: { readonly [name: string]: Pick<Verb, 'usage' | 'help'> } = {
+  call: { usage: 'TOOL NAME=VALUE ...', help: 'call any tool, also with one JSON object' },
+  sessions: { usage: '', help: 'list the sessions' },
+  stop: { usage: '', help: 'end the session that commands have started here' },
+};
+
+/** The usage and the help of all verbs. */
+export const HELP = Object.entries({ ...VERBS, ...OTHERS }).map(([name, { usage, help }]) => ({
+  name,
+  usage: `${name} ${usage}`.trim(),
+  help,
+}));
 
 /** Returns TEXT, an answer of the server, in which advice to call a tool with an argument, such as
  *  `load_file with forget: true`, is replaced by the command for that. Advice on tools without a verb
@@ -166,14 +191,12 @@ function isFile(operand: string): boolean {
   return /\.(?:lisp|lsp|cl|asd|fasl)$/i.test(operand) || operand.startsWith('/') || operand.startsWith('.');
 }
 
-/** True when WORD is a verb: one of VERBS, `call`, or one that manages sessions. */
+/** True when WORD is a verb. */
 export function isVerb(word: string | undefined): boolean {
-  return (
-    word !== undefined && (Object.keys(VERBS).includes(word) || ['call', 'sessions', 'stop'].includes(word))
-  );
+  return HELP.some(({ name }) => name === word);
 }
 
-/** Returns the verb NAME and its operands. */
-export function usageOf(name: string): string {
-  return `${name} ${VERBS[name]?.usage ?? ''}`.trim();
+/** Returns the verb NAME and its operands; undefined when there is none. */
+export function usageOf(name: string): string | undefined {
+  return HELP.find((each) => each.name === name)?.usage;
 }

@@ -10,6 +10,11 @@ interface OptionType {
 
 export type OptionTypes = { readonly [name: string]: OptionType };
 
+/** Returns the option of the command line for the parameter NAME. */
+export function optionOf(name: string): string {
+  return `--${name.replaceAll('_', '-')}`;
+}
+
 /** Splits WORDS into options and operands, and returns the arguments that the options give. PARAMETERS are
  *  those of the tool that VERB calls. SHORT has options that take no value, with the arguments that each
  *  stands for; with a value, such an option is a parameter. Throws a UsageError for an unknown option, one
@@ -25,11 +30,11 @@ export function argumentsOf(
   const rest = [...words];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     if (word === '--') return { operands: [...operands, ...rest], args };
-    if (!/^--./.test(word)) {
+    if (!/^--.|^-[a-z]$/i.test(word)) {
       operands.push(word);
       continue;
     }
-    const [option = '', attached] = word.slice(2).split(/=(.*)/s);
+    const [option = '', attached] = word.replace(/^--?/, '').split(/=(.*)/s);
     const name = option.replaceAll('-', '_');
     const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
     const stands = Object.hasOwn(short, option) ? short[option] : undefined;
@@ -37,6 +42,8 @@ export function argumentsOf(
       Object.assign(args, stands);
       continue;
     }
+    if (parameter === undefined && stands !== undefined)
+      throw new UsageError(`The option --${option} takes no value.`);
     if (parameter === undefined) throw unknownOption(word, verb, parameters, short);
     const text = attached ?? (parameter.type === 'boolean' ? 'true' : rest.shift());
     if (text === undefined) throw new UsageError(`The option --${option} needs a value.`);
@@ -57,9 +64,7 @@ export function optionsIn(pairs: readonly string[]): string[] {
 }
 
 function unknownOption(word: string, verb: string, parameters: OptionTypes, short: object): UsageError {
-  const names = [...Object.keys(short), ...Object.keys(parameters)].map(
-    (name) => `--${name.replaceAll('_', '-')}`,
-  );
+  const names = [...Object.keys(short), ...Object.keys(parameters)].map(optionOf);
   const known = names.length === 0 ? 'it takes none' : `it takes ${[...new Set(names)].join(', ')}`;
   return new UsageError(`The command ${verb} has no option ${word.replace(/=.*/s, '')}; ${known}.`);
 }

@@ -3,7 +3,7 @@
 // describes the server.
 
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { isRunning, makeOwnFolder } from '../own.ts';
@@ -35,7 +35,7 @@ export async function publishSession(
   });
   try {
     makeOwnFolder(folder);
-    removeEnded(folder);
+    await removeEnded(folder);
     remove();
     await new Promise<void>((resolve, reject) => {
       server.on('error', reject);
@@ -54,10 +54,23 @@ export async function publishSession(
   return undefined;
 }
 
-/** Removes the files in FOLDER of servers whose process has ended. */
-function removeEnded(folder: string): void {
+/** Removes the files in FOLDER of servers that have ended. One in another container can run without a process here. */
+async function removeEnded(folder: string): Promise<void> {
   for (const name of readdirSync(folder)) {
-    const pid = Number(/^session-(\d+)\./.exec(name)?.[1]);
-    if (pid > 0 && !isRunning(pid)) removeIfPossible(join(folder, name));
+    const [, own = '', pid] = /^(session-(\d+))\./.exec(name) ?? [];
+    if (Number(pid) > 0 && !isRunning(Number(pid)) && !(await isServed(join(folder, `${own}.socket`))))
+      removeIfPossible(join(folder, name));
   }
+}
+
+/** Resolves with true when a program accepts connections to the socket PATH. */
+function isServed(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    for (const event of ['connect', 'error'] as const)
+      socket.on(event, () => {
+        socket.destroy();
+        resolve(event === 'connect');
+      });
+  });
 }

@@ -2,6 +2,7 @@
 // session-PID.json beside its socket session-PID.socket, in a folder of this user alone.
 
 import { readdirSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import {
   type Announced,
@@ -12,7 +13,7 @@ import {
   isOwnSocket,
   statsOf,
 } from '../announced.ts';
-import { isRunning } from '../own.ts';
+import { messageOf, SetupError } from '../errors.ts';
 
 /** A server that other programs can connect to. */
 export interface Session extends Announced {
@@ -21,8 +22,12 @@ export interface Session extends Announced {
   socket: string;
 }
 
-/** Returns the sessions in FOLDER whose processes run; none when other users can access FOLDER. Ignores
- *  files that no session has written. */
+/** Time limit, in milliseconds, for a session to accept a connection. */
+const CONNECT_MS = 2000;
+
+/** Returns the sessions that FOLDER announces; none when other users can access FOLDER. Ignores files that no
+ *  session has written. Only a connection shows whether a session still runs: in a container or a sandbox, its process
+ *  id can be that of another process, or of none. */
 export function sessionsIn(folder: string): Session[] {
   const stats = statsOf(folder);
   if (stats === undefined || folderFault(stats) !== undefined) return [];
@@ -31,11 +36,37 @@ export function sessionsIn(folder: string): Session[] {
 
 function sessionOf(folder: string, file: string): Session | undefined {
   const [, name = '', pid] = /^(session-(\d+))\.json$/.exec(file) ?? [];
-  if (pid === undefined || !isRunning(Number(pid))) return undefined;
+  if (pid === undefined) return undefined;
   const found = announcedIn(announcement(folder, name));
   if (found?.pid !== Number(pid)) return undefined;
   const { members, ...facts } = found;
   const { version } = members;
   const socket = join(folder, `${name}.socket`);
   return isLine(version, 100) && isOwnSocket(socket) ? { ...facts, version, socket } : undefined;
+}
+
+/** Connects to SESSION. Resolves with undefined when it does not accept the connection in time. Throws a SetupError
+ *  when the system does not allow this process to connect. */
+export function connectTo({ workspace, socket: path }: Session): Promise<Socket | undefined> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path);
+    const timer = setTimeout(() => done(undefined), CONNECT_MS);
+    const done = (result: Socket | undefined) => {
+      clearTimeout(timer);
+      socket.removeAllListeners();
+      socket.on('error', () => {}); // The event 'close' follows.
+      if (result === undefined) socket.destroy();
+      resolve(result);
+    };
+    socket.on('connect', () => done(socket));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPERM' || error.code === 'EACCES')
+        reject(
+          new SetupError(
+            `A session of ${workspace} is announced, but this process may not connect to it (${messageOf(error)}), as in a sandbox. Allow the sandbox network access and Unix sockets, or run this command outside.`,
+          ),
+        );
+      done(undefined);
+    });
+  });
 }

@@ -6,7 +6,7 @@ import { cutText } from './reply.ts';
 import type { Tool } from './tool.ts';
 
 /** The fields of a tool that define its arguments. */
-type Signature = Pick<Tool, 'name' | 'parameters' | 'required' | 'instead'>;
+export type Signature = Pick<Tool, 'name' | 'parameters' | 'required' | 'instead'>;
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 

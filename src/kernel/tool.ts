@@ -35,8 +35,9 @@ export interface CallContext {
   signal?: AbortSignal;
   /** Called about once a second with a text on what the call is doing. */
   onProgress?: (message: string) => void;
-  /** Called about once a second with the next part of the call's output. The answer then leaves the output out. */
-  onOutput?: (text: string) => void;
+  /** Called about once a second with the next part of the call's output; resolves when it can take another. The
+   *  answer then leaves the output out. */
+  onOutput?: (text: string) => Promise<void>;
   /** False when no human can be asked for an approval. */
   canAsk?: boolean;
   /** Set when a command made the call. A command gets notices of its own, and no approval for the session

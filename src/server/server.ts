@@ -265,18 +265,18 @@ function callContext(
   const startedAt = performance.now();
   let last = 0;
   let isEnded = false;
-  const notify = (more: { message?: string; _meta?: { [key: string]: unknown } }) => {
+  const notify = async (more: { message?: string; _meta?: { [key: string]: unknown } }) => {
     if (isEnded) return;
     const progress = Math.max(Math.round(performance.now() - startedAt), last + 1);
     last = progress;
     const params = { progressToken, progress: progress / 1000, ...more };
-    context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+    await context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
   const takesOutput = command !== undefined && _meta?.[OUTPUT_KEY] === true;
   return {
     call: {
       ...call,
-      onProgress: (message) => notify({ message }),
+      onProgress: (message) => void notify({ message }),
       ...(takesOutput && { onOutput: (text: string) => notify({ _meta: { [OUTPUT_KEY]: text } }) }),
     },
     endCall: () => {

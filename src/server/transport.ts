@@ -6,11 +6,13 @@
 import type { Readable, Writable } from 'node:stream';
 import {
   type JSONRPCMessage,
+  type JSONRPCNotification,
   ProtocolErrorCode,
   parseJSONRPCMessage,
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/server';
+import { OUTPUT_KEY } from '../door/outcome.ts';
 import { messageOf } from '../errors.ts';
 import { membersOf } from '../json.ts';
 import { LINE_OCTETS_LIMIT, type Line, LineReader } from './line-reader.ts';
@@ -72,6 +74,11 @@ export class StdioTransport implements Transport {
     const { stdout } = this.#options;
     if (this.#closed) return;
     const isNotification = 'method' in message && !('id' in message);
+    if (isNotification && hasOutput(message)) {
+      // The output of a call is not dropped. Instead the call waits until this part is written.
+      await new Promise((resolve) => stdout.write(serializeMessage(message), resolve));
+      return;
+    }
     if (isNotification && stdout.writableLength > NOTIFICATION_LIMIT) return;
     // Does not wait until the message is written: the stream keeps the order of messages anyway.
     stdout.write(serializeMessage(message), () => this.#sent(message));
@@ -190,6 +197,11 @@ export class StdioTransport implements Transport {
     const why = `the request ${JSON.stringify(id)} is not answered yet, so nothing was done. Send it under an id of its own.`;
     if (!this.#closed) this.#options.stdout.write(serializeMessage(refusal(id, why)));
   }
+}
+
+/** True when MESSAGE has a part of the output of a call. */
+function hasOutput({ params }: JSONRPCNotification): boolean {
+  return params?._meta?.[OUTPUT_KEY] !== undefined;
 }
 
 const NO_REQUEST =

@@ -1,9 +1,8 @@
 // Shows on a terminal what agents do in the sessions of a folder, and answers the questions of these sessions.
 
 import { basename } from 'node:path';
-import { connectTo } from '../command/sessions.ts';
 import { EditorConnection, type Params } from '../door/connection.ts';
-import { type Session, sessionsIn } from '../door/sessions.ts';
+import { connectTo, type Session, sessionsIn } from '../door/sessions.ts';
 import { isInside, realPath } from '../paths.ts';
 import { visible, visibleLine } from '../visible.ts';
 
@@ -53,7 +52,7 @@ export class Watcher {
   }
 
   async #watch(session: Session): Promise<void> {
-    const socket = await connectTo(session);
+    const socket = await connectTo(session).catch(() => undefined);
     if (socket === undefined) return;
     const calls = new Map<unknown, string>();
     const connection: EditorConnection = new EditorConnection(socket, (method, params) => {

@@ -32,6 +32,9 @@ describe('a verb', () => {
     const input = '(defun twice (x)\n  (* 2 x))\n(twice 21)\n';
     expect((await shell.run(['eval'], { input })).stdout).toBe('[1] TWICE\n[2] 42\n');
     expect((await shell.run(['eval', '-'], { input: '(twice 4)' })).stdout).toBe('8\n');
+    expect((await shell.run(['eval', '(twice 1)', '-'], { input: '(twice 2)' })).stdout).toBe(
+      '[1] 2\n[2] 4\n',
+    );
   });
 
   test('load takes files, relative to where the command runs, and systems; callers and describe take names', async () => {
@@ -71,6 +74,10 @@ describe('a verb', () => {
     );
   });
 
+  test('callers --unused takes no name', async () => {
+    expect((await shell.run(['callers', '--unused', '--package', 'cl-user'])).stdout).toMatch(/TOTAL/);
+  });
+
   test('--fresh needs no value, and takes one behind =', async () => {
     const { stdout } = await shell.run(['eval', '--fresh', '(list 1 *x*)']);
     expect(stdout).toMatch(/^In a fresh image[^\n]*:\nError: The variable \*X\* is unbound/);
@@ -87,6 +94,28 @@ describe('a verb', () => {
     expect(JSON.parse((await shell.run(['eval', '--json', form])).stdout)).toMatchObject({
       output: { text: 'one\ntwo' },
     });
+  });
+
+  test('prints all that a form writes, however much and however slowly it is read', async () => {
+    const lines = (count: number) => Array.from({ length: count }, (_, n) => `${n}\n`).join('');
+    const form = (count: number) => `(progn (dotimes (i ${count}) (format t "~D~%" i)) (sleep 1) :done)`;
+    expect((await shell.run(['eval', form(30_000)])).stdout).toBe(`Output:\n${lines(30_000)}\n:DONE\n`);
+    const slow = await shell.line(`live-lisp eval '${form(300_000)}' | (sleep 3; tail -n 4)`);
+    expect(slow.stdout).toBe('299998\n299999\n\n:DONE\n');
+  });
+
+  test('says how much is missing where a form that writes cannot wait', async () => {
+    const form = '(sb-sys:without-interrupts (dotimes (i 50000) (write-char #\\x)))';
+    expect((await shell.run(['eval', form])).stdout).toMatch(
+      /Output:\nx{24000}\n\[\.\.\. 20000 characters left out \.\.\.\]\nx{6000}\n$/,
+    );
+  });
+
+  test('a form that writes to a reader that never reads is ended at its limit', async () => {
+    const form = '(loop (write-line "0123456789"))';
+    const line = `live-lisp eval '${form}' --timeout 3 | (sleep 6; tail -n 1)`;
+    expect((await shell.line(line)).stdout).toMatch(/timeout|longer/);
+    expect((await shell.run(['eval', '1'])).stdout).toBe('1\n');
   });
 
   test('keeps an answer that is too long in a file for a day', async () => {
@@ -213,8 +242,43 @@ describe('exit codes', () => {
       '2: wrong arguments',
       ['call', 'eval_form', '{"fom":"1"}'],
       2,
-      /'form' missing|Unknown parameter 'fom'/,
       /^$/,
+      /^live-lisp: Required parameter 'form' missing\n$/,
+    ],
+    [
+      '2: out of bounds',
+      ['eval', '1', '--timeout', '0'],
+      2,
+      /^$/,
+      /^live-lisp: The option --timeout must be at least 0\.1, not 0\.\n$/,
+    ],
+    [
+      '2: none of the choices',
+      ['observe', '1', '--mode', 'all'],
+      2,
+      /^$/,
+      /^live-lisp: The option --mode must be one of calls, types, cpu, alloc, time, heap\.\n$/,
+    ],
+    [
+      '2: an operand and its option',
+      ['callers', 'f', '--name', 'g'],
+      2,
+      /^$/,
+      /^live-lisp: --name is given twice, as the option and before\. Usage: live-lisp callers NAME \.\.\.\n$/,
+    ],
+    [
+      '2: a value of none',
+      ['eval', '1', '--hold=1'],
+      2,
+      /^$/,
+      /^live-lisp: The option --hold takes no value\.\n$/,
+    ],
+    [
+      '2: one letter',
+      ['status', '-v'],
+      2,
+      /^$/,
+      /^live-lisp: The command status has no option -v; it takes none\.\n$/,
     ],
     [
       '2: no JSON',

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { SessionClient } from '../../src/command/client.ts';
-import { connectTo } from '../../src/command/sessions.ts';
-import { sessionsIn } from '../../src/door/sessions.ts';
+
+import { connectTo, sessionsIn } from '../../src/door/sessions.ts';
 import { temporaryFolder } from '../harness.ts';
 import { Shell } from './shell.ts';
 

@@ -136,13 +136,24 @@ describe('without a session', () => {
     );
   });
 
-  test.each([[['eval', '']], [['apropos']], [['call']], [['call', 'eval_form', 'x']], [['load']]])(
-    'the wrong words %j start none',
-    async (words) => {
-      expect(await shell.run(words)).toMatchObject({ code: 2, stdout: '' });
-      expect(existsSync(shell.sessionsFolder)).toBe(false);
-    },
-  );
+  test.each([
+    [['eval', '']],
+    [['apropos']],
+    [['read']],
+    [['load']],
+    [['status', '--deep']],
+    [['eval', '1', '--timeout', 'soon']],
+    [['callers', 'f', '--limit', '0']],
+    [['observe', '1', '--mode', 'all']],
+    [['edit', 'x.lisp', '--op', 'add']],
+    [['call']],
+    [['call', 'eval_form', 'x']],
+    [['call', 'eval_form', '{"fom":"1"}']],
+    [['call', 'class_slots', 'package=CL-USER']],
+  ])('the wrong words %j start none', async (words) => {
+    expect(await shell.run(words)).toMatchObject({ code: 2, stdout: '' });
+    expect(existsSync(shell.sessionsFolder)).toBe(false);
+  });
 
   test('a folder that is not there is no workspace', async () => {
     for (const name of ['none', 'ws/file']) {

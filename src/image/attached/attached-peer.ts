@@ -94,8 +94,9 @@ export class AttachedPeer implements Peer {
   request<Name extends keyof AgentOperations>(
     name: Name,
     args: AgentOperations[Name]['args'],
+    follow?: boolean,
   ): { id: number; answer: Promise<Answer<Name>> } {
-    return this.#channel.request(name, args);
+    return this.#channel.request(name, args, follow);
   }
 
   notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {

@@ -203,9 +203,10 @@ export class Child implements Peer {
   request<Name extends keyof AgentOperations>(
     name: Name,
     args: AgentOperations[Name]['args'],
+    follow?: boolean,
   ): { id: number; answer: Promise<Answer<Name>> } {
     if (name === 'ping') this.wake();
-    return this.#channel.request(name, args);
+    return this.#channel.request(name, args, follow);
   }
 
   notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {

@@ -4,7 +4,7 @@
 import type { CallOptions, Reply } from '../wire/call.ts';
 import type { EndSignal } from '../wire/end-signal.ts';
 import { enforceLimit } from '../wire/ending-steps.ts';
-import { endingAfter } from '../wire/endings.ts';
+import { endingAfter, wholeText } from '../wire/endings.ts';
 import type { Answer } from '../wire/messages.ts';
 import type { Operations, Reason } from '../wire/operations.ts';
 import { COMPILATIONS, checkNoDeadlock, codeCaller, withinCompilation } from '../wire/origin.ts';
@@ -13,9 +13,8 @@ import type { Series } from '../wire/series.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import { type Job, Jobs } from './jobs.ts';
 import type { CallNotice } from './notices.ts';
-import { reportOutput, reportProgress } from './progress.ts';
+import { passOutput, reportProgress } from './progress.ts';
 import { type Ahead, Queue } from './queue.ts';
-import { WrittenOutput } from './written.ts';
 
 /** The functions through which calls use their image. */
 export interface CallHost {
@@ -124,15 +123,16 @@ export class Calls {
     const stopFollowing = options.signal && job.follow(options.signal);
     const stopTelling = options.onProgress && reportProgress(job, options.onProgress, this.#times.progress);
     const { onOutput } = options;
-    const written = new WrittenOutput();
-    const stopPassing = onOutput && reportOutput(job, written, onOutput, this.#times.progress);
+    const stopPassing = onOutput && passOutput(job, onOutput, this.#times.progress);
     let reply: Reply<Name> | undefined;
     try {
       reply = await performed;
-      stopPassing?.();
-      return written.isBegun ? withoutOutput(reply, written, onOutput) : reply;
+      if (!(await stopPassing?.())) return reply;
+      const { output, ...withoutOutput } = reply;
+      if (output !== undefined) await onOutput?.(wholeText(output));
+      return withoutOutput;
     } finally {
-      stopPassing?.();
+      void stopPassing?.();
       stopFollowing?.();
       stopTelling?.();
       this.jobs.end(job, reply ?? notStarted(job));
@@ -223,7 +223,7 @@ export class Calls {
     const { continues } = options;
     const onAnswer = await this.#host.answerRecorder(peer, name, args);
     const onContinued = continues && (await this.#host.answerRecorder(peer, continues.name, continues.args));
-    const { id, answer } = peer.request(name, args);
+    const { id, answer } = peer.request(name, args, options.onOutput !== undefined);
     job.phase = { kind: 'running', peer, id };
     const limitMs = options.limitMs ?? (LONG_OPERATIONS.has(name) ? this.#times.load : this.#host.limitMs);
     const stopWatching = this.#watch(peer, id, job, limitMs);
@@ -282,16 +282,4 @@ async function unlessAborted<Value>(promise: Promise<Value>, signal: EndSignal):
     signal.addEventListener('abort', onAbort, { once: true });
   });
   return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
-}
-
-/** Calls PASS with the last part of the output in REPLY, which WRITTEN divides, and returns REPLY without its
- *  output. */
-function withoutOutput<Name extends OperationName>(
-  { output, ...reply }: Reply<Name>,
-  written: WrittenOutput,
-  pass?: (text: string) => void,
-): Reply<Name> {
-  const rest = output === undefined ? '' : written.take(output);
-  if (rest !== '') pass?.(rest);
-  return reply;
 }

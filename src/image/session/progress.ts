@@ -1,11 +1,12 @@
 // Reports the progress and the output of a call to its caller at intervals.
 
 import type { Progress } from '../wire/call.ts';
+import { wholeText } from '../wire/endings.ts';
 import { readJobProgress, readOutput } from '../wire/messages.ts';
-import type { JobProgress } from '../wire/operations.ts';
+import type { JobProgress, Output } from '../wire/operations.ts';
+import type { Peer } from '../wire/peer.ts';
 import { TIMES } from '../wire/times.ts';
 import type { Job } from './jobs.ts';
-import type { WrittenOutput } from './written.ts';
 
 /** Calls REPORT every EVERY_MS milliseconds with the progress of JOB, until the returned function is called.
  *  While a request for the progress is unanswered, no other request is sent, and REPORT gets the time for
@@ -45,29 +46,44 @@ export function reportProgress(
   };
 }
 
-/** Every EVERY_MS milliseconds, calls PASS with the next part of the output of JOB, which WRITTEN divides. Stops
- *  when the returned function is called. */
-export function reportOutput(
+/** A part with at least this many characters is a sign that the call waits to write more. */
+const LARGE_PART = 6000;
+/** Milliseconds after such a part until the next one is taken. After each smaller part the pause grows. */
+const SHORT_PAUSE_MS = 5;
+
+/** Every EVERY_MS milliseconds, and sooner while there is much, takes the new output of JOB, and calls PASS with it.
+ *  The returned function ends this. It resolves when no part is on its way any more, with true when PASS was
+ *  called. */
+export function passOutput(
   job: Job,
-  written: WrittenOutput,
-  pass: (text: string) => void,
+  pass: (text: string) => Promise<void>,
   everyMs: number = TIMES.progress,
-): () => void {
-  let isAsking = false;
-  let ended = false;
-  const poll = async () => {
+): () => Promise<boolean> {
+  let isBegun = false;
+  let pauseMs = everyMs;
+  let taking: Promise<void> | undefined;
+  let timer = setTimeout(next, pauseMs);
+  function next() {
+    taking = take().then(() => {
+      timer = setTimeout(next, pauseMs);
+    });
+  }
+  async function take() {
     const { phase } = job;
-    if (phase.kind !== 'running' || isAsking) return;
-    isAsking = true;
-    const { data } = await phase.peer.request('written', { job: phase.id }).answer;
-    isAsking = false;
-    const output = readOutput(data.value);
-    const text = output === undefined || ended ? '' : written.take(output);
-    if (text !== '') pass(text);
+    const output = phase.kind === 'running' ? await takeOutput(phase.peer, phase.id) : undefined;
+    pauseMs = Number(output?.text.length) >= LARGE_PART ? SHORT_PAUSE_MS : Math.min(2 * pauseMs, everyMs);
+    if (output === undefined) return;
+    isBegun = true;
+    await pass(wholeText(output));
+  }
+  return async () => {
+    await taking;
+    clearTimeout(timer);
+    return isBegun;
   };
-  const timer = setInterval(() => void poll(), everyMs);
-  return () => {
-    ended = true;
-    clearInterval(timer);
-  };
+}
+
+async function takeOutput(peer: Peer, job: number): Promise<Output | undefined> {
+  const { data } = await peer.request('take-written', { job }).answer;
+  return readOutput(data.value);
 }

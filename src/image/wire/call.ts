@@ -36,8 +36,9 @@ export interface CallOptions {
    *  that. */
   ofCommand?: boolean;
   onProgress?: (progress: Progress) => void;
-  /** Called about once a second with the next part of the output. After such a call the reply has no output. */
-  onOutput?: (text: string) => void;
+  /** Called about once a second with the next part of the output; resolves when it can take another. After such a
+   *  call the reply has no output. Meanwhile the call waits rather than that output is lost. */
+  onOutput?: (text: string) => Promise<void>;
   /** The earlier call, stopped by a held error, that this call continues. The reply to this call then answers
    *  the earlier call too; with `ifLeft`, only when the reply says that the evaluated code left the held
    *  error by a non-local exit. */

@@ -102,9 +102,10 @@ export class Channel {
   request<Name extends keyof AgentOperations>(
     name: Name,
     args: AgentOperations[Name]['args'],
+    follow = false,
   ): { id: number; answer: Promise<Answer<Name>> } {
     const id = this.#nextId++;
-    const frame = requestFrame(id, name, this.#paths?.request(name, args) ?? args);
+    const frame = requestFrame(id, name, this.#paths?.request(name, args) ?? args, follow);
     const answer = new Promise<Answer<Name>>((resolve) => {
       // The cast is safe: an answer with this id has the data of this operation.
       const settle = (received: Answer) => resolve(received as Answer<Name>);

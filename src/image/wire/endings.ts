@@ -9,7 +9,7 @@ export function wholeText({ text, omitted, tail }: Output): string {
 }
 
 /** Returns the line in place of OMITTED characters of an output, with the line breaks around it. */
-export function leftOutLine(omitted: number): string {
+function leftOutLine(omitted: number): string {
   return `\n[... ${omitted} characters left out ...]\n`;
 }
 

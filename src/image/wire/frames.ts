@@ -69,12 +69,12 @@ function writeEscaped(json: string, frame: Buffer): void {
 
 /** Returns the frame of the request with this ID for the operation OP. Throws a CallError when ARGS are too
  *  large or too deep. */
-export function requestFrame(id: number, op: string, args: object): Buffer {
+export function requestFrame(id: number, op: string, args: object, follow = false): Buffer {
   // Tools allow DEPTH_LIMIT levels in their arguments, and these begin two levels deep here.
   if (isDeeper(args, DEPTH_LIMIT + 2)) {
     throw new CallError(`The arguments are nested more than ${DEPTH_LIMIT} levels deep. Nest them less.`);
   }
-  const frame = encodeFrame({ id, op, args });
+  const frame = encodeFrame({ id, op, args, ...(follow && { follow }) });
   if (frame.length <= FRAME_LIMIT) return frame;
   throw new CallError(
     `The arguments are too large: they take ${frame.length} octets, and the image takes ${FRAME_LIMIT} at most. Put the text into a file and load that.`,

@@ -2621,6 +2621,14 @@ export interface AgentOperations extends Operations {
     };
     data: { value?: Output };
   };
+  /** Return the output of a job since this operation was last called for it, as `written` does. The
+   *  request of the job must have the member `follow`. */
+  'take-written': {
+    args: {
+      /** The id of the request whose job is meant. */ job: number;
+    };
+    data: { value?: Output };
+  };
   /** Return how the thread of a job has spent its time, or NIL if that is unknown. */
   spent: {
     args: {

@@ -1,0 +1,406 @@
+// What other programs, other users and odd machines can do to the socket of a session and to the commands that use it.
+
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { sessionsIn } from '../../src/door/sessions.ts';
+import { SERVER, type TestFolder, temporaryFolder } from '../harness.ts';
+import { until } from '../server/processes.ts';
+import { sharedFolder } from '../shared.ts';
+import { Shell } from './shell.ts';
+
+/** The parameters of a request of a client that can ask, or cannot. */
+const meta = (more: object = {}) => ({
+  _meta: {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'attack', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+    ...more,
+  },
+});
+const line = (message: unknown) => `${JSON.stringify(message)}\n`;
+const request = (id: unknown, method: unknown, params: object = {}) =>
+  line({ jsonrpc: '2.0', id, method, params: { ...meta(), ...params } });
+const evaluation = (id: unknown, form: string) =>
+  request(id, 'tools/call', { name: 'eval_form', arguments: { form } });
+
+describe('the socket of a session', () => {
+  const folder = sharedFolder();
+  const shell = new Shell(folder.path);
+  let path = '';
+
+  beforeAll(async () => {
+    const { pid } = await shell.session();
+    path = join(shell.sessionsFolder, `session-${pid}.socket`);
+    writeFileSync(join(shell.workspace, 'shop.lisp'), '(defun price (x) x)\n');
+  });
+  afterAll(() => shell.end());
+  afterEach(async () => {
+    expect(await shell.run(['eval', '(+ 1 2)'])).toEqual({ code: 0, stdout: '3\n', stderr: '' });
+  });
+
+  /** Writes PARTS to a connection. Resolves with what came back within MS milliseconds, or until UNTIL came. */
+  async function sent(parts: readonly (string | Buffer)[], until = /\0/, ms = 1500): Promise<string> {
+    const socket = connect(path);
+    let text = '';
+    const ended = new Promise<void>((resolve) => {
+      socket.on('close', resolve);
+      socket.on('error', () => {});
+      socket.on('data', (chunk) => {
+        text += chunk;
+        if (until.test(text)) resolve();
+      });
+    });
+    for (const part of parts) socket.write(part);
+    await Promise.race([ended, delay(ms)]);
+    socket.destroy();
+    return text;
+  }
+
+  test.each<[string, (string | Buffer)[]]>([
+    ['random octets', [Buffer.from(Array.from({ length: 9000 }, (_, n) => (n * 7919) % 251))]],
+    ['no line, but 100 kB', ['x'.repeat(100_000)]],
+    ['empty lines', ['\n\n \n\r\n']],
+    ['null', ['null\n']],
+    ['an array of requests', [line([{ jsonrpc: '2.0', id: 1, method: 'ping' }])]],
+    ['lists in lists', [`${'['.repeat(100_000)}\n`]],
+    ['half a request', [request(1, 'server/discover').slice(0, 60)]],
+    ['half a character', [Buffer.from([0x22, 0xc3]), Buffer.from('\n')]],
+    ['a method that is an object', [request(1, { a: 1 })]],
+    ['a request without a version', [line({ id: 1, method: 'tools/list' })]],
+    ['parameters that are a list', [line({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: [] })]],
+    ['a method of editors that is none', [line({ jsonrpc: '2.0', id: 1, method: 'live-lisp/none' })]],
+    ['an interruption of nothing', [request(undefined, 'live-lisp/interrupt', { requestId: 7 })]],
+    [
+      'an interruption of what objects have',
+      [
+        evaluation(1, '1'),
+        line({ jsonrpc: '2.0', method: 'live-lisp/interrupt', params: { requestId: '__proto__' } }),
+      ],
+    ],
+    ['an answer to no question', [line({ jsonrpc: '2.0', id: 1, result: { action: 'accept' } })]],
+    ['HTTP', ['GET / HTTP/1.1\r\nHost: localhost\r\n\r\n']],
+  ])('takes %s, and serves others', async (_, parts) => {
+    await sent(parts, /\n/);
+  });
+
+  test('gives an unknown method an error, and a known one its answer, over the same connection', async () => {
+    const answers = await sent([request(1, 'no/method'), evaluation(2, '(list 7)')], /"id":2/);
+    expect(answers).toMatch(/"id":1,"error"/);
+    expect(answers).toContain('(7)');
+  });
+
+  test('refuses a second request with the id of one that runs', async () => {
+    const answers = await sent(
+      [evaluation(1, '(sleep 1)'), evaluation(1, '(list 8)')],
+      /"id":1,"result"/,
+      5000,
+    );
+    expect(answers).toMatch(/the request 1 is not answered yet/);
+    expect(answers).not.toContain('(8)');
+  });
+
+  test('takes a client that has closed its half as gone, and ends its call', async () => {
+    const form = "(setf (get 'half 'end) :begun (get 'half 'end) (progn (sleep 20) :done))";
+    connect(path)
+      .on('error', () => {})
+      .end(evaluation(1, form));
+    await until('the end of the call', 15_000, async () => {
+      const { stdout } = await shell.run(['status']);
+      return stdout.startsWith('The Lisp image is ready, and no call runs.');
+    });
+    expect((await shell.run(['eval', "(get 'half 'end)"])).stdout).not.toBe(':DONE\n');
+  });
+
+  test('does not end a call of another connection that has the same id', async () => {
+    const running = sent([evaluation(1, '(progn (sleep 2) :slept)')], /"id":1/, 10_000);
+    await delay(500);
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    const interrupted = { jsonrpc: '2.0', method: 'live-lisp/interrupt', params: { requestId: 1 } };
+    await sent([request(5, 'server/discover'), line(cancelled), line(interrupted)], /"id":5/);
+    expect(await running).toContain(':SLEPT');
+  });
+
+  test('takes no approval that answers no question of its own', async () => {
+    const edits = [{ path: 'shop.lisp', op: 'replace', text: '(defun price (x) (* 2 x))' }];
+    const call = { name: 'edit_definitions', arguments: { edits } };
+    const canAsk = meta({ 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } });
+    const asked = await sent([request(1, 'tools/call', { ...call, ...canAsk })], /\n/, 5000);
+    const { requestState } = JSON.parse(asked).result;
+    const yes = { approval: { action: 'accept', content: { decision: 'approve' } } };
+    const forged: object[] = [
+      { inputResponses: yes },
+      { inputResponses: yes, requestState: 'AAAA' },
+      { inputResponses: yes, requestState: `${requestState}x` },
+      {
+        inputResponses: { ...yes, approval: { action: 'accept', content: { decision: 'yes' } } },
+        requestState,
+      },
+    ];
+    for (const more of forged)
+      await sent([request(2, 'tools/call', { ...call, ...canAsk, ...more })], /\n/, 5000);
+    const other = { ...call, arguments: { edits: [{ ...edits[0], text: '(defun price (x) 0)' }] } };
+    await sent(
+      [request(3, 'tools/call', { ...other, ...canAsk, inputResponses: yes, requestState })],
+      /\n/,
+      5000,
+    );
+    expect(readFileSync(join(shell.workspace, 'shop.lisp'), 'utf8')).toBe('(defun price (x) x)\n');
+  });
+
+  test('takes a thousand connections that say nothing, and closes none that speaks', async () => {
+    const idle = Array.from({ length: 1000 }, () => connect(path).on('error', () => {}));
+    expect(await sent([evaluation(1, '(list 10)')], /"id":1/, 10_000)).toContain('(10)');
+    for (const socket of idle) socket.destroy();
+  });
+
+  test('takes ten thousand requests of a client that reads no answer', async () => {
+    const socket = connect(path).on('error', () => {});
+    socket.pause();
+    for (let id = 1; id <= 10_000; id++) socket.write(request(id, 'no/method'));
+    await delay(500);
+    expect(await sent([evaluation(1, '(list 11)')], /"id":1/, 10_000)).toContain('(11)');
+    socket.destroy();
+  });
+
+  test('is in a folder that its user alone can enter, and so are its files', () => {
+    expect(statSync(shell.sessionsFolder).mode & 0o777).toBe(0o700);
+    expect(statSync(path.replace(/socket$/, 'json')).mode & 0o777).toBe(0o600);
+  });
+
+  test('a hundred commands at once get their own answers', async () => {
+    const forms = Array.from({ length: 100 }, (_, number) => `(list ${number} ${number})`);
+    const ran = await Promise.all(forms.map((form) => shell.run(['eval', form])));
+    expect(ran).toEqual(
+      forms.map((_, number) => ({ code: 0, stdout: `(${number} ${number})\n`, stderr: '' })),
+    );
+  });
+
+  test('a form of megabytes comes whole, and so does one with NULs', async () => {
+    const input = `(length "${'\0y'.repeat(2_000_000)}")`;
+    expect((await shell.run(['eval'], { input })).stdout).toBe('4000000\n');
+  });
+
+  test('a form of a hundred thousand characters comes whole as a word', async () => {
+    expect((await shell.run(['eval', `(length "${'z'.repeat(100_000)}")`])).stdout).toBe('100000\n');
+  });
+});
+
+const asRoot = process.geteuid?.() === 0;
+
+describe('a command', () => {
+  let folder: TestFolder;
+  let shell: Shell;
+  const servers: Server[] = [];
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+    shell = new Shell(folder.path);
+  });
+  afterEach(async () => {
+    for (const server of servers.splice(0)) server.close();
+    await shell.end();
+    folder.remove();
+  });
+
+  const facts = (changes: object = {}) => ({
+    pid: process.pid,
+    workspace: shell.workspace,
+    started: 1,
+    version: '0.1.0',
+    ...changes,
+  });
+
+  /** Announces this process as a session with FACTS, whose socket gives each line to SERVE. */
+  async function fake(
+    serve: (socket: Socket, request: { id: number; method: string }) => void,
+    changes: object = {},
+    pid = process.pid,
+  ) {
+    mkdirSync(shell.sessionsFolder, { recursive: true, mode: 0o700 });
+    const name = join(shell.sessionsFolder, `session-${pid}`);
+    writeFileSync(`${name}.json`, JSON.stringify(facts(changes)));
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.on('data', (chunk) => {
+        for (const each of String(chunk).trim().split('\n')) serve(socket, JSON.parse(each));
+      });
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(`${name}.socket`, resolve));
+  }
+
+  const answer = (id: number, result: unknown) => line({ jsonrpc: '2.0', id, result });
+  const ended = 'live-lisp: The session ended before it answered. The next command starts a new one.\n';
+  const notUnderstood =
+    'live-lisp: The session gave an answer that a session of this version never gives. End it: live-lisp stop. The next command starts a new one.\n';
+
+  test.each<[string, (id: number) => string, string]>([
+    ['no content', (id) => answer(id, {}), notUnderstood],
+    ['a content of numbers', (id) => answer(id, { content: [1] }), notUnderstood],
+    ['a result that is a text', (id) => answer(id, 'x'), notUnderstood],
+    ['a question without choices', (id) => answer(id, { resultType: 'input_required' }), notUnderstood],
+    ['an end of its connection', () => '', ended],
+    ['half an answer', (id) => answer(id, { content: [] }).slice(0, 20), ended],
+  ])('is not confused by a session that gives %s', async (_, text, stderr) => {
+    await fake((socket, { id, method }) => {
+      if (method === 'server/discover') socket.write(answer(id, {}));
+      else socket.end(text(id));
+    });
+    expect(await shell.run(['eval', '1'])).toEqual({
+      code: 4,
+      stdout: '',
+      stderr,
+    });
+  });
+
+  test('says what a session of another version refuses', async () => {
+    await fake((socket, { id }) =>
+      socket.write(
+        line({ jsonrpc: '2.0', id, error: { code: -32022, message: 'Unsupported protocol version' } }),
+      ),
+    );
+    expect(await shell.run(['eval', '1'])).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: `live-lisp: The session ${process.pid} of ${shell.workspace} refuses this command: Unsupported protocol version. If it is of another version, end it: live-lisp stop. The next command starts a new one.\n`,
+    });
+  });
+
+  test('uses a session whose process is not seen here, as from a container, and leaves its files', async () => {
+    const pid = 2 ** 22 + 7;
+    const path = join(shell.sessionsFolder, `session-${pid}`);
+    const other = join(folder.path, 'other');
+    await fake(() => {}, { pid, workspace: other }, pid);
+    expect((await shell.run(['sessions'])).stdout).toMatch(`${pid}  since `);
+    await shell.session();
+    expect(lstatSync(`${path}.socket`).isSocket()).toBe(true);
+    expect(readFileSync(`${path}.json`, 'utf8')).toContain(other);
+  });
+
+  test('says where it may not connect, as in a sandbox', async () => {
+    await fake(() => {});
+    const path = join(shell.sessionsFolder, `session-${process.pid}.socket`);
+    chmodSync(path, 0);
+    // The user root may connect all the same, unless it gives that up.
+    const giveUp = asRoot ? 'setpriv --bounding-set=-dac_override,-dac_read_search' : 'env';
+    expect(await shell.line(`${giveUp} '${process.execPath}' '${SERVER}' eval 1`)).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: `live-lisp: A session of ${shell.workspace} is announced, but this process may not connect to it (connect EACCES ${path}), as in a sandbox. Allow the sandbox network access and Unix sockets, or run this command outside.\n`,
+    });
+  });
+
+  test('starts one where the one that was announced takes no connection', async () => {
+    await fake(() => {});
+    for (const server of servers.splice(0)) server.close();
+    expect((await shell.run(['eval', '1'])).stdout).toBe('1\n');
+  });
+
+  test('is not held up by a lock whose time is in the future', async () => {
+    mkdirSync(shell.sessionsFolder, { recursive: true, mode: 0o700 });
+    const name = Buffer.from(shell.workspace).toString('base64url').slice(-100);
+    const lock = join(shell.sessionsFolder, `starting-${name}`);
+    writeFileSync(lock, String(process.pid));
+    const future = Date.now() / 1000 + 10 * 24 * 3600;
+    utimesSync(lock, future, future);
+    expect((await shell.run(['eval', '1'])).stdout).toBe('1\n');
+  });
+
+  test('keeps its files to its user under a umask of 000', async () => {
+    const ran = await shell.line('umask 000; live-lisp eval 1');
+    expect(ran.stdout).toBe('1\n');
+    expect(lstatSync(shell.sessionsFolder).mode & 0o777).toBe(0o700);
+    for (const name of readdirSync(shell.sessionsFolder).filter((each) => each.endsWith('.json')))
+      expect(lstatSync(join(shell.sessionsFolder, name)).mode & 0o777).toBe(0o600);
+  });
+
+  test('works in a folder whose name has a line break, and its session is not announced as two', async () => {
+    const odd = join(folder.path, 'a\nb');
+    mkdirSync(join(odd, '.git'), { recursive: true });
+    const ran = await shell.run(['eval', '1'], { cwd: odd });
+    expect([ran.code, ran.stdout]).toEqual([2, '']);
+    expect(ran.stderr).toBe(
+      `live-lisp: The name of ${JSON.stringify(odd)} has a control character, so no session can be found there. Rename the folder.\n`,
+    );
+  });
+
+  test('works without HOME, and says what is missing where there is no place for sessions', async () => {
+    const ran = await shell.line('unset HOME; live-lisp eval 1');
+    expect(ran.stdout).toBe('1\n');
+  });
+
+  test('of a folder that was reached through a link uses the session of the real one', async () => {
+    await shell.session();
+    await shell.run(['eval', '(defvar *here* 5)']);
+    symlinkSync(shell.workspace, join(folder.path, 'link'));
+    expect((await shell.run(['eval', '*here*'], { cwd: join(folder.path, 'link') })).stdout).toBe('5\n');
+  });
+
+  test('finds its session among thousands of files that are none', async () => {
+    await shell.session();
+    for (let n = 0; n < 3000; n++)
+      writeFileSync(join(shell.sessionsFolder, `session-${2 ** 22 + n}.json`), JSON.stringify(facts()));
+    expect((await shell.run(['eval', '1'])).stdout).toBe('1\n');
+  });
+
+  describe('does not use', () => {
+    const put = async (change: (name: string) => void) => {
+      await fake(() => {});
+      change(join(shell.sessionsFolder, `session-${process.pid}`));
+      return sessionsIn(shell.sessionsFolder);
+    };
+    const nobody = 65534;
+
+    test.each<[string, (name: string) => void]>([
+      ['a file for a socket', (name) => [rmSync(`${name}.socket`), writeFileSync(`${name}.socket`, '')]],
+      [
+        'a link to a socket',
+        (name) => {
+          execFileSync('mv', [`${name}.socket`, `${name}.elsewhere`]);
+          symlinkSync(`${name}.elsewhere`, `${name}.socket`);
+        },
+      ],
+      ['a pipe for a file', (name) => [rmSync(`${name}.json`), execFileSync('mkfifo', [`${name}.json`])]],
+      ['the facts twice', (name) => writeFileSync(`${name}.json`, line(facts()).repeat(2))],
+      ['facts in a list', (name) => writeFileSync(`${name}.json`, JSON.stringify([facts()]))],
+      [
+        'a pid that is no whole number',
+        (name) => writeFileSync(`${name}.json`, JSON.stringify(facts({ pid: process.pid + 0.5 }))),
+      ],
+      [
+        'a pid beyond 32 bits',
+        (name) => writeFileSync(`${name}.json`, JSON.stringify(facts({ pid: process.pid + 2 ** 32 }))),
+      ],
+      [
+        'a version of a thousand letters',
+        (name) => writeFileSync(`${name}.json`, JSON.stringify(facts({ version: 'v'.repeat(1000) }))),
+      ],
+      ['a folder that others can write to', () => chmodSync(shell.sessionsFolder, 0o722)],
+      ...(asRoot
+        ? ([
+            ['a file of another user', (name) => chownSync(`${name}.json`, nobody, nobody)],
+            ['a socket of another user', (name) => chownSync(`${name}.socket`, nobody, nobody)],
+            ['a folder of another user', () => chownSync(shell.sessionsFolder, nobody, nobody)],
+          ] as [string, (name: string) => void][])
+        : []),
+    ])('%s', async (_, change) => {
+      expect(await put(change)).toEqual([]);
+    });
+  });
+});
