@@ -138,7 +138,8 @@ describe('an image that runs', () => {
       `(sb-sys:without-gcing (started) (loop until (probe-file "${seenFile}") do (sleep 0.01)))`,
     );
     const collects = session.eval('(gc)');
-    const seen = await statusOnce(session, /does not react[\s\S]*eval_form \(gc\)/);
+    // On a busy machine the first answers say that other processes have the CPU.
+    const seen = await statusOnce(session, /it collects garbage[\s\S]*eval_form \(gc\)/);
     expect(seen).toMatch(
       /^The Lisp image does not react, for \d+\.\d s now: it collects garbage, or code in it keeps all threads from running\. When it stands still for 6 s, or does not react for 16\.0 s, it is replaced\.\nSBCL \S+, pid \d+, up .*; current package COMMON-LISP-USER\n/,
     );
