@@ -7,7 +7,6 @@ import { secondsText } from './endings.ts';
 /** Garbage collection of less than this many milliseconds is not shown. */
 const TOLD_MS = 50;
 
-/** Returns PROGRESS as one line. */
 export function progressText(progress: Progress): string {
   const { milliseconds, waiting, building, file, silentMs } = progress;
   const parts = [
@@ -38,7 +37,7 @@ export function collectedText({
   return collectedMilliseconds >= TOLD_MS && `${secondsText(collectedMilliseconds)} of it collecting garbage`;
 }
 
-/** Returns the phrases for the output so far; none when nothing was written. */
+/** Returns phrases on the output so far; none when there is no output. */
 export function outputTexts({
   characters = 0,
   lastLine,
