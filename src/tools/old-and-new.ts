@@ -17,7 +17,7 @@ interface Side {
   parts: Part[];
   /** True when a load failed, so the call was not made. */
   isUnmade: boolean;
-  /** Files that the image loaded from the disk, because the commit lacks them. */
+  /** Files that the image loaded from the workspace itself, not from the copy of the commit. */
   current: string[];
 }
 
