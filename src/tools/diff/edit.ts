@@ -51,8 +51,8 @@ export function proposeFileEditTool(workspace: Workspace) {
     preview: async (args, { signal }) => {
       const present = await presentFile(workspace, args.path, signal);
       const { before, after } = editOf(present, args, workspace);
-      encode(after, visibleName(present.name)); // This call throws when the text cannot be encoded, so that
-      // no human is asked in vain.
+      // This call throws when the text cannot be encoded, before a human is asked.
+      encode(after, visibleName(present.name));
       const { name, size, fingerprint } = present;
       const change = size === undefined ? newFileDiff(name, after) : fileDiffOf(name, before, after);
       const reason = reasonLines(args);

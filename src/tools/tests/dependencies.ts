@@ -8,7 +8,6 @@ import type { ShownWarnings } from '../shown-warnings.ts';
 import type { TestMemory } from './memory.ts';
 import type { ReachedDefinitions } from './reached.ts';
 
-/** The objects that a run of tests uses. */
 export interface TestDependencies {
   image: Image;
   places: Places;
