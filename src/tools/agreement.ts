@@ -46,8 +46,8 @@ export function moreText(shown: number, total = shown): string {
 const AGAIN = 5;
 
 /** Returns lines on definitions in the image that their files no longer have, and how to remove them.
- * `forgetting` is the file that was loaded with forget: true. Files that `told` has from an earlier answer
- * get a shorter line. */
+ * `forgetting` is the file that was loaded with forget: true. Files in an earlier answer (`told`) get a
+ * shorter line. */
 export function oldLines(
   old: readonly OldItem[],
   total: number | undefined,
@@ -145,8 +145,8 @@ function unsetEntry({ name, value, says }: UnsetVariable): string {
     : `${name} is ${value}, the file says ${says}`;
 }
 
-/** Splits UNSET, the variables that a load did not set: `before` are those in TOLD with the same value,
- * `news` the others. */
+/** Splits UNSET, the variables that a load did not set: `before` are those that an earlier answer (TOLD) has
+ * with the same value, `news` the others. */
 export function splitUnset(
   unset: readonly UnsetVariable[],
   told: Told | undefined,
@@ -161,7 +161,7 @@ export function unsetNames(unset: readonly UnsetVariable[], total = unset.length
   return names.join(', ') + moreText(names.length, total);
 }
 
-/** Returns lines on UNSET. Variables that TOLD has from an earlier answer are only named. */
+/** Returns lines on UNSET. Variables in an earlier answer (TOLD) are only named. */
 function unsetSince(
   unset: readonly UnsetVariable[],
   total: number | undefined,
@@ -233,7 +233,6 @@ export function isIncomplete({
   );
 }
 
-/** Returns the reasons why ITEM cannot be removed; empty when there is none. */
 function reasonsText(item: KeptItem, places: Places): string {
   return [
     ...(item.because ?? []),
@@ -247,7 +246,7 @@ export function leftText(item: KeptItem, places: Places): string {
   return `Not removed: ${itemsText([item])}, because of ${reasonsText(item, places)}.`;
 }
 
-/** Returns lines on removed definitions that other code still uses, or that its data still name. */
+/** Returns lines on removed definitions that other code still uses, or still names in data. */
 function stillUsedLines(gone: readonly GoneItem[], places: Places): string[] {
   const used = gone.flatMap((item) => {
     const by = [...(item.users ?? []), ...formTexts(item.usedAt, places)];
@@ -277,7 +276,7 @@ function formTexts(forms: KeptItem['usedAt'] = [], places: Places): string[] {
 }
 
 /** Returns the section on differences between the image and the files of a load, or undefined when there are
- * none. Differences that TOLD has from an earlier answer are shortened. */
+ * none. Differences in an earlier answer (TOLD) are shortened. */
 export function agreementSection(
   agreement: Agreement | undefined,
   places: Places,

@@ -28,7 +28,6 @@ export function withAnswerChecks(tool: Tool, image: Pick<Image, 'isAttached'>): 
   };
 }
 
-/** Returns RESULT; throws a TypeError when it is an object without a text. */
 function checkText(result: unknown): unknown {
   const { text } = Object(result) as { text?: unknown };
   if (typeof result === 'object' && typeof text !== 'string') throw new TypeError('there is no text');

@@ -1,4 +1,4 @@
-// Checks that a file to be changed is still the one that a human approved, and decodes its text.
+// Checks that a file has not changed since a human approved its edit, and decodes its text.
 
 import { CallError } from '../errors.ts';
 import { WHOLE_FILE_LIMIT } from '../files/lines.ts';

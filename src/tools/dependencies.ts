@@ -17,7 +17,7 @@ export interface ToolDependencies {
   replaceable: RestartableImage | undefined;
   workspace: Workspace;
   places: Places;
-  /** Calls whose thread waits at an error in the debugger. */
+  /** Calls that wait at an error, in the debugger. */
   holds: HeldToolCalls;
   log: AuditLog;
   history: ReplHistory;

@@ -82,7 +82,7 @@ export function conditionLines({ text, type, variable }: Condition): string[] {
 export const NO_MANAGER =
   'No library manager is used here; Quicklisp, qlot or ocicl is used where it is set up.';
 
-/** Returns a sentence: the init file FILE is not loaded, and may define what is missing. */
+/** Returns a sentence: the init file FILE is not loaded, and may define the missing name. */
 export function notLoadedText(file: string): string {
   return `Images do not load ${file}, which may define it: ask the user to start live-lisp with --init ${file}, which loads it.`;
 }

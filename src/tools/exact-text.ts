@@ -35,8 +35,8 @@ export function withLineEndsOf(
   return ends === 'CRLF' ? replacement.replaceAll('\n', '\r\n') : replacement;
 }
 
-/** Returns a function that converts an index which counts CRLF as one character to an index in TEXT. The
- * indices of successive calls must ascend, because TEXT is scanned once. */
+/** Returns a function that converts an index in TEXT with LF line ends to an index in TEXT. Successive
+ * indices must ascend, because TEXT is scanned once. */
 function indexWithReturns(text: string): (index: number) => number {
   let [returns, next] = [0, text.indexOf('\r\n')];
   return (index) => {

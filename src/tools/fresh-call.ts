@@ -15,7 +15,6 @@ import type { ShownWarnings } from './shown-warnings.ts';
 
 /** Settings of a tool for calls in a fresh image. */
 export interface FreshWay {
-  /** Returns the tool for the fresh image. */
   over: (fresh: ToolDependencies) => Tool;
   /** Returns true when the call needs the files and systems that the running image has loaded. */
   givenFirst: (args: Arguments) => boolean;
@@ -24,8 +23,7 @@ export interface FreshWay {
   /** Makes the call and returns its outcome in parts, which are compared with those for another commit.
    * Absent: the tool cannot be called with a commit. */
   parts?: (fresh: ToolDependencies, args: Arguments, context: CallContext) => Promise<Part[]>;
-  /** Compiles what the call will load, in an image started before the one for the call. Returns a result on
-   * failure only. */
+  /** Compiles the files of the call in another image, before the call. Returns a result on failure only. */
   build?: (fresh: ToolDependencies, args: Arguments, context: CallContext) => Promise<Result | undefined>;
 }
 

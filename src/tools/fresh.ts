@@ -96,7 +96,7 @@ async function perform(call: FreshCall, fromFasls: boolean): Promise<Result> {
   return withFreshImage(folder, (fresh) => performIn(fresh, call, steps, { own }));
 }
 
-/** Compiles and loads STEPS and what the call itself loads. Returns a result on failure only. */
+/** Compiles and loads STEPS and the file or system of CALL. Returns a result on failure only. */
 async function build(
   fresh: ToolDependencies,
   call: FreshCall,
@@ -133,8 +133,7 @@ async function performIn(
   return marked(running, result, `${which}${after}`, [...notices.map(noticeText), compared]);
 }
 
-/** Returns RESULT marked as from a fresh image. WHICH is a phrase on that image, and MORE are further
- * sections. */
+/** Returns RESULT with a headline on the fresh image, and MORE sections. WHICH is a phrase on that image. */
 function marked({ image }: ToolDependencies, result: Result, which: string, more: readonly string[]): Result {
   const { unfound: _, ...kept } = result;
   const whose = image.isAttached ? " of live-lisp, not the user's" : '';
@@ -160,7 +159,6 @@ async function loadSteps(
   return undefined;
 }
 
-/** Returns the section on differences between the fresh image and the running one. */
 async function differences(
   { running, warnings, context }: FreshCall,
   fresh: ToolDependencies,

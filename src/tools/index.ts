@@ -122,7 +122,6 @@ const LOADING_SYSTEM: FreshWay = {
   build: async (fresh, args, context) => toResult(await loadingSystem(fresh).handler(args, context)),
 };
 
-/** Returns the settings of load_file for calls in a fresh image. */
 function loadingFile(workspace: Workspace): FreshWay {
   return {
     over: (fresh) => loadFileTool(fresh.image, fresh, workspace),

@@ -79,7 +79,7 @@ export function lookedUp<Value extends object>(
   return isLookupFailure(found) ? lookupResult(found) : answer(found as Exclude<Value, LookupFailure>);
 }
 
-/** Updates what the server knows of *FEATURES* in IMAGE. Throws as `foundValue` does. */
+/** Updates the server's copy of *FEATURES* in IMAGE. Throws as `foundValue` does. */
 export async function knowFeatures(image: Image, context: CallContext): Promise<void> {
   foundValue(await image.call('features', {}, callOptions(context)));
 }

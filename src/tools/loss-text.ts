@@ -1,4 +1,4 @@
-// Renders the loss of an image: the parts that were rebuilt, and those that were not, with the reasons.
+// Renders the loss of an image: the rebuilt parts, and the lost parts with the reasons.
 
 import type {
   Beginnings,

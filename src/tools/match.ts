@@ -39,8 +39,8 @@ export function occurrences(text: string, wanted: string): Occurrences {
   return found;
 }
 
-/** Returns the failure table of Knuth, Morris and Pratt: for each length of a prefix of WANTED, the length of
- *  the longest shorter text with which that prefix both begins and ends. */
+/** Returns the failure table of Knuth, Morris and Pratt. For each length of a prefix of WANTED, it has the
+ * length of the longest shorter text that is both its beginning and its end. */
 function bordersOf(wanted: string): Int32Array {
   const borders = new Int32Array(wanted.length + 1);
   for (let length = 2; length <= wanted.length; length += 1) {

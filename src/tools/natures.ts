@@ -20,7 +20,8 @@ export function isFunction(natures: readonly string[]): boolean {
   return ['FUNCTION', 'GENERIC-FUNCTION', 'MACRO'].some((nature) => natures.includes(nature));
 }
 
-/** Returns a sentence that names the tool which lists the users of NAME; empty when there is no such tool. */
+/** Returns a sentence with the name of the tool that lists the users of NAME; empty when there is no such
+ * tool. */
 export function usersAdvice(name: string, natures: readonly string[]): string {
   if (isFunction(natures)) return 'who_calls lists what calls it.';
   if (natures.includes('CLASS') || natures.includes('TYPE'))

@@ -4,8 +4,8 @@ import { CallError } from '../errors.ts';
 import type { CallContext } from '../kernel/tool.ts';
 import { checkWhole, type PageArguments, pageOf } from './paging.ts';
 
-/** The records to list. `items` begins with the newest; items for which `matches` returns false are left out.
- */
+/** The records to list. `items` begins with the newest; items for which `matches` returns false are left
+ * out. */
 export interface RecordQuery<Item> {
   items: Iterable<Item>;
   matches: (item: Item) => boolean;

@@ -49,8 +49,8 @@ export function noticeText(notice: ImageNotice): string {
   }
 }
 
-/** Returns the notice that the image is a plain one, which uses only documented parts of SBCL. HOW has the
- * endings of the images before it. */
+/** Returns the notice that the image is a plain one. A plain image uses only documented parts of SBCL. HOW
+ * has the endings of the images before it. */
 export function plainText(how: readonly string[], { without }: Lacking): string {
   return (
     `This Lisp image is a plain one: it uses only what SBCL documents, because new images ended by themselves (${how.join('; then ')}). ` +

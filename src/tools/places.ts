@@ -70,7 +70,6 @@ interface DefinitionText {
  * name. */
 export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'text'> &
   Pick<NamingForm, 'operator' | 'method' | 'head' | 'home'> & {
-    /** True when the definition is inside another form. */
     nested: boolean;
   };
 
@@ -108,13 +107,12 @@ export class Places {
     this.#sources = new Sources(features, readLoaded, forbids, elsewhere);
   }
 
-  /** The *FEATURES* for reading source files. */
   get features(): Features {
     return this.#sources.features;
   }
 
-  /** Returns FILE for display: relative to the workspace root when below it, with hidden characters as codes.
-   */
+  /** Returns FILE for display: relative to the workspace root when below it, with hidden characters as
+   * codes. */
   fileName(file: string): string {
     return visibleLine(this.#below(file) ?? file);
   }
@@ -201,8 +199,8 @@ export class Places {
     return maker === undefined ? noSource().at : `no source (made by code of ${this.fileName(maker)})`;
   }
 
-  /** Returns the site of PLACE. Without a file it is the evaluation that made the definition, or `no source`.
-   */
+  /** Returns the site of PLACE. Without a file it is the evaluation that made the definition, or `no
+   * source`. */
   site(place: Place): Site {
     const versions = this.#versions(place);
     if (place.file === undefined) return { at: this.#withoutFile(place), text: '' };
@@ -255,7 +253,7 @@ export class Places {
   }
 
   /** Returns the top-level form at PLACE that defines NAME, in the current text of the file; undefined when
-   * it is uncertain which form that is. */
+   * it cannot be determined. */
   definingForm(place: Place, name: string): Extent | undefined {
     const versions = this.#versions(place);
     const start = versions && whereNow(versions, topOf(place), { name }).start;
@@ -263,8 +261,8 @@ export class Places {
     return forms?.allExtents().find((form) => form.start === start);
   }
 
-  /** Returns the top-level form of PLACE in the current text of its file; undefined when it is uncertain
-   * which form that is. */
+  /** Returns the top-level form of PLACE in the current text of its file; undefined when it cannot be
+   * determined. */
   formOf(place: Place): FormOf | undefined {
     const versions = this.#versions(place);
     const found = versions && whereNow(versions, topOf(place), { name: '' });
@@ -274,7 +272,6 @@ export class Places {
     return { forms, form: forms.headAt(found.start), same: found.same, note };
   }
 
-  /** Returns the text of FILE, or undefined when it cannot be read. */
   sourceText(file: string): SourceText | undefined {
     return this.#sources.read(file)?.text;
   }
@@ -363,7 +360,6 @@ export class Places {
     return start === undefined ? undefined : text?.positionAt(start);
   }
 
-  /** Returns the top-level forms of FILE, or undefined when it cannot be read. */
   forms(file: string): TopLevelForms | undefined {
     return this.#sources.read(file)?.forms();
   }

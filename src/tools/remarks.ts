@@ -109,8 +109,8 @@ export function redefinedSection({ redefined = [] }: Remarks): string | undefine
   return `Redefined: ${redefined.map((text) => text.replace(/^redefining /i, '').replace(/\s+/g, ' ')).join('; ')}`;
 }
 
-/** Returns the note that the session got a fresh readtable, or that a form changed how the session reads or
- * prints; undefined otherwise. */
+/** Returns the note that the session got a fresh readtable, or that forms changed variables of the reader or
+ * printer; undefined otherwise. */
 export function readtableSection({ freshReadtable, styles = [] }: Remarks): string | undefined {
   if (freshReadtable) {
     return 'Note: no form could be read with the readtable of the session any more, so a fresh one has taken its place.';

@@ -12,7 +12,6 @@ export interface SandboxLimits {
   writable: readonly string[];
   /** True when the sandbox has no network. */
   strict: boolean;
-  /** Returns true when PATH is in FOLDER. */
   isInside: (folder: string, path: string) => boolean;
   /** Returns true when the sandbox hides the file at the real path REAL. */
   hides: (real: string) => boolean;
@@ -73,8 +72,8 @@ function namesWritable(message: RegExp, text: string, { root, writable, isInside
   return path !== undefined && writable.some((area) => isInside(area, path));
 }
 
-/** Returns the note on a file that TEXT reports as missing or refused; undefined unless the sandbox hides it.
- */
+/** Returns the note on a file that TEXT reports as missing or refused; undefined unless the sandbox hides
+ * it. */
 async function unseenText(text: string, { root, hides }: SandboxLimits): Promise<string | undefined> {
   const path = pathBefore(UNSEEN, text, root);
   if (path === undefined || !hides(await realPathOf(path))) return undefined;

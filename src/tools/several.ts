@@ -11,9 +11,9 @@ export const NAMES = {
   items: { type: 'string' },
 } as const;
 
-/** Calls LOOK for NAME and each of NAMES, and joins the texts to one result. SEVERAL is true when there are
- * several names, so that each text names its own. Names whose text does not fit into the answer are only
- * listed, unless `whole` is true. `parameter` is the tool's parameter for NAMES. */
+/** Calls LOOK for NAME and each of NAMES, and joins the texts to one result. SEVERAL is true for more than
+ * one name. Names are only listed when their texts do not fit into the answer, unless `whole` is true.
+ * `parameter` is the tool's parameter for NAMES. */
 export async function lookedUpEach(
   name: string | undefined,
   names: readonly string[] = [],

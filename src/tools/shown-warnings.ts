@@ -22,8 +22,8 @@ export class ShownWarnings {
     return warning.severity === 'error' || !this.#files.get(warning.file ?? '')?.has(keyOf(warning));
   }
 
-  /** Returns those of WARNINGS that no answer in TOLD has, those that the previous load of the file lacked,
-   * and the errors. */
+  /** Returns the errors in WARNINGS, the warnings that no earlier answer (TOLD) has, and those that the
+   * previous load of the file lacked. */
   newFor(told: Told, warnings: readonly Warning[]): Warning[] {
     return warnings.filter((warning) => {
       const seen = told.repeats(`warning ${warning.file} ${keyOf(warning)}`);

@@ -80,8 +80,8 @@ const TICK_MS = 50;
 const EPOCH = 2_208_988_800;
 
 /** Reads files on the machine of the image. `isOne` returns true for the name of such a file. `read` returns
- * its octets and the time of its last write, or undefined when it cannot be read. The octets are absent when
- * `written` is still the time of the last write. */
+ * its octets and the time of its last write, or undefined when it cannot be read. Without a write since
+ * `written`, there are no octets. */
 export interface ReadElsewhere {
   isOne(file: string): boolean;
   read(
@@ -123,8 +123,8 @@ export class Sources {
     this.#bounds = { limit: WHOLE_FILE_LIMIT, ...(forbids && { forbids }) };
   }
 
-  /** Reads those of FILES that are on the machine of the image, or on a file system that may not answer. The
-   * synchronous methods find such a file only after this. */
+  /** Reads those of FILES that are on the machine of the image, or on a slow file system. The synchronous
+   * methods find such a file only after this. */
   async prepare(files: readonly string[]): Promise<void> {
     const names = [...new Set(files)];
     const elsewhere = names.filter((file) => this.#elsewhere?.isOne(file));
@@ -144,8 +144,8 @@ export class Sources {
     makeRoom(this.#aside, ASIDE, (source) => source?.text.text.length);
   }
 
-  /** Gets the loaded versions of the files of PLACES from the image, where they differ from the present ones.
-   */
+  /** Gets the loaded versions of the files of PLACES from the image, where they differ from the present
+   * ones. */
   async prepareLoaded(places: readonly Place[]): Promise<void> {
     const wanted = new Map<string, { file: string; mark: string; now: Source }>();
     for (const { file, mark } of places) {
@@ -171,8 +171,8 @@ export class Sources {
     makeRoom(this.#loaded, KEPT, ({ source }) => source.text.text.length);
   }
 
-  /** Returns the present version of FILE, decoded as UTF-8 or else Latin-1; undefined when it cannot be read.
-   */
+  /** Returns the present version of FILE, decoded as UTF-8 or else Latin-1; undefined when it cannot be
+   * read. */
   read(file: string): Source | undefined {
     // An answer reads a file for each of its places, so one read serves all of them.
     if (this.#read.size === 0) queueMicrotask(() => this.#read.clear());
@@ -230,7 +230,6 @@ export class Sources {
     return source;
   }
 
-  /** The *FEATURES* for reading files. */
   get features(): Features {
     return this.#features();
   }

@@ -11,9 +11,9 @@ import type { Span } from '../source/tree.ts';
 import { type SoughtName, type UsePosition, usePositionsIn, usesIn } from '../source/uses.ts';
 import type { Source } from './sources.ts';
 
-/** The present version of a file and, if known, the loaded one; both are the same object when the file has
- * not changed. `features` are those at the load, if they differ. `agreed` is true when the changed forms
- * were loaded too, so the image has all of the present text. */
+/** The present version of a file and, if known, the loaded one; both are the same object for an unchanged
+ * file. `features` are those at the load, if they differ. `agreed` is true when all changed forms were
+ * loaded too. */
 export interface Versions {
   now: Source;
   loaded: Source | undefined;
@@ -91,7 +91,6 @@ export function usesNow(
   return { ...found, spots: [{ starts, sure: starts.length <= count }] };
 }
 
-/** Returns true when PLACE is a top-level form, not a part of one. */
 function isWholeForm(place: Place): boolean {
   return place.start === undefined && !place.inside;
 }

@@ -26,7 +26,6 @@ export interface TextBuffer {
 /** Returns the diffs of edits to the file NAME that wait for approval by a human. */
 export type PendingEdits = (name: string) => string[];
 
-/** Maximum number of lines of a pending edit to show. */
 const PENDING_LINES = 200;
 
 /** Returns a section with the PENDING edits; undefined when there are none. TEXT is a phrase for the text

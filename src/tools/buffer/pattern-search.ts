@@ -32,8 +32,8 @@ export interface Matches {
  * pattern. */
 const PATTERN_LIMIT = 10_000;
 
-/** Returns the regular expression for PATTERN. Throws a CallError when PATTERN is empty, too long or invalid.
- */
+/** Returns the regular expression for PATTERN. Throws a CallError when PATTERN is empty, too long or
+ * invalid. */
 export function searchPattern(pattern: string, regex: boolean): RegExp {
   if (pattern === '') throw new CallError("Parameter 'pattern' must not be empty.");
   if (pattern.length > PATTERN_LIMIT) {
@@ -111,7 +111,6 @@ export class Searcher {
     });
   }
 
-  /** True when the signal aborted the search. */
   get ended(): boolean {
     return this.#signal?.aborted === true;
   }

@@ -12,7 +12,7 @@ type FileEntry = Result & { data: object };
 
 /** Maximum number of characters of text to collect for one answer. */
 const TEXT_LIMIT = 80_000;
-/** The same for data that code reads, which need not fit into one answer. */
+/** The same limit for code, which reads data. Data need not fit into one answer. */
 const DATA_TEXT_LIMIT = 8_000_000;
 
 /** A request for a directory. `whole` is true when code reads the data, which need not fit into one answer. */

@@ -33,17 +33,17 @@ export interface SearchResults {
   offset: number;
   files: number;
   filesWithMatches: number;
-  /** Files that are not text, or that are too large. */
+  /** Files without text, and files that are too large. */
   unreadable: string[];
-  /** Files whose search took too much time or stack. */
+  /** Files in which the search took too much time or stack. */
   tooHard: string[];
   /** Files with edits that wait for approval. */
   edited: string[];
 }
 
 /** Returns the answer for PATTERN with the matches in BUFFER, or in many files when BUFFER is undefined.
- * STOPPED is true when some files were not searched. Unreadable files that TOLD has from an earlier answer
- * are not named again. */
+ * STOPPED is true when some files were not searched. Unreadable files in an earlier answer (TOLD) are not
+ * named again. */
 export function searchResult(
   pattern: string,
   found: SearchResults,

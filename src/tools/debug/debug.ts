@@ -1,4 +1,4 @@
-// The tool debug, which inspects errors whose threads wait in the debugger, and continues these threads.
+// The tool debug, which inspects errors at which threads wait in the debugger, and continues these threads.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -75,8 +75,7 @@ const DEBUG = {
 
 type Arguments = ArgumentsFor<typeof DEBUG>;
 
-/** Returns the tool debug for IMAGE. HOLDS has the calls whose threads wait at an error. PLACES locates
- * frames. */
+/** Returns the tool debug for IMAGE. HOLDS has the calls that wait at an error. PLACES locates frames. */
 export function debugTool(image: Image, holds: HeldToolCalls, places: Places) {
   return defineTool({
     ...DEBUG,

@@ -13,7 +13,7 @@ export interface DebugDependencies {
   readonly context: CallContext;
 }
 
-/** A call about a held error, whose thread waits in the debugger. */
+/** A call about a held error. The thread with this error waits in the debugger. */
 export interface HeldErrorRequest extends DebugDependencies {
   readonly error: number;
   /** True when the call has already evaluated a fix. */

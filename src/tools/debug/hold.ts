@@ -61,8 +61,8 @@ export function errorOptions(
   };
 }
 
-/** Returns the option with the highest error number of lost images. A new image numbers its errors above it.
- */
+/** Returns the option with the highest error number of lost images. A new image numbers its errors above
+ * it. */
 export function heldAbove({ highestLost }: HeldToolCalls): { heldAbove?: number } {
   return highestLost > 0 ? { heldAbove: highestLost } : {};
 }
@@ -176,7 +176,7 @@ function moreFramesText(more: number, next: number, { frames = 0 }: HeldError): 
   return `  ... ${more} more frames${hint}`;
 }
 
-/** Returns the newest frame whose source is in the workspace, or undefined. */
+/** Returns the newest frame with source in the workspace, or undefined. */
 export function newestOwn(
   { frames = [] }: Condition,
   places: Places,

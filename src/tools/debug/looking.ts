@@ -15,7 +15,7 @@ import { heldResult, newestOwn } from './hold.ts';
 import { leftFrameResult } from './outcomes.ts';
 import { debugRefusalResult, stillHeld } from './refusals.ts';
 
-/** Returns the result that shows a held error, or the frame of its thread that the call names. */
+/** Returns the result that shows a held error, or one frame of its thread. */
 export async function showHeld(held: HeldErrorRequest): Promise<Result> {
   const { image, error, places } = held;
   const reply = await image.call('debug-look', { error, ...frameOf(held) }, evalOptions(held));
@@ -86,7 +86,7 @@ export async function evaluate(held: HeldErrorRequest, code: string): Promise<Re
   return { data: { values, output }, text };
 }
 
-/** Returns lines that name the files which still have the old text of fixed definitions. */
+/** Returns lines with the files that still have the old text of fixed definitions. */
 function staleTextLines({ replaced = [] }: DebugData, places: Places): string {
   return replaced
     .map(({ name, method, place }) => {

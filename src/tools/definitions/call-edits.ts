@@ -17,7 +17,7 @@ import type { Origins } from './origins.ts';
 
 /** Adds splices to FILES that rewrite the calls of a function in one file, or in all Lisp files of the
  * workspace. HOME is the package of a name without prefix. Returns a line for each call or mention that is
- * not rewritten. Throws a CallError when the image lacks the function, or when no file mentions it. */
+ * not rewritten. Throws a CallError when the image lacks the function, or no file mentions it. */
 export async function planCallsEdit(
   { image, places, workspace }: Origins,
   files: EditedFiles,

@@ -18,7 +18,6 @@ export interface ReadRow {
   /** The place as `FILE:LINE-LINE`, or the time of the evaluation that made the definition. */
   at: string;
   note?: string;
-  /** The text of the definition; absent when unknown. */
   text?: string;
   /** The methods of a generic function, each with its place. */
   methods?: { name: string; at: string }[];
@@ -161,7 +160,6 @@ function evaluatedRow(
   return { name, kind, at, ...(text === undefined ? { note } : { text }) };
 }
 
-/** Notes on the text of a file that changed since it was loaded. */
 const CHANGED: Record<Changed, string> = {
   form: 'changed since it was loaded; this is its text now',
   elsewhere: 'as it was loaded; the file changed since, but not here',

@@ -16,7 +16,6 @@ const NAMES_LIMIT = 300;
 /** Maximum number of places for forms of the same name. When there are more, only the first and the last are
  * shown. */
 const PLACE_LIMIT = 4;
-/** Maximum number of characters of a name. */
 const NAME_LIMIT = 100;
 
 /** Returns sections on the changes of FILES, then NOTES. */

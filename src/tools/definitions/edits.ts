@@ -51,9 +51,9 @@ export type DefinitionChange =
   | { kind: 'delete' }
   | Part;
 
-/** An edit with its `label`, such as `edits[0]`. It changes the definition that `query` finds, replaces a
- * part of the file `path`, or puts `text` into that file. With `byName`, each definition in `text` replaces
- * the one of the same name; otherwise `text` is appended. */
+/** An edit with its `label`, such as `edits[0]`. It changes the definition of `query`, replaces a part of the
+ * file `path`, or puts `text` into that file. With `byName`, each definition in `text` replaces the one of
+ * the same name; otherwise `text` is appended. */
 export type DefinitionEdit =
   | { label: string; query: DefinitionQuery; path?: string; line?: number; change: DefinitionChange }
   | { label: string; query?: never; path: string; part: Part }
@@ -96,7 +96,6 @@ function editOf(
   return { label, query, path, line, change: changeOf(args) };
 }
 
-/** Returns the call pattern of an edit that rewrites all calls. */
 function patternOf(
   { name, symbol, operator }: DefinitionQuery,
   { line, text, old, new: replacement }: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>,

@@ -9,7 +9,6 @@ import { unfinishedLine } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
 
-/** Maximum number of evaluations to search. */
 const SEARCH_LIMIT = 1000;
 
 /** The recorded start of an evaluation can be up to this many milliseconds after its definition, because the

@@ -15,12 +15,13 @@ import { takingTurns } from '../turns.ts';
 import { lookupBudget } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 
-/** Number of characters of the answer for each line of a file. LEAST is the minimum for a file. */
+/** Maximum number of characters in the answer for each line of a file. A file gets at least LEAST
+ * characters. */
 const CHARACTERS_PER_LINE = 2;
 const LEAST = 80;
-/** Number of characters of the answer for all files of a large folder. */
+/** Maximum number of characters in the answer for all files of a large folder. */
 const CHARACTERS = 36_000;
-/** Maximum number of characters of a docstring. */
+/** Maximum number of characters of a name or of a docstring. */
 const SENTENCE_LIMIT = 80;
 
 interface OutlinedFile extends FileSummary {

@@ -15,7 +15,6 @@ import { linesText, type ReadOptions, type ReadRow, wantsMethods } from './descr
 
 /** Maximum number of directory entries to read in a search. */
 const ENTRY_LIMIT = 20_000;
-/** Maximum time for a search, in milliseconds. */
 const TIME_LIMIT_MS = 10_000;
 
 interface WorkspaceSearch {
@@ -79,7 +78,7 @@ export function ofPackage<Found>(
   return exact.length > 0 ? exact : found.filter((each) => homeOf(each).toUpperCase() === upper);
 }
 
-/** Returns the names of the systems whose .asd files in the workspace list FILE, a real path. */
+/** Returns the names of the systems in the workspace that contain FILE, a real path. */
 export async function systemsOf(
   file: string,
   { workspace, places }: Pick<WorkspaceSearch, 'workspace' | 'places'>,

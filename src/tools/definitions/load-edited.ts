@@ -26,7 +26,7 @@ import type { Origins } from './origins.ts';
 import { contentOf } from './part-content.ts';
 import { missingNow } from './readable.ts';
 
-/** The result of loading edited files. `loaded` are the files whose changed forms were loaded. */
+/** The result of loading edited files. `loaded` are the files with loaded changes. */
 export interface LoadedEdits {
   result: Result;
   loaded: ReadonlySet<PlannedFile>;
@@ -79,14 +79,14 @@ export async function loadEdited(
   };
 }
 
-/** A file whose changed forms were loaded, with the reply of the image. */
+/** A file with loaded changes, and the reply of the image to the load. */
 interface FileLoad {
   file: PlannedFile;
   reply: Reply<'load-forms'>;
 }
 
-/** Returns a section for each of LOADS: its differences between image and file, as they are after all loads.
- */
+/** Returns a section for each of LOADS: its differences between image and file, as they are after all
+ * loads. */
 async function agreementSections(
   { image, places }: Origins,
   loads: readonly FileLoad[],
@@ -193,7 +193,7 @@ function formsOf({ name, changed }: PlannedFile): string {
   return `${changed.length} ${changed.length === 1 ? 'form' : 'forms'} of ${name}`;
 }
 
-/** Returns a section on calls that no longer fit a function whose lambda list was changed. */
+/** Returns a section on calls of functions with a changed lambda list, when the calls no longer fit. */
 async function unfitSection(
   origins: Origins,
   plan: readonly PlannedFile[],

@@ -34,7 +34,6 @@ export interface Located {
   target: NamingForm;
 }
 
-/** Maximum number of definitions to list when a name is ambiguous. */
 const LIST_LIMIT = 12;
 /** Maximum number of methods of a generic function to search; no function has so many. */
 const METHOD_LIMIT = 10_000;
@@ -91,8 +90,8 @@ export class Locator {
     );
   }
 
-  /** Returns the files that may contain the definition: those that the image names, otherwise those that a
-   * search finds. `outside` is a file outside the workspace that the image names. */
+  /** Returns the files that may contain the definition. The image names them; otherwise a search finds them.
+   * `outside` is a file of the definition outside the workspace. */
   async #pathsOf({ query }: Edit, known: DescribeData | undefined) {
     const { places, workspace } = this.#origins;
     const things = known?.things ?? [];
@@ -141,8 +140,8 @@ export class Locator {
     return same.length === 0 && prefix === undefined ? found : same;
   }
 
-  /** Returns those of FOUND with the operator and method of the new text. Returns FOUND when there are none.
-   */
+  /** Returns those of FOUND with the operator and method of the new text. Returns FOUND when there are
+   * none. */
   #ofSameKind(found: Located[], { query, change }: Edit & { query: DefinitionQuery }): Located[] {
     if (change.kind !== 'replace') return found;
     const forms = new TopLevelForms(new SourceText(change.text), this.#origins.places.features);
@@ -197,7 +196,7 @@ export class Locator {
     return undefined;
   }
 
-  /** Returns the error text for EDIT, whose definition is in none of PATHS. */
+  /** Returns the error text for EDIT when none of PATHS has its definition. */
   #noneText(edit: Edit, paths: readonly string[], known: DescribeData | undefined): string {
     const { query, path, line } = edit;
     const wanted = `${query.name}${line === undefined ? '' : ` at line ${line}`}`;

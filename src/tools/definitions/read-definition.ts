@@ -87,7 +87,7 @@ export function readDefinitionTool(origins: Origins) {
       const results: Result[] = [];
       for (const query of parseQueries(name)) {
         const result = await readOne(origins, query, args, context);
-        // Several names, or both parameters, can stand for the same definition.
+        // Several names, or both parameters, can mean the same definition.
         if (!results.some(({ text }) => text === result.text)) results.push(result);
       }
       return {
@@ -149,8 +149,8 @@ async function readOne(
   return { ...failure, absent: true, text: joinSections([failure.text, remark]) };
 }
 
-/** Returns true when the text of the row has a form with the requested operator, or when the row has no text.
- */
+/** Returns true when the text of the row has a form with the requested operator, or when the row has no
+ * text. */
 function hasOperator(
   { text }: ReadRow,
   { symbol, operator, methods }: DefinitionQuery,

@@ -10,8 +10,8 @@ import { foundValue } from '../lookup.ts';
 import type { PlannedFile } from './edited-files.ts';
 
 /** Returns notes on problems that the reader of IMAGE has with the changed forms of FILE, and the packages
- * that IMAGE lacks for them. Throws a CallError when no evaluation could solve a problem, or when the reader
- * splits the text into other forms than the standard syntax does. */
+ * missing for them. Throws a CallError when no evaluation could solve a problem. Throws one too when the
+ * reader finds other forms than the standard syntax has. */
 export async function checkReadable(
   image: Image,
   file: PlannedFile,

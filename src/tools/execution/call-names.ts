@@ -4,7 +4,7 @@ import type { Reason } from '../../image/wire/operations.ts';
 import { cutText } from '../../kernel/reply.ts';
 import { secondsText } from '../endings.ts';
 
-/** Tools whose names do not follow from the operation in the image. */
+/** The tools for operations of the image with another name. */
 const TOOLS: Record<string, string> = {
   evaluate: 'eval_form',
   'compile-forms': 'compile_form',

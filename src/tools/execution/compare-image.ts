@@ -1,4 +1,4 @@
-// The tool compare_image, which shows differences between the image and the files that it has loaded.
+// The tool compare_image, which shows differences between the image and its loaded files.
 
 import { CallError } from '../../errors.ts';
 import type { Workspace } from '../../files/workspace.ts';
@@ -52,7 +52,6 @@ const COMPARE_IMAGE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Default maximum number of differences of each kind to list. */
 const DIFFERENCE_LIMIT = 20;
 
 type PlaceOf = ReturnType<typeof formPlaces>;
@@ -121,7 +120,6 @@ function emptyText(what: string, needs: readonly string[]): string {
   return [`The ${what} has no files of its own.`, others].filter(Boolean).join('');
 }
 
-/** Returns a line on FILES of a system that were not loaded; undefined when there are none. */
 function unloadedText(files: readonly string[]): string | undefined {
   const shown = files.slice(0, 20);
   return files.length > 0
@@ -129,7 +127,6 @@ function unloadedText(files: readonly string[]): string | undefined {
     : undefined;
 }
 
-/** Returns true when a list in DATA is incomplete. */
 function isTruncated(data: ComparisonData): boolean {
   const { differing = [], differingTotal = 0, disk = [], diskTotal = 0 } = data;
   return (
@@ -146,7 +143,6 @@ function evaluatedSection(items: readonly OldItem[]): string | undefined {
   return `In the image but in no file that was loaded:\n${indent(rows.join('\n'), 2)}\n(live-lisp:forget 'NAME) removes one, with its entries in lists and hash tables.`;
 }
 
-/** Returns the end of a row: the time of an evaluation, and the form. */
 function evaluationText({ time, by }: { time?: number; by?: string }): string {
   if (time === undefined) return '';
   const at = new Date(time * 1000).toISOString().slice(0, 19).replace('T', ' ');

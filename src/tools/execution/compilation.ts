@@ -85,8 +85,8 @@ function compilationResult(
   };
 }
 
-/** Returns sentences on the end of the compilation. Unless TOLD has it already, a sentence says which parts
- * of the code ran. */
+/** Returns sentences on the end of the compilation. A sentence on the executed parts of the code is added,
+ * unless an earlier answer (TOLD) has it. */
 function headline({ forms = 0, warnings = [] }: CompileData, told: Told | undefined): string {
   if (forms === 0) return 'No form to compile: the text holds only white space or comments.';
   const has = (...severities: string[]) => warnings.some(({ severity }) => severities.includes(severity));

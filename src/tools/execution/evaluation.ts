@@ -141,7 +141,7 @@ export async function evaluatedParts(
 
 /** Returns the text for a call that the main thread did not run, because it is busy. A positive `job` is the
  * request that runs in it. A negative `job` is the negated number of the error at which it waits. Without
- * `job`, the thread belongs to whoever runs the image. */
+ * `job`, the thread belongs to the user of the image. */
 export function occupiedText({ job }: { job?: number }, jobs: Jobs): string {
   if (job === undefined)
     return 'Error: the main thread belongs to whoever runs this image, so nothing was evaluated. To have it call FUNCTION, evaluate (sb-thread:interrupt-thread (sb-thread:main-thread) FUNCTION).';
@@ -195,8 +195,8 @@ function causeFirst(error: string | undefined, { warnings = [], formNumber = 1 }
   return `Error: form ${cause.formNumber}${where} was compiled with an error: ${cause.text.trim()}\nThen form ${formNumber} failed: ${error.replace(/^Error: /, '')}`;
 }
 
-/** Returns a note on the current package, because another caller may have set it. Returns false for CL-USER.
- */
+/** Returns a note on the current package, because another caller may have set it. Returns false for
+ * CL-USER. */
 function currentPackageNote({ package: home = 'COMMON-LISP-USER' }: EvaluateData): string | false {
   if (home === 'COMMON-LISP-USER') return false;
   return `Note: the current package is ${home}, where names without a package are read. All callers of this image share it, such as the sub-agents of a client; the argument package sets another for one call.`;

@@ -146,8 +146,8 @@ function rowText({ form }: Evaluation, { values, output, error }: Parts, head: s
   return visible(text.join('\n')).replace(/\n(?=.)/g, '\n  ');
 }
 
-/** Returns the record of an evaluation that took MILLISECONDS. `values` and `error` are texts of the answer.
- */
+/** Returns the record of an evaluation that took MILLISECONDS. `values` and `error` are texts of the
+ * answer. */
 export function evaluationOf(
   { form, package: requested, values, error }: Partial<Evaluation> & { form: string },
   { output, data }: Reply<'evaluate'>,

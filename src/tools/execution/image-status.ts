@@ -58,7 +58,6 @@ export function imageStatusTool(
   });
 }
 
-/** Returns sentences on an image that the user runs. */
 function whoseText({ served }: ImageStatus): string {
   const which =
     served === undefined
@@ -296,7 +295,7 @@ function threadsLine({ agent }: ImageStatus): string | false {
   return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
 }
 
-/** Returns the sentence CONFINEMENT, or only its beginning when TOLD has it from an earlier answer. */
+/** Returns the sentence CONFINEMENT, or only its beginning when an earlier answer (TOLD) has it. */
 function confinementLine(confinement: string, told: Told | undefined): string {
   return told?.repeats('confinement', confinement) ? confinement.replace(/[,:].*/s, '.') : confinement;
 }
@@ -312,11 +311,8 @@ function librariesLine({ agent, attached, elsewhere }: ImageStatus, told: Told |
   return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;
 }
 
-/** Maximum number of calls to show. */
 const SHOWN_CALLS = 12;
-/** Maximum number of frames of a call to show. */
 const SHOWN_FRAMES = 3;
-/** Maximum number of characters of a frame to show. */
 const FRAME_LIMIT = 120;
 
 function callsText(jobs: JobStatus[]): string {
@@ -351,7 +347,6 @@ function otherText(job: OthersJob): string {
   return callRows(`${toolOf(job)} (${secondsText(milliseconds)}), by ${server}`, factsOf(job), job.frames);
 }
 
-/** Returns phrases on a running call from the data of the agent. */
 function factsOf(job: Partial<AgentJob>): (string | false | undefined)[] {
   return [collectedText(job), job.file && `at the file ${job.file}`, ...outputTexts(job)];
 }

@@ -104,8 +104,7 @@ function jobNumbered(jobs: Jobs, number: number, own: Job[], choices: Job[]): Jo
   );
 }
 
-/** Returns the chain of calling jobs: the one whose code calls this tool, the one whose code called that, and
- * so on. */
+/** Returns the job that calls this tool from its code, then the job that called that job, and so on. */
 function ownJobs(jobs: Jobs): Job[] {
   const own: Job[] = [];
   for (let job = jobs.caller(); job !== undefined; job = job.parent) own.push(job);

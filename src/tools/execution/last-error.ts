@@ -71,11 +71,9 @@ export function getLastErrorTool(image: Image, places: Places) {
 
 interface Shown {
   places: Places;
-  /** The contents of earlier answers. */
   told: Told | undefined;
 }
 
-/** A note on how to compile code so that variables keep their values. */
 const KEEPING_VALUES =
   'Note: variables without a value were optimized away. Code that is compiled with (declaim (optimize (debug 3))) keeps them.';
 

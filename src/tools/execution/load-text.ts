@@ -12,7 +12,6 @@ import { imbalanceText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.ts';
 
-/** Maximum number of files whose parentheses are checked. */
 const CHECKED_FILES = 5;
 
 /** Maximum number of characters of output of a successful load. A C compiler may write much more. */

@@ -275,8 +275,8 @@ async function loadNamedSystem(
   });
 }
 
-/** Returns REMARKS without the warnings that an earlier answer in TOLD has, and a sentence on their number.
- * Returns all of REMARKS without TOLD, and when REMARKS are incomplete. */
+/** Returns REMARKS without the warnings of earlier answers (TOLD), and a sentence on their number. Returns
+ * all of REMARKS without TOLD, and when REMARKS are incomplete. */
 function freshWarnings<T extends Remarks>(
   remarks: T,
   shownWarnings: ShownWarnings,
@@ -372,8 +372,7 @@ export function missingText(
   return `${headline} ${hint} ${where} ${managed}${unloaded}`;
 }
 
-/** Returns a sentence on an .asd file that lacks the system expected there, with the systems that it defines.
- */
+/** Returns a sentence on an .asd file without the expected system, and on the systems that it defines. */
 function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>, places: Places): string {
   const name = places.fileName(file);
   return systems.length === 0
@@ -381,7 +380,6 @@ function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>
     : `${name} has no such system, only ${systems.join(', ')}. Name ${systems.length === 1 ? 'that system' : 'one of these'} instead, or write the missing defsystem there.`;
 }
 
-/** Maximum number of missing files to name. */
 const GONE_LIMIT = 5;
 
 /** Returns a sentence on source files of a loaded system that no longer exist; '' when there are none. */
@@ -396,8 +394,8 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
 /** Maximum number of twins with a note of their own. A twin is a second system of the same name. */
 const TWIN_LIMIT = 5;
 
-/** Returns notes on TWINS, loaded systems that have a second system of the same name. Notes in TOLD are not
- * repeated; '' when none is left. */
+/** Returns notes on TWINS, loaded systems that have a second system of the same name. Notes of earlier
+ * answers (TOLD) are left out; '' when none remains. */
 export function twinsText(twins: readonly Twin[] = [], places: Places, told?: Told): string {
   const news = twins.filter(({ name, file, other }) => !told?.repeats(`twin ${name}`, `${file} ${other}`));
   const notes = news

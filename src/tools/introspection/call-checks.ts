@@ -23,7 +23,6 @@ export interface CheckedCalls {
   /** The calls when there is no lambda list to check against. */
   unchecked: CheckedCall[];
   unfit: CheckedCall[];
-  /** Uses that cannot be checked. */
   unknown: CheckedCall[];
   /** Calls in the searched files that SBCL's cross references lack. With a lambda list, only calls that do
    * not fit it. */
@@ -58,8 +57,8 @@ function distinctMentions(mentions: Mentions): CallMention[] {
 
 class Checks {
   readonly #callee: Callee;
-  /** The function to be removed, whose own calls do not count because they are removed too. Undefined when
-   * the function is only changed, and for a generic function. */
+  /** The function to be removed. Its own calls do not count, because they are removed too. Undefined when the
+   * function is only changed, and for a generic function. */
   readonly #goes: string | undefined;
   readonly #list: LambdaList | undefined;
   readonly #places: Places;
@@ -269,7 +268,7 @@ class Checks {
     if (typeof fits === 'string') this.#report(this.#result.perhaps, { ...row, why: fits });
   }
 
-  /** Returns the name of the definition around MENTION; '' when there is none. */
+  /** Returns the name of the definition around a mention; '' when there is none. */
   #holder(file: string, { top, start }: CallMention): string {
     const forms = this.#places.forms(file);
     return (forms && holderAt(forms, top, start, this.#packages)) ?? '';

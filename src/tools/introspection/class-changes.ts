@@ -97,8 +97,8 @@ export interface BrokenInstances {
   unknown: CheckedCall[];
 }
 
-/** Returns the code in loaded files that would break with DEFINITION, because it uses initargs or slots that
- * DEFINITION lacks. */
+/** Returns the code in loaded files that would break with DEFINITION, because of initargs or slots that it
+ * lacks. */
 export function brokenInstances(
   { name: className, initargs = [], slots = [], inheritedSlots = [], files = [] }: ImpactData,
   definition: Pick<ParsedDefinition, 'slots' | 'initargs' | 'defaults'> | undefined,
@@ -146,7 +146,7 @@ function callerAt(file: string, index: number, places: Places): Pick<CheckedCall
   return caller === undefined ? {} : { caller };
 }
 
-/** Adds ROW to the broken code when USE gives an initarg in GONE, may give one, or names a slot. */
+/** Adds ROW to the broken code when a use gives an initarg in GONE, may give one, or names a slot. */
 function classifyUse(
   { unfit, unknown }: BrokenInstances,
   { keys, how, slot, name }: InstanceUse,

@@ -192,7 +192,6 @@ function hierarchyText(data: ClassHierarchyData, offset: number): string {
   return joinSections([head.filter(Boolean).join('\n'), treeText(data, offset)]);
 }
 
-/** Returns the tree of subclasses; undefined when only superclasses were requested. */
 function treeText(data: ClassHierarchyData, offset: number): string | undefined {
   const { subclasses, directSubclasses, rowCount = 0, rows = [] } = data;
   if (subclasses === undefined) return undefined;

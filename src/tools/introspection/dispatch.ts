@@ -124,8 +124,8 @@ function refusalText({ name, problem, detail, natures = [], arglist }: Dispatch,
   }
 }
 
-/** Returns the header of the list of methods. When a call would signal an error, the header gives the reason.
- */
+/** Returns the header of the list of methods. When a call would signal an error, the header gives the
+ * reason. */
 function orderHeader({ name, total = 0, problem, detail }: Dispatch): string {
   const applicable = `The applicable methods (${total}), most specific first:`;
   switch (problem) {

@@ -71,8 +71,8 @@ export async function unloadedFiles(
   return naming.map((each) => (ofTests.has(each.file) ? { ...each, unloadedTests: true } : each));
 }
 
-/** Returns the test files of the workspace that are not loaded, when no test is known to reach the function.
- */
+/** Returns the test files of the workspace that are not loaded, when no test is known to reach the
+ * function. */
 export function unloadedTestFiles({ places }: Origins, { files, testFiles = [] }: ImpactData): string[] {
   const loaded = new Set(files);
   return testFiles

@@ -85,7 +85,7 @@ export interface Impact extends Partial<CheckedCalls> {
   unloadedTests: string[];
 }
 
-/** Sentences for kinds of definitions whose uses SBCL does not record. */
+/** For some kinds of definitions, a sentence on uses that SBCL does not record. */
 const NOT_RECORDED: Readonly<Record<string, string>> = Object.fromEntries(
   ['type', 'symbol macro'].map((nature) => [
     nature.toUpperCase(),
@@ -112,11 +112,10 @@ interface Section {
   shared?: readonly string[];
 }
 
-/** The text of a row, and the number of uses that it shows. */
 type Row = Pick<ToldRows, 'text' | 'count'>;
 
-/** Renders IMPACT with at most LIMIT rows of each kind and TEST_LIMIT tests. Parts that TOLD has from an
- * earlier answer are shortened. */
+/** Renders IMPACT with at most LIMIT rows of each kind and TEST_LIMIT tests. Parts of earlier answers (TOLD)
+ * are shortened. */
 export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT, told?: Told): string {
   const { recompile } = impact;
   return layOut(
@@ -218,7 +217,6 @@ function placeText({ name, place, removal, method }: Impact): string | false {
   return `${codeName(setfName(name))} is another definition: impact_of_change of that tells the forms that set such a place.`;
 }
 
-/** Maximum number of calls of a changed function to list. */
 const UNFIT_LIMIT = 20;
 
 /** Returns lists of the calls that no longer fit the function, or cannot be checked; '' when all fit. */
@@ -297,7 +295,6 @@ function isUnused(accessor: ChangedFunction): boolean {
   return accessor.gone && !accessor.kept && usesOf(accessor).length === 0;
 }
 
-/** Returns a line on ACCESSORS, which are removed and have no known callers. */
 function unusedText(accessors: readonly ChangedFunction[]): string | false {
   const names = accessors.map(({ name }) => name);
   if (names.length <= 1)
@@ -307,8 +304,8 @@ function unusedText(accessors: readonly ChangedFunction[]): string | false {
   return `Functions${home && ` of ${home.slice(0, -2)}`} that would be gone, and that nobody is known to call: ${listed}`;
 }
 
-/** Returns the section on code that finds symbols by computed names. When TOLD has the same section, returns
- * only a line. */
+/** Returns the section on code that finds symbols by computed names, or only a line when an earlier answer
+ * (TOLD) has the same section. */
 function findingSection({ kind, finding, findingCount }: Impact, told: Told | undefined): Section | string {
   const names = finding.flatMap(({ name }) => name ?? []);
   return unseenBefore(names, findingCount, told)

@@ -69,7 +69,6 @@ const IMPACT_OF_CHANGE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Default maximum number of rows of each kind. */
 const LIMIT = 30;
 
 /** The replacement of a removed class: a definition without slots. */
@@ -81,8 +80,8 @@ const CALLER_LIMIT = 20_000;
 const METHOD_LAMBDA_LIST =
   'lambda_list is that of a function or generic function. For a method give its whole new DEFMETHOD as definition.';
 
-/** Operators that define functions or classes, whose uses are in the cross references. Other definitions are
- * searched for by name. */
+/** Operators that define functions or classes. SBCL records the uses of these; other definitions are searched
+ * for by name. */
 const FUNCTION_OR_CLASS_OPERATORS: readonly string[] = [
   ...['DEFUN', 'DEFMACRO', 'DEFINE-MODIFY-MACRO', 'DEFGENERIC', 'DEFMETHOD', 'DEFINE-COMPILER-MACRO'],
   ...['DEFCLASS', 'DEFSTRUCT', 'DEFINE-CONDITION'],
@@ -94,7 +93,6 @@ interface Request extends ArgumentsFor<typeof IMPACT_OF_CHANGE> {
   operator: string | undefined;
 }
 
-/** The change of the definition. */
 type Change =
   | { kind: 'removal' }
   | { kind: 'new lambda list'; lambdaList: LambdaList }
@@ -156,7 +154,6 @@ export async function checkPresentCalls(
   return { name: facts.name, ...checkedCalls(callers, elsewhereIn(facts), acceptedBy(facts, list), places) };
 }
 
-/** Returns the operator of the new definition; undefined when there is none. */
 function newOperator({ definition }: { definition?: string }, features: Features): string | undefined {
   return definition === undefined ? undefined : parseDefinition(definition, features)?.operator;
 }
@@ -195,12 +192,12 @@ function meansPlace(facts: ImpactData, { definition, operator = '' }: Request): 
   return facts.place === true && (alone || isPlace);
 }
 
-/** Returns true when the name has a definition, other than a function, whose uses can be found. */
+/** Returns true when uses of the name can be found that are not uses of a function. */
 function hasOtherUses(facts: ImpactData): boolean {
   return isNamed(facts) || facts.package === true || facts.system === true;
 }
 
-/** Throws a CallError when the name has no definition whose uses can be found. */
+/** Throws a CallError when no uses of the name can be found. */
 function checkHasUses(facts: ImpactData, request: Request): void {
   const { kind, natures = [], name, class: ofClass, type, slotOf = [] } = facts;
   if (kind !== undefined || ofClass !== undefined || type) return;
@@ -357,7 +354,6 @@ function definitionIn(change: Change): ParsedDefinition | undefined {
   return change.kind === 'new definition' ? change.definition : undefined;
 }
 
-/** Returns the lambda list of the function after CHANGE; undefined when CHANGE has none. */
 function lambdaListIn(change: Change): LambdaList | undefined {
   if (change.kind === 'new lambda list') return change.lambdaList;
   const definition = definitionIn(change);
@@ -397,8 +393,8 @@ function elsewhereIn({ files = [], naming = [] }: ImpactData) {
   return { files, naming };
 }
 
-/** Returns the functions to compile again, because the old definition is compiled into them, and the reason.
- */
+/** Returns the functions to compile again, because the old definition is compiled into them, and the
+ * reason. */
 function functionsToRecompile(
   facts: ImpactData,
   callers: WhoCallsData | undefined,
@@ -448,7 +444,6 @@ async function impactOnClass(
   };
 }
 
-/** Returns the answer of who_references for the variable in the request, with the places of uses. */
 async function referencesText(
   { image, places }: Origins,
   { name, package: home }: Request,

@@ -34,7 +34,8 @@ export function lambdaListText({ arglist = 'not recorded', fromSource }: LambdaL
   return fromSource ? `${arglist}, from the source` : arglist;
 }
 
-/** Returns a line with the lambda list that methods accept; false when it is that of the generic function. */
+/** Returns a line with the lambda list that methods accept; false when it equals that of the generic
+ * function. */
 export function acceptedText({ accepted }: LambdaList): string | false {
   return accepted !== undefined && `Accepted by some method: ${accepted}`;
 }

@@ -1,5 +1,5 @@
-// Finds keywords that are no longer accepted, and methods that are no longer congruent, after a new method or
-// a new lambda list of a generic function.
+// Finds the keywords and methods that a new method, or a new lambda list of a generic function, makes
+// invalid.
 
 import type { ImpactData, Place } from '../../image/wire/operations.ts';
 import type { ParsedDefinition } from '../../source/definition.ts';

@@ -136,7 +136,7 @@ function definitionMadeBy(
   if (bareName === used) return undefined;
   if (isDefiner(form.operator)) return name;
   if (recorded === undefined) return undefined;
-  // A list that begins with this name can be a call, which defines nothing.
+  // A list that begins with this name can be a call. A call defines nothing.
   const { uses } = nameMentionsIn(forms.formFrom(form.start), bareName);
   return uses.some(({ called }) => called) ? undefined : name;
 }

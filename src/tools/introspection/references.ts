@@ -98,12 +98,10 @@ function onlySource({ rows = [] }: ReferencesData, places: Places): string | und
   return place && others.length === 0 ? places.around(place, SOURCE.around, SOURCE.whole) : undefined;
 }
 
-/** A remark on a function that both sets and binds the variable. */
 const OWN_BINDING = ' (binds it too, so perhaps sets that binding only)';
 
 type ShownReferences = Omit<ReferencesData, 'rows'> & { rows: NameUser[] };
 
-/** The ways in which a function can use a variable. */
 const VERBS: readonly string[] = ['read', 'set', 'bind'];
 
 function referencesText(data: ShownReferences, offset: number, places: Places): string {

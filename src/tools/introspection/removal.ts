@@ -27,10 +27,10 @@ export interface Removal {
   /** For a package: the places that name it. */
   ofPackage?: Named<PackageRole>;
   ofSystem?: boolean;
-  /** The packages that use the package, or the systems that depend on the system. */
+  /** The packages that use the package, or the dependents of the system. */
   usedBy?: string[];
   symbolCount?: number;
-  /** Code that makes instances of a computed class, which may be this class. */
+  /** Code that makes instances of a computed class, perhaps of this one. */
   computed: CheckedCall[];
   /** Generic functions that use the method combination. */
   combined?: string[];
@@ -55,8 +55,8 @@ export function isNamed(facts: ImpactData): boolean {
   );
 }
 
-/** Returns a function that finds the places in a text that name the definition. The packages HOMES contain
- * the symbol. Exports are left out. */
+/** Returns a function that finds the places in a text with the name of the definition. The packages HOMES
+ * contain the symbol. Exports are left out. */
 export function namesFinder(facts: ImpactData, homes: readonly string[]) {
   const packages = new Set(facts.homes);
   const sought = usedOf({ name: facts.name, accessibleIn: homes, variable: isGlobalVariable(facts) });
@@ -73,7 +73,8 @@ interface Found<Of extends string> {
   row: CheckedCall;
 }
 
-/** Returns the effects of removing the definition. Places whose line is in TOLD are left out. */
+/** Returns the effects of removing the definition. Places on lines in TOLD, the text of the answer so far,
+ * are left out. */
 export function removalOf(facts: ImpactData, places: Places, history: ReplHistory, told = ''): Removal {
   const { combined, symbolMacro, usedBy, symbolCount, methods = [] } = facts;
   if (facts.system) return { named: {}, ofSystem: true, usedBy, computed: [], methods: [], isNamed: false };
@@ -194,7 +195,6 @@ function specializedElsewhere(
   });
 }
 
-/** Maximum number of evaluations to search. */
 const SEARCH_LIMIT = 1000;
 
 /** Returns the places in evaluated definitions that name SOUGHT. Only the newest definition of a name counts.

@@ -134,7 +134,6 @@ function currentNote({ package: name, count }: { package: string; count: number 
   return `Note: ${what}; package: "${name}" lists ${one ? 'it' : 'them'}.`;
 }
 
-/** Default maximum number of methods of a generic function to list. */
 const METHOD_LIMIT = 20;
 
 const DESCRIBE_SYMBOL = {

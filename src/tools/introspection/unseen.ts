@@ -1,5 +1,5 @@
-// Finds forms that may call a function without certain callers, because SBCL does not record code that ran
-// while its file was compiled. Renders functions that may call it by a computed name.
+// Finds forms that may call a function without known callers. SBCL does not record code that ran only while
+// its file was compiled. Also renders functions that may call it by a computed name.
 
 import type { Told } from '../../kernel/told.ts';
 import { callMentionsIn } from '../../source/calls.ts';
@@ -19,7 +19,7 @@ interface Unseen {
 }
 
 /** Returns the top-level forms in loaded files that call the name or pass it as a function. With SITES, adds
- * the places. Uses inside a definition in TOLD are left out. */
+ * the places. Uses inside the definitions in TOLD are left out. */
 export function unseenUsers(
   found: Unseen,
   told: readonly NameUser[],
@@ -47,7 +47,6 @@ export function unseenUsers(
   return [...users.values()];
 }
 
-/** Returns true when index START is inside one of DEFINITIONS with a name in NAMES. */
 function isWithin(definitions: readonly Defined[], start: number, names: ReadonlySet<string>): boolean {
   return definitions.some(
     (each) =>
@@ -55,8 +54,8 @@ function isWithin(definitions: readonly Defined[], start: number, names: Readonl
   );
 }
 
-/** Returns true when TOLD has the same NAMES and TOTAL: functions that may call a function by a computed
- * name. */
+/** Returns true when an earlier answer (TOLD) has the same NAMES and TOTAL. These functions find symbols by
+ * computed names, so they may call a function without a record of it. */
 export function unseenBefore(
   names: readonly string[],
   total: number | undefined,

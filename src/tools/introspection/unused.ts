@@ -12,8 +12,8 @@ import type { Places } from '../places.ts';
 import { unknownNotes } from './unknown-users.ts';
 import { unseenUsers } from './unseen.ts';
 
-/** Returns the functions of a package that no code uses. With `within`, only the code of that system counts.
- */
+/** Returns the functions of a package that no code uses. With `within`, only the code of that system
+ * counts. */
 export async function unusedFunctions(
   image: Image,
   places: Places,
@@ -46,7 +46,6 @@ function isUsedAtTop(
   return unseenUsers(macro, [{ name }], places, false).length > 0;
 }
 
-/** Headers of the lists, in the order of the answer. */
 const HEADERS = ['Exported functions', 'Exported macros', 'Internal functions', 'Internal macros'];
 
 function headerOf({ external, macro }: UnusedRow): string {

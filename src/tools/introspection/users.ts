@@ -49,7 +49,6 @@ interface UsersPage {
   named: number;
   /** True to add the places of uses (S3.18). */
   sites: boolean;
-  /** True when the name is a variable. */
   variable?: boolean;
 }
 
@@ -75,7 +74,6 @@ export function usersOf(
   };
 }
 
-/** Returns the top-level forms that use the name. */
 function formsUsing(
   { name, packages = {}, rows = [], outside = [] }: Uses,
   places: Places,

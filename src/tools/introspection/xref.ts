@@ -133,7 +133,7 @@ async function callersOf(
     // `named` counts the callers in the cross references. `users` counts code outside functions: `outside`
     // certainly calls the function, `outsidePossible` only has its name in data. `unseen` are forms that ran
     // while their file was compiled. They are listed in this order, so `from` is the number of `unseen` on
-    // earlier pages. A caller in `repeated` is in `outside` too, so it is subtracted once.
+    // earlier pages. A caller in `repeated` is in `outside` too, and counts once.
     const named = found.callers + found.others + found.possible;
     const sites = args.sites ?? false;
     const users = usersOf(found, places, { page, named, sites });
@@ -216,8 +216,8 @@ function callersText(data: ShownCallers, { offset, several, places, told }: Call
   return [listsText(blocks, hasMore(page), first), ...notes].filter(Boolean).join('\n');
 }
 
-/** Returns a note on functions that may call this one by a computed name. The note is shorter when TOLD has
- * it. Returns false when there are none. */
+/** Returns a note on functions that may call this one by a computed name. The note is shorter when an earlier
+ * answer (TOLD) has it. Returns false when there are none. */
 function findingNote({ finding = [], findingCount }: ShownCallers, told: Told | undefined): string | false {
   if (finding.length === 0) return false;
   if (unseenBefore(finding, findingCount, told))
@@ -226,7 +226,7 @@ function findingNote({ finding = [], findingCount }: ShownCallers, told: Told | 
   return `Note: what gets symbols by INTERN, FIND-SYMBOL or the reader may call it unseen: ${names}.`;
 }
 
-/** Notes on names whose uses in top-level forms SBCL does not record (C31). */
+/** Notes on names with unrecorded uses in top-level forms (C31). */
 const UNRECORDED = {
   macro: 'Note: SBCL does not record where top-level forms use a macro; search_in_buffer finds such forms.',
   inline:

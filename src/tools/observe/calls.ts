@@ -51,7 +51,7 @@ export async function observeCalls(
   return observeRefusalResult(value, places) ?? observedResult(reply, places, { seen: observed, text: told });
 }
 
-/** Returns OBSERVED with a mark on each function whose calls of itself are not recorded. */
+/** Returns OBSERVED with a mark on each function that calls itself without a record of these calls. */
 function withOwnCalls(observed: ObservedCalls, places: Places): ObservedCalls {
   const functions = observed.functions?.map(({ apart, ...told }): ObservedFunction => {
     const own = told.unseen === undefined && apart !== undefined && callsItself(told.name, apart, places);
@@ -130,7 +130,7 @@ const ENTERED = 100;
 /** The answer mentions the slowdown by recording from this factor on. */
 const SLOWER = 1.2;
 
-/** Returns notes on calls that were not recorded or not kept, and on the time that recording took; '' when
+/** Returns notes on unrecorded calls, on calls that were not kept, and on the time for recording; '' when
  * there are none. */
 function notesText(observed: ObservedCalls): string {
   const { functions = [], rows = [], shrunk, slower = 1, total, kept, milliseconds } = observed;

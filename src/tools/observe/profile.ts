@@ -55,7 +55,7 @@ function profileText(profile: Profile, mode: string, places: Places): string {
         : 'there was too little of it';
     return `${head}\nNo function of the program was in them: ${why}.`;
   }
-  // Bytes by function are correct only when each sample stands for the same number of bytes, and none is
+  // Bytes by function are correct only when each sample represents the same number of bytes, and none is
   // missing.
   const bytes = mode === 'alloc' && !profile.large && !profile.full ? octets : undefined;
   const lines = spots.map((spot) => spotText(spot, places, bytes));

@@ -34,7 +34,6 @@ export interface Followed {
   left: NonNullable<RenameFinished['left']>;
 }
 
-/** Maximum number of callers of an old name to search. */
 const CALLER_LIMIT = 1000;
 
 /** The objects that the update of the image works with. */
@@ -54,7 +53,6 @@ export async function follow(
   return new ImageUpdate(ground, facts, plan, context).run();
 }
 
-/** The update of the image after a rename. */
 class ImageUpdate {
   readonly #image: Image;
   readonly #places: Places;

@@ -50,7 +50,7 @@ export interface RenamePlan {
   outside: string[];
   /** Places where the reader stopped, so the rest of the file was not searched. */
   cut: string[];
-  /** Lisp files of the workspace that cannot be read, or that are too large. */
+  /** Lisp files of the workspace that are too large or cannot be read. */
   unread: string[];
   /** Occurrences of the new name when a symbol with that name exists, but has no definition. */
   merged: string[];
@@ -118,7 +118,6 @@ class Planning {
   /** For each name, the definitions that accept it as a keyword, such as constructors with a slot of that
    * name. */
   readonly #takers = new Map<string, Takers>();
-  /** Real paths of the loaded files. */
   readonly #loaded = new Set<string>();
   readonly #plan: RenamePlan;
 
@@ -235,8 +234,8 @@ class Planning {
       if (classes.has(name)) for (const each of below) classes.add(each);
   }
 
-  /** Adds the occurrences in FILE to the plan: edits, occurrences that are not renamed, or uses in a file
-   * that cannot be written. */
+  /** Adds the occurrences in FILE to the plan: edits, occurrences that are not renamed, or uses when FILE
+   * cannot be written. */
   async #scan(file: string): Promise<void> {
     const { places, workspace } = this.#dependencies;
     const name = places.fileName(file);
@@ -302,7 +301,7 @@ class Planning {
     return { real: file, present, before, after, edits, lines: edits.map(({ start }) => lineOf(start)) };
   }
 
-  /** Throws a CallError for a definition whose name a macro makes, or whose file cannot be written. */
+  /** Throws a CallError for a definition with a name from a macro, or in a file that cannot be written. */
   async #checkDefinitions(): Promise<void> {
     const { name } = this.#facts;
     const { places } = this.#dependencies;

@@ -1,5 +1,4 @@
-// Renders the coverage of a test run: definitions that never ran, and lines of other definitions that never
-// ran.
+// Renders the coverage of a test run: the definitions and the lines that never ran.
 
 import type { CoverageData, MeasuredDefinition } from '../../image/wire/operations.ts';
 import { cutText, fewOf, fittingRows } from '../../kernel/reply.ts';
@@ -161,7 +160,7 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
   ].join('\n');
 }
 
-/** Returns the line on TESTS whose coverage was lost with the image; '' when there are none. */
+/** Returns the line on TESTS without coverage, because the image was lost; '' when there are none. */
 export function lostLine(tests: readonly string[]): string {
   return tests.length === 0
     ? ''

@@ -113,7 +113,6 @@ function testLines(test: TestOutcome, where: (place: Place | undefined) => strin
   return lines;
 }
 
-/** Returns FAILURES without duplicates. */
 function distinct(failures: readonly TestFailure[]): TestFailure[] {
   return [...new Map(failures.map((failure) => [JSON.stringify(failure), failure])).values()];
 }

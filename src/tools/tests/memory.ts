@@ -2,11 +2,11 @@
 
 import type { TestResult } from '../../image/wire/operations.ts';
 
-/** Names of tests whose results differ from their last run. */
+/** Names of tests, by the change of their results since their last run. */
 export interface ChangedResults {
   broken: string[];
   fixed: string[];
-  /** Tests that ran for the first time, in systems that had run before. */
+  /** Tests that ran for the first time. Their systems had run before. */
   fresh: string[];
   /** Tests of the last run of the same systems that did not run this time. */
   missing: string[];
@@ -15,10 +15,10 @@ export interface ChangedResults {
 /** The last result of a test. */
 interface Known {
   passed: boolean;
-  /** The systems, joined by blanks, of the last run of whole systems with this test; '' when there was none.
-   */
+  /** The systems, joined by blanks, of the last run of whole systems with this test; '' when there was
+   * none. */
   systems: string;
-  /** The systems whose tests include this test. Empty when the test only ran by name. */
+  /** The systems that include this test. Empty when the test only ran by name. */
   of: readonly string[];
 }
 

@@ -63,7 +63,6 @@ export async function prepare(
     : { systems, said: joinSections(said) };
 }
 
-/** Returns the result when the systems to test could not be determined. */
 function notPlanned(ending: Ending, places: Places): Result {
   const why =
     ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places);

@@ -45,7 +45,7 @@ export class ReachedDefinitions {
     return [...new Set(all)];
   }
 
-  /** Returns the tests that reached a definition for which IS_ONE returns true. */
+  /** Returns the tests that reached a definition accepted by IS_ONE. */
   testsReaching(isOne: (definition: Recorded) => boolean): string[] {
     return [...this.#tests].flatMap(([test, { definitions, bits }]) =>
       definitions.some((each, index) => hasBit(bits, index) && isOne(each)) ? [test] : [],

@@ -18,14 +18,13 @@ import type { TestDependencies } from './dependencies.ts';
 const DEFINERS: readonly string[] = ['DEFVAR', 'DEFPARAMETER', 'DEFGLOBAL'];
 
 /** Matches the standard operators that define no variable. Any other operator that begins with DEF may be a
- * macro that expands into a DEFVAR. */
+ * macro for a DEFVAR. */
 const OTHERS =
   /^DEF(?:UN|MACRO|GENERIC|METHOD|CLASS|STRUCT|TYPE|SETF|PACKAGE|CONSTANT|INE-(?:COMPILER-MACRO|CONDITION|METHOD-COMBINATION|MODIFY-MACRO|SETF-EXPANDER|SYMBOL-MACRO))$/;
 
 /** Maximum number of variables with a similar name to search. */
 const SIMILAR = 500;
 
-/** The last sentence of errors on variables that cannot be set. */
 const NOTHING_DONE = 'No variable was set, and no tests ran.';
 
 /** The form that sets a variable. `home` is the package for reading the form. */
@@ -75,7 +74,7 @@ async function settingOf(
   const own = loaded.filter(isOwn);
   const all = own.length > 0 ? own : loaded;
   if (all.length === 0) {
-    // SBCL has no file for a variable whose latest definition was evaluated.
+    // SBCL has no file for a variable when its latest definition was evaluated.
     for await (const file of lispFiles(workspace, places, lookupBudget()))
       all.push(...definitionsIn(file, symbol, places).filter(isOwn));
   }
@@ -158,8 +157,8 @@ async function variableAt(image: Image, name: string, context: CallContext): Pro
   return variable && { symbol, files: [...new Set(sources.flatMap(({ file }) => file ?? []))] };
 }
 
-/** Returns the qualified names of all variables NAME (without package). Those defined below ROOT come first.
- */
+/** Returns the qualified names of all variables NAME (without package). Those defined below ROOT come
+ * first. */
 async function variablesElsewhere(
   image: Image,
   root: string,

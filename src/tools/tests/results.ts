@@ -51,7 +51,6 @@ export function signalledText({ type, text }: { type: string; text: string }): s
   return `${conditionName(type)}: ${text.replace(/\s+/g, ' ')}`;
 }
 
-/** Returns the reason why a test did not finish in a run with this ENDING. */
 function whyLeft(ending: Ending): string {
   switch (ending.kind) {
     case 'lost':

@@ -166,8 +166,8 @@ async function previewOf(
   };
 }
 
-/** Joins RAN, the result of the tests, with the results of the edits before and of the forms after the tests.
- */
+/** Joins RAN, the result of the tests, with the results of the edits before and of the forms after the
+ * tests. */
 function together(ran: Result, edited: Result | undefined, evaluated: Result | undefined): Result {
   if (edited === undefined && evaluated === undefined) return ran;
   return {
@@ -238,7 +238,7 @@ async function chosenTests(dependencies: TestDependencies, args: Arguments): Pro
   return { again };
 }
 
-/** Returns the tests that reached the definition NAME in their last run with coverage, and tests that reached
+/** Returns the tests that reached the definition NAME in their last run with coverage, and tests of
  * definitions changed since. Throws a CallError when NAME was not measured. */
 async function reaching({ reached, places }: TestDependencies, name: string): Promise<Chosen> {
   if (!reached.any) {

@@ -124,7 +124,7 @@ export interface TestRunReport {
   milliseconds: number;
   /** The text on the loads before the run. */
   said: string;
-  /** Tests that ran because code that they had reached was changed. */
+  /** Tests that ran because code in their coverage was changed. */
   changed: readonly string[];
   /** Tests that did not run and have no recorded coverage. */
   unrecorded: readonly string[];
@@ -132,7 +132,6 @@ export interface TestRunReport {
   losses: readonly string[];
   /** The sentence on runs that were not made. */
   shortfall: string;
-  /** The seed of the first run. */
   seed: number | undefined;
   /** The sentence on tests that may not have run, because an earlier one did not finish. */
   behind: string;
@@ -223,8 +222,8 @@ export interface UnsetTexts {
   lines: string;
 }
 
-/** Returns the texts on UNSET, of which there are TOTAL. Variables that TOLD has with the same values are
- * only named. */
+/** Returns the texts on UNSET, of which there are TOTAL. Variables that an earlier answer (TOLD) has with the
+ * same value are only named. */
 export function unsetTexts(
   unset: readonly UnsetVariable[],
   total = unset.length,
@@ -242,8 +241,8 @@ export function unsetTexts(
   return { which, lines };
 }
 
-/** Returns the line with the call that sets those of UNSET whose definition has a value; '' when there are
- * none. */
+/** Returns the line with the call that sets those of UNSET with a value in their definition; '' when there
+ * are none. */
 function resetLine(unset: readonly UnsetVariable[]): string {
   const known = unset.filter(({ says }) => says !== undefined);
   if (known.length === 0) return '';
@@ -262,7 +261,6 @@ function behindText(tests: readonly TestOutcome[], ending: Ending, behind: strin
     : [endingText({ ...ending, frames: [] } as Ending), behind].filter(Boolean).join(' ');
 }
 
-/** Maximum number of frames of an interrupted run to show. */
 const FRAMES = 3;
 
 function frameLines(ending: Ending, places: Places): string {

@@ -65,7 +65,7 @@ export class Run {
   readonly #coverage: CoverageData[] = [];
   /** For each image lost between two tests: sentences, and the number of outcomes at that time. */
   readonly #losses: { text: string; later: string; ran: number }[] = [];
-  /** Tests whose coverage was lost with an image. */
+  /** Tests without coverage, because their image was lost. */
   readonly #unmeasured: string[] = [];
   #milliseconds = 0;
   #loadedAll = false;
@@ -79,7 +79,8 @@ export class Run {
 
   /** Runs the tests in rounds and returns the result. When a round does not find the requested name, all
    * systems are loaded and it is repeated once. With `isolate`, a further round with the remaining tests
-   * follows a test that did not finish. With `repeat`, the run is repeated until the timeout. */
+   * follows a test that did not finish. With `repeat`, there are that many runs, unless the timeout ends
+   * them. */
   async perform(context: CallContext): Promise<Result> {
     const { holds, places } = this.#dependencies;
     for (;;) {
@@ -184,8 +185,8 @@ export class Run {
     return outcomesOf(data, ending).some(({ test, left }) => (left || lost) && !known.has(test));
   }
 
-  /** Returns the result of the run. REPLY is that of the last round. HELD is true when the run stopped at a
-   * held error. */
+  /** Returns the result of the run. REPLY is that of the last round. HELD is true when an error was held
+   * during the run. */
   #result(reply: Reply<'test-run'>, held: boolean, told?: ToldBefore): Result {
     const { data, ending } = reply;
     const { value, gone = [] } = data;
@@ -228,7 +229,6 @@ export class Run {
     });
   }
 
-  /** Returns the tests that did not run, because their files no longer have them. */
   #former({ former = [] }: Reply<'test-run'>['data']): FormerTest[] {
     return former.map(({ test, file }) => ({ test, file: this.#dependencies.places.fileName(file) }));
   }
@@ -314,7 +314,6 @@ export class Run {
     return { data, failed };
   }
 
-  /** Returns the coverage of the run, when the call requested it. */
   #covered(): { data?: object; text: string } | undefined {
     if (!this.#how.coverage) return undefined;
     if (this.#coverage.length === 0)
@@ -338,7 +337,6 @@ export class Run {
     return held ? `The run ended there: once an error was held, isolate does not go on.${which}` : '';
   }
 
-  /** Returns the names of the tested systems or tests, as the subject of the headline. */
   #what(): string {
     const { systems, name, package: home, touching } = this.#asked;
     const again = touching === undefined ? 'Tests that failed before' : `Tests that reach ${touching.name}`;

@@ -18,8 +18,8 @@ const UNMEASURED = {
   busy: 'What tests run cannot be measured, as another run with coverage is under way. Wait for it, or run without coverage.',
 };
 
-/** Returns the result for a test name that is unknown or ambiguous, or for coverage that cannot be measured.
- */
+/** Returns the result for a test name that is unknown or ambiguous, or for coverage that cannot be
+ * measured. */
 export function nameResult({ missing, several, unmeasured, known = [] }: TestLookup): Result {
   if (unmeasured !== undefined)
     return { data: { unmeasured }, text: `${UNMEASURED[unmeasured]} Nothing ran.`, failed: true };
