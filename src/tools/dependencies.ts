@@ -10,6 +10,7 @@ import type { HeldToolCalls } from './debug/hold.ts';
 import type { Places } from './places.ts';
 import type { ShownWarnings } from './shown-warnings.ts';
 
+/** The image, the workspace and the records that tools work with. */
 export interface ToolDependencies {
   image: Image;
   /** The same image when this server started it and can restart it; undefined when somebody else runs the

@@ -35,6 +35,7 @@ export const SHOWN = 20;
 /** Limit in milliseconds for each query to the running image. */
 const ASK_MS = 10_000;
 
+/** A call of a tool in a fresh image. `running` is for the session's own image, `folder` for fasls. */
 export interface FreshCall {
   running: ToolDependencies;
   way: FreshWay;

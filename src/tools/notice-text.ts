@@ -9,6 +9,7 @@ import { foldedLines, secondsText } from './endings.ts';
 import { lossText } from './loss-text.ts';
 import { newestCall } from './stack.ts';
 
+/** Returns NOTICE as text for a model. */
 export function noticeText(notice: ImageNotice): string {
   switch (notice.kind) {
     case 'raw':

@@ -7,6 +7,7 @@ import { secondsText } from './endings.ts';
 /** Garbage collection of less than this many milliseconds is not shown. */
 const TOLD_MS = 50;
 
+/** Returns PROGRESS as one line. */
 export function progressText(progress: Progress): string {
   const { milliseconds, waiting, building, file, silentMs } = progress;
   const parts = [

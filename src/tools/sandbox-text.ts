@@ -6,6 +6,7 @@ import { dirname, resolve } from 'node:path';
 import { isThere, realPathOf, UnresponsiveFolderError, withFileTimeout } from '../files/answering.ts';
 import { visibleName } from '../visible.ts';
 
+/** The limits of the sandbox for code in the image. */
 export interface SandboxLimits {
   /** The folder for relative paths. */
   root: string;

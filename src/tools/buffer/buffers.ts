@@ -47,6 +47,7 @@ const FIND_MS = 3000;
 const SEARCH_ENTRIES = 100_000;
 const SEARCH_MS = 10_000;
 
+/** Returns a new budget for a search of all files. */
 export function searchBudget(): Budget {
   return budgetOf(SEARCH_ENTRIES, SEARCH_MS);
 }
@@ -54,6 +55,7 @@ export function searchBudget(): Budget {
 /** Maximum number of files to list when a name is ambiguous. */
 const LIST_LIMIT = 20;
 
+/** The files of a workspace as buffers. */
 export class WorkspaceBuffers {
   readonly #workspace: Workspace;
   readonly #pendingEdits: PendingEdits;

@@ -6,6 +6,7 @@ import { callOptions, limitOption } from '../calling.ts';
 import type { Places } from '../places.ts';
 import type { HeldToolCalls } from './hold.ts';
 
+/** The objects that the tool debug works with. */
 export interface DebugDependencies {
   readonly image: Image;
   readonly holds: HeldToolCalls;

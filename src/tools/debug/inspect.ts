@@ -47,6 +47,7 @@ const INSPECT = {
   ],
 } as const satisfies ToolDescription;
 
+/** Returns the tool inspect for IMAGE. */
 export function inspectTool(image: Image) {
   return defineTool({
     ...INSPECT,

@@ -115,6 +115,7 @@ export async function watchErrors(
   return { data, text: joinSections([text, unknown]) };
 }
 
+/** Stops recording errors, and returns a result with the number of recorded ones. */
 export async function unwatchErrors({ image, context }: DebugDependencies): Promise<Result> {
   const data = foundValue(await image.call('debug-watch', { off: true }, callOptions(context)));
   const { watched = 0 } = data;

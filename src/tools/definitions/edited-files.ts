@@ -18,6 +18,7 @@ export interface EditSplice extends Splice {
   label: string;
 }
 
+/** A file to edit, with the splices that edits have added so far. */
 export interface EditedFile {
   /** The path in the call. */
   path: string;
@@ -47,6 +48,7 @@ export interface PlannedFile extends EditedFile {
   missing: readonly string[];
 }
 
+/** The files that a call edits. */
 export class EditedFiles {
   readonly #workspace: Workspace;
   readonly #features: ReadonlySet<string>;

@@ -46,6 +46,7 @@ export interface CallsEdit {
   pattern: CallPattern;
 }
 
+/** A change of one definition. */
 export type DefinitionChange =
   | { kind: 'replace' | 'before' | 'after'; text: string }
   | { kind: 'delete' }

@@ -5,6 +5,7 @@ import type { Image } from '../../image/image.ts';
 import type { ReplHistory } from '../../records/repl-history.ts';
 import type { Places } from '../places.ts';
 
+/** The objects through which tools find definitions. */
 export interface Origins {
   image: Image;
   places: Places;

@@ -73,6 +73,7 @@ const READ_DEFINITION = {
 
 export type ReadArguments = ArgumentsFor<typeof READ_DEFINITION>;
 
+/** Returns the tool read_definition, which finds definitions through ORIGINS. */
 export function readDefinitionTool(origins: Origins) {
   return defineTool({
     ...READ_DEFINITION,

@@ -48,6 +48,7 @@ const GET_REPL_HISTORY = {
  * evaluation itself has them in full. */
 const LINES_IN_LIST = 6;
 
+/** Returns the tool get_repl_history, which reads HISTORY. */
 export function getReplHistoryTool(history: ReplHistory) {
   return defineTool({ ...GET_REPL_HISTORY, handler: (args, context) => readHistory(history, args, context) });
 }

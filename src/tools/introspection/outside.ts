@@ -43,6 +43,7 @@ export interface OutsideUser {
   sites?: { at: string; text: string }[];
 }
 
+/** A search for the uses of one name. */
 export interface UseQuery {
   /** The name, without its package. */
   used: string;

@@ -95,6 +95,7 @@ export function groupByForm(uses: readonly Place[]): Place[][] {
   return [...groupBy(uses, keyOf).values()];
 }
 
+/** Returns the line for a site: place, text and method. */
 export function siteText({ at, text, method }: UserSite): string {
   return [at, text, method && `[method ${method}]`].filter(Boolean).join('  ');
 }

@@ -10,6 +10,7 @@ import { durationText, firstRunText, sizeText } from './units.ts';
 /** Default time in seconds for measuring two forms. */
 const SECONDS = 2;
 
+/** Measures FORM and AGAINST in turn, and returns the result. */
 export async function observeTimes(observing: Observing, form: string, against: string): Promise<Result> {
   const { image, args, places } = observing;
   const { seconds = SECONDS } = args;

@@ -22,6 +22,7 @@ interface Known {
   of: readonly string[];
 }
 
+/** The last result of each test. */
 export class TestMemory {
   readonly #tests = new Map<string, Known>();
   /** The systems that ran as a whole. */

@@ -108,6 +108,7 @@ async function load(
   };
 }
 
+/** Returns the result when no system of the workspace has tests. */
 export function nothingToRun(): Result {
   return {
     data: {},

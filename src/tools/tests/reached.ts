@@ -21,6 +21,7 @@ interface Reached {
  * `several` are the names when more than one was found. `near` are similar names when none was found. */
 export type Found = { name: string; tests: string[] } | { several: string[] } | { near: string[] };
 
+/** The definitions that each test reached in its last run with coverage. */
 export class ReachedDefinitions {
   readonly #tests = new Map<string, Reached>();
   readonly #names = new Set<string>();

@@ -14,6 +14,7 @@ import { failureLines, type Shown, shortNames } from './failures.ts';
 import { type ChangedResults, hasNotPassed } from './memory.ts';
 import { signalledText, type TestOutcome } from './results.ts';
 
+/** Totals of a test run. */
 export interface Counts {
   tests: number;
   checks: number;
@@ -24,6 +25,7 @@ export interface Counts {
   failedTests: number;
 }
 
+/** Returns the totals of TESTS. */
 export function countsOf(tests: readonly TestOutcome[]): Counts {
   const sum = (name: 'checks' | 'failed' | 'errors' | 'skipped' | 'expected') =>
     tests.reduce((total, test) => total + (test[name] ?? 0), 0);
@@ -137,6 +139,7 @@ export interface TestRunReport {
   behind: string;
 }
 
+/** Returns the text of a run. */
 export function runText(told: TestRunReport, shown: Shown): string {
   const { tests, difference, gone, unseen, stale, ending, said, changed, unrecorded } = told;
   const counts = countsOf(tests);

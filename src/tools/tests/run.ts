@@ -52,6 +52,7 @@ interface How {
   readonly on_error?: 'end' | 'hold';
 }
 
+/** One call of run_tests. */
 export class Run {
   readonly #dependencies: TestDependencies;
   readonly #how: How;
