@@ -28,7 +28,7 @@ export function endingText(ending: Ending, places?: Places): string {
   }
 }
 
-/** Why a call ended before it began. */
+/** For each reason of an interruption, a phrase on a call that ended before it began. */
 const NOT_STARTED_REASONS: Partial<Record<Interruption['reason'], string>> = {
   interrupt: 'by the tool interrupt',
   ending: 'because the server is ending',

@@ -26,7 +26,7 @@ const CROSSING = /Invalid cross-device link/;
 const BUSY = /Device or resource busy/;
 /** The error messages for an access to a hidden file. */
 const UNSEEN = /Permission denied|No such file or directory|does not exist/;
-/** The error message for a Unix socket. */
+/** The error message when code in the sandbox opens a Unix socket. */
 const NO_SOCKET = /Address family not supported by protocol/;
 /** The error messages for a connection when there is no network. */
 const NO_NETWORK = /Network is unreachable|Temporary failure in name resolution/;

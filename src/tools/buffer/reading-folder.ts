@@ -12,7 +12,7 @@ type FileEntry = Result & { data: object };
 
 /** Maximum number of characters of text to collect for one answer. */
 const TEXT_LIMIT = 80_000;
-/** The same limit for code, which reads data. Data need not fit into one answer. */
+/** Maximum number of characters of text to collect for code, because data need not fit into one answer. */
 const DATA_TEXT_LIMIT = 8_000_000;
 
 /** A request for a directory. `whole` is true when code reads the data, which need not fit into one answer. */

@@ -66,7 +66,7 @@ export class Locator {
     const best = bestFitting(ofSymbol, query);
     const found = best.length > 1 ? this.#loaded(this.#ofSameKind(best, edit), known) : best;
     const [only, ...more] = found;
-    // Opening the file throws the error that says why it cannot be changed.
+    // Opening the file throws an error with the reason why it cannot be changed.
     if (only === undefined && outside !== undefined) await this.#files.open(outside);
     if (only === undefined) throw new CallError(`${label}: ${this.#noneText(edit, paths, known)}`);
     if (more.length > 0) throw new CallError(`${label}: ${severalText(query.name, found)}`);

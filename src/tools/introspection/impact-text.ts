@@ -52,7 +52,7 @@ export interface Impact extends Partial<CheckedCalls> {
   recompile: Recompile;
   /** Functions that find symbols by computed names, so may call the definition. */
   finding: LocatedUse[];
-  /** Total number of such functions; `finding` may list fewer. */
+  /** Total number of functions for `finding`, which may list fewer. */
   findingCount: number;
   methods: LocatedUse[];
   accessors: ChangedFunction[];

@@ -64,7 +64,8 @@ export function unseenBefore(
   return names.length > 0 && told?.repeats('unseen callers', `${names.join(' ')} ${total}`) === true;
 }
 
-/** Returns a clause on such functions for a repeated answer. DONE is the verb for their use of the name. */
+/** Returns the clause for NAMES, when an earlier answer has them. They may use the sought name without a
+ * record of it. DONE is the verb for that. */
 export function unseenAgain(
   names: readonly string[],
   total: number | undefined,

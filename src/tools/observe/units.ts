@@ -27,7 +27,7 @@ export function countText(count: number, noun: string): string {
   return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Smaller differences, in milliseconds, are not mentioned. */
+/** A difference below this many milliseconds is not mentioned. */
 export const MUCH_MS = 50;
 
 /** Returns a sentence on the first run of a form, which fills caches, when its time FIRST differs much from

@@ -120,7 +120,7 @@ export interface TestRunReport {
   stale: readonly string[];
   /** Variables that loads did not set, perhaps incomplete. */
   unset: readonly UnsetVariable[];
-  /** Texts of the answer on these variables. */
+  /** Texts of the answer on the variables in `unset`. */
   unsetSaid: UnsetTexts;
   ending: Ending;
   milliseconds: number;
