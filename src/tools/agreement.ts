@@ -16,8 +16,8 @@ import type { Told } from '../kernel/told.ts';
 import { groupBy } from './grouping.ts';
 import type { Places } from './places.ts';
 
-/** Returns a function that renders the place of FORM, the number of a top-level form in FILE; only the name
- *  of FILE when FORM is undefined. */
+/** Returns a function that renders the place of top-level form number `form` of `file`. Without a form it
+ * renders the file name. */
 export function formPlaces(places: Places) {
   return (file: string, form: number | undefined) =>
     form === undefined ? places.fileName(file) : places.locate({ file, form }, { name: '' });
@@ -37,17 +37,17 @@ function pluralOf(kind: string): string {
   return kind.endsWith('s') ? `${kind}es` : kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`;
 }
 
-/** Returns the end of a list that shows SHOWN of TOTAL items; empty when it shows all. */
+/** Returns the end of a list: how many of TOTAL items it does not show; empty when it shows all. */
 export function moreText(shown: number, total = shown): string {
   return total > shown ? ` and ${total - shown} more` : '';
 }
 
-/** Maximum number of names in a line on what was told before. */
+/** Maximum number of names in a line that repeats an earlier answer. */
 const AGAIN = 5;
 
 /** Returns lines on definitions in the image that their files no longer have, and how to remove them.
- *  FORGETTING is the file that was loaded with forget: true. When OLD has definitions of that file, the load
- *  did not remove them. A file whose line the reader was TOLD gets a shorter one. */
+ * `forgetting` is the file that was loaded with forget: true. Files in an earlier answer (`told`) get a
+ * shorter line. */
 export function oldLines(
   old: readonly OldItem[],
   total: number | undefined,
@@ -80,8 +80,8 @@ export function oldLines(
   ];
 }
 
-/** Returns a line on a load of FILE with forget: true that removed nothing. MORE is the number of definitions
- *  that are not listed yet. */
+/** Returns the line for a load with forget: true that removed nothing. MORE is the number of definitions not
+ * listed yet. */
 function notRemovedText(file: string, more: number, places: Places): string {
   const nothing = `Nothing of ${places.fileName(file)} was removed`;
   return more > 0
@@ -89,10 +89,9 @@ function notRemovedText(file: string, more: number, places: Places): string {
     : `${nothing}, because not all these definitions had been listed. load_file with forget: true again removes them.`;
 }
 
-/** Kinds of definitions of which SBCL does not record who uses them. */
+/** SBCL does not record the users of definitions of these kinds. */
 const UNRECORDED = ['type', 'setf expander', 'alien type'];
 
-/** Returns a line on those of ITEMS whose users SBCL does not record, and what finds them. */
 function unrecordedLines(items: readonly Item[]): string[] {
   const unrecorded = items.filter(({ kind }) => UNRECORDED.includes(kind));
   return unrecorded.length > 0
@@ -102,7 +101,7 @@ function unrecordedLines(items: readonly Item[]): string[] {
     : [];
 }
 
-/** Returns lines on what load_file with forget: true would leave of OLD, and on whose users are not known. */
+/** Returns lines on the definitions of OLD that load_file with forget: true would not remove, and why. */
 function stayingLines(old: readonly OldItem[], places: Places): string[] {
   const lines = old.flatMap((item) => {
     const reasons = reasonsText(item, places);
@@ -116,8 +115,8 @@ function stayingLines(old: readonly OldItem[], places: Places): string[] {
   ];
 }
 
-/** Returns the section on methods that were removed because their generic function got another lambda list,
- *  and that were not defined again since. */
+/** Returns the section on methods that were removed because the lambda list of their generic function
+ * changed. Methods defined again since are not among them. */
 export function displacedSection(
   { displaced = [], displacedTotal }: Pick<Remarks, 'displaced' | 'displacedTotal'>,
   places: Places,
@@ -132,7 +131,7 @@ export function displacedSection(
   return `Taken out of the image, because the generic function takes other arguments now: ${entries.join('; ')}${more}. Define each with the new arguments.`;
 }
 
-/** Returns lines on variables that a load did not set again because they were bound. */
+/** Returns lines on variables that a load did not set, because they were bound already. */
 export function unsetLines(unset: readonly UnsetVariable[], total?: number): string[] {
   if (unset.length === 0) return [];
   return [
@@ -146,8 +145,8 @@ function unsetEntry({ name, value, says }: UnsetVariable): string {
     : `${name} is ${value}, the file says ${says}`;
 }
 
-/** Splits UNSET, variables that a load did not set again: those that the reader was TOLD with the same values, and those
- *  that are NEWS. */
+/** Splits UNSET, the variables that a load did not set: `before` are those that an earlier answer (TOLD) has
+ * with the same value, `news` the others. */
 export function splitUnset(
   unset: readonly UnsetVariable[],
   told: Told | undefined,
@@ -156,13 +155,13 @@ export function splitUnset(
   return { before, news: unset.filter((variable) => !before.includes(variable)) };
 }
 
-/** Returns the names of the first of UNSET, and how many of TOTAL are not named. */
+/** Returns the names of the first variables of UNSET, and how many of TOTAL are not named. */
 export function unsetNames(unset: readonly UnsetVariable[], total = unset.length): string {
   const names = unset.slice(0, AGAIN).map(({ name }) => name);
   return names.join(', ') + moreText(names.length, total);
 }
 
-/** Returns lines on UNSET, variables that a load did not set again, in few words for those that the reader was TOLD. */
+/** Returns lines on UNSET. Variables in an earlier answer (TOLD) are only named. */
 function unsetSince(
   unset: readonly UnsetVariable[],
   total: number | undefined,
@@ -175,7 +174,6 @@ function unsetSince(
   ];
 }
 
-/** Returns lines on classes whose slots changed, with the number of instances affected. */
 function reslottedLines(classes: readonly ReslottedClass[], total?: number): string[] {
   if (classes.length === 0) return [];
   const entries = classes.map((changed) => {
@@ -190,7 +188,7 @@ function reslottedLines(classes: readonly ReslottedClass[], total?: number): str
   return [`Classes whose slots changed: ${entries.join(', ')}${moreText(classes.length, total)}.`];
 }
 
-/** Returns lines on structures whose instances are outdated. */
+/** Returns lines on structures that still have instances with the old slots. */
 function relaidLines(structures: readonly RelaidStructure[], total?: number): string[] {
   const lines = structures.map(({ name, taken, instances = 'perhaps some' }) => {
     const count = instances === 1 ? '1 instance' : `${instances} instances`;
@@ -217,7 +215,7 @@ export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number
   return more > 0 ? [...lines, `More changed definitions with such users: ${more}.`] : lines;
 }
 
-/** True when a list in the agreement is incomplete. */
+/** Returns true when a list in the agreement is incomplete. */
 export function isIncomplete({
   old,
   oldTotal,
@@ -235,7 +233,6 @@ export function isIncomplete({
   );
 }
 
-/** Returns what keeps ITEM from being removed; empty when nothing does. */
 function reasonsText(item: KeptItem, places: Places): string {
   return [
     ...(item.because ?? []),
@@ -244,12 +241,12 @@ function reasonsText(item: KeptItem, places: Places): string {
   ].join(', ');
 }
 
-/** Returns the line on ITEM, which was not removed. */
+/** Returns the line for ITEM, a definition that a load did not remove, with the reasons. */
 export function leftText(item: KeptItem, places: Places): string {
   return `Not removed: ${itemsText([item])}, because of ${reasonsText(item, places)}.`;
 }
 
-/** Returns the lines on those of GONE, removed definitions, that other code still uses, or names in its data. */
+/** Returns lines on removed definitions that other code still uses, or still names in data. */
 function stillUsedLines(gone: readonly GoneItem[], places: Places): string[] {
   const used = gone.flatMap((item) => {
     const by = [...(item.users ?? []), ...formTexts(item.usedAt, places)];
@@ -273,14 +270,13 @@ function stillUsedLines(gone: readonly GoneItem[], places: Places): string[] {
   ];
 }
 
-/** Returns the texts for FORMS, top-level forms of files. */
 function formTexts(forms: KeptItem['usedAt'] = [], places: Places): string[] {
   const placeOf = formPlaces(places);
   return forms.map(({ file, form }) => `the form at ${placeOf(file, form)}`);
 }
 
-/** Returns the section on differences between the image and the files of a load, or undefined when they
- *  agree. What the reader was TOLD before is said in few words. */
+/** Returns the section on differences between the image and the files of a load, or undefined when there are
+ * none. Differences in an earlier answer (TOLD) are shortened. */
 export function agreementSection(
   agreement: Agreement | undefined,
   places: Places,

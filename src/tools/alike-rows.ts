@@ -1,54 +1,54 @@
-// Shortens lists with many rows of the same shape: shows the first of these rows whole, and for the others
-// only their places, in one line.
+// Shortens lists with many similar rows: the first row is shown whole, and one line lists the places of
+// the others.
 
 import { fewOf, fittingRows } from '../kernel/reply.ts';
 import { commonPrefix } from '../source/qualified.ts';
 
-/** A row in short form: a place AT, as FILE:LINE:COLUMN, the NAME of the definition there, and what stands behind. */
+/** A row in short form. `at` is its place as FILE:LINE:COLUMN, `name` the definition there, `behind` the text
+ * after both. */
 interface Brief {
   name?: string | undefined;
   at: string;
   behind?: string | undefined;
 }
 
-/** A row of a list. TEXT is the whole row. BRIEF stands for the row in the line that lists further rows of
- *  the same SHAPE. Rows of one SHAPE are so alike that one of them, shown whole, is enough. A row without
- *  SHAPE is always shown whole. */
+/** A row of a list. Rows with the same `shape` are merged: the first is shown as `text`, the others as
+ * `brief`. A row without `shape` is always shown whole. */
 export interface ShapedRow {
   text: string;
   shape?: string | undefined;
   brief: Brief;
 }
 
-/** When at least this many rows share a package or a reason, only the header shows it. */
+/** From this many rows on, a package or a reason common to all of them is shown in the header only. */
 export const SHARING = 3;
 
-/** Returns the prefix `PACKAGE::` with which all NAMES begin, to be said once; '' when there is none, or NAMES are
- *  few. */
+/** Returns the prefix `PACKAGE::` that all NAMES begin with; '' when there is none, or when there are few
+ * NAMES. */
 export function sharedHome(names: readonly string[]): string {
   const home = names.length < SHARING ? '' : commonPrefix(names);
   // A setf function may also be printed as `(SETF PACKAGE::NAME)`.
   return names.every((name) => name.startsWith(home)) ? home : '';
 }
 
-/** Returns the end of a header above names that share HOME, as sharedHome returns it. */
+/** Returns the end of a header for names in the package HOME, which has the form `PACKAGE::`. */
 export function allIn(home = ''): string {
   return home && `, all in ${home.slice(0, -2)}`;
 }
 
-/** The text for the rows of one shape, or for a single row. FIRST is the index of the first of these rows,
- *  COUNT their number. */
+/** The text for merged rows, or for a single row. `first` is the index of the first of them, `count` their
+ * number. */
 export interface ToldRows {
   text: string;
   first: number;
   count: number;
 }
 
-/** Up to this many rows of the same shape are all shown whole. */
+/** Up to this many rows of the same shape are shown whole. */
 const FEW = 4;
 
-/** Returns the shape of the Lisp code TEXT: the code with 0 for each number, "" for each string, and _ for
- *  each of the names OWN. */
+/** Returns TEXT, Lisp code, in a form that similar code shares: numbers become 0, strings "", and the names
+ * in OWN _. */
 export function codeShape(text: string, own: readonly string[]): string {
   const names = new Set(own.map((name) => name.toUpperCase()));
   return text.replace(/"(?:\\.|[^"\\])*"|[^\s()'`,"]+/g, (word) => {
@@ -58,8 +58,8 @@ export function codeShape(text: string, own: readonly string[]): string {
   });
 }
 
-/** Returns the texts for ROWS. Rows of one shape become one text in the place of the first: that row whole,
- *  then a line that begins with INDENTATION and lists at most MOST of the others. */
+/** Returns the texts for ROWS. Rows of one shape become one text: the first row, then a line that begins with
+ * INDENTATION and lists at most MOST of the others. */
 export function mergeAlikeRows(
   rows: readonly ShapedRow[],
   indentation: string,
@@ -73,7 +73,7 @@ export function mergeAlikeRows(
   });
 }
 
-/** Returns at most MOST of BRIEFS. The package and the file that all share stand before them, once. */
+/** Returns the list of BRIEFS, at most MOST. A package or file common to all is written once. */
 function briefsText(briefs: readonly Brief[], most: number): string {
   const home = commonPrefix(briefs.map(({ name = '' }) => name));
   const [file, ...otherFiles] = new Set(briefs.map(({ at }) => at.replace(/:\d+:\d+$/, '')));
@@ -93,14 +93,14 @@ function briefText({ name, at, behind }: Brief): string {
   return [name, at, behind].filter(Boolean).join(' ');
 }
 
-/** Returns as many of ROWS, from the first on, as fit in one answer. */
+/** Returns the first of ROWS, as many as fit in one answer. */
 export function fitting<Row extends ShapedRow>(rows: readonly Row[]): Row[] {
   const firsts = grouped(rows);
   const costs = rows.map(({ text, brief }, index) => (firsts.has(index) ? text : briefText(brief)));
   return rows.slice(0, fittingRows(costs).length);
 }
 
-/** Returns a map from the index of each row that is shown whole to the rows listed in the line below it. */
+/** Returns a map from the index of each row shown whole to the rows that are merged into it. */
 function grouped(rows: readonly ShapedRow[]): Map<number, ShapedRow[]> {
   const counts = new Map<string | undefined, number>();
   for (const { shape } of rows) counts.set(shape, (counts.get(shape) ?? 0) + 1);

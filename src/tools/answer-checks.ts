@@ -4,7 +4,6 @@ import { CallError, ImageError, SetupError } from '../errors.ts';
 import type { Image } from '../image/image.ts';
 import type { Tool } from '../kernel/tool.ts';
 
-/** Returns the text for an answer of IMAGE that cannot be used. */
 function unusableText({ isAttached }: Pick<Image, 'isAttached'>): string {
   const remedy = isAttached
     ? 'ask the user to load lisp/attach.lisp into it again'
@@ -12,7 +11,7 @@ function unusableText({ isAttached }: Pick<Image, 'isAttached'>): string {
   return `live-lisp cannot use what the image answered, so the call failed. Code in the image may have written to the channel of live-lisp. Call again; if that does not help, ${remedy}. If calls still fail like this, live-lisp is at fault: please report it.`;
 }
 
-/** Returns TOOL, which calls IMAGE, with errors from malformed answers turned into an ImageError. */
+/** Returns TOOL with an ImageError in place of errors caused by malformed answers of IMAGE. */
 export function withAnswerChecks(tool: Tool, image: Pick<Image, 'isAttached'>): Tool {
   const { handler, preview } = tool;
   const checked = async <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -29,14 +28,14 @@ export function withAnswerChecks(tool: Tool, image: Pick<Image, 'isAttached'>): 
   };
 }
 
-/** Returns RESULT; throws a TypeError when it is an object without a text. */
 function checkText(result: unknown): unknown {
   const { text } = Object(result) as { text?: unknown };
   if (typeof result === 'object' && typeof text !== 'string') throw new TypeError('there is no text');
   return result;
 }
 
-/** True when ERROR comes from malformed data of the image. Errors of the operating system have a code. */
+/** Returns true when malformed data of the image caused ERROR. Errors of the operating system have a code, so
+ * they do not count. */
 function isMalformedAnswer(error: unknown): boolean {
   const ours = error instanceof CallError || error instanceof SetupError || error instanceof ImageError;
   return !ours && (error instanceof TypeError || error instanceof RangeError) && !('code' in error);

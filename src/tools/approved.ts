@@ -1,4 +1,4 @@
-// Checks that a file to be changed is still the one that a human approved, and decodes its text.
+// Checks that a file has not changed since a human approved its edit, and decodes its text.
 
 import { CallError } from '../errors.ts';
 import { WHOLE_FILE_LIMIT } from '../files/lines.ts';
@@ -6,8 +6,8 @@ import { binaryKind, decode, type FileText } from '../files/text.ts';
 import type { Present } from '../files/write.ts';
 import { visibleName } from '../visible.ts';
 
-/** Throws a CallError when the fingerprint of PRESENT is not FINGERPRINT, that of the file which a human
- *  approved. Checks nothing without FINGERPRINT. */
+/** Throws a CallError when the file changed since a human approved the edit: its fingerprint is no longer
+ * FINGERPRINT. Without FINGERPRINT there is no check. */
 export function checkApproved({ name, fingerprint: now }: Present, fingerprint: string | undefined): void {
   if (fingerprint === undefined || fingerprint === now) return;
   throw new CallError(
@@ -15,8 +15,8 @@ export function checkApproved({ name, fingerprint: now }: Present, fingerprint: 
   );
 }
 
-/** Returns the text of the file whose state PRESENT describes; an empty text when there is no file. Throws a
- *  CallError when the file is binary, in UTF-16 or too large. */
+/** Returns the text of a file; an empty text when the file does not exist. Throws a CallError when the file
+ * is binary, UTF-16 or too large. */
 export function presentText({ name, size, bytes }: Present): FileText {
   if (size === undefined) return { text: '', encoding: 'UTF-8', bom: false };
   const kind = bytes && binaryKind(bytes);

@@ -14,7 +14,7 @@ export const TIMEOUT = {
   maximum: 86_400,
 } as const;
 
-/** Returns advice for a call that its `timeout` interrupted; false for every other ENDING. */
+/** Returns advice for a call that was interrupted by its `timeout`; false for every other ENDING. */
 export function timeoutAdvice(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&
@@ -23,12 +23,12 @@ export function timeoutAdvice(ending: Ending): string | false {
   );
 }
 
-/** Returns the call option for the argument `timeout`, converted from seconds to milliseconds. */
+/** Returns the call option for `timeout`, which is in seconds. */
 export function limitOption({ timeout }: { readonly timeout?: number }): { limitMs?: number } {
   return timeout === undefined ? {} : { limitMs: timeout * 1000 };
 }
 
-/** Returns the call options for the cancellation signal and the callbacks of CONTEXT. */
+/** Returns the call options for cancellation, progress and output in the context of a tool call. */
 export function callOptions({ signal, onProgress, onOutput, command }: CallContext): CallOptions {
   return {
     ...(command && { ofCommand: true }),

@@ -10,41 +10,40 @@ import type { HeldToolCalls } from './debug/hold.ts';
 import type { Places } from './places.ts';
 import type { ShownWarnings } from './shown-warnings.ts';
 
-/** The objects that tools depend on. */
+/** The image, the workspace and the records that tools work with. */
 export interface ToolDependencies {
   image: Image;
-  /** The same image when this server runs it and can restart it; undefined when somebody else runs the
-   *  image. */
+  /** The same image when this server started it and can restart it; undefined when somebody else runs the
+   * image. */
   replaceable: RestartableImage | undefined;
   workspace: Workspace;
   places: Places;
-  /** The calls that are held at an error. */
+  /** Calls that wait at an error, in the debugger. */
   holds: HeldToolCalls;
   log: AuditLog;
   history: ReplHistory;
-  /** The records of edits of several files at once, for a rollback after a kill. */
+  /** Records of edits of several files. The next start uses them to undo an edit that a kill interrupted. */
   intents: Intents;
   /** Edits that wait for an approval. */
   pendingEdits: PendingEdits;
-  /** Returns a sentence that says how code in the image is confined. Absent: unknown. */
+  /** Returns a sentence on how code in the image is confined. Absent: unknown. */
   confinement?: () => string;
-  /** The warnings that loads into the image have shown. */
   shownWarnings: ShownWarnings;
-  /** Calls work with a fresh image; undefined when none can be started here. */
+  /** Runs work with a fresh image; undefined when none can be started here. */
   withFreshImage: WithFresh | undefined;
-  /** Puts the files of a commit below the first root into FOLDER, with SCRATCH for what git needs. Returns the short name
-   *  of the commit. Throws a CallError when that cannot be done. */
+  /** Writes the files of the commit `revision` below `folder`, with `scratch` for temporary files of git.
+   * Returns the short name of the commit. Throws a CallError on failure. */
   putRevision: (
     revision: string,
     into: { folder: string; scratch: string },
     signal?: AbortSignal,
   ) => Promise<string>;
-  /** At most this many milliseconds are spent on matching a pattern against one text. Absent: the default. */
+  /** Maximum time in milliseconds for matching a pattern against one text. Absent: the default. */
   matchMs?: number | undefined;
 }
 
-/** Calls WORK with the dependencies of tools over a fresh image that has its fasls in FOLDER, and ends that image. With ROOT,
- *  the image finds the systems of the workspace in this folder, which is in FOLDER, in place of its root. */
+/** Starts a fresh image that writes its fasls to FOLDER, calls WORK with it, and ends it. With ROOT, the
+ * image finds the systems of the workspace in ROOT, a folder below FOLDER. */
 export type WithFresh = <Value>(
   folder: string,
   work: (fresh: ToolDependencies) => Promise<Value>,

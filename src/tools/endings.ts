@@ -7,8 +7,7 @@ import { didYouMean } from './natures.ts';
 import type { Places } from './places.ts';
 import { type Stack, stackLines } from './stack.ts';
 
-/** Returns the text for an ENDING other than done or a condition; '' for those two. PLACES locates the
- *  frames. */
+/** Returns the text for an ENDING; '' for a normal end and for a condition. PLACES locates the frames. */
 export function endingText(ending: Ending, places?: Places): string {
   switch (ending.kind) {
     case 'interrupted':
@@ -29,7 +28,7 @@ export function endingText(ending: Ending, places?: Places): string {
   }
 }
 
-/** Phrases for why a call was ended before it began. */
+/** For each reason of an interruption, a phrase on a call that ended before it began. */
 const NOT_STARTED_REASONS: Partial<Record<Interruption['reason'], string>> = {
   interrupt: 'by the tool interrupt',
   ending: 'because the server is ending',
@@ -75,22 +74,22 @@ function collectedText({ collectedMilliseconds = 0, afterMs }: Interruption): st
     : '';
 }
 
-/** Returns the lines on message, type and variable of CONDITION. */
+/** Returns the lines for message, type and variable of a condition. */
 export function conditionLines({ text, type, variable }: Condition): string[] {
   return [`Error: ${text}`, `Type: ${type}`, ...(variable === undefined ? [] : [`Variable: ${variable}`])];
 }
 
-/** Says that no library manager is set up, and which ones are supported. */
+/** The sentence of an answer when no library manager is set up. */
 export const NO_MANAGER =
   'No library manager is used here; Quicklisp, qlot or ocicl is used where it is set up.';
 
-/** Returns a sentence that says that the user's init file, FILE, is not loaded and may define what is
- *  missing. */
+/** Returns a sentence: the init file FILE is not loaded, and may define the missing name. */
 export function notLoadedText(file: string): string {
   return `Images do not load ${file}, which may define it: ask the user to start live-lisp with --init ${file}, which loads it.`;
 }
 
-/** Returns CONDITION as text: message, type, restarts, then frames located by PLACES (S2.16). */
+/** Returns CONDITION as text: message, type, restarts, then frames located by PLACES. WHERE names the form
+ * that signalled it (S2.16). */
 export function conditionText(condition: Condition, places: Places, where?: string): string {
   const restarts = condition.restarts ?? [];
   return joinSections([
@@ -114,13 +113,12 @@ function framesText(header: string, stack: Stack, places?: Places, more = ''): s
   return lines.length > 0 && `${header}\n${lines.join('\n')}${more}`;
 }
 
-/** Returns a line break and the line that counts the frames of CONDITION not shown; '' when all are shown. */
+/** Returns a line that counts the frames not shown; '' when all are shown. */
 export function moreFrames({ moreFrames: more }: Pick<Condition, 'moreFrames'>): string {
   return moreText(more, 'frames; (sb-debug:print-backtrace) in a handler prints them');
 }
 
-/** Returns a line break and the line that counts the restarts of CONDITION not shown; '' when all are
- *  shown. */
+/** Returns a line that counts the restarts not shown; '' when all are shown. */
 export function moreRestarts({ moreRestarts: more }: Pick<Condition, 'moreRestarts'>): string {
   return moreText(more, 'restarts; (compute-restarts) in a handler gives them');
 }
@@ -129,22 +127,21 @@ function moreText(more: number | undefined, what: string): string {
   return more === undefined ? '' : `\n  ... ${more} more ${what}`;
 }
 
-/** SBCL's reports of errors in code. They are cut from the output, since the warnings say the same. */
+/** SBCL's reports of errors in code. They are removed from the output, because the warnings repeat them. */
 const COMPILER_CHATTER = /(?:; file: .*\n)?(?:; in: .*\n)?(?:;.*\n)*?; caught ERROR:\n(?:;.*(?:\n|$))*\n?/g;
 
-/** Stands for the value of a form at the end of its output. */
+/** Replaces the value of a form at the end of its output. */
 const VALUE_AGAIN = '[... the value as above ...]';
 
-/** Returns OUTPUT, which has no empty lines around it. If OUTPUT ends with VALUE, a mark stands for VALUE, unless VALUE
- *  is shorter. */
+/** Returns OUTPUT. When OUTPUT ends with a long VALUE, a short note replaces VALUE there. */
 export function withoutValue(output: string, value = ''): string {
   return value.length > VALUE_AGAIN.length && `\n${output}`.endsWith(`\n${value}`)
     ? `${output.slice(0, output.length - value.length)}${VALUE_AGAIN}`
     : output;
 }
 
-/** Returns the section with the OUTPUT of a call, in at most LIMIT characters; undefined when it wrote
- *  nothing. VALUE is the text of the values that the answer shows above. */
+/** Returns the section with the OUTPUT of a call, cut to LIMIT characters; undefined when there is no output.
+ * VALUE is the returned value, which is not repeated at the end of the output. */
 export function outputSection(
   output: Output | undefined,
   limit?: number,
@@ -156,18 +153,18 @@ export function outputSection(
   return text === '' ? undefined : `Output:\n${boundText(withShallowIndent(foldedLines(text)), limit)}`;
 }
 
-/** More than MOST equal lines in a row are cut to SHOWN of them. */
+/** A run of more than `most` equal lines is cut to `shown` lines. */
 const EQUAL_RUN = { most: 3, shown: 1, what: 'like it' };
-/** More than MOST lines in a row without a letter or digit are cut to SHOWN of them. */
+/** A run of more than `most` lines without a letter or digit is cut to `shown` lines. */
 const WORDLESS_RUN = { most: 20, shown: 3, what: 'without a letter or digit' };
 
-/** Returns TEXT, a program's output, with runs of equal lines, and long runs of lines without letter or
- *  digit, shortened to their first lines. */
+/** Returns TEXT, the output of a program, with long runs of equal lines cut. Long runs of lines without a
+ * letter or digit are cut too. */
 export function foldedLines(text: string): string {
   return runsOf(text.split('\n'), wordKey).flatMap(foldedRun).join('\n');
 }
 
-/** Returns LINES split into runs of consecutive lines with the same KEY. */
+/** Splits LINES into runs of consecutive lines with the same KEY. */
 function runsOf(lines: readonly string[], key: (line: string) => string): string[][] {
   const runs: string[][] = [];
   for (const line of lines) {
@@ -178,7 +175,6 @@ function runsOf(lines: readonly string[], key: (line: string) => string): string
   return runs;
 }
 
-/** Returns LINE without trailing space, or '' when it has no letter or digit. */
 function wordKey(line: string): string {
   return /[\p{L}\p{N}]/u.test(line) ? line.trimEnd() : '';
 }
@@ -195,20 +191,20 @@ function shortened(lines: string[], { most, shown, what }: typeof EQUAL_RUN): st
   return [...lines.slice(0, shown), `[... ${lines.length - shown} more lines ${what} ...]`];
 }
 
-/** Returns TEXT. When over half of it is blanks, as in deeply nested pretty-printed data, no line keeps more
- *  than 8 blanks of indentation. */
+/** Returns TEXT with indentation cut to 8 blanks, when over half of TEXT is blanks. Deeply nested
+ * pretty-printed data is like that. */
 function withShallowIndent(text: string): string {
   const blanks = text.split(' ').length - 1;
   if (text.length <= 400 || 2 * blanks <= text.length) return text;
   return `${text.replace(/^ {8,}/gm, ' '.repeat(8))}\n[... indentation of more than 8 blanks is cut to 8 ...]`;
 }
 
-/** Returns MILLISECONDS as seconds with one decimal. */
+/** Returns MILLISECONDS as text in seconds with one decimal. */
 export function secondsText(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-/** Returns a note that the call waited; none when it waited less than 100 ms. */
+/** Returns a note that the call waited, and why; none when it waited less than 100 ms. */
 export function waitedNote(
   waitedMs = 0,
   reason = 'no more evaluations could run at once',

@@ -4,12 +4,11 @@
 import { lineEnds, linesOf } from '../files/text.ts';
 import { LINE_NUMBERS_LIMIT, nearestPlace, occurrences } from './match.ts';
 
-/** At most this many lines of the nearest place are shown. */
+/** At most this many lines of the most similar place are shown. */
 const NEAR_LINES = 40;
 
-/** Returns the occurrences of WANTED in TEXT. COUNT is their number, LINES has the line numbers of the first
- *  ones, and PLACES the index ranges of those that overlap no earlier one. An LF in WANTED matches a CRLF
- *  too. */
+/** Returns the occurrences of WANTED in TEXT: their `count`, the first line numbers, and the index ranges
+ * without overlap. LF in WANTED matches CRLF too. */
 export function exactPlaces(
   text: string,
   wanted: string,
@@ -23,8 +22,8 @@ export function exactPlaces(
   };
 }
 
-/** Returns REPLACEMENT, which has LF line ends, with the line ends that TEXT has between FROM and TO.
- *  DEFAULT_ENDS counts when there is no line end between them. */
+/** Returns REPLACEMENT, which has LF line ends, with the line ends of TEXT between FROM and TO. DEFAULT_ENDS
+ * applies when that range has no line end. */
 export function withLineEndsOf(
   text: string,
   from: number,
@@ -36,8 +35,8 @@ export function withLineEndsOf(
   return ends === 'CRLF' ? replacement.replaceAll('\n', '\r\n') : replacement;
 }
 
-/** Returns a function that converts an index in TEXT that counts each CRLF as one character to the real
- *  index. Call it with ascending indices only: it scans TEXT once. */
+/** Returns a function that converts an index in TEXT with LF line ends to an index in TEXT. Successive
+ * indices must ascend, because TEXT is scanned once. */
 function indexWithReturns(text: string): (index: number) => number {
   let [returns, next] = [0, text.indexOf('\r\n')];
   return (index) => {
@@ -46,15 +45,14 @@ function indexWithReturns(text: string): (index: number) => number {
   };
 }
 
-/** Returns LINES, the lines of the first occurrences, as a phrase. */
+/** Returns a phrase with the numbers of LINES, the first lines with an occurrence. */
 export function atLinesText(lines: readonly number[]): string {
   if (lines.length === 1) return `at line ${lines[0]}`;
   return `${lines.length < LINE_NUMBERS_LIMIT ? 'at' : 'first at'} lines ${lines.join(', ')}`;
 }
 
-/** Returns a message that shows the lines of TEXT most similar to WANTED, and asks for the exact text as the
- *  argument NAME. FIRST_LINE is the line of the file where TEXT begins. Returns undefined when no lines are
- *  similar. */
+/** Returns a message with the lines of TEXT most similar to WANTED, which asks for the exact text as argument
+ * NAME. FIRST_LINE is the line number where TEXT begins. Returns undefined when no lines are similar. */
 export function nearestText(text: string, wanted: string, name: string, firstLine = 1): string | undefined {
   const nearest = nearestPlace(linesOf(text), linesOf(wanted));
   if (nearest === undefined) return undefined;

@@ -1,4 +1,4 @@
-// A call in a fresh image: what it is, what is loaded before it, and how.
+// A call of a tool in a fresh image: its settings, and the loads before it.
 
 import { join } from 'node:path';
 import { CallError } from '../errors.ts';
@@ -13,41 +13,40 @@ import { loadResult } from './execution/load-text.ts';
 import { systemResult } from './execution/loading.ts';
 import type { ShownWarnings } from './shown-warnings.ts';
 
-/** How a tool is called in a fresh image. */
+/** Settings of a tool for calls in a fresh image. */
 export interface FreshWay {
-  /** Returns the tool over the dependencies of a fresh image. */
   over: (fresh: ToolDependencies) => Tool;
-  /** True when what the running image was given is loaded before a call with ARGS. */
+  /** Returns true when the call needs the files and systems that the running image has loaded. */
   givenFirst: (args: Arguments) => boolean;
-  /** Returns the file that the call loads. */
+  /** Returns the file that the call itself loads. */
   file?: (args: Arguments) => Promise<string>;
-  /** Makes the call, and returns what came of it in parts to compare, where it can be made with the files of a commit too. */
+  /** Makes the call and returns its outcome in parts, which are compared with those for another commit.
+   * Absent: the tool cannot be called with a commit. */
   parts?: (fresh: ToolDependencies, args: Arguments, context: CallContext) => Promise<Part[]>;
-  /** Compiles and loads what the call loads, for a call with its fasls. Returns the result. */
+  /** Compiles the files of the call in another image, before the call. Returns a result on failure only. */
   build?: (fresh: ToolDependencies, args: Arguments, context: CallContext) => Promise<Result | undefined>;
 }
 
-/** A part of what came of a call; without a text there is nothing of it. */
+/** A named part of the outcome of a call. The text is undefined when the outcome lacks this part. */
 export type Part = [name: string, text: string | undefined];
 
 /** Maximum number of definitions or variables in a line on differences. */
 export const SHOWN = 20;
-/** Limit, in milliseconds, of what the running image is asked. */
+/** Limit in milliseconds for each query to the running image. */
 const ASK_MS = 10_000;
 
-/** A call in a fresh image. */
+/** A call of a tool in a fresh image. `running` is for the session's own image, `folder` for fasls. */
 export interface FreshCall {
   running: ToolDependencies;
   way: FreshWay;
   args: Arguments;
   context: CallContext;
-  /** Folder for the fasls. */
   folder: string;
-  /** The warnings of loads that the answer does not show. */
+  /** Collects the warnings of loads that the answer does not show. */
   warnings: ShownWarnings;
 }
 
-/** Returns the function that starts a fresh image beside that of RUNNING. */
+/** Returns the function that starts a fresh image. Throws a CallError when none can be started. */
 export function starterOf({ withFreshImage }: ToolDependencies): WithFresh {
   if (withFreshImage !== undefined) return withFreshImage;
   throw new CallError(
@@ -55,7 +54,8 @@ export function starterOf({ withFreshImage }: ToolDependencies): WithFresh {
   );
 }
 
-/** Returns the loads that give an image what the running one was given, if CALL needs that. */
+/** Returns the loads that give the fresh image the files and systems of the running one; none when the call
+ * does not need them. */
 export async function givenSteps({ running: { image }, way, args, context }: FreshCall): Promise<LoadStep[]> {
   const { systems, files } = image.loads;
   const isEmpty = !image.running && systems.length + files.length === 0;
@@ -64,12 +64,13 @@ export async function givenSteps({ running: { image }, way, args, context }: Fre
   return data.value ?? [...systems.map((system) => ({ system })), ...files.map((file) => ({ file }))];
 }
 
-/** Returns the options of a call that only asks. */
+/** Returns the options of a query to the image, with a time limit of its own. */
 export function asking(context: CallContext): CallOptions {
   return { ...callOptions(context), limitMs: ASK_MS };
 }
 
-/** Loads STEP in the image of FRESH; a file by its fasl, which NUMBER tells, if it IS_COMPILED. Returns the result. */
+/** Loads a system or file in the fresh image, and returns the result. If IS_COMPILED, the fasl with this
+ * NUMBER is loaded in place of the file. */
 export async function loadStep(
   { args, context, folder, warnings }: FreshCall,
   { image, places }: ToolDependencies,
@@ -93,7 +94,7 @@ export async function loadStep(
   return loadResult(reply, isWhole ? `Loaded ${name}` : `Not loaded to its end: ${name}`, places, context);
 }
 
-/** Returns the first of TEXTS with SEPARATOR between them, and how many more there are. */
+/** Returns the first of TEXTS joined by SEPARATOR, and how many more there are. */
 export function listed(texts: readonly string[], separator: string): string {
   const shown = texts.slice(0, SHOWN);
   return `${shown.join(separator)}${moreText(shown.length, texts.length)}`;

@@ -1,5 +1,5 @@
-// Runs calls in a fresh image: a new process, with a folder of fasls of its own, that ends with the call. Tells what
-// differs from the running image.
+// Runs calls in a fresh image: a new process with its own folder of fasls, which ends with the call. The
+// answer shows the differences from the running image.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { CallError } from '../errors.ts';
@@ -43,8 +43,8 @@ const FRESH_OR_REVISION = {
 
 const NOT_RUN = 'So the call itself was not made.';
 const LOST = 'The fresh image was lost, so it was not compared with the running one.';
-/** Returns TOOL, which works in the image of RUNNING, with the parameter `fresh`, by which a call works by WAY in a fresh
- *  image. */
+/** Returns TOOL, which works in the image of RUNNING, with a parameter `fresh` for calls in a fresh image.
+ * WAY has the settings of such calls. */
 export function withFresh(tool: Tool, running: ToolDependencies, way: FreshWay): Tool {
   const { raisedBy } = tool;
   return {
@@ -56,7 +56,7 @@ export function withFresh(tool: Tool, running: ToolDependencies, way: FreshWay):
       const { fresh: kind, ...call } = args;
       if (kind === undefined) return tool.handler(call, context);
       checkFresh(call);
-      // What the reader was told is about the running image.
+      // Earlier answers were about the running image, so they say nothing about a fresh one.
       const { told: _, ...alone } = context;
       return withTemporaryFolder((folder) => {
         const own = { running, way, args: call, context: alone, folder, warnings: new ShownWarnings() };
@@ -68,7 +68,7 @@ export function withFresh(tool: Tool, running: ToolDependencies, way: FreshWay):
   };
 }
 
-/** Throws a CallError when a call with ARGS makes no sense in an image that ends with it. */
+/** Throws a CallError when ARGS make no sense in an image that ends with the call. */
 function checkFresh({ edits, on_error }: Arguments): void {
   if (edits !== undefined)
     throw new CallError(
@@ -80,7 +80,8 @@ function checkFresh({ edits, on_error }: Arguments): void {
     );
 }
 
-/** Performs CALL; if FROM_FASLS, in an image that loads the fasls which another has built. */
+/** Performs CALL in a fresh image. If FROM_FASLS, one image compiles the files, and a second one loads the
+ * fasls and performs CALL. */
 async function perform(call: FreshCall, fromFasls: boolean): Promise<Result> {
   const { running, way, args, folder } = call;
   const withFreshImage = starterOf(running);
@@ -88,14 +89,14 @@ async function perform(call: FreshCall, fromFasls: boolean): Promise<Result> {
   const steps = (await givenSteps(call)).filter((step) => file === undefined || step.file !== file);
   const own = file === undefined ? undefined : { file };
   if (!fromFasls) return withFreshImage(folder, (fresh) => performIn(fresh, call, steps));
-  // ASDF compiles again what was compiled in the second in which its source was written.
+  // ASDF compiles a file again when its fasl was written in the same second as the source.
   await pause(1000 - (Date.now() % 1000), undefined, { ref: false });
   const failed = await withFreshImage(folder, (fresh) => build(fresh, call, own ? [...steps, own] : steps));
   if (failed) return marked(running, failed, ' that was to build the fasls', [NOT_RUN]);
   return withFreshImage(folder, (fresh) => performIn(fresh, call, steps, { own }));
 }
 
-/** Compiles and loads STEPS and what CALL itself loads in the image of FRESH. Returns the result of a failure. */
+/** Compiles and loads STEPS and the file or system of CALL. Returns a result on failure only. */
 async function build(
   fresh: ToolDependencies,
   call: FreshCall,
@@ -108,8 +109,8 @@ async function build(
   return result?.failed ? result : undefined;
 }
 
-/** Loads STEPS in the image of FRESH, and performs CALL there. BUILT is there when another image has made the fasls of
- *  STEPS and of OWN, the file that the call loads. */
+/** Loads STEPS in the image of FRESH, and performs CALL there. BUILT is given when another image has made the
+ * fasls; `own` is the file that the call loads. */
 async function performIn(
   fresh: ToolDependencies,
   call: FreshCall,
@@ -120,7 +121,7 @@ async function performIn(
   const failed = await loadSteps(call, fresh, steps, built !== undefined);
   const which = built ? ', from the fasls that another has built' : '';
   if (failed) return marked(running, failed, which, [NOT_RUN]);
-  // What a form does is no difference.
+  // Effects of an evaluated form do not count as differences, so the images are compared before it runs.
   const early = way.build || way.file ? undefined : await differences(call, fresh);
   const result = built?.own
     ? await loadStep(call, fresh, built.own, steps.length, true)
@@ -132,8 +133,7 @@ async function performIn(
   return marked(running, result, `${which}${after}`, [...notices.map(noticeText), compared]);
 }
 
-/** Returns RESULT marked as from a fresh image, with a phrase on WHICH one, and with MORE sections. RUNNING is of the
- *  session's own image. */
+/** Returns RESULT with a headline on the fresh image, and MORE sections. WHICH is a phrase on that image. */
 function marked({ image }: ToolDependencies, result: Result, which: string, more: readonly string[]): Result {
   const { unfound: _, ...kept } = result;
   const whose = image.isAttached ? " of live-lisp, not the user's" : '';
@@ -145,7 +145,7 @@ function marked({ image }: ToolDependencies, result: Result, which: string, more
   };
 }
 
-/** Loads STEPS in the image of FRESH, files by their FASLS if these are made. Returns the result of a failure. */
+/** Loads STEPS in the image of FRESH; from fasls if FASLS is true. Returns a result on failure only. */
 async function loadSteps(
   call: FreshCall,
   fresh: ToolDependencies,
@@ -159,7 +159,6 @@ async function loadSteps(
   return undefined;
 }
 
-/** Returns the section on what differs between the image of FRESH and the running one. */
 async function differences(
   { running, warnings, context }: FreshCall,
   fresh: ToolDependencies,
@@ -192,14 +191,15 @@ async function differences(
     : `The running image differs:\n${lines.map((line) => indent(line, 2)).join('\n')}`;
 }
 
-/** Returns a line on warnings in the answer about FILES, a name for each warning; none without any. */
+/** Returns a line on warnings that only the fresh image showed. FILES has one name for each warning. */
 function newsLine(files: readonly string[]): string[] {
   if (files.length === 0) return [];
   const many = files.length === 1 ? '1 of these warnings was' : `${files.length} of these warnings were`;
   return [`${many} not shown by its loads: ${[...new Set(files)].join(', ')}.`];
 }
 
-/** Returns lines on what THEN, the inventory of the running image, and NOW, that of a fresh one, have differently. */
+/** Returns lines on differences between THEN, the inventory of the running image, and NOW, that of the fresh
+ * one. */
 function inventoryLines(then: Inventory, now: Inventory): string[] {
   const [all = [], loaded = []] = [now.files, then.files];
   const unloaded = all.length - loaded.length;
@@ -218,7 +218,8 @@ function inventoryLines(then: Inventory, now: Inventory): string[] {
   ];
 }
 
-/** Returns a line with LABEL and those of ITEMS that OTHERS lack; none without any. Addresses of objects do not count. */
+/** Returns a line with LABEL and the items that OTHERS lack; none when there are none. Addresses of objects
+ * are ignored. */
 function lackedLine(label: string, items: readonly Item[] = [], others: readonly Item[] = []): string[] {
   const keyOf = ({ kind, name }: Item) => `${kind} ${name.replace(/ \{[0-9A-F]+\}(?=>)/g, '')}`;
   const known = new Set(others.map(keyOf));

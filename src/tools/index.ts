@@ -96,14 +96,13 @@ export function furtherTools(dependencies: ToolDependencies): Tool[] {
   ].map((tool) => withAnswerChecks(notingUnloaded(tool, dependencies), image));
 }
 
-/** Returns the plain tool eval_form over DEPENDENCIES. */
 function evaluating({ image, history, places, holds }: ToolDependencies): Tool {
   return evalFormTool(image, history, { places, holds });
 }
 
 type TestRecords = Pick<TestDependencies, 'reached' | 'memory'>;
 
-/** Returns the plain tool run_tests over DEPENDENCIES, which makes edits by EDITING and keeps results in RECORDS. */
+/** Returns the plain tool run_tests. EDITING makes its edits, and RECORDS keeps its results. */
 function testing(dependencies: ToolDependencies, editing: Tool, records: TestRecords): Tool {
   return runTestsTool(dependencies.image, {
     ...dependencies,
@@ -123,7 +122,6 @@ const LOADING_SYSTEM: FreshWay = {
   build: async (fresh, args, context) => toResult(await loadingSystem(fresh).handler(args, context)),
 };
 
-/** Returns how load_file loads a file of WORKSPACE in a fresh image. */
 function loadingFile(workspace: Workspace): FreshWay {
   return {
     over: (fresh) => loadFileTool(fresh.image, fresh, workspace),
@@ -132,8 +130,8 @@ function loadingFile(workspace: Workspace): FreshWay {
   };
 }
 
-/** Returns how run_tests, which makes edits by EDITING, runs in a fresh image. Its results are compared with those in
- *  RECORDS. */
+/** Returns the settings of run_tests for calls in a fresh image. Its results are compared with those of the
+ * running image. */
 function testingBeside(editing: Tool, { reached, memory }: TestRecords): FreshWay {
   return {
     over: (fresh) => testing(fresh, editing, { reached, memory: memory.copyFor('in the running image') }),

@@ -1,4 +1,4 @@
-// Runs tools that are written in Lisp. The server mirrors the tools registered in the image, and raises the
+// Runs tools that are written in Lisp. The server offers the tools registered in the image, and raises the
 // safety level of those that an agent's code registered.
 
 import { CallError, ImageError } from '../errors.ts';
@@ -17,7 +17,6 @@ import { endingText, outputSection } from './endings.ts';
 import type { Places } from './places.ts';
 import { warningSection } from './remarks.ts';
 
-/** The objects that hold errors of tools and locate their frames. */
 interface Debugging {
   readonly holds: HeldToolCalls;
   readonly places: Places;
@@ -31,8 +30,8 @@ export class LispTools implements ImageTools {
   readonly #callsNameImage: boolean;
   #registrations = 0;
 
-  /** Keeps the tools of IMAGE in MIRROR, and lets code in IMAGE call the tools BUILT_INS. Without DEBUGGING
-   *  no error is held. CALLS_NAME_IMAGE is true when the argument `image` of a call names its image. */
+  /** Keeps the tools of IMAGE in MIRROR. Code in IMAGE can call the tools BUILT_INS. Without DEBUGGING no
+   * call waits at an error. CALLS_NAME_IMAGE is true when calls have an argument `image`. */
   constructor(
     mirror: Mirror,
     image: () => Image,
@@ -67,8 +66,8 @@ export class LispTools implements ImageTools {
   }
 }
 
-/** Returns TOOL as a tool that an agent's code registered: its level is at least cautious, and an approval
- *  holds only for this registration, the NUMBERth. */
+/** Returns TOOL with a level of at least cautious, because an agent's code registered it. An approval holds
+ * only for this registration, which has NUMBER. */
 function distrusted(tool: Tool, number: number): Tool {
   const { name, safetyLevel } = tool;
   const level = atLeastCautious(safetyLevel);
@@ -76,8 +75,7 @@ function distrusted(tool: Tool, number: number): Tool {
   return Object.freeze({ ...tool, safetyLevel: level, ...raised, approvedAs: `${name}#${number}` });
 }
 
-/** Returns the tool that DEFINITION describes. It calls the handler that the image registered under
- *  REGISTRATION. */
+/** Returns the tool for DEFINITION. It calls the handler that the image registered under REGISTRATION. */
 function lispTool(
   image: () => Image,
   definition: ToolDefinitionData,
@@ -103,14 +101,13 @@ function lispTool(
   });
 }
 
-/** True when the tool of DEFINITION has a parameter on_error like that of eval_form. */
+/** Returns true when the tool has a parameter on_error like that of eval_form. */
 function takesOnError({ parameters }: ToolDefinitionData): boolean {
   return parameters.some(
     ({ name, enum: values }) => name === 'on_error' && values?.includes('hold') && values.includes('end'),
   );
 }
 
-/** Returns the Hold options for on_error and restarts, arguments of a call of a Lisp tool. */
 function errorArguments(
   { on_error, restarts }: { readonly [name: string]: unknown },
   holds: HeldToolCalls,
@@ -122,9 +119,8 @@ function errorArguments(
   );
 }
 
-/** Returns the result of a run of the Lisp tool NAME: its value, or the condition that it signalled.
- *  Throws an ImageError when the run did not end, or the image has no such tool (contracts S2.8, S2.9,
- *  C17). */
+/** Returns the result of the Lisp tool NAME: its value, or the condition that it signalled. Throws an
+ * ImageError when the run did not end, or the image lacks the tool (contracts S2.8, S2.9, C17). */
 function runResult(
   name: string,
   { ending, output, data: remarks }: Reply<'run-tool'>,
@@ -159,7 +155,6 @@ function runResult(
   };
 }
 
-/** Returns a handler's value as text for a model. */
 function toolText({ data, text }: { data?: unknown; text?: string }): string {
   return text ?? (typeof data === 'string' ? data : valueText(data));
 }

@@ -1,4 +1,5 @@
-// Runs read-only operations in the image, and renders missing packages, symbols, classes and systems.
+// Runs read-only operations in the image, and renders errors about missing packages, symbols, classes and
+// systems.
 
 import { CallError, ImageError } from '../errors.ts';
 import type { Image } from '../image/image.ts';
@@ -9,21 +10,20 @@ import { callOptions } from './calling.ts';
 import { endingText } from './endings.ts';
 import { didYouMean, isNot } from './natures.ts';
 
-/** The parameter that names the package of a look-up. Without it the current package of the session counts
- *  (C26). */
+/** The parameter `package` of a lookup. Its default is the current package of the session (C26). */
 export const PACKAGE = {
   name: 'package',
   type: 'string',
   readsNames: true,
 } as const;
 
-/** Returns the argument for the image: the package in ARGS, if any. "" counts as absent (S0.11). */
+/** Returns the package in ARGS as an argument for the image. "" counts as absent (S0.11). */
 export function packageOf(args: { readonly package?: string }): { package?: string } {
   return args.package ? { package: args.package } : {};
 }
 
-/** Returns the contract's text for a missing package or symbol (S0.9, S3.4, S3.5, C9, C26). The text for a
- *  class follows the contract's wording, with a note as in S3.16. */
+/** Returns the contract's text for a missing package or symbol (S0.9, S3.4, S3.5, C9, C26). A missing class
+ * gets the same wording and a note, as in S3.16. */
 function lookupText(failure: LookupFailure): string {
   switch (failure.failure) {
     case 'no-system':
@@ -47,18 +47,18 @@ function withNear(text: string, { near }: { near?: string[] }): string {
   return question ? `${text}\n${question}` : text;
 }
 
-/** True when VALUE says that a package, symbol, class or system is missing. */
+/** Returns true when VALUE reports a missing package, symbol, class or system. */
 export function isLookupFailure(value: object): value is LookupFailure {
   return 'failure' in value;
 }
 
-/** Returns the result for a missing name: for a model it is an answer, not a failure (C8). */
+/** Returns the result for a missing name. For a model it is an answer, not a failure (C8). */
 export function lookupResult(failure: LookupFailure): Result {
   return { data: failure, text: lookupText(failure), absent: true, unfound: true };
 }
 
-/** Returns the value of a read-only operation. Throws a CallError for a condition, an ImageError for other
- *  failures. */
+/** Returns the value of a read-only operation. Throws a CallError for a condition, and an ImageError for
+ * other failures. */
 export function foundValue<Value>(reply: { ending: Ending; data: { value?: Value } }): Value {
   const { ending, data } = reply;
   if (ending.kind === 'condition') {
@@ -70,7 +70,7 @@ export function foundValue<Value>(reply: { ending: Ending; data: { value?: Value
   return data.value;
 }
 
-/** Returns the result of ANSWER for the value in REPLY, or the result for a missing name. */
+/** Returns the result that ANSWER makes of the value in REPLY, or the result for a missing name. */
 export function lookedUp<Value extends object>(
   reply: { ending: Ending; data: { value?: Value } },
   answer: (found: Exclude<Value, LookupFailure>) => Result,
@@ -79,7 +79,7 @@ export function lookedUp<Value extends object>(
   return isLookupFailure(found) ? lookupResult(found) : answer(found as Exclude<Value, LookupFailure>);
 }
 
-/** Waits until the server knows the present *FEATURES* of IMAGE. Throws as `foundValue` does. */
+/** Updates the server's copy of *FEATURES* in IMAGE. Throws as `foundValue` does. */
 export async function knowFeatures(image: Image, context: CallContext): Promise<void> {
   foundValue(await image.call('features', {}, callOptions(context)));
 }

@@ -1,4 +1,4 @@
-// Renders the loss of an image: what was rebuilt, what was not and why, and what is gone.
+// Renders the loss of an image: the rebuilt parts, and the lost parts with the reasons.
 
 import type {
   Beginnings,
@@ -18,14 +18,14 @@ const LINES = 5;
 /** At most this many names per sentence. */
 const NAMES = 10;
 
-/** The sections that list forms of the lost image: the title, and a function that returns the forms. */
+/** Sections that list forms of the lost image: the title, and a function that returns the forms. */
 const HELD: readonly [title: string, of: (held: ImageContents) => Beginnings][] = [
   ['Built again from other values, because these used variables that had been set', (held) => held.differing],
   ['Left out on purpose, because they changed the Lisp system itself', ({ damages }) => damages],
   ['Not run again, because they did not end well', ({ unfinished }) => unfinished],
 ];
 
-/** Returns REPORT as text for a model. A section lists at most LINES forms and counts the others. */
+/** Returns REPORT as text for a model. */
 export function lossText(report: LossReport): string {
   const { how, held, replay, rebuilt } = report;
   const head = `This is a new Lisp image; the one before was lost: ${how.join('; then ')}.`;
@@ -72,7 +72,6 @@ function barrenText({ barren = 0 }: LossReport): string {
   return `Each of the ${barren} images before had been built again too, and was lost soon after. If that is due to what is built again, restart_image with rebuild none starts without it.`;
 }
 
-/** Returns a sentence on what was lost with an image that is not rebuilt. */
 function lostText({ evaluations, systems, files, tools }: ImageContents): string {
   const made = 'made (definitions, values, packages, the current package)';
   const parts = [
@@ -100,7 +99,7 @@ function builtText({ forms, files, systems, tools, gaveUp, milliseconds }: Rebui
   return `Built again in ${time} s: ${parts.join(', ')}. Variables have the values that their definitions give.`;
 }
 
-/** Returns the number of FILES and the first of their names. The folder that all share stands before them. */
+/** Returns the number of FILES, their common folder, and the first of their names. */
 function filesText(files: readonly string[]): string {
   const [first = [], ...others] = files.map((file) => file.split('/').slice(0, -1));
   const differs = first.findIndex((part, at) => others.some((parts) => parts[at] !== part));
@@ -171,7 +170,7 @@ function endedText(ending: Ending): string {
   }
 }
 
-/** Returns the line on tools of the lost image that the new one lacks; '' when it has them all. */
+/** Returns the line on tools that the new image lacks; '' when there are none. */
 function toolsText({ tools }: ImageContents, rebuilt: Rebuilt | undefined): string {
   const gone = tools.filter((name) => !rebuilt?.tools.includes(name));
   if (gone.length === 0) return '';

@@ -10,18 +10,18 @@ const NEWLINE = 10;
 /** The occurrences of a text in another. */
 export interface Occurrences {
   count: number;
-  /** The start of each occurrence that overlaps none before it. */
+  /** The start index of each occurrence, without those that overlap an earlier one. */
   starts: number[];
-  /** The line numbers (from 1) where occurrences begin, each once, at most LINE_NUMBERS_LIMIT. */
+  /** The line numbers (from 1) where occurrences begin, without repetition; at most LINE_NUMBERS_LIMIT. */
   lines: number[];
 }
 
-/** Returns the occurrences of WANTED, which is not empty, in TEXT. Takes linear time (Knuth, Morris, Pratt):
- *  indexOf takes the product of both lengths when both texts repeat themselves, as rulers of dashes do. */
+/** Returns the occurrences of WANTED, which is not empty, in TEXT. Uses the algorithm of Knuth, Morris and
+ * Pratt: indexOf takes quadratic time when both texts repeat themselves, as lines of dashes do. */
 export function occurrences(text: string, wanted: string): Occurrences {
   const found: Occurrences = { count: 0, starts: [], lines: [] };
   const borders = bordersOf(wanted);
-  // The line where a match that ends at the current character begins.
+  // The line where a match would begin that ends at the current character.
   let line = 2 - wanted.split('\n').length;
   let [matched, free] = [0, 0];
   for (let end = 1; end <= text.length; end += 1) {
@@ -39,8 +39,8 @@ export function occurrences(text: string, wanted: string): Occurrences {
   return found;
 }
 
-/** Returns the failure table of Knuth, Morris and Pratt: for each length of a prefix of WANTED, the length of
- *  the longest shorter text with which that prefix both begins and ends. */
+/** Returns the failure table of Knuth, Morris and Pratt. For each length of a prefix of WANTED, it has the
+ * length of the longest shorter text that is both its beginning and its end. */
 function bordersOf(wanted: string): Int32Array {
   const borders = new Int32Array(wanted.length + 1);
   for (let length = 2; length <= wanted.length; length += 1) {
@@ -49,8 +49,8 @@ function bordersOf(wanted: string): Int32Array {
   return borders;
 }
 
-/** Returns the new length of the matched prefix of WANTED after the character CODE; MATCHED is the length
- *  before it. */
+/** Returns the length of the matched prefix of WANTED after the character CODE. MATCHED is the length before
+ * that character. */
 function advance(wanted: string, borders: Int32Array, matched: number, code: number): number {
   let length = matched;
   while (length === wanted.length || wanted.charCodeAt(length) !== code) {
@@ -60,11 +60,11 @@ function advance(wanted: string, borders: Int32Array, matched: number, code: num
   return length + 1;
 }
 
-/** Consecutive lines of a file; FIRST is the line number (from 1) of the first. */
+/** Consecutive lines of a file. `first` is the number (from 1) of the first line. */
 export interface NearPlace {
   first: number;
   lines: string[];
-  /** True when LINES differ from the wanted text in white space only. */
+  /** True when the lines differ from the wanted text in white space only. */
   onlySpace: boolean;
 }
 
@@ -72,13 +72,13 @@ export interface NearPlace {
 const CANDIDATES = 20;
 /** At most this many lines of each place are compared. */
 const LINES = 200;
-/** A wanted line votes for at most this many of its places in the file: a frequent line says little about the
- *  place that was meant. */
+/** Only this many occurrences of a wanted line vote, because a frequent line says little about the wanted
+ * place. */
 const COMMON = 100;
-/** A place must score above this (0 to 1) to count as similar. */
+/** Minimum score (0 to 1) of a similar place. */
 const LEAST = 0.4;
 
-/** Returns the lines of FILE most similar to the lines WANTED, or undefined when none are similar enough. */
+/** Returns the lines of FILE most similar to WANTED, or undefined when none are similar enough. */
 export function nearestPlace(file: readonly string[], wanted: readonly string[]): NearPlace | undefined {
   const plain = file.map(squeeze);
   const all = trimBlank(wanted.map(squeeze));
@@ -103,7 +103,6 @@ function trimBlank(lines: string[]): string[] {
   return first === -1 ? [] : lines.slice(first, lines.findLastIndex((line) => line !== '') + 1);
 }
 
-/** Returns a map from each distinct line of FILE to the indices where it occurs. */
 function placesOf(file: readonly string[]): Map<string, number[]> {
   const where = new Map<string, number[]>();
   for (const [index, line] of file.entries()) {
@@ -114,9 +113,8 @@ function placesOf(file: readonly string[]): Map<string, number[]> {
   return where;
 }
 
-/** Returns the most promising start indices of a similar place. Each line of SOUGHT that FILE has votes; the
- *  rarer and longer it is, the more its vote weighs. The lines most similar to the longest line of SOUGHT
- *  vote too. */
+/** Returns the most promising start indices of a similar place. Each line of SOUGHT in FILE votes, and a rare
+ * or long line has more weight. Lines similar to the longest line of SOUGHT vote too. */
 function candidates(file: readonly string[], sought: readonly string[]): number[] {
   const where = placesOf(file);
   const votes = new Map<number, number>();
@@ -139,8 +137,8 @@ function candidates(file: readonly string[], sought: readonly string[]): number[
   return ranked.slice(0, CANDIDATES).map(([start]) => start);
 }
 
-/** Returns the similarity of SOUGHT and the lines of FILE from START on: 0 to 1, each line weighted by its
- *  length. */
+/** Returns the similarity (0 to 1) of SOUGHT and the lines of FILE from START on. Long lines have more
+ * weight. */
 function windowScore(file: readonly string[], sought: readonly string[], start: number): number {
   let score = 0;
   let weights = 0;

@@ -1,9 +1,9 @@
-// Collects the places and the file names in an answer of the image.
+// Collects the source places and file names in an answer of the image.
 
 import type { Place } from '../image/wire/operations.ts';
 
-/** Returns PLACES and what has a member `file` at any depth of the answer TOLD, with a place for each of the
- *  `files` and `testFiles`. */
+/** Appends to PLACES each object with a member `file` at any depth of the answer TOLD, and each name in
+ * `files` and `testFiles`. Returns PLACES. */
 export function namedPlaces(told: object, places: Place[] = []): Place[] {
   if ('file' in told && typeof told.file === 'string') {
     const mark = 'mark' in told && typeof told.mark === 'string' ? told.mark : undefined;

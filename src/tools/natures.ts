@@ -1,7 +1,6 @@
-// Renders why a name is not what a tool asked for, and which similar names may be meant.
+// Renders why a name is not of the kind that a tool needs, and suggests similar names.
 
-/** Returns a sentence that says that NAME is each of NATURES, not a KIND, or that NAME is not defined as a
- *  KIND. */
+/** Returns a sentence: NAME is not a KIND. It names NATURES, the kinds of definitions that NAME has. */
 export function isNot(
   name: string,
   natures: readonly string[],
@@ -11,17 +10,18 @@ export function isNot(
   return others ? `${name} is ${others}, not a ${kind}.` : `${name} is not defined as a ${kind}.`;
 }
 
-/** Returns whether one of NATURES is that of a variable, which can be a constant or a symbol macro. */
+/** Returns true when NATURES include a variable, a constant or a symbol macro. */
 export function isVariable(natures: readonly string[]): boolean {
   return ['VARIABLE', 'CONSTANT VARIABLE', 'SYMBOL MACRO'].some((nature) => natures.includes(nature));
 }
 
-/** Returns whether one of NATURES is that of a function, which can be generic, or of a macro. */
+/** Returns true when NATURES include a function, a generic function or a macro. */
 export function isFunction(natures: readonly string[]): boolean {
   return ['FUNCTION', 'GENERIC-FUNCTION', 'MACRO'].some((nature) => natures.includes(nature));
 }
 
-/** Returns a sentence on the call that lists the users of NAME, which is each of NATURES; empty without one. */
+/** Returns a sentence with the name of the tool that lists the users of NAME; empty when there is no such
+ * tool. */
 export function usersAdvice(name: string, natures: readonly string[]): string {
   if (isFunction(natures)) return 'who_calls lists what calls it.';
   if (natures.includes('CLASS') || natures.includes('TYPE'))
@@ -29,8 +29,8 @@ export function usersAdvice(name: string, natures: readonly string[]): string {
   return natures.includes('SETF EXPANDER') ? `who_calls of (setf ${name}) lists what uses it.` : '';
 }
 
-/** Returns the question whether one of the similar names NEAR (nearest first) was meant; false when there is
- *  none. */
+/** Returns a question that suggests NEAR, similar names with the most similar first; false when there are
+ * none. */
 export function didYouMean(near: readonly string[] = []): string | false {
   const last = near.at(-1);
   if (last === undefined) return false;

@@ -1,17 +1,18 @@
-// Reads a page of the newest records without blocking the event loop, and stops counting the rest early.
+// Reads a page of the newest records without blocking the event loop.
 
 import { CallError } from '../errors.ts';
 import type { CallContext } from '../kernel/tool.ts';
 import { checkWhole, type PageArguments, pageOf } from './paging.ts';
 
-/** The records to list: ITEMS, newest first. Those for which MATCHES returns false are left out. */
+/** The records to list. `items` begins with the newest; items for which `matches` returns false are left
+ * out. */
 export interface RecordQuery<Item> {
   items: Iterable<Item>;
   matches: (item: Item) => boolean;
 }
 
-/** A page of the matching items. ROWS follow the first OFFSET matches. TOTAL is the number of matches
- *  counted. AT_LEAST is true when counting stopped early, so that there may be more. */
+/** A page of the matching items. `rows` begins after the first `offset` matches. `total` is the number of
+ * matches. `atLeast` is true when counting stopped early, so there may be more. */
 export interface Newest<Item> {
   rows: Item[];
   offset: number;
@@ -21,12 +22,11 @@ export interface Newest<Item> {
 
 /** Counting stops when the page is full and more than this many items were read. */
 const COUNTED = 100;
-/** Reading yields to the event loop after this many milliseconds: a long search must not delay a
- *  cancellation. */
+/** Reading yields to the event loop after this many milliseconds, so that a cancellation can arrive. */
 const TURN_MS = 5;
 
-/** Returns the rows that ARGS ask for, 20 when they set no limit. Throws a CallError when the call is
- *  cancelled, or when code would get only some of the rows. */
+/** Returns the page for ARGS, with 20 rows by default. Throws a CallError when the call is cancelled, or when
+ * code would get only a part of the rows. */
 export async function newestOf<Item>(
   args: PageArguments,
   context: CallContext,
@@ -65,10 +65,11 @@ export function totalText({ total, atLeast }: { total: number; atLeast: boolean 
   return `${atLeast ? 'At least ' : ''}${total} ${total === 1 ? what : `${what}s`}`;
 }
 
-/** Matches an ISO time: its date, and its hour, minute and second. */
+/** Matches an ISO time. The groups are the date and the time of day to the second. */
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)[.\d]*Z$/;
 
-/** Returns what READ gives for each of several ROWS if that is the same, so that the header can say it once. */
+/** Returns the text that READ gives for all ROWS, for use in the header; undefined when the texts differ or
+ * there is only one row. */
 export function shared<Row>(
   rows: readonly Row[],
   read: (row: Row) => string | undefined,
@@ -77,12 +78,12 @@ export function shared<Row>(
   return rows.length > 1 && texts.size === 1 ? [...texts][0] : undefined;
 }
 
-/** Returns the date of the record that has the ISO time TIME. */
+/** Returns the date of a record with an ISO time; undefined for another time. */
 export function dateOf({ time }: { time: string }): string | undefined {
   return ISO_TIME.exec(time)?.[1];
 }
 
-/** Returns TIME, an ISO time, to the second. Leaves out its date when that is SAID, a date that the reader has seen. */
+/** Returns TIME, an ISO time, to the second. The date is left out when it equals SAID. */
 export function recordTimeText(time: string, said: string | undefined): string {
   return time.replace(ISO_TIME, (_, date, clock) => (date === said ? `${clock}Z` : `${date}T${clock}Z`));
 }

@@ -1,4 +1,4 @@
-// Renders notices: events that are no part of a call's own result.
+// Renders notices: events that do not belong to the result of a call.
 
 import type { ImageNotice } from '../image/image.ts';
 import { type Ending, wholeText } from '../image/wire/endings.ts';
@@ -50,8 +50,8 @@ export function noticeText(notice: ImageNotice): string {
   }
 }
 
-/** Returns the notice that the image is a plain one, which uses only documented SBCL. HOW lists how the
- *  images before it ended. */
+/** Returns the notice that the image is a plain one. A plain image uses only documented parts of SBCL. HOW
+ * has the endings of the images before it. */
 export function plainText(how: readonly string[], { without }: Lacking): string {
   return (
     `This Lisp image is a plain one: it uses only what SBCL documents, because new images ended by themselves (${how.join('; then ')}). ` +
@@ -60,7 +60,7 @@ export function plainText(how: readonly string[], { without }: Lacking): string 
   );
 }
 
-/** Returns the text of a notice that calls work in another image now. */
+/** Returns the notice that calls now work in another image. */
 function attachedText({ served, before, how, startFile }: ImageNotice & { kind: 'attached' }): string {
   const works = `This server works in the image ${servedName(served)}, which serves ${served.workspace}`;
   const start =
@@ -69,8 +69,8 @@ function attachedText({ served, before, how, startFile }: ImageNotice & { kind: 
   return `The image ${servedName(before)} is gone: ${how}. ${works}. It may lack what the other held: load or define again what you need.${start}`;
 }
 
-/** Returns the notice that SERVED serves, and this server does not use it. KEPT_OWN_BY is the flag that
- *  forbids that, if there is one. */
+/** Returns the notice that the image SERVED is not used. KEPT_OWN_BY is the flag that forbids its use, if
+ * any. */
 function unusedText(served: Served, keptOwnBy: string | undefined): string {
   const head = `Note: the image ${servedName(served)} serves ${served.workspace} now. This server stays with its own image`;
   return keptOwnBy === undefined

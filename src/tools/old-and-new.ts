@@ -1,5 +1,5 @@
-// Makes a call twice, each time in a fresh image: with the files of a commit, and with those of the workspace as they
-// are. Tells what came of it differently.
+// Makes a call in two fresh images, one with the files of a commit and one with the files on the disk, and
+// compares the answers.
 
 import { mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -12,23 +12,23 @@ import { callOptions } from './calling.ts';
 import type { ToolDependencies } from './dependencies.ts';
 import { type FreshCall, givenSteps, listed, loadStep, type Part, starterOf } from './fresh-call.ts';
 
-/** What came of a call in one of the two images. */
+/** The outcome of the call in one of the two images. */
 interface Side {
   parts: Part[];
-  /** True when a load failed, so that the call was not made. */
+  /** True when a load failed, so the call was not made. */
   isUnmade: boolean;
-  /** Files of the workspace as they are now that the image has loaded. */
+  /** Files that the image loaded from the workspace itself, not from the copy of the commit. */
   current: string[];
 }
 
-/** At most this many lines of a difference are shown, and of a long line this many characters. */
+/** Maximum number of lines of a difference, and of characters of a line. */
 const LINES = 60;
 const LINE_LENGTH = 200;
-/** Of a long line, this many characters before the first difference are shown. */
+/** A long line is shown from this many characters before the first difference on. */
 const BEFORE = 40;
 
-/** Makes CALL in two fresh images: one loads the files of the commit REVISION, the other the files on the disk.
- *  Returns a result that shows how the two answers differ. */
+/** Makes CALL in two fresh images: one has the files of the commit REVISION, the other the files on the disk.
+ * Returns a result with the differences of the two answers. */
 export async function compareRevisions(call: FreshCall, revision: string): Promise<Result> {
   const { running, context } = call;
   const withFreshImage = starterOf(running);
@@ -57,8 +57,8 @@ export async function compareRevisions(call: FreshCall, revision: string): Promi
   return comparedResult({ ...before, parts, current }, after, { name, loaded });
 }
 
-/** Returns the result of a call that gave BEFORE with the files of the commit NAME, and AFTER with those that are there. LOADED
- *  tells what was loaded before. */
+/** Returns the result that compares BEFORE, the outcome with the files of the commit NAME, with AFTER. LOADED
+ * is a phrase on the files loaded before the call. */
 function comparedResult(
   before: Side,
   after: Side,
@@ -101,13 +101,13 @@ const PARTS = ['Condition', 'Values', 'Output', 'Warnings', 'Loads'];
 const PRINTED =
   'Values were compared as they print, so not what is in #<...> or was cut. Have the form return such parts to compare them.';
 
-/** Returns what ONE and OTHER become, when both have ended. */
+/** Awaits both promises, also when one is rejected. */
 async function both<Value>(one: Promise<Value>, other: Promise<Value>): Promise<[Value, Value]> {
   await Promise.allSettled([one, other]);
   return [await one, await other];
 }
 
-/** Loads STEPS in the image of FRESH, makes CALL there, and returns what came of it. */
+/** Loads STEPS in the image of FRESH, makes CALL there, and returns the outcome. */
 async function performed(
   call: FreshCall,
   fresh: ToolDependencies,
@@ -138,13 +138,12 @@ function textOf({ parts }: Side, part: string): string {
   return parts.find(([name]) => name === part)?.[1] ?? '';
 }
 
-/** Returns TEXT without what differs between any two images or moves with other text: addresses of objects, and lines of
- *  warnings. */
+/** Returns TEXT without addresses of objects and line numbers of warnings, because these differ between any
+ * two images. */
 function comparable(text: string): string {
   return text.replace(/ \{[0-9A-F]+\}(?=>)/g, '').replace(/\(line \d+(?::\d+)?, /g, '(');
 }
 
-/** Returns the lines by which OTHER differs from ONE. */
 function differenceText(one: string, other: string): string {
   const [before, after] = [one, other].map((text) => (text === '' ? '' : `${comparable(text)}\n`));
   const lines = hunksBetween(before ?? '', after ?? '').flatMap(({ lines }) => excerpts(lines));
@@ -152,8 +151,7 @@ function differenceText(one: string, other: string): string {
   return [...lines.slice(0, LINES), ...more].join('\n');
 }
 
-/** Returns LINES of a hunk, long ones from shortly before the place where the first removed and the first added line begin to
- *  differ. */
+/** Returns LINES of a hunk. Long lines are cut to begin shortly before the first difference. */
 function excerpts(lines: readonly string[]): string[] {
   const [one = '', other = ''] = ['-', '+'].map((mark) =>
     lines.find((line) => line.startsWith(mark))?.slice(1),

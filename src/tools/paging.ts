@@ -20,11 +20,11 @@ export interface PageArguments {
   readonly offset?: number;
 }
 
-/** At most this many rows for code that sets no limit; the size of one answer of the image is bounded too. */
+/** Maximum number of rows for code that sets no limit. The size of an answer of the image is limited too. */
 const ALL_ROWS = 250_000;
 
-/** Returns the rows that ARGS ask for. Without a limit a model gets USUAL rows, and code (FOR_DATA) gets
- *  all. */
+/** Returns the offset and limit for a call. Without a limit a model gets USUAL rows, and code (`forData`)
+ * gets all. */
 export function pageOf(
   { limit, offset = 0 }: PageArguments,
   { forData = false }: CallContext,
@@ -33,7 +33,7 @@ export function pageOf(
   return { offset, limit: limit ?? (forData ? ALL_ROWS : usual) };
 }
 
-/** Throws a CallError when code that set no limit in ARGS would get only some of the TOTAL rows. */
+/** Throws a CallError when code that set no limit would get only a part of TOTAL rows. */
 export function checkWhole(
   { limit, offset = 0 }: PageArguments,
   { forData = false }: CallContext,

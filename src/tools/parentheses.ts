@@ -2,30 +2,29 @@
 
 import { type Imbalance, imbalanceOf } from '../source/balance.ts';
 
-/** Matches names of Lisp source files, with the extensions that ASDF and users of SBCL use. */
 const LISP_FILE = /\.(?:lisp|lsp|cl|asd)$/i;
 
-/** True when NAME has the extension of a Lisp source file. */
+/** Returns true when NAME has an extension of Lisp source files. */
 export function isLispFile(name: string): boolean {
   return LISP_FILE.test(name);
 }
 
-/** Returns sentences on where the indentation of TEXT, which the reader rejected, points to a wrong
- *  parenthesis. Returns undefined when the parentheses of TEXT are balanced. */
+/** Returns sentences on the place where the indentation of TEXT suggests a wrong parenthesis; undefined when
+ * the parentheses are balanced. */
 export function indentationText(text: string): string | undefined {
   const imbalance = imbalanceOf(text);
   return imbalance && joined([repairText(imbalance), swallowedText(imbalance)]);
 }
 
-/** Returns sentences on what is wrong with the parentheses of TEXT, the content of file NAME; undefined when
- *  they are balanced. */
+/** Returns sentences on the unbalanced parentheses of TEXT, the content of file NAME; undefined when they are
+ * balanced. */
 export function imbalanceText(name: string, text: string): string | undefined {
   const imbalance = imbalanceOf(text);
   return imbalance && joined([headText(name, imbalance), repairText(imbalance), swallowedText(imbalance)]);
 }
 
-/** Does the same as imbalanceText, but leaves out the swallowed form, and adds the repaired line when one
- *  repair balances the text. */
+/** Does the same as imbalanceText, without the sentence on the swallowed form. Adds the repaired line when
+ * one repair balances TEXT. */
 export function imbalanceWithProposal(name: string, text: string): string | undefined {
   const imbalance = imbalanceOf(text);
   const told = imbalance && joined([headText(name, imbalance), repairText(imbalance)]);
@@ -39,8 +38,7 @@ function headText(name: string, { kind, began }: Imbalance): string {
   return `${name}: the ${what} that begins at line ${began} ${how}.`;
 }
 
-/** Returns the repaired line of TEXT, or undefined when the repair in IMBALANCE does not balance the whole
- *  text. */
+/** Returns the repaired line of TEXT, or undefined when the repair does not balance all of TEXT. */
 function repairedLine(text: string, { line, repair }: Imbalance): string | undefined {
   if (repair === undefined) return undefined;
   const { index, removed, text: put } = repair;
@@ -48,8 +46,8 @@ function repairedLine(text: string, { line, repair }: Imbalance): string | undef
   return imbalanceOf(repaired) === undefined ? repaired.split(/\r?\n/)[line - 1] : undefined;
 }
 
-/** Returns a warning when the change of file NAME from BEFORE to AFTER made its parentheses unbalanced.
- *  Returns undefined when it did not, or when NAME is not Lisp source. */
+/** Returns a warning when the change from BEFORE to AFTER made the parentheses of file NAME unbalanced;
+ * otherwise undefined. Only Lisp source is checked. */
 export function newImbalanceText(name: string, before: string, after: string): string | undefined {
   if (!isLispFile(name) || imbalanceOf(before) !== undefined) return undefined;
   const wrong = imbalanceText(name, after);

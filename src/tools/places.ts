@@ -30,53 +30,51 @@ import { unixTimeText } from './times.ts';
 import { takingTurns } from './turns.ts';
 import { type Changed, spanNow, startIn, usesNow, type Versions, whereNow } from './where-now.ts';
 
-/** Suffixes of a place in a file that changed since it was loaded. */
 const CHANGED: Record<Changed, string> = {
   form: '(changed since it was loaded)',
   elsewhere: '(the file changed since it was loaded, but not here)',
   unknown: '(the file changed since it was loaded)',
 };
 
-/** Suffix of a place when its exact position within the form is not known. */
+/** Suffix of a place when only the form is certain, not the position within it. */
 const INSIDE = '(within this form)';
 
-/** Suffix of a place when the use is not in the text, because a macro expansion made it. */
+/** Suffix of a place when a macro expansion made the use, so the text does not contain it. */
 export const IN_EXPANSION = '(in an expansion)';
 
-/** A place. AT is FILE:LINE:COLUMN, and TEXT is the line there with remarks on it. */
+/** A source place. `at` is FILE:LINE:COLUMN, `text` the line there with remarks. */
 export interface Site {
   at: string;
   text: string;
-  /** True when this is one of several places that the use may have. */
+  /** True when the use may also be at other places. */
   doubt?: boolean;
-  /** The exact index in the text; absent when the file has changed since it was loaded, or the place is not
-   *  certain. */
+  /** The exact index in the text; absent when the file changed since it was loaded, or the place is
+   * uncertain. */
   index?: number;
 }
 
-/** The source text of a definition: lines LINE to LAST_LINE (from 1) of FILE. */
+/** The source text of a definition. Lines count from 1. */
 interface DefinitionText {
   file: string;
   line: number;
   lastLine: number;
   text: string;
-  /** Whether this definition changed, when its file changed since it was loaded; undefined when the file did
-   *  not. */
+  /** How the definition changed, when its file changed since it was loaded; undefined when the file did not
+   * change. */
   changed: Changed | undefined;
-  /** True when TEXT is from the file as loaded, because the definition is not found in the file as it is
-   *  now. */
+  /** True when `text` is from the file as loaded, because the current file lacks the definition. */
   old: boolean;
 }
 
-/** The source text of a definition of a name, with what distinguishes it from other definitions of that
- *  name. */
+/** The source text of a definition, with the data that distinguish it from other definitions of the same
+ * name. */
 export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'text'> &
   Pick<NamingForm, 'operator' | 'method' | 'head' | 'home'> & {
-    /** True when the definition is inside another form. */
     nested: boolean;
   };
 
-/** A top-level form in the current text of its file. */
+/** A top-level form in the current text of its file. `same` is true when it did not change since it was
+ * loaded; `note` is a remark for a file that changed. */
 export interface FormOf {
   forms: TopLevelForms;
   form: TopLevelHead;
@@ -85,13 +83,12 @@ export interface FormOf {
 }
 
 export class Places {
-  /** The folder that file names are relative to. */
   readonly root: string;
   readonly #sources: Sources;
 
-  /** FORBIDS returns why the file at a real path may not be read. FEATURES returns the *FEATURES* of the
-   *  image. ELSEWHERE reads files that are where the image is. READ_LOADED asks the image for what it
-   *  loaded. */
+  /** `forbids` returns the reason why a file may not be read. `features` returns the *FEATURES* of the image.
+   * `elsewhere` reads files on the machine of the image. `readLoaded` gets the loaded content of files from
+   * the image. */
   constructor(
     root: string,
     {
@@ -110,46 +107,42 @@ export class Places {
     this.#sources = new Sources(features, readLoaded, forbids, elsewhere);
   }
 
-  /** The *FEATURES* of the image, under which files are read. */
   get features(): Features {
     return this.#sources.features;
   }
 
-  /** Returns FILE as it is shown: relative to the workspace root when below the root, and with hidden
-   *  characters as codes. */
+  /** Returns FILE for display: relative to the workspace root when below it, with hidden characters as
+   * codes. */
   fileName(file: string): string {
     return visibleLine(this.#below(file) ?? file);
   }
 
-  /** True when FILE is below the workspace root. */
+  /** Returns true when FILE is below the workspace root. */
   isOwn(file: string): boolean {
     return this.#below(file) !== undefined;
   }
 
-  /** Returns FILE relative to the workspace root; undefined when FILE is not below the root. */
   #below(file: string): string | undefined {
     if (isOutside(file, this.root)) return undefined;
     const path = relative(this.root, file);
     return path === '' || path.startsWith('..') ? undefined : path;
   }
 
-  /** Reads FILES ahead, because the other methods are synchronous. `prepareFor` does so for all files
-   *  that an answer of the image names. */
+  /** Reads FILES ahead, because the other methods are synchronous. */
   async prepare(files: readonly string[]): Promise<void> {
     await this.#sources.prepare(files);
   }
 
-  /** Reads the files of all places in REPLY, an answer of the image, ahead: as they are now and, if they may
-   *  have been written since, as they were loaded. */
+  /** Reads ahead all files named in REPLY, an answer of the image. A file that may have changed is read in
+   * its loaded version too. */
   async prepareFor(reply: object): Promise<void> {
     const named: Place[] = namedPlaces(reply);
     await this.prepare(named.flatMap(({ file = [] }) => file));
     await this.#sources.prepareLoaded(named);
   }
 
-  /** Returns PLACE, which is in DEFINITION, as `FILE:LINE:COLUMN`, with a remark when the file has changed.
-   *  Leaves out line and column when they are not known. Without a file, returns the evaluation that made the
-   *  definition, else `no source`. */
+  /** Returns PLACE in DEFINITION as FILE:LINE:COLUMN, with a remark when the file changed. Without a file it
+   * returns the evaluation that made the definition, or `no source`. */
   locate(place: Place, definition: DefinitionName): string {
     if (place.file === undefined) return this.#withoutFile(place);
     const versions = this.#versions(place);
@@ -159,8 +152,8 @@ export class Places {
     return text.filter(Boolean).join(' ');
   }
 
-  /** Returns the sites of USES, places in one DEFINITION of one file that use SOUGHT. A use with several
-   *  possible places gets a site for each. */
+  /** Returns the sites of USES, places in one DEFINITION that use the name SOUGHT. A use with several
+   * possible places gets a site for each. */
   sites(uses: readonly Place[], sought: SoughtName, definition: DefinitionName): Site[] {
     const [place] = uses;
     if (place?.file === undefined) return [noSource()];
@@ -180,16 +173,16 @@ export class Places {
     });
   }
 
-  /** Returns where USES are in the file as it is now: `start`, the index of their form, and `spots`, with the
-   *  indices of the uses. `same` is true when the form was not edited since it was loaded. Returns undefined
-   *  when the file cannot be read. */
+  /** Returns the places of USES in the current file: `start` is the index of their form, and `spots` has the
+   * indices of the uses. `same` is true when the form did not change since it was loaded. Returns undefined
+   * when the file cannot be read. */
   spots(uses: readonly Place[], sought: SoughtName, definition: DefinitionName) {
     const versions = uses[0] && this.#versions(uses[0]);
     return versions && usesNow(versions, uses, sought, definition);
   }
 
-  /** Takes INDICES and OTHERS, indices in FILE. Returns the sites of those OTHERS that are in the same
-   *  definition as one of INDICES, but are not among INDICES. */
+  /** Returns the sites in FILE for those indices of OTHERS that are not in INDICES, but in the same
+   * definition as one of INDICES. */
   beside(file: string, indices: readonly number[], others: readonly number[]): Site[] {
     const now = this.#sources.read(file);
     if (now === undefined) return [];
@@ -206,7 +199,8 @@ export class Places {
     return maker === undefined ? noSource().at : `no source (made by code of ${this.fileName(maker)})`;
   }
 
-  /** Returns the site of PLACE; without a file, the evaluation that made it, else `no source`. */
+  /** Returns the site of PLACE. Without a file it is the evaluation that made the definition, or `no
+   * source`. */
   site(place: Place): Site {
     const versions = this.#versions(place);
     if (place.file === undefined) return { at: this.#withoutFile(place), text: '' };
@@ -215,14 +209,14 @@ export class Places {
     return this.#site(place.file, now, start, changed && CHANGED[changed], inside && INSIDE);
   }
 
-  /** Returns the span of the list at PLACE in the current text of its file. With BEFORE, returns the span of
-   *  a form instead: the one that follows the first BEFORE forms from the start of PLACE on. */
+  /** Returns the span of the list at PLACE in the current text of its file. With BEFORE, skips that number of
+   * forms and returns the span of the next form. */
   span(place: Place, before?: number): Span | undefined {
     const versions = this.#versions(place);
     return versions && spanNow(versions, place, before);
   }
 
-  /** Returns the site of INDEX in the present content of FILE. A long line is cut around it. */
+  /** Returns the site of INDEX in the current text of FILE. A long line is cut around INDEX. */
   siteAt(file: string, index: number): Site {
     const name = this.fileName(file);
     const position = this.sourceText(file)?.positionAt(index);
@@ -231,8 +225,8 @@ export class Places {
     return { at: `${name}:${line}:${column}`, text: boundLine(text, column) };
   }
 
-  /** Returns the line of PLACE, marked, with COUNT lines before and after, or with the whole top-level form when that has
-   *  at most WHOLE lines; undefined when PLACE is not found. */
+  /** Returns the line of PLACE, marked, with COUNT lines before and after. A top-level form of at most WHOLE
+   * lines is returned whole. Returns undefined when PLACE is not found. */
   around(place: Place, count: number, whole = 0): string | undefined {
     const versions = this.#versions(place);
     if (versions === undefined) return undefined;
@@ -250,7 +244,7 @@ export class Places {
       .join('\n');
   }
 
-  /** Returns `FILE:LINE:COLUMN` of the top-level form NUMBER (0-based) in the present content of FILE. */
+  /** Returns FILE:LINE:COLUMN of the top-level form NUMBER (from 0) in the current text of FILE. */
   formNow(file: string, number: number): string {
     const source = this.#sources.read(file);
     return source === undefined
@@ -258,8 +252,8 @@ export class Places {
       : this.#at(file, source, source.forms().nthExtent(number)?.start);
   }
 
-  /** Returns the top-level form of PLACE, which defines NAME, in the current text of the file. Returns
-   *  undefined when it is not certain which form that is. */
+  /** Returns the top-level form at PLACE that defines NAME, in the current text of the file; undefined when
+   * it cannot be determined. */
   definingForm(place: Place, name: string): Extent | undefined {
     const versions = this.#versions(place);
     const start = versions && whereNow(versions, topOf(place), { name }).start;
@@ -267,9 +261,8 @@ export class Places {
     return forms?.allExtents().find((form) => form.start === start);
   }
 
-  /** Returns the top-level FORM of PLACE, among the FORMS of the current text of the file. SAME is true when it
-   *  did not change since it was loaded; NOTE is a remark for a file that changed. Returns undefined when it
-   *  is not certain which form that is. */
+  /** Returns the top-level form of PLACE in the current text of its file; undefined when it cannot be
+   * determined. */
   formOf(place: Place): FormOf | undefined {
     const versions = this.#versions(place);
     const found = versions && whereNow(versions, topOf(place), { name: '' });
@@ -279,13 +272,12 @@ export class Places {
     return { forms, form: forms.headAt(found.start), same: found.same, note };
   }
 
-  /** Returns the text of FILE, or undefined when it cannot be read. */
   sourceText(file: string): SourceText | undefined {
     return this.#sources.read(file)?.text;
   }
 
-  /** Returns the source text of DEFINITION at PLACE. When the file changed and no longer has DEFINITION, returns
-   *  the text as loaded, if known. Returns undefined when there is no text. */
+  /** Returns the source text of DEFINITION at PLACE. When the current file lacks DEFINITION, returns the text
+   * as loaded, if known. Returns undefined when there is no text. */
   text(place: Place, definition: DefinitionName): DefinitionText | undefined {
     const versions = this.#versions(place);
     if (place.file === undefined || versions === undefined) return undefined;
@@ -304,8 +296,8 @@ export class Places {
         };
   }
 
-  /** Returns the texts in FILE that define SYMBOL (a name without package), its methods included. A nested
-   *  form counts only when its operator begins with DEF. */
+  /** Returns the definitions of SYMBOL (a name without package) in FILE, methods included. A nested form
+   * counts only when its operator begins with DEF. */
   definitionsOf(file: string, symbol: string): NamedText[] {
     const source = this.#sources.read(file);
     // Most files do not contain the name, and a text search costs less than reading their forms.
@@ -324,13 +316,13 @@ export class Places {
       }));
   }
 
-  /** True when a form of FILE, or a form nested in one, defines WANTED. */
+  /** Returns true when a form of FILE, or a form nested in one, defines WANTED. */
   defines(file: string, wanted: SoughtDefinition): boolean {
     const source = this.#sources.read(file);
     return source !== undefined && likeliestFormsNaming(source.forms(), wanted).length > 0;
   }
 
-  /** Returns the definitions in FILE with their first and last line; undefined when FILE cannot be read. */
+  /** Returns the definitions in FILE with their line numbers; undefined when FILE cannot be read. */
   async outline(file: string): Promise<(Defined & { line: number; lastLine: number })[] | undefined> {
     const source = this.#sources.read(file);
     if (source === undefined) return undefined;
@@ -349,8 +341,8 @@ export class Places {
     return outline;
   }
 
-  /** Returns the lambda list of NAME (`PACKAGE::NAME`) in its source at PLACE, as text. Returns undefined
-   *  when the content that was loaded is not known, or has no plain definition of NAME there. */
+  /** Returns the lambda list of NAME (`PACKAGE::NAME`) as written at PLACE in the loaded source. Returns
+   * undefined when the loaded source is unknown, or has no plain definition of NAME at PLACE. */
   lambdaList(place: Place, name: string): string | undefined {
     const versions = this.#versions(place);
     const loaded = versions?.loaded;
@@ -361,25 +353,25 @@ export class Places {
   }
 
   /** Returns the start of the top-level form at or after the octet OFFSET of FILE; undefined when there is
-   *  none. */
+   * none. */
   formAt(file: string, offset: number): SourcePosition | undefined {
     const text = this.#sources.read(file)?.text;
     const start = text && new TopLevelForms(text, new Set()).formFrom(text.indexOfOctet(offset))?.start;
     return start === undefined ? undefined : text?.positionAt(start);
   }
 
-  /** Returns the top-level forms of FILE, or undefined when it cannot be read. */
   forms(file: string): TopLevelForms | undefined {
     return this.#sources.read(file)?.forms();
   }
 
-  /** Returns the definitions that the form at START of FILE makes, those in its subforms included. */
+  /** Returns the definitions in the form at index START of FILE, those in its subforms included. */
   definitionsIn(file: string, start: number): Defined[] {
     const forms = this.forms(file);
     return forms ? [...definedAt(forms, start)] : [];
   }
 
-  /** Returns the file of PLACE as it is now and, if known, as loaded; undefined when it cannot be read. */
+  /** Returns the file of PLACE in its current version and, if known, in its loaded one; undefined when it
+   * cannot be read. */
   #versions(place: Place): Versions | undefined {
     const now = place.file === undefined ? undefined : this.#sources.read(place.file);
     if (now === undefined) return undefined;
@@ -404,7 +396,7 @@ export class Places {
   }
 }
 
-/** Returns the start of the innermost definition around INDEX in FORMS. */
+/** Returns the start of the innermost definition around INDEX. */
 function innermost(forms: TopLevelForms, index: number): number | undefined {
   const top = forms.extentAround(index);
   const around =
@@ -412,34 +404,33 @@ function innermost(forms: TopLevelForms, index: number): number | undefined {
   return around?.map(({ start }) => start).reduce((one, other) => Math.max(one, other), top?.start ?? 0);
 }
 
-/** Returns PLACE without its subform: the place of the top-level form. */
+/** Returns the place of the top-level form that contains PLACE. */
 function topOf({ start: _, end: _end, inside: _inside, ...top }: Place): Place {
   return top;
 }
 
-/** True when FILE is certainly not below ROOT. Saves a call of `relative`, which is slower than all other
- *  work for a place. */
+/** Returns true when FILE is certainly not below ROOT. This cheap test saves calls of `relative`, the slowest
+ * step for a place. */
 function isOutside(file: string, root: string): boolean {
   return file.startsWith('/') && !file.startsWith(root) && !/\/\.|\/\//.test(file);
 }
 
-/** Returns when a form was evaluated, and its beginning. */
+/** Returns the time of an evaluation, and the beginning of the evaluated form. */
 export function evaluationText({ time, by }: Evaluated): string {
   return `evaluated ${unixTimeText(time)}${by === undefined ? '' : ` by ${by}`}`;
 }
 
-/** Returns the site of code without a source, or whose source file, NAME, cannot be read. */
+/** Returns the site of code without a readable source. NAME is the source file, if there is one. */
 function noSource(name?: string): Site {
   return { at: name === undefined ? 'no source' : `no source (${name})`, text: '' };
 }
 
-/** Returns the lines of SOURCE with DEFINITION, in the top-level form at index AT. */
+/** Returns the lines of SOURCE that define NAME within the top-level form at index AT. */
 function excerpt(source: Source, at: number, { name }: DefinitionName) {
   const end = source.text.text.length;
   return linesOf(source, innermostDefining(source.forms(), at, headNameOf(name)) ?? { start: at, end });
 }
 
-/** Returns the text of a source from index START to END, with its first and last line (from 1). */
 function linesOf({ text }: Source, { start, end }: { start: number; end: number }) {
   return {
     line: text.positionAt(start).line,

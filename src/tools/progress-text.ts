@@ -38,7 +38,7 @@ export function collectedText({
   return collectedMilliseconds >= TOLD_MS && `${secondsText(collectedMilliseconds)} of it collecting garbage`;
 }
 
-/** Returns the phrases for the output so far; none when nothing was written. */
+/** Returns phrases on the output so far; none when there is no output. */
 export function outputTexts({
   characters = 0,
   lastLine,

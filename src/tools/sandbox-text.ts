@@ -1,5 +1,4 @@
-// Renders notes on accesses that the sandbox refused to code in the image: what was refused, and how a person
-// can allow it.
+// Renders notes on accesses that the sandbox refused, and how a person can allow them.
 
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -7,17 +6,15 @@ import { dirname, resolve } from 'node:path';
 import { isThere, realPathOf, UnresponsiveFolderError, withFileTimeout } from '../files/answering.ts';
 import { visibleName } from '../visible.ts';
 
-/** The limits of the sandbox. */
+/** The limits of the sandbox for code in the image. */
 export interface SandboxLimits {
-  /** The folder that relative paths start at. */
+  /** The folder for relative paths. */
   root: string;
-  /** The folders that code may write to. */
   writable: readonly string[];
-  /** True when there is no network. */
+  /** True when the sandbox has no network. */
   strict: boolean;
-  /** True when PATH is in FOLDER. */
   isInside: (folder: string, path: string) => boolean;
-  /** True when the file at the real path REAL is hidden from code. */
+  /** Returns true when the sandbox hides the file at the real path REAL. */
   hides: (real: string) => boolean;
 }
 
@@ -29,13 +26,12 @@ const CROSSING = /Invalid cross-device link/;
 const BUSY = /Device or resource busy/;
 /** The error messages for an access to a hidden file. */
 const UNSEEN = /Permission denied|No such file or directory|does not exist/;
-/** The error message for a Unix socket. */
+/** The error message when code in the sandbox opens a Unix socket. */
 const NO_SOCKET = /Address family not supported by protocol/;
 /** The error messages for a connection when there is no network. */
 const NO_NETWORK = /Network is unreachable|Temporary failure in name resolution/;
 
-/** Returns a note when TEXT, an answer, shows that the sandbox with LIMITS refused something; else
- *  undefined. */
+/** Returns a note when TEXT, an answer, contains an error that the sandbox caused; otherwise undefined. */
 export async function refusedBySandbox(text: string, limits: SandboxLimits): Promise<string | undefined> {
   if (READ_ONLY.test(text)) return writeText(text, limits);
   if (namesWritable(CROSSING, text, limits))
@@ -51,8 +47,7 @@ export async function refusedBySandbox(text: string, limits: SandboxLimits): Pro
 
 const HELD = 'a folder with a repository, settings of programs or keys in it';
 
-/** Returns the notice that FILE has appeared in the workspace: programs outside of the sandbox obey such
- *  files. */
+/** Returns the warning that FILE is new in the workspace. Programs outside the sandbox obey such files. */
 export function newcomerText(file: string): string {
   return `Note: ${visibleName(file)} is new. Programs outside of the sandbox obey it, and code in the sandbox can have made it. Unless you made it with your own tools, have the user look at it before anything else runs there.`;
 }
@@ -62,8 +57,8 @@ const PATH = /"([^"\n]+)"|(?<!\w)'([^'\n]+)'|‘([^‘’\n]+)’|(?<![^\s"'‘]
 /** The beginning of the answer of a failed evaluation. */
 const HEAD = /^Error: /;
 
-/** Returns the last path before the error message MESSAGE in TEXT, resolved against ROOT: the message is
- *  about that file. Returns undefined when there is no path. */
+/** Returns the last path before the error MESSAGE in TEXT, resolved against ROOT; undefined when there is
+ * none. */
 function pathBefore(message: RegExp, text: string, root: string): string | undefined {
   const said = text.replace(HEAD, '');
   const place = said.search(message);
@@ -72,15 +67,14 @@ function pathBefore(message: RegExp, text: string, root: string): string | undef
   return named === undefined ? undefined : resolve(root, named);
 }
 
-/** True when the path before the error message MESSAGE in TEXT is one that code in the sandbox may write
- *  to. */
+/** Returns true when code in the sandbox may write to the path before the error MESSAGE in TEXT. */
 function namesWritable(message: RegExp, text: string, { root, writable, isInside }: SandboxLimits): boolean {
   const path = pathBefore(message, text, root);
   return path !== undefined && writable.some((area) => isInside(area, path));
 }
 
-/** Returns the note for a file that is missing or refused according to TEXT; undefined unless the sandbox
- *  hides that file. */
+/** Returns the note on a file that TEXT reports as missing or refused; undefined unless the sandbox hides
+ * it. */
 async function unseenText(text: string, { root, hides }: SandboxLimits): Promise<string | undefined> {
   const path = pathBefore(UNSEEN, text, root);
   if (path === undefined || !hides(await realPathOf(path))) return undefined;
@@ -88,8 +82,8 @@ async function unseenText(text: string, { root, hides }: SandboxLimits): Promise
   return `Note: the sandbox hides ${visibleName(path)} from code in the image. Do without it, or ask the user for a copy in the workspace, or to start the server with --no-sandbox.`;
 }
 
-/** Returns the note for a refused write that TEXT reports. Returns undefined when this process cannot write
- *  there either: then the system refused the write, not the sandbox. */
+/** Returns the note on a refused write in TEXT. Returns undefined when this process cannot write there
+ * either, because then the system refused the write. */
 async function writeText(text: string, limits: SandboxLimits): Promise<string | undefined> {
   const path = pathBefore(READ_ONLY, text, limits.root);
   const folder = path === undefined ? undefined : await existingFolder(path);
@@ -103,15 +97,15 @@ async function writeText(text: string, limits: SandboxLimits): Promise<string | 
   return `Note: the sandbox refused a write in ${shown}. ${writes}. A person can add it when they start the server (--write ${shown}), or start it with --no-sandbox.`;
 }
 
-/** Returns the nearest existing folder above PATH. A folder whose file system does not answer counts as
- *  existing. */
+/** Returns the nearest existing folder above PATH. A folder on a file system that does not answer counts as
+ * existing. */
 async function existingFolder(path: string): Promise<string> {
   const folder = dirname(path);
   const there = await isThere(folder).catch(() => true);
   return there || folder === path ? folder : existingFolder(folder);
 }
 
-/** True when this process can write to FOLDER. A file system that does not answer refuses nothing. */
+/** Returns true when this process can write to FOLDER, and also when its file system does not answer. */
 async function canWrite(folder: string): Promise<boolean> {
   return withFileTimeout(folder, () => access(folder, constants.W_OK)).then(
     () => true,

@@ -4,17 +4,16 @@ import { CallError } from '../errors.ts';
 import { fittingRows, joinSections } from '../kernel/reply.ts';
 import type { Result } from '../kernel/tool.ts';
 
-/** The parameter for several names. A tool has it beside the contract's parameter for one name, or in its
- *  place. */
+/** The parameter for several names. A tool can also have the contract's parameter for one name. */
 export const NAMES = {
   name: 'names',
   type: 'array',
   items: { type: 'string' },
 } as const;
 
-/** Calls LOOK for NAME, if given, and for each of NAMES. Returns one result with all texts joined. With
- *  several names, LOOK gets SEVERAL as true: its text must then say which name it is about. PARAMETER is the
- *  tool's parameter for NAMES. Names whose texts do not fit into one answer are only listed, unless WHOLE. */
+/** Calls LOOK for NAME and each of NAMES, and joins the texts to one result. SEVERAL is true for more than
+ * one name. Names are only listed when their texts do not fit into the answer, unless `whole` is true.
+ * `parameter` is the tool's parameter for NAMES. */
 export async function lookedUpEach(
   name: string | undefined,
   names: readonly string[] = [],

@@ -1,17 +1,16 @@
-// Remembers which warnings were already shown, whichever tool loaded their file.
+// Records the warnings that answers have shown, whichever tool loaded the file.
 
 import type { Warning } from '../image/wire/operations.ts';
 import type { Told } from '../kernel/told.ts';
 import { groupBy } from './grouping.ts';
 
-/** The warnings already shown. An edit recompiles many definitions that it did not change, so their warnings
- *  recur. */
+/** The warnings that answers have shown. An edit recompiles definitions that it did not change, so their
+ * warnings recur. */
 export class ShownWarnings {
-  /** For each file, the warnings of its last load that gave warnings, by their keys. */
+  /** For each file, the warnings of its latest load with warnings. */
   readonly #files = new Map<string, ReadonlyMap<string, Warning>>();
 
-  /** Records a load's WARNINGS. Returns the errors, and the other warnings that the file's previous load
-   *  lacked. */
+  /** Records WARNINGS of a load. Returns the errors and those that the previous load of the file lacked. */
   keep(warnings: readonly Warning[] = []): Warning[] {
     const fresh = warnings.filter((warning) => this.#isNew(warning));
     for (const [file, some] of groupBy(warnings, ({ file = '' }) => file))
@@ -23,8 +22,8 @@ export class ShownWarnings {
     return warning.severity === 'error' || !this.#files.get(warning.file ?? '')?.has(keyOf(warning));
   }
 
-  /** Returns those of a load's WARNINGS that the reader with TOLD has not seen, or that the file's previous load lacked,
-   *  and the errors. */
+  /** Returns the errors in WARNINGS, the warnings that no earlier answer (TOLD) has, and those that the
+   * previous load of the file lacked. */
   newFor(told: Told, warnings: readonly Warning[]): Warning[] {
     return warnings.filter((warning) => {
       const seen = told.repeats(`warning ${warning.file} ${keyOf(warning)}`);
@@ -32,7 +31,7 @@ export class ShownWarnings {
     });
   }
 
-  /** Returns the warnings about FILES that these have and all of OTHERS lack. */
+  /** Returns the warnings about FILES that all of OTHERS lack. */
   lackedBy(others: readonly ShownWarnings[], files: readonly string[]): Warning[] {
     return files.flatMap((file) =>
       [...(this.#files.get(file) ?? [])].flatMap(([key, warning]) =>

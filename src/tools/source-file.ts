@@ -1,4 +1,4 @@
-// Resolves a path, an argument of a tool, to a Lisp source file on the disk.
+// Resolves a path in the arguments of a tool to a Lisp source file.
 
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -8,8 +8,8 @@ import { realPathOf, withFileTimeout } from '../files/answering.ts';
 import { fileFailure } from '../files/failure.ts';
 import type { Workspace } from '../files/workspace.ts';
 
-/** Returns PATH resolved against the root of WORKSPACE. Throws a CallError unless it is a file that may be
- *  read. */
+/** Returns PATH resolved against the root of WORKSPACE. Throws a CallError when it is not a file, or may not
+ * be read. */
 export async function sourceFile(workspace: Workspace, path: string): Promise<string> {
   const { root } = workspace;
   if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');

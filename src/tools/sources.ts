@@ -1,4 +1,4 @@
-// Caches source files in their present version, and as the image loaded them where that can be another one.
+// Caches source files: the present version, and the version that the image loaded when it differs.
 
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -12,8 +12,7 @@ import type { Features } from '../source/form.ts';
 import { SourceText } from '../source/text.ts';
 import { TopLevelForms } from '../source/top-level.ts';
 
-/** TOLD is a fingerprint of a file's stat data. SETTLED is true when every later write changes the
- *  fingerprint. */
+/** A fingerprint of a file's stat data. `settled` is true when every later write changes the fingerprint. */
 interface Version {
   told: string;
   settled: boolean;
@@ -23,12 +22,12 @@ interface Version {
 export class Source {
   /** The stat data when the file was last checked. */
   version: Version;
-  /** When the file was written, in seconds of Lisp's universal time. */
+  /** Time of the last write, in seconds of Lisp's universal time. */
   readonly written: number;
   readonly text: SourceText;
-  /** A short text made of the octets: the mark of a version with the same ones. */
+  /** Hash of the octets of the file. */
   readonly digest: string;
-  /** Returns the features of the image, under which all versions are read. */
+  /** Returns the *FEATURES* for reading all versions. */
   readonly #features: () => Features;
   #forms: TopLevelForms | undefined;
   #formsAsLoaded: TopLevelForms | undefined;
@@ -43,7 +42,7 @@ export class Source {
     this.text = new SourceText((bom ? '\ufeff' : '') + text, encoding, file);
   }
 
-  /** Returns the top-level forms, parsed again when the features of the image have changed. */
+  /** Returns the top-level forms, which are parsed again after the features change. */
   forms(): TopLevelForms {
     const features = this.#features();
     if (this.#forms?.holdUnder(features)) return this.#forms;
@@ -51,8 +50,7 @@ export class Source {
     return this.#forms;
   }
 
-  /** Returns the top-level forms of the text, read under FEATURES, which can differ from the present features
-   *  of the image. */
+  /** Returns the top-level forms for FEATURES, which may differ from the present features of the image. */
   formsUnder(features: Features = this.#features()): TopLevelForms {
     const forms = this.forms();
     if (forms.holdUnder(features)) return forms;
@@ -62,28 +60,28 @@ export class Source {
   }
 }
 
-/** A version of a file that the image has loaded. FEATURES are the features of the image when it read that version,
- *  absent when the present features give the same forms. */
+/** A version of a file that the image has loaded. `features` are those at the time of its load; absent when
+ * the present features give the same forms. */
 export interface LoadedVersion {
   source: Source;
   features?: Features;
 }
 
-/** At most this many characters of file versions are cached. */
+/** Maximum number of cached characters. */
 const KEPT = 8 * 1024 * 1024;
 
-/** At most this many characters of files read by `prepare` are kept; the oldest are dropped first. */
+/** Maximum number of cached characters of files read by `prepare`. The oldest files are dropped first. */
 const ASIDE = 4 * KEPT;
 
-/** Two writes within this many milliseconds can get the same time. */
+/** Two writes within this many milliseconds can get the same time stamp. */
 const TICK_MS = 50;
 
 /** Seconds from the epoch of Lisp (1900) to the epoch of Unix (1970). */
 const EPOCH = 2_208_988_800;
 
-/** Reads a file that is where the image is. `isOne` tells whether a name stands for one. `read` returns its octets and
- *  when it was written (universal time), or undefined when it cannot be read. If it still has the date WRITTEN, the
- *  octets are left out. */
+/** Reads files on the machine of the image. `isOne` returns true for the name of such a file. `read` returns
+ * its octets and the time of its last write, or undefined when it cannot be read. Without a write since
+ * `written`, there are no octets. */
 export interface ReadElsewhere {
   isOne(file: string): boolean;
   read(
@@ -92,28 +90,27 @@ export interface ReadElsewhere {
   ): Promise<{ written: number; octets?: Uint8Array } | undefined>;
 }
 
-/** Asks the image for the texts with the marks in VERSIONS, of which `now` are the digests of the files now. */
+/** Gets from the image the loaded texts of files that have changed since. */
 export type ReadLoaded = (
   versions: Operations['loaded-texts']['args']['versions'],
 ) => Promise<readonly LoadedText[]>;
 
-/** The newest version of each file read, and the versions that the image loaded of files written since. */
+/** The present version of each file read, and the loaded version of files that changed since. */
 export class Sources {
   readonly #newest = new Map<string, Source>();
   readonly #loaded = new Map<string, LoadedVersion>();
   readonly #features: () => Features;
-  /** Files read by the synchronous code that runs now. A microtask clears the map after that code. */
+  /** Files read by the current synchronous code. A microtask clears the map afterwards. */
   readonly #read = new Map<string, Source | undefined>();
-  /** Files that `prepare` read, as they were then. */
+  /** The contents of files when `prepare` read them. */
   readonly #aside = new Map<string, Source | undefined>();
   readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
   readonly #bounds: ReadLimits;
   readonly #elsewhere: ReadElsewhere | undefined;
   readonly #readLoaded: ReadLoaded;
 
-  /** FEATURES returns the features to read files under. FORBIDS returns why the file at a real path may not
-   *  be read. ELSEWHERE reads files that are where the image is. READ_LOADED asks the image
-   *  for what it loaded. */
+  /** FEATURES returns the *FEATURES* for reading files. FORBIDS returns the reason why a file may not be
+   * read. ELSEWHERE reads files on the machine of the image. READ_LOADED gets loaded texts from the image. */
   constructor(
     features: () => Features,
     readLoaded: ReadLoaded,
@@ -126,8 +123,8 @@ export class Sources {
     this.#bounds = { limit: WHOLE_FILE_LIMIT, ...(forbids && { forbids }) };
   }
 
-  /** Reads, without blocking, those of FILES that may be on a file system which does not answer. The
-   *  synchronous methods know such a file only after this. */
+  /** Reads those of FILES that are on the machine of the image, or on a slow file system. The synchronous
+   * methods find such a file only after this. */
   async prepare(files: readonly string[]): Promise<void> {
     const names = [...new Set(files)];
     const elsewhere = names.filter((file) => this.#elsewhere?.isOne(file));
@@ -147,7 +144,8 @@ export class Sources {
     makeRoom(this.#aside, ASIDE, (source) => source?.text.text.length);
   }
 
-  /** Asks the image for the versions of files that PLACES are in, where they are others than now. */
+  /** Gets the loaded versions of the files of PLACES from the image, where they differ from the present
+   * ones. */
   async prepareLoaded(places: readonly Place[]): Promise<void> {
     const wanted = new Map<string, { file: string; mark: string; now: Source }>();
     for (const { file, mark } of places) {
@@ -173,10 +171,10 @@ export class Sources {
     makeRoom(this.#loaded, KEPT, ({ source }) => source.text.text.length);
   }
 
-  /** Returns FILE as it is now, decoded as UTF-8 or else Latin-1; undefined when it cannot be read. */
+  /** Returns the present version of FILE, decoded as UTF-8 or else Latin-1; undefined when it cannot be
+   * read. */
   read(file: string): Source | undefined {
-    // An answer is rendered synchronously and reads a file for each place in it, so one reading serves all
-    // places.
+    // An answer reads a file for each of its places, so one read serves all of them.
     if (this.#read.size === 0) queueMicrotask(() => this.#read.clear());
     if (!this.#read.has(file)) this.#read.set(file, this.#readNow(file));
     return this.#read.get(file);
@@ -232,14 +230,13 @@ export class Sources {
     return source;
   }
 
-  /** The features that files are read under. */
   get features(): Features {
     return this.#features();
   }
 
-  /** Returns the version that the image loaded of the file of PLACE, which is NOW; undefined when it is not
-   *  known. A file of which the image knows no version counts as loaded if it was not written since this
-   *  server started. */
+  /** Returns the version of a file that the image loaded; undefined when it is unknown. NOW is its present
+   * version. When the image recorded no version, the present one counts unless it was written after this
+   * server started. */
   loadedVersion({ file = '', mark, undated, written }: Place, now: Source): LoadedVersion | undefined {
     if (mark !== undefined && mark !== now.digest) return this.#loaded.get(keyOf(file, mark));
     const another = undated ? now.written >= this.#begun : written !== undefined && written !== now.written;
@@ -247,7 +244,7 @@ export class Sources {
   }
 }
 
-/** Removes the oldest entries of KEPT until the sizes of the others are at most LIMIT together. */
+/** Removes the oldest entries of KEPT until the total size is at most LIMIT. */
 function makeRoom<Value>(
   kept: Map<string, Value>,
   limit: number,
@@ -266,15 +263,16 @@ function keyOf(file: string, mark: string): string {
   return `${mark} ${file}`;
 }
 
-/** Returns the FNV-1a hash of OCTETS in base 36. The agent makes the digest of a loaded file in the same way,
- *  and the two are compared, so a change here needs the same change in lisp/sources/texts.lisp. */
+/** Returns the FNV-1a hash of OCTETS in base 36. The agent hashes loaded files in the same way, so a change
+ * here needs the same change in lisp/sources/texts.lisp. */
 function fnvHashOf(octets: Uint8Array): string {
   let digest = 0x811c9dc5;
   for (const octet of octets) digest = Math.imul(digest ^ octet, 0x01000193);
   return (digest >>> 0).toString(36);
 }
 
-/** Returns the version that STATS describe. A program can set mtime to any value, but not ctime. */
+/** Returns the version of a file. The fingerprint includes ctime, because programs can set mtime to any
+ * value. */
 function versionOf({ mtimeMs, ctimeMs, size, ino }: Stats): Version {
   return { told: `${mtimeMs} ${ctimeMs} ${size} ${ino}`, settled: Date.now() > ctimeMs + TICK_MS };
 }

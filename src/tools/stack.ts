@@ -8,22 +8,20 @@ export interface Stack {
   frames?: Frame[];
 }
 
-/** Returns FRAME as text: `FUNCTION arguments FILE:LINE:COLUMN`, without a place when PLACES cannot find
- *  one. */
+/** Returns FRAME as text: the call, then FILE:LINE:COLUMN if PLACES can locate it. */
 export function callText(frame: Extract<Frame, { call: string }>, places: Places | undefined): string {
   const { file, definition: name = '' } = frame;
   const place = file === undefined ? undefined : places?.locate(frame, { name });
   return place === undefined ? frame.call : `${frame.call}  ${place}`;
 }
 
-/** Returns the newest call of STACK, if it is known. */
+/** Returns the newest call, or undefined when there is none. */
 export function newestCall({ frames = [] }: Stack): string | undefined {
   const calls = frames.flatMap((frame) => ('call' in frame ? [frame.call] : []));
   return calls[0];
 }
 
-/** Returns a line for each frame of STACK; calls are numbered from 0. LINES returns further lines for a
- *  call. */
+/** Returns a line for each frame, with calls numbered from 0. LINES returns further lines for a call. */
 export function stackLines<Each extends Frame>(
   { frames = [] }: { frames?: Each[] },
   places: Places | undefined,

@@ -1,11 +1,11 @@
 // Renders points in time and ages.
 
-/** Returns SECONDS (Unix time) as ISO 8601 text; whole seconds have no fraction. */
+/** Returns SECONDS (Unix time) as ISO 8601 text, without a fraction for whole seconds. */
 export function unixTimeText(seconds: number): string {
   return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 }
 
-/** Returns the age SECONDS, rounded to seconds, minutes or hours. */
+/** Returns SECONDS as text in seconds, minutes or hours. */
 export function ageText(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 120) return `${whole} s`;

@@ -2,11 +2,11 @@
 
 import { setImmediate as pause } from 'node:timers/promises';
 
-/** Work yields after this many milliseconds. */
+/** Long work yields after this many milliseconds. */
 const SLICE_MS = 20;
 
-/** Returns a function for long work to await between steps. It yields to the event loop once SLICE_MS have
- *  passed. */
+/** Returns a function that long work awaits between its steps. It yields to the event loop when 20 ms have
+ * passed since the last yield. */
 export function takingTurns(): () => Promise<void> {
   let until = performance.now() + SLICE_MS;
   return async () => {

@@ -1,5 +1,5 @@
-// Adds a note to answers that found nothing while nothing of the workspace is loaded: it names the systems of
-// the workspace, or the nearest .asd file.
+// Adds a note to answers that found nothing while no system of the workspace is loaded. The note names the
+// systems of the workspace.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -16,7 +16,6 @@ import { visibleName } from '../visible.ts';
 import { callOptions } from './calling.ts';
 import type { Places } from './places.ts';
 
-/** The objects that the note depends on. */
 interface NoteDependencies {
   image: Image;
   workspace: Workspace;
@@ -28,8 +27,7 @@ const NAMES = 10;
 /** At most this many .asd files are read. */
 const FILES = 50;
 
-/** Returns TOOL with the note added to results that found nothing, while nothing of the workspace is
- *  loaded. */
+/** Returns TOOL with the note added to results that found nothing. */
 export function notingUnloaded(tool: Tool, dependencies: NoteDependencies): Tool {
   return {
     ...tool,
@@ -64,8 +62,8 @@ async function unloadedNote(
   return `Note: the workspace ${visibleName(root)} has no .asd file, and ${visibleName(above)} is one folder up. Start the client in ${folder}, or the server with --root ${folder}.`;
 }
 
-/** Returns the note that nothing of the workspace is loaded, with the systems that the .asd FILES define; ''
- *  when they define none. WHERE begins the second half of the sentence, for example `it has`. */
+/** Returns the note with the systems that FILES (.asd) define; '' when they define none. WHERE begins the
+ * second half of the sentence, as in `it has`. */
 async function systemsNote(where: string, files: readonly string[], places: Places): Promise<string> {
   const read = files.slice(0, FILES);
   await places.prepare(read);
@@ -75,7 +73,7 @@ async function systemsNote(where: string, files: readonly string[], places: Plac
   return `Note: nothing of this workspace is loaded; ${where} the ${counted(systems, 'system')}: load_system loads ${which}.`;
 }
 
-/** Returns NOUN in singular or plural, then NAMES, then a verb: ONE for a single name, else SEVERAL. */
+/** Returns NOUN in singular or plural, then NAMES, then a verb: ONE for a single name, otherwise SEVERAL. */
 function counted(names: readonly string[], noun: string, one = '', several = ''): string {
   const shown = names.slice(0, NAMES).join(', ');
   const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : '';
@@ -83,13 +81,12 @@ function counted(names: readonly string[], noun: string, one = '', several = '')
   return [text, names.length === 1 ? one : several].filter((part) => part !== '').join(' ');
 }
 
-/** Returns the names of the systems that FILE defines, as far as they are literals. FILE must be prepared. */
+/** Returns the names of systems that FILE defines by literals. FILE must be prepared. */
 function namesIn(file: string, places: Places): string[] {
   const source = places.sourceText(file);
   return source === undefined ? [] : systemsIn(new TopLevelForms(source, new Set()));
 }
 
-/** Returns the .asd files directly in FOLDERS. */
 async function filesIn(folders: readonly string[]): Promise<string[]> {
   const each = await Promise.all(
     folders.map(async (folder) =>

@@ -1,4 +1,4 @@
-// Finds a place of a loaded file in the file as it is now.
+// Finds the place of loaded code in the current text of its file.
 
 import type { Place } from '../image/wire/operations.ts';
 import { formsNaming } from '../source/definitions.ts';
@@ -11,9 +11,9 @@ import type { Span } from '../source/tree.ts';
 import { type SoughtName, type UsePosition, usePositionsIn, usesIn } from '../source/uses.ts';
 import type { Source } from './sources.ts';
 
-/** A file as it is NOW and, if known, as LOADED; both are the same object when it has not changed. FEATURES are
- *  those of the load, if they can be others than now. AGREED is true when the image has all of the present
- *  text, although it has loaded only the changed forms of it. */
+/** The present version of a file and, if known, the loaded one; both are the same object for an unchanged
+ * file. `features` are those at the load, if they differ. `agreed` is true when all changed forms were
+ * loaded too. */
 export interface Versions {
   now: Source;
   loaded: Source | undefined;
@@ -21,32 +21,30 @@ export interface Versions {
   agreed?: boolean;
 }
 
-/** What is known about a form in a file that changed since it was loaded: `form` when the form itself
- *  changed, `elsewhere` when only other forms did, `unknown` otherwise. */
+/** How a form in a changed file differs from its loaded version. `form`: the form itself changed.
+ * `elsewhere`: only other forms did. `unknown`: it cannot be determined. */
 export type Changed = 'form' | 'elsewhere' | 'unknown';
 
-/** The top-level form of a place, found in the current text of the file. */
+/** The top-level form of a place in the current text of the file. */
 interface FormNow {
-  /** The current text. */
   now: Source;
-  /** Where the form begins; undefined when uncertain. */
+  /** The start index of the form; undefined when uncertain. */
   start: number | undefined;
-  /** What changed since the file was loaded; undefined when nothing did. */
+  /** How the file changed since it was loaded; undefined when it did not. */
   changed: Changed | undefined;
-  /** True when the form did not change. */
   same: boolean;
 }
 
-/** A place in the current text of the file. START is the index of the place, or only of its top-level form: then
- *  INSIDE is true if the place is somewhere in the form. */
+/** A place in the current text of the file. `start` is its index. When `inside` is true, `start` is the index
+ * of its top-level form, and the exact index is unknown. */
 interface PlaceNow extends FormNow {
   inside: boolean;
 }
 
-/** Finds PLACE, which is in DEFINITION, in the current text of the file. */
+/** Finds PLACE, which belongs to DEFINITION, in the current text of the file. */
 export function whereNow(versions: Versions, place: Place, definition: DefinitionName): PlaceNow {
   const { now, loaded } = versions;
-  // The form of PLACE can have syntax that only the reader of the image knows, such as #+#.(...).
+  // The form of PLACE can have syntax that only the image can read, such as #+#.(...).
   if (loaded === now && place.start !== undefined)
     return { ...formAt(now, now.text.indexOfCharacter(place.start), undefined), inside: false };
   const form = formNow(versions, place, definition);
@@ -55,9 +53,8 @@ export function whereNow(versions: Versions, place: Place, definition: Definitio
   return { ...form, start: start ?? form.start, inside: start === undefined };
 }
 
-/** Returns the span of the list at PLACE in the current text; undefined when uncertain. With BEFORE, returns
- *  the span of a form instead: the one that follows the first BEFORE forms from the start of PLACE on, when
- *  it ends inside PLACE. */
+/** Returns the span of the list at PLACE in the current text; undefined when uncertain. With BEFORE, skips
+ * that number of forms and returns the span of the next form in the list. */
 export function spanNow(versions: Versions, place: Place, before?: number): Span | undefined {
   const { now, start, same, inside } = whereNow(versions, place, { name: '' });
   if (start === undefined || !same || inside) return undefined;
@@ -69,8 +66,8 @@ export function spanNow(versions: Versions, place: Place, before?: number): Span
   return form && form.end < end ? form : undefined;
 }
 
-/** Finds USES, places in DEFINITION that use SOUGHT, in the current text of the file. All of them are in one
- *  top-level form and one method. SPOTS are the places in the form that use SOUGHT. */
+/** Finds USES in the current text of the file: places in one top-level form of DEFINITION that use SOUGHT.
+ * `spots` are the uses of SOUGHT in that form. */
 export function usesNow(
   versions: Versions,
   uses: readonly Place[],
@@ -88,18 +85,16 @@ export function usesNow(
     inside: uses.filter(({ inside }) => inside).length,
   };
   if (same) return { ...found, spots: usePositionsIn(form, known, named) };
-  // The recorded places are those of the old form, so only their number is known.
+  // The recorded places are those in the old form, so only their number is usable.
   const starts = usesIn(form, named);
   const count = known.at.length + Number(known.whole) + known.inside;
   return { ...found, spots: [{ starts, sure: starts.length <= count }] };
 }
 
-/** True when PLACE is a top-level form, not a part of one. */
 function isWholeForm(place: Place): boolean {
   return place.start === undefined && !place.inside;
 }
 
-/** Finds the top-level form of PLACE in the current text of the file. */
 function formNow(versions: Versions, place: Place, definition: DefinitionName): FormNow {
   const { now, loaded, features } = versions;
   if (loaded === now) return formAt(now, startIn(now, place, features), undefined);
@@ -111,14 +106,14 @@ function formNow(versions: Versions, place: Place, definition: DefinitionName): 
     : formAt(now, formDefining(definition, forms), 'unknown');
 }
 
-/** Finds the top-level form of PLACE in the current text, which differs from the LOADED one. */
+/** Finds the top-level form of PLACE in the current text, which differs from the loaded one. */
 function formMoved(
   { now, features, agreed }: Versions,
   loaded: Source,
   place: Place,
   definition: DefinitionName,
 ): FormNow {
-  // The image has the forms that the reader did not skip under the features at the time of the load.
+  // The image has only the forms that the reader did not skip under the features at the load.
   const [oldForms, newForms] = [loaded.formsUnder(features), now.formsUnder(features)];
   const old = startIn(loaded, place, features);
   if (old === undefined) return formAt(now, undefined, 'unknown');
@@ -133,8 +128,8 @@ function formAt(now: Source, start: number | undefined, changed: Changed | undef
   return { now, start, changed, same: changed === undefined || changed === 'elsewhere' };
 }
 
-/** Returns the index of PLACE in the current text, or undefined when unknown. The form of PLACE did not
- *  change and begins at TOP. */
+/** Returns the index of PLACE in the current text; undefined when unknown. Its top-level form did not change
+ * and begins at TOP. */
 function partNow({ now, loaded = now, features }: Versions, place: Place, top: number): number | undefined {
   if (place.start === undefined) return undefined;
   const index = loaded.text.indexOfCharacter(place.start);
@@ -142,8 +137,8 @@ function partNow({ now, loaded = now, features }: Versions, place: Place, top: n
   return oldTop === undefined ? undefined : index - oldTop + top;
 }
 
-/** Returns the start of the top-level form of NOW around DEFINITION, such as an edited LET. Returns undefined
- *  unless this is the only form of NOW around DEFINITION, and the form at OLD is the only one of BEFORE. */
+/** Returns the start of the only top-level form in NOW that contains DEFINITION, such as an edited LET.
+ * Returns undefined unless the form at OLD is the only one in BEFORE. */
 function holderAgain(
   old: number,
   definition: DefinitionName,
@@ -155,7 +150,7 @@ function holderAgain(
   return was.length === 1 && was[0] === old && is.length === 1 ? is[0] : undefined;
 }
 
-/** Returns the starts of those top-level forms of FORMS in which a nested form defines DEFINITION. */
+/** Returns the starts of the top-level forms that contain the definition in a nested form. */
 function holdersOf(forms: TopLevelForms, { name, method }: DefinitionName): number[] {
   const nested = formsNaming(forms, { name: headNameOf(name) }).filter(
     (found) =>
@@ -166,8 +161,8 @@ function holdersOf(forms: TopLevelForms, { name, method }: DefinitionName): numb
   return [...new Set(nested.map(({ top }) => top))];
 }
 
-/** Returns the start of the top-level form of PLACE in SOURCE, read under FEATURES or else those of the image;
- *  undefined when the text does not have it. */
+/** Returns the start of the top-level form of a place in SOURCE; undefined when there is none. FEATURES
+ * default to those of the image. */
 export function startIn(
   source: Source,
   { offset, form = -1 }: Place,

@@ -1,4 +1,4 @@
-// Finds buffers: files of the workspace, named by a path, or by a base name that is unique.
+// Finds buffers: files of the workspace, which a call names by path or by unique base name.
 
 import { lstat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -12,25 +12,24 @@ import { nearest } from '../../kernel/nearest.ts';
 import { boundLines } from '../../kernel/reply.ts';
 import { visibleName } from '../../visible.ts';
 
-/** A text of which ranges of lines can be read. */
+/** A text that is read in ranges of lines. */
 export interface TextBuffer {
-  /** The buffer's name for people. */
+  /** The name of the buffer in answers. */
   name: string;
   note?: string;
-  /** Diffs of edits of the buffer that still wait for a human's approval. */
+  /** Diffs of edits that wait for approval by a human. */
   pending: string[];
-  /** Reads the lines from number FIRST (1-based) on, as readLines does, until SIGNAL aborts. */
+  /** Reads the lines from number `first` (from 1) on, as readLines does. */
   read(first: number, signal?: AbortSignal): Promise<Excerpt | string>;
 }
 
-/** Returns the diffs of the edits of the file NAME that wait for approval, as a human sees them. */
+/** Returns the diffs of edits to the file NAME that wait for approval by a human. */
 export type PendingEdits = (name: string) => string[];
 
-/** Maximum number of lines of a pending edit to show. */
 const PENDING_LINES = 200;
 
-/** Returns a section that shows the PENDING edits; undefined when there are none. TEXT is a phrase for the
- *  text that does not contain the edits yet, such as 'the text above'. */
+/** Returns a section with the PENDING edits; undefined when there are none. TEXT is a phrase for the text
+ * without these edits, such as 'the text above'. */
 export function pendingSection(pending: readonly string[], text: string): string | undefined {
   const [first, ...more] = pending;
   if (first === undefined) return undefined;
@@ -56,7 +55,7 @@ export function searchBudget(): Budget {
 /** Maximum number of files to list when a name is ambiguous. */
 const LIST_LIMIT = 20;
 
-/** Presents the files of WORKSPACE as buffers. */
+/** The files of a workspace as buffers. */
 export class WorkspaceBuffers {
   readonly #workspace: Workspace;
   readonly #pendingEdits: PendingEdits;
@@ -66,7 +65,7 @@ export class WorkspaceBuffers {
     this.#pendingEdits = pendingEdits;
   }
 
-  /** Returns the buffer NAME. Throws a CallError with names when no file or several are named so. */
+  /** Returns the buffer NAME. Throws a CallError with candidates when no file, or several, have this name. */
   async find(name: string): Promise<TextBuffer> {
     const { real, missing } = await this.#workspace.locate(name, 'read');
     if (missing.length === 0) return this.#withNotes(real, name);
@@ -86,8 +85,8 @@ export class WorkspaceBuffers {
     return this.#withNotes(only, only, note);
   }
 
-  /** Returns the buffer of the file at REAL, a real path, with NOTE, and with a note when an editor has unsaved
-   *  changes of it. PATH is the path that the caller used. */
+  /** Returns the buffer of the file at the real path REAL. PATH is the path in the call. A note says when an
+   * editor has unsaved changes of the file. */
   async #withNotes(real: string, path: string, note?: string): Promise<TextBuffer> {
     const editor = await this.#workspace.unsavedIn(real);
     const unsaved = editor && `It has unsaved changes in ${editor}; this is the text on the disk.`;
@@ -95,7 +94,7 @@ export class WorkspaceBuffers {
     return { ...this.#buffer(real, path), ...(notes.length > 0 && { note: notes.join(' ') }) };
   }
 
-  /** Throws a CallError when nothing is at PATH, with similar names if the workspace can be searched. */
+  /** Throws a CallError with similar names when PATH does not exist. */
   async confirmExists(path: string): Promise<void> {
     const { missing } = await this.#workspace.locate(path, 'read');
     if (missing.length === 0) return;
@@ -133,11 +132,12 @@ export class WorkspaceBuffers {
     return paths.map((path) => visibleName(this.#workspace.name(path))).join(', ');
   }
 
-  /** Yields the buffers in the directory FOLDER, or all, within BUDGET; undefined if it does not exist. */
+  /** Yields the buffers in FOLDER, or in the whole workspace, within BUDGET. Returns undefined when FOLDER
+   * does not exist. */
   async below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined> {
     if (folder === undefined) return this.#buffersIn(this.#workspace.rootFolders(), budget);
     const { real, missing } = await this.#workspace.locate(folder, 'read');
-    // The directory may disappear before this line.
+    // The directory may have disappeared in the meantime.
     const stats =
       missing.length === 0
         ? await withFileTimeout(real, () => lstat(real)).catch(() => undefined)
@@ -149,7 +149,6 @@ export class WorkspaceBuffers {
     for await (const path of filesBelow(this.#workspace, folders, budget)) yield this.#buffer(path, path);
   }
 
-  /** Returns the buffer of the file at REAL, a real path. PATH is the path that the caller used. */
   #buffer(real: string, path: string): TextBuffer {
     const name = this.#workspace.name(real);
     return {

@@ -4,11 +4,11 @@ import { Worker } from 'node:worker_threads';
 import { CallError, messageOf } from '../../errors.ts';
 import { remainingTime } from '../../files/budget.ts';
 
-/** Milliseconds of CPU time that the search of one text may take. */
+/** Maximum CPU time in milliseconds for the search of one text. */
 const MATCH_MS = 3000;
 
 /** A JavaScript regular expression can run forever, so it runs in a thread that can be terminated. The code
- *  is a string, because a thread cannot run a part of the one bundled file. */
+ * is a string, because a thread cannot run a part of a bundled file. */
 const THREAD = `
 const { parentPort, workerData } = require('node:worker_threads');
 const pattern = new RegExp(workerData.source, workerData.flags);
@@ -24,14 +24,16 @@ parentPort.on('message', ({ text, skip, limit }) => {
 
 export interface Matches {
   count: number;
-  /** Start and end index of each match that was requested. */
+  /** Start and end index of each requested match. */
   found: [start: number, end: number][];
 }
 
-/** Maximum number of characters of a pattern. A longer one compiles slowly, and answers repeat it. */
+/** Maximum number of characters of a pattern. A longer one compiles slowly, and the answer repeats the
+ * pattern. */
 const PATTERN_LIMIT = 10_000;
 
-/** Returns the regular expression for PATTERN. Throws a CallError if it is empty, too long or invalid. */
+/** Returns the regular expression for PATTERN. Throws a CallError when PATTERN is empty, too long or
+ * invalid. */
 export function searchPattern(pattern: string, regex: boolean): RegExp {
   if (pattern === '') throw new CallError("Parameter 'pattern' must not be empty.");
   if (pattern.length > PATTERN_LIMIT) {
@@ -45,7 +47,7 @@ export function searchPattern(pattern: string, regex: boolean): RegExp {
   try {
     return new RegExp(source, 'gimu');
   } catch {
-    // Without the flag u, because many patterns have escapes of the older syntax, such as \- and \".
+    // Without the flag u, since many patterns have older escapes such as \- and \".
   }
   try {
     return new RegExp(source, 'gim');
@@ -57,7 +59,7 @@ export function searchPattern(pattern: string, regex: boolean): RegExp {
   }
 }
 
-/** Searches texts for one pattern in a thread, which `stop` ends, each for at most MATCH_MS of CPU time. */
+/** Searches texts for one pattern in a thread. `stop` ends the thread. */
 export class Searcher {
   readonly #pattern: RegExp;
   #thread: Worker | undefined;
@@ -73,12 +75,12 @@ export class Searcher {
   #start(): Worker {
     const { source, flags } = this.#pattern;
     const thread = new Worker(THREAD, { eval: true, workerData: { source, flags } });
-    // The thread can fail when no search waits for it, and an unhandled error would end the server.
+    // The thread can fail while no search waits for it. An unhandled error would end the server.
     return thread.on('error', () => {});
   }
 
-  /** Returns the number of matches in TEXT, and the indexes of at most LIMIT matches after the first SKIP.
-   *  Throws a CallError when the search takes too long or too much stack, or when the signal aborts. */
+  /** Returns the number of matches in TEXT, and the indices of at most LIMIT matches after the first SKIP.
+   * Throws a CallError when the search takes too much time or stack, or is aborted. */
   search(text: string, skip: number, limit: number): Promise<Matches> {
     const thread = this.#thread ?? this.#start();
     this.#thread = thread;
@@ -109,7 +111,6 @@ export class Searcher {
     });
   }
 
-  /** True when the signal ended the search. */
   get ended(): boolean {
     return this.#signal?.aborted === true;
   }

@@ -1,4 +1,4 @@
-// Shows a directory in one answer: as many of its files as fit, or only a list when few fit.
+// Shows the files of a directory in one answer, or a list of them when few texts fit.
 
 import { messageOf } from '../../errors.ts';
 import type { Budget } from '../../files/budget.ts';
@@ -7,15 +7,15 @@ import type { Result } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import type { TextBuffer } from './buffers.ts';
 
-/** The text of a file, or why the file is not shown. */
+/** The text of a file, or the reason why it is not shown. */
 type FileEntry = Result & { data: object };
 
-/** Maximum number of characters of text to keep for one answer. */
+/** Maximum number of characters of text to collect for one answer. */
 const TEXT_LIMIT = 80_000;
-/** Maximum number of characters of text to keep for code. Data for code need not fit into one answer. */
+/** Maximum number of characters of text to collect for code, because data need not fit into one answer. */
 const DATA_TEXT_LIMIT = 8_000_000;
 
-/** The path of the directory. WHOLE: code reads the data, so they need not fit into one answer. */
+/** A request for a directory. `whole` is true when code reads the data, which need not fit into one answer. */
 interface FolderRequest {
   path: string;
   whole: boolean;
@@ -52,7 +52,7 @@ function failureEntry(name: string, error: unknown): FileEntry {
   return { data: { path: name, reason }, text: reason };
 }
 
-/** Returns the entry with only the first line of its text, and without the file's text in its data. */
+/** Returns the entry without the text of the file: only the first line of the answer's text stays. */
 function headOf({ data, text }: FileEntry): FileEntry {
   return { data: { ...data, text: undefined }, text: text.split('\n', 1)[0] ?? '' };
 }
@@ -78,7 +78,7 @@ function folderText(
   ]);
 }
 
-/** Returns HEAD, the texts of the first ENTRIES that fit into one answer, and a list of the others. */
+/** Returns HEAD, the texts of the entries that fit into one answer, and a list of the others. */
 function fittingTexts(head: string, entries: readonly FileEntry[]): string[] {
   for (let count = entries.length; ; count -= 1) {
     const texts = [

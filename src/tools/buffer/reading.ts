@@ -1,4 +1,4 @@
-// The tools read_file and read_buffer, which show lines of a file below one line about it.
+// The tools read_file and read_buffer, which show lines of a file.
 
 import { CallError } from '../../errors.ts';
 import { type Excerpt, readLines } from '../../files/lines.ts';
@@ -132,7 +132,7 @@ interface Range {
   first: number;
   last: number;
   limit: number;
-  /** True when code reads the lines, so that they need not fit into one answer. */
+  /** True when code reads the lines, which then need not fit into one answer. */
   whole: boolean;
 }
 
@@ -144,7 +144,7 @@ function rangeOf(args: RangeArguments, { forData = false }: CallContext): Range 
   return { first, last, limit, whole: forData };
 }
 
-/** Returns those lines of EXCERPT, of the file NAME, that RANGE requests and one answer can hold. */
+/** Returns the lines of EXCERPT that are requested and fit into one answer. NAME is the name of the file. */
 function excerptResult(
   name: string,
   excerpt: Excerpt | string,
@@ -185,7 +185,7 @@ function linesText(first: number, end: number, total: number | undefined): strin
   return `${shown}${total === undefined ? '' : ` of ${total}`}`;
 }
 
-/** Returns phrases for the encoding and the line ends of EXCERPT, if these are unusual. */
+/** Returns phrases for the encoding and the line ends of EXCERPT when these are unusual. */
 function storage(excerpt: Excerpt): string[] {
   const { ends, endsWithNewline, total } = excerpt;
   if (total !== undefined) return unusualStorage(excerpt, ends, endsWithNewline);

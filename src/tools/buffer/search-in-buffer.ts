@@ -62,7 +62,7 @@ const SEARCH_IN_BUFFER = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that searches BUFFERS. The search of one text may take MATCH_MS milliseconds. */
+/** Returns the tool that searches BUFFERS. MATCH_MS limits the time for the search of one text. */
 export function searchInBufferTool(buffers: WorkspaceBuffers, matchMs?: number) {
   return defineTool({
     ...SEARCH_IN_BUFFER,
@@ -86,8 +86,8 @@ function isSpecial(pattern: string): boolean {
   return /[\\^$.*+?()[\]{}|]/.test(pattern);
 }
 
-/** Runs the search that ARGS describe in SOURCE. Returns the number of matches, and a
- *  function that makes the answer, which counts as told. */
+/** Searches SOURCE. Returns the number of matches, and a function that makes the answer. Making the answer
+ * records its content as seen by the caller, so only the answer to return may be made. */
 async function runSearch(
   source: WorkspaceBuffers,
   args: SearchArguments,
@@ -113,10 +113,11 @@ async function runSearch(
   }
 }
 
-/** Finds one pattern in texts; with CODE, only in Lisp code without comments and strings. */
+/** Finds one pattern in texts. With `code`, only Lisp code without comments and strings is searched. */
 type Finder = Pick<Searcher, 'search' | 'ended' | 'stop'> & { code?: boolean };
 
-/** Maximum number of characters of a code pattern. Each token of a text may be compared with all of it. */
+/** Maximum number of characters of a code pattern, because each token of a text may be compared with all of
+ * it. */
 const CODE_LIMIT = 2000;
 
 type SearchArguments = ArgumentsFor<typeof SEARCH_IN_BUFFER>;
@@ -197,7 +198,7 @@ async function searchAll(
   return found;
 }
 
-/** Adds the matches of SEARCHER in LINES, the text of FILE, to FOUND, until FOUND has LIMIT matches. */
+/** Appends the matches in LINES, the text of FILE, to FOUND, until FOUND has LIMIT matches. */
 async function searchText(
   searcher: Finder,
   file: string,
@@ -215,8 +216,8 @@ async function searchText(
   for (const match of matchesIn(file, text, lines, places, callAt)) found.matches.push(match);
 }
 
-/** Returns PLACES, in text order, as matches with lines and columns (from 1). A match has the text of its
- *  line, or of the whole call if CALL_AT returns a call over several lines. */
+/** Returns matches for PLACES, index ranges in ascending order. The text of a match is its line, or the whole
+ * call when CALL_AT finds a call over several lines. */
 function matchesIn(
   file: string,
   text: string,

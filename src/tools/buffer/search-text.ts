@@ -1,4 +1,4 @@
-// Renders search results: each file, and below it the matching lines, each after its columns.
+// Renders search results: each file, then its matching lines with their columns.
 
 import {
   beyondNote,
@@ -26,23 +26,24 @@ export interface Match {
   text: string;
 }
 
-/** The result of a search, and the files that the search skipped. */
+/** The result of a search. */
 export interface SearchResults {
   total: number;
   matches: Match[];
   offset: number;
   files: number;
   filesWithMatches: number;
-  /** Files that are not text, or that are too large. */
+  /** Files without text, and files that are too large. */
   unreadable: string[];
-  /** Files in which the search took too long, or too much stack. */
+  /** Files in which the search took too much time or stack. */
   tooHard: string[];
   /** Files with edits that wait for approval. */
   edited: string[];
 }
 
-/** Returns the answer for PATTERN with the matches FOUND in BUFFER, or in many files without it. STOPPED:
- *  some files were not searched. The files that cannot be searched are named once to a reader with TOLD. */
+/** Returns the answer for PATTERN with the matches in BUFFER, or in many files when BUFFER is undefined.
+ * STOPPED is true when some files were not searched. Unreadable files in an earlier answer (TOLD) are not
+ * named again. */
 export function searchResult(
   pattern: string,
   found: SearchResults,
@@ -105,13 +106,13 @@ function fewNames(names: string[]): string {
   return fewOf(names.map(visibleName), 5);
 }
 
-/** A row of the list: a line, and the number of matches in it. */
+/** A line of the list, with its number of matches. */
 interface Row {
   text: string;
   matches: number;
 }
 
-/** Returns MATCHES as rows, one for each line. WITH_FILES puts each file before its first row. */
+/** Returns one row for each line with matches. With WITH_FILES, each file name comes before its first row. */
 function rowsOf(matches: readonly Match[], withFiles: boolean): Row[] {
   const rows: Row[] = [];
   let start = 0;
@@ -133,7 +134,7 @@ function inOneRow(one: Match, other: Match): boolean {
   return alike && one.endLine === one.line && other.endLine === other.line;
 }
 
-/** Returns the columns of MATCHES, followed by the text of the line that they are all on. */
+/** Returns the columns of MATCHES, then the text of their common line. */
 function lineText(matches: readonly Match[]): string {
   return matches
     .map(({ line, column, endLine, endColumn, text }, index) => {

@@ -63,7 +63,7 @@ export function writeFileTool(workspace: Workspace) {
   });
 }
 
-/** Returns the text of PRESENT; '' when there is no file, or a binary one. */
+/** Returns the text of a file; '' when there is no file, or when it is binary. */
 function lispTextOf({ bytes }: Present): string {
   return bytes === undefined || binaryKind(bytes) !== undefined ? '' : decode(bytes).text;
 }

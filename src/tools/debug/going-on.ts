@@ -1,5 +1,5 @@
-// Continues from a held error, at which a thread is stopped for debugging: by a restart, by a return from a
-// frame, by a retry, or by ending the call that the error stopped.
+// Continues a thread that waits at a held error: by a restart, by a return from a frame, by a retry, or by
+// ending the call.
 
 import type { Result } from '../../kernel/tool.ts';
 import { packageOf } from '../lookup.ts';
@@ -7,9 +7,8 @@ import { evalOptions, frameOf, type HeldErrorRequest, heldCallOptions } from './
 import { leftFrameResult, outcome } from './outcomes.ts';
 import { debugRefusalResult, stillHeld } from './refusals.ts';
 
-/** Evaluates CODES in the requested frame of the thread that the error HELD has stopped. Lets the image keep
- *  their values, which the next request uses to make the thread continue. Returns a result only on failure,
- *  else undefined. */
+/** Evaluates CODES in the requested frame of the waiting thread. The image keeps the values for the next
+ * request, which continues the thread. Returns a result on failure only. */
 async function evaluateInFrame(
   held: HeldErrorRequest,
   codes: readonly string[],
@@ -26,25 +25,24 @@ async function evaluateInFrame(
   return evaluated ? undefined : stillHeld(held, reply, codes.join('\n'));
 }
 
-/** Makes the thread that the error HELD has stopped continue by the restart NAME. */
+/** Continues the thread of the error HELD by the restart NAME. */
 export async function invokeRestart(held: HeldErrorRequest, name: string): Promise<Result> {
   const { values = [] } = held.args;
   const failed = values.length > 0 ? await evaluateInFrame(held, values) : undefined;
   return failed ?? continueHeld(held, { restart: name });
 }
 
-/** Makes the requested frame of the thread that HELD has stopped return the values of the form CODE. */
+/** Makes the requested frame return the values of the form CODE. */
 export async function returnFrom(held: HeldErrorRequest, code: string): Promise<Result> {
   return (await evaluateInFrame(held, [code])) ?? continueHeld(held, frameOf(held));
 }
 
-/** Runs again the requested frame of the thread that HELD has stopped; without a frame, evaluates the whole
- *  form again. */
+/** Runs the requested frame again. Without a frame, evaluates the whole form again. */
 export function retry(held: HeldErrorRequest): Promise<Result> {
   return continueHeld(held, { ...frameOf(held), retry: true });
 }
 
-/** Ends the call that the error HELD stopped. */
+/** Ends the call that waits at the error. */
 export function endCall(held: HeldErrorRequest): Promise<Result> {
   return continueHeld(held, { end: true });
 }

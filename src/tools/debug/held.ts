@@ -1,4 +1,4 @@
-// What the calls about held errors share. A held error is one whose thread is stopped for debugging.
+// Types and options for calls about a held error. The thread of a held error waits in the debugger.
 
 import type { Image } from '../../image/image.ts';
 import type { CallContext } from '../../kernel/tool.ts';
@@ -14,11 +14,10 @@ export interface DebugDependencies {
   readonly context: CallContext;
 }
 
-/** The held error (one whose thread is stopped for debugging) that a call is about, with the arguments of
- *  that call. */
+/** A call about a held error. The thread with this error waits in the debugger. */
 export interface HeldErrorRequest extends DebugDependencies {
   readonly error: number;
-  /** True when the same call has already evaluated a fix. */
+  /** True when the call has already evaluated a fix. */
   readonly fixed?: boolean;
   readonly args: {
     readonly frame?: number;
@@ -28,19 +27,19 @@ export interface HeldErrorRequest extends DebugDependencies {
   };
 }
 
-/** Returns the call options for a request about the held error HELD. */
+/** Returns the options of a call about a held error. */
 export function heldCallOptions({ args, context }: HeldErrorRequest) {
   return { ...callOptions(context), ...limitOption(args) };
 }
 
-/** Returns the call options for evaluating code in a frame of the thread that HELD has stopped. Such code can
- *  leave the frame, so that the call which the error stopped continues. */
+/** Returns the call options for evaluating code in a frame of the waiting thread. Such code can leave the
+ * frame, and then the call that waits at the error continues. */
 export function evalOptions(held: HeldErrorRequest) {
   const call = held.holds.call(held.error);
   return { ...heldCallOptions(held), ...(call && { continues: { ...call, ifLeft: true } }) };
 }
 
-/** Returns the argument that names the frame to use, if the call has one. */
+/** Returns the argument for the requested frame, if any. */
 export function frameOf({ args: { frame } }: HeldErrorRequest): { frame?: number } {
   return frame === undefined ? {} : { frame };
 }

@@ -1,10 +1,10 @@
-// Renders what keeps an object, or the instances of a class, alive.
+// Renders the references that keep an object, or the instances of a class, alive.
 
 import type { Holders, HoldingWay } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { countText } from '../observe/units.ts';
 
-/** Returns HOLDERS, what keeps SHOWN alive, as text: a section for each way to it. */
+/** Returns HOLDERS as text, with a section for each chain of references. SHOWN names the object. */
 export function holdersText(holders: Holders, shown: string): string {
   const { many = false, found, ways = [], total, unheld = false } = holders;
   if (unheld) {

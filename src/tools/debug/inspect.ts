@@ -47,7 +47,7 @@ const INSPECT = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool for objects of IMAGE. */
+/** Returns the tool inspect for IMAGE. */
 export function inspectTool(image: Image) {
   return defineTool({
     ...INSPECT,
@@ -85,7 +85,8 @@ function inspectResult(data: InspectData, designator: string, offset: number): R
   return { data, text };
 }
 
-/** Returns why there is nothing to show for the value DESIGNATOR; undefined when there is something. */
+/** Returns the reason why there is nothing to show for the value DESIGNATOR; undefined when there is
+ * something. */
 function failureText(data: InspectData, designator: string): string | undefined {
   const { goneId, foreignId, noFunction, isForm, noValue, noPart, why, total = 0 } = data;
   if (noValue) return 'value is empty; give a variable, an id such as @12, or * for the last value.';

@@ -1,5 +1,4 @@
-// Lists held errors (their threads are stopped for debugging) and threads, and starts and stops the recording
-// of errors.
+// Lists held errors and threads, and starts and stops the recording of errors.
 
 import { CallError } from '../../errors.ts';
 import type { HeldRow, ThreadData } from '../../image/wire/operations.ts';
@@ -13,9 +12,8 @@ import type { DebugDependencies } from './held.ts';
 import { heldAbove } from './hold.ts';
 import { showHeld } from './looking.ts';
 
-/** Returns the list of the errors that the image holds. If it has exactly one error, in a thread of the
- *  program (held by a watch), also returns the text of showHeld, unless an earlier answer had it for this
- *  error. */
+/** Returns the list of held errors. When a watch holds the only error, the answer also shows that error,
+ * unless an earlier answer did. */
 export async function listHeld(dependencies: DebugDependencies): Promise<Result> {
   const { image, holds, context } = dependencies;
   const { held = [] } = foundValue(await image.call('debug-list', {}, callOptions(context)));
@@ -42,7 +40,7 @@ function heldText({ error, type, thread, heldBy, seconds }: HeldRow): string {
   return `  ${error}: ${type}${where}, held for ${seconds} s after each use${heldBy === undefined ? '' : `, by ${heldBy}`}`;
 }
 
-/** Returns the stack of the thread NAME, and the lock that the thread waits for. */
+/** Returns the stack of the thread NAME, and the lock for which the thread waits. */
 export async function showThread(
   { image, context, places }: DebugDependencies,
   name: string,
@@ -79,8 +77,8 @@ function lockText(waitsFor: ThreadData['waitsFor']): string {
   return ` waits for the lock "${name}"${owner === undefined ? '' : `, which the thread ${owner} has`}`;
 }
 
-/** Starts to record errors of TYPE in WHERE: all threads, one thread, or a package. With HOLD, errors are
- *  also held. */
+/** Starts to record errors of `type` in WHERE: all threads, one thread, or a package. With `hold`, the errors
+ * are also held. */
 export async function watchErrors(
   { image, context, holds }: DebugDependencies,
   where: string,
@@ -117,7 +115,7 @@ export async function watchErrors(
   return { data, text: joinSections([text, unknown]) };
 }
 
-/** Stops recording errors. */
+/** Stops recording errors, and returns a result with the number of recorded ones. */
 export async function unwatchErrors({ image, context }: DebugDependencies): Promise<Result> {
   const data = foundValue(await image.call('debug-watch', { off: true }, callOptions(context)));
   const { watched = 0 } = data;

@@ -1,5 +1,4 @@
-// Renders a held error (one whose thread is stopped for debugging), its frames, and the values of forms
-// evaluated in them.
+// Renders a held error, its frames, and the values of forms evaluated in a frame.
 
 import type { Ending } from '../../image/wire/endings.ts';
 import type { DebugData, DebugValue, Frame, Local } from '../../image/wire/operations.ts';
@@ -16,8 +15,7 @@ import { heldResult, newestOwn } from './hold.ts';
 import { leftFrameResult } from './outcomes.ts';
 import { debugRefusalResult, stillHeld } from './refusals.ts';
 
-/** Returns the result that shows HELD, an error whose thread is stopped, or a frame of that thread if the
- *  call names one. */
+/** Returns the result that shows a held error, or one frame of its thread. */
 export async function showHeld(held: HeldErrorRequest): Promise<Result> {
   const { image, error, places } = held;
   const reply = await image.call('debug-look', { error, ...frameOf(held) }, evalOptions(held));
@@ -33,7 +31,7 @@ export async function showHeld(held: HeldErrorRequest): Promise<Result> {
   return { data: value, text: frameText(value, value.call, places) };
 }
 
-/** Returns the source of the newest frame in code of the workspace, of the condition of ENDING; undefined without one. */
+/** Returns the source of the newest frame in code of the workspace; undefined when there is none. */
 function ownSource(ending: Ending, places: Places): string | undefined {
   const frame = ending.kind === 'condition' ? newestOwn(ending.condition, places) : undefined;
   return frame && places.around(frame, CONTEXT_LINES, WHOLE_LINES);
@@ -51,9 +49,9 @@ function frameText(value: DebugValue, call: Frame, places: Places): string {
   ]);
 }
 
-/** Number of lines of source shown before the call, and after it. */
+/** Number of source lines shown before and after the call. */
 const CONTEXT_LINES = 3;
-/** Maximum number of lines of a form that is shown whole, as a fix of it needs. */
+/** Maximum number of lines of a form that is shown whole. A fix needs the whole form. */
 const WHOLE_LINES = 20;
 
 function localsText(locals: Local[]): string {
@@ -67,7 +65,7 @@ function localsText(locals: Local[]): string {
   return `Locals:\n${lines.join('\n')}`;
 }
 
-/** Evaluates CODE with the variables of the requested frame in the thread that the error HELD has stopped. */
+/** Evaluates CODE in the requested frame, with the variables of that frame. */
 export async function evaluate(held: HeldErrorRequest, code: string): Promise<Result> {
   const { image, error, args } = held;
   const reply = await image.call(
@@ -88,7 +86,7 @@ export async function evaluate(held: HeldErrorRequest, code: string): Promise<Re
   return { data: { values, output }, text };
 }
 
-/** Returns lines that name the files which still have the old text of the definitions that a fix replaced. */
+/** Returns lines with the files that still have the old text of fixed definitions. */
 function staleTextLines({ replaced = [] }: DebugData, places: Places): string {
   return replaced
     .map(({ name, method, place }) => {
@@ -98,8 +96,8 @@ function staleTextLines({ replaced = [] }: DebugData, places: Places): string {
     .join('\n');
 }
 
-/** Evaluates CODE, which has new definitions, in the thread that the error HELD has stopped. The answer names
- *  the files that still have the old text. */
+/** Evaluates CODE, which has new definitions, in the waiting thread. The answer names the files that still
+ * have the old text. */
 export async function fix(held: HeldErrorRequest, code: string): Promise<Result> {
   const { image, error, places, args } = held;
   const reply = await image.call(

@@ -1,4 +1,4 @@
-// Renders what happened after a thread went on that had been stopped at a held error.
+// Renders the outcome after a thread has continued from a held error.
 
 import type { HeldCall } from '../../image/session/held.ts';
 import type { Reply } from '../../image/wire/call.ts';
@@ -14,15 +14,15 @@ import { heldResult } from './hold.ts';
 
 type DebugOperation = 'debug-go' | 'debug-eval' | 'debug-fix' | 'debug-look';
 
-/** Code that was evaluated in a frame of the thread that HELD has stopped can leave the frame, for example by
- *  a restart. Returns the result of a reply that says so; undefined for another reply. */
+/** Returns the result when evaluated code left its frame, for example by a restart, so that the thread
+ * continued; otherwise undefined. */
 export function leftFrameResult(held: HeldErrorRequest, reply: Reply<DebugOperation>): Result | undefined {
   const { left, value } = reply.data;
   return left || (value !== undefined && isThreadValue(value)) ? outcome(held, reply) : undefined;
 }
 
-/** Returns the result for REPLY, which came after the thread that the error HELD had stopped went on.
- *  CONTINUATION says whether the call was to end. */
+/** Returns the result for REPLY after the thread has continued. CONTINUATION says whether the call was to
+ * end. */
 export function outcome(
   held: HeldErrorRequest,
   reply: Reply<DebugOperation>,
@@ -54,15 +54,14 @@ export function outcome(
   return { data: { values: data.values, ending, output }, text, failed: ending.kind !== 'done' };
 }
 
-/** Returns RESULT, of CALL. When the macro TIME also measured the time for which the call was held, a note
- *  says so. */
+/** Adds a note to RESULT when the macro TIME also measured the time in the debugger. */
 function withHoldingTold(result: Result, { timed, heldMs }: HeldCall<Result>): Result {
   const note = `Note: TIME measured also the ${durationText(heldMs)} for which the call was held.`;
   return timed ? { ...result, text: joinSections([result.text, note]) } : result;
 }
 
-/** Returns the sentence for a thread of the program that still runs at the time limit of this call, since the
- *  limit does not end the thread. Returns false for other endings. */
+/** Returns a sentence on a thread that still runs at the time limit of this call, because the limit does not
+ * end the thread; false for other endings. */
 function stillRunsText(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&

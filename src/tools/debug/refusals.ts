@@ -1,5 +1,4 @@
-// Renders why a call about a held error (one whose thread is stopped for debugging) was refused or failed,
-// and what to do instead.
+// Renders the reason why a call about a held error was refused or failed, with advice.
 
 import type { Ending } from '../../image/wire/endings.ts';
 import type { DebugData, DebugValue, Output, Reason } from '../../image/wire/operations.ts';
@@ -10,15 +9,13 @@ import { failureText } from '../execution/evaluation.ts';
 import { isLookupFailure, lookupResult } from '../lookup.ts';
 import type { HeldErrorRequest } from './held.ts';
 
-/** The image's reply to a request about a held error. */
 interface DebugReply {
   ending: Ending;
   output?: Output;
   data: DebugData;
 }
 
-/** Returns the result when DATA says that the image refused the request about the held error HELD; else
- *  undefined. */
+/** Returns the result when the image refused the request; otherwise undefined. */
 export function debugRefusalResult(
   held: HeldErrorRequest,
   { data: { value } }: DebugReply,
@@ -79,11 +76,11 @@ function goneText(error: number, { busy, heldBy, why, held = [] }: DebugValue): 
   return `Error ${error} is not held: ${why}. ${others}`;
 }
 
-/** Reasons of an interruption after which the thread of the call no longer exists. */
+/** After an interruption for one of these reasons, the thread of the call no longer exists. */
 const THREAD_GONE_REASONS: readonly Reason[] = ['ended', 'terminated', 'ending'];
 
-/** Returns the result when CODE could not be evaluated in the thread that the error HELD has stopped. The
- *  thread stays stopped, unless it no longer exists. */
+/** Returns the result when CODE could not be evaluated. The thread still waits at the error, if it still
+ * exists. */
 export function stillHeld(
   { error, places }: HeldErrorRequest,
   { ending, output, data }: DebugReply,

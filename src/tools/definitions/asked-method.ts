@@ -1,4 +1,4 @@
-// Finds the method that a call names by a form such as (defmethod area (circle)).
+// Finds the method that a form such as (defmethod area (circle)) in a call names.
 
 import type { Image } from '../../image/image.ts';
 import { fewOf } from '../../kernel/reply.ts';
@@ -9,14 +9,14 @@ import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, packageOf } from '../lookup.ts';
 import type { AskedDefinition } from './asked-names.ts';
 
-/** At most this many methods of a generic function are named when it lacks the one asked for. */
+/** Maximum number of methods to list when a generic function lacks the requested one. */
 const METHODS = 20;
-/** Maximum number of methods of a generic function to consider; no function has so many. */
+/** Maximum number of methods of a generic function to search; no function has so many. */
 export const METHOD_LIMIT = 10_000;
 
-/** Returns the qualifiers and specializers of the METHOD that ASKED means, as the image prints them. If its
- *  generic function has no such method, returns an answer that says so, MISSING. Returns neither when ASKED
- *  means no method, and when the image has no generic function of that name. */
+/** Returns `method`, the requested method as the image prints its qualifiers and specializers. Returns
+ * `missing`, an answer, when the generic function lacks it. Returns neither when the call names no method,
+ * or when the image has no such generic function. */
 export async function askedMethod(
   image: Image,
   { name, form }: AskedDefinition,
@@ -31,7 +31,7 @@ export async function askedMethod(
   const all = described.things?.find((thing) => thing.nature === nature)?.methods ?? [];
   const methods = all.map(({ description = '' }) => description);
   const method = methods.find((each) => form.methods?.includes(methodKey(each)));
-  // The form in an EQL specializer is not the object that the image prints.
+  // The form in an EQL specializer is not the object that the image prints, so the two cannot be compared.
   if (methods.length === 0 || form.methods.some((each) => /\bEQL\b/.test(each)) || method !== undefined)
     return method === undefined ? {} : { method };
   return {

@@ -7,13 +7,13 @@ import { packageNamed } from '../../source/symbol-text.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
 
-/** A definition that a call names. NAME is the name as the call wrote it. SYMBOL is the name of the symbol
- *  without package: `NAME` or `SETF NAME`. */
+/** A definition that a call names. `name` is the name as written in the call. `symbol` is its symbol without
+ * package: `NAME` or `SETF NAME`. */
 export interface DefinitionQuery {
   name: string;
   symbol: string;
-  /** The methods that the call can mean, each as its qualifiers and specializers without packages: the list
-   *  in a form can be a lambda list or specializers. */
+  /** The possible methods, each as qualifiers and specializers without packages. There can be two, since the
+   * list in a form can be a lambda list or specializers. */
   methods?: readonly string[];
   /** The operator, such as DEFUN, when the call gave a form. */
   operator?: string;
@@ -24,8 +24,8 @@ export interface DefinitionQuery {
 /** Maximum number of characters of the names in a call. */
 const LIMIT = 20_000;
 
-/** Returns the definitions that TEXT, the value of PARAMETER, names. Throws a CallError when it names none, is too
- *  long, or cannot be read. */
+/** Returns the definitions that TEXT, the value of PARAMETER, names. Throws a CallError when TEXT is empty,
+ * too long or cannot be read. */
 export function parseQueries(text: string, parameter = 'name'): DefinitionQuery[] {
   if (text.length > LIMIT)
     throw new CallError(
@@ -39,15 +39,14 @@ export function parseQueries(text: string, parameter = 'name'): DefinitionQuery[
   );
 }
 
-/** The name of a function or place as a look-up takes it, and the form that named it, if the call gave one. */
+/** The name for a lookup in the image, and the form that the call gave, if any. */
 export interface AskedDefinition {
   name: string;
   form?: DefinitionQuery;
 }
 
-/** Returns what TEXT names: TEXT itself, or what a form such as `(defmethod area (circle))` defines. For a
- *  method this is the generic function, for a DEFSETF the place. Throws a CallError when the form defines
- *  nothing. */
+/** Returns the name in TEXT, or the name that a form such as `(defmethod area (circle))` defines. Throws a
+ * CallError when the form defines nothing. */
 export function askedDefinition(text: string): AskedDefinition {
   const [form, ...others] = text.trimStart().startsWith('(') ? parseQueries(text) : [];
   if (form?.operator === undefined || others.length > 0) return { name: text };
@@ -55,8 +54,8 @@ export function askedDefinition(text: string): AskedDefinition {
   return { name: isPlace ? `(setf ${form.name})` : form.name, form };
 }
 
-/** Returns what askedDefinition returns for TEXT; TEXT itself when it is a form that defines nothing: the look-up then
- *  finds no such name, which is no failure of the call (S0.19). */
+/** Does the same as askedDefinition, but returns TEXT itself when it is a form that defines nothing. The
+ * lookup then finds no such name, which is no failure of the call (S0.19). */
 export function soughtDefinition(text: string): AskedDefinition {
   try {
     return askedDefinition(text);
@@ -65,7 +64,7 @@ export function soughtDefinition(text: string): AskedDefinition {
   }
 }
 
-/** Returns the package prefix of the symbol in the query, as the reader would read it, or undefined. */
+/** Returns the package prefix of the name, as the reader would read it, or undefined. */
 export function prefixOf({ name }: DefinitionQuery): string | undefined {
   const [, written] = /^(?:\((?:cl:)?setf\s+)?((?:[^\s:()"|\\]|\\.|\|[^|]*\|)+)::?[^:]/i.exec(name) ?? [];
   return written && packageNamed(written);

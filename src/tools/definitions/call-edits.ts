@@ -1,4 +1,4 @@
-// Plans the edits that rewrite all calls of a function by a pattern.
+// Plans edits that rewrite all calls of a function by a pattern.
 
 import { CallError } from '../../errors.ts';
 import type { CallContext } from '../../kernel/tool.ts';
@@ -15,9 +15,9 @@ import type { CallsEdit } from './edits.ts';
 import { lispFiles, lookupBudget } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 
-/** Adds to FILES the splices that rewrite the calls of EDIT in its file, or in all Lisp files of the workspace, except in
- *  what other edits replace already. HOME is the package of a name without prefix. Returns a line for each call or other mention
- *  that stays as it is. Throws a CallError when the image does not have the function, or no file mentions it. */
+/** Adds splices to FILES that rewrite the calls of a function in one file, or in all Lisp files of the
+ * workspace. HOME is the package of a name without prefix. Returns a line for each call or mention that is
+ * not rewritten. Throws a CallError when the image lacks the function, or no file mentions it. */
 export async function planCallsEdit(
   { image, places, workspace }: Origins,
   files: EditedFiles,

@@ -1,4 +1,4 @@
-// Renders the definitions that the image knows for a name.
+// Renders the definitions that the image has for a name.
 
 import type { DescribeData, Evaluated, Place, Thing } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
@@ -11,14 +11,13 @@ import type { Changed } from '../where-now.ts';
 import type { DefinitionQuery } from './asked-names.ts';
 import type { EvaluatedDefinition } from './evaluated.ts';
 
-/** A definition, as an answer shows it. */
+/** A definition in an answer. */
 export interface ReadRow {
   name: string;
   kind?: string;
-  /** The place, as `FILE:LINE-LINE`, or the time at which the definition was evaluated. */
+  /** The place as `FILE:LINE-LINE`, or the time of the evaluation that made the definition. */
   at: string;
   note?: string;
-  /** The text of the definition; absent when it is not known. */
   text?: string;
   /** The methods of a generic function, each with its place. */
   methods?: { name: string; at: string }[];
@@ -33,7 +32,7 @@ export interface ReadOptions {
 /** Maximum number of methods of a generic function to list below its text. */
 const LIST_LIMIT = 200;
 
-/** Renders a row: a line with the place and the name, then the text, then the list of methods. */
+/** Returns the text of a row: a line with place and name, then the definition, then the list of methods. */
 export function readRowText({ name, at, note, text, methods = [] }: ReadRow): string {
   const shown = methods.slice(0, LIST_LIMIT).map((method) => `  ${method.name}  ${method.at}`);
   const more = methods.length - shown.length;
@@ -45,12 +44,11 @@ export function readRowText({ name, at, note, text, methods = [] }: ReadRow): st
   ]);
 }
 
-/** Returns the text of a definition that an evaluation made; undefined when the history lacks that text. */
+/** Returns the text of a definition that an evaluation made; undefined when the history lacks it. */
 export type TextOfEvaluated = (definition: EvaluatedDefinition) => string | undefined;
 
-/** Returns rows for the definitions, in the image's description of a name, that QUERY and OPTIONS select. A
- *  definition without a source is left out, unless an evaluation made it and EVALUATED, which returns its
- *  text, is given. */
+/** Returns the definitions of a name that QUERY and OPTIONS select. EVALUATED returns the texts of
+ * definitions that evaluations made; without it, these are left out. */
 export function definitionsOf(
   { symbol, things = [] }: DescribeData,
   places: Places,
@@ -64,8 +62,8 @@ export function definitionsOf(
       own: (thing.sources ?? []).length > 0 || thing.evaluated !== undefined,
       rows: thingRows(thing, definedName(symbol, thing.nature), { places, query, options, evaluated }),
     }));
-  // If a form defines the name itself, slots that only have an accessor of this name are shown without their
-  // text.
+  // Slots only have an accessor of this name. They are shown without text when a form defines the name
+  // itself.
   const hasOwnForm = query.methods === undefined && groups.some(({ own, rows }) => own && rows.length > 0);
   const [own, others] = [groups.filter((group) => group.own), groups.filter((group) => !group.own)];
   return [...own, ...others].flatMap((group) =>
@@ -73,8 +71,8 @@ export function definitionsOf(
   );
 }
 
-/** True when NATURE, the image's word for a meaning or a defining operator, is of KIND. Without KIND, always
- *  true. */
+/** Returns true when NATURE, a kind or a defining operator as the image prints it, matches KIND. Without
+ * KIND, returns true. */
 export function isOfKind(nature: string, kind: string | undefined): boolean {
   const plain = (text: string) =>
     text
@@ -88,7 +86,7 @@ export function isOfKind(nature: string, kind: string | undefined): boolean {
   );
 }
 
-/** True when OPTIONS request the texts of methods. */
+/** Returns true when OPTIONS request the texts of methods. */
 export function wantsMethods({ methods, kind }: ReadOptions): boolean {
   return methods === true || kind?.toUpperCase() === 'METHOD';
 }
@@ -119,7 +117,7 @@ function thingRows(thing: Thing, name: string, reading: Reading): ReadRow[] {
   const rows = evaluatedForm
     ? [evaluatedForm]
     : sources.map((source) => rowOf(source, name, nature, { name }, reading));
-  // The generic function of a slot accessor has no form of its own, so the methods are shown instead.
+  // The generic function of a slot accessor has no form, so its methods are shown instead.
   if (wantsMethods(options) || rows.length === 0) return [...rows, ...methods.map(methodRow)];
   const methodList = methods.map((method) => ({
     name: method.description ?? '',
@@ -129,12 +127,12 @@ function thingRows(thing: Thing, name: string, reading: Reading): ReadRow[] {
   return first === undefined || methodList.length === 0 ? rows : [{ ...first, methods: methodList }, ...more];
 }
 
-/** Returns the lines from LINE to LAST of FILE, as `FILE:LINE-LAST`. */
+/** Returns the place of the lines LINE to LAST as `FILE:LINE-LAST`. */
 export function linesText(file: string, line: number, last: number): string {
   return `${file}:${line}${last > line ? `-${last}` : ''}`;
 }
 
-/** Returns ROWS. Rows with equal texts at the same place are merged into one row with all their names. */
+/** Merges rows with equal text at the same place into one row with all their names. */
 export function withoutRepeats(rows: readonly ReadRow[]): ReadRow[] {
   const unique = new Map<string, ReadRow>();
   for (const { kind, ...row } of rows) {
@@ -146,8 +144,8 @@ export function withoutRepeats(rows: readonly ReadRow[]): ReadRow[] {
   return [...unique.values()];
 }
 
-/** Returns the row for a definition that the evaluation EVALUATED made; undefined when no evaluation made it,
- *  or no such rows are requested. */
+/** Returns the row for a definition that an evaluation made; undefined when none did, or when such rows are
+ * not requested. */
 function evaluatedRow(
   evaluated: Evaluated | undefined,
   name: string,
@@ -162,7 +160,6 @@ function evaluatedRow(
   return { name, kind, at, ...(text === undefined ? { note } : { text }) };
 }
 
-/** Notes on a text of a file that changed since it was loaded. */
 const CHANGED: Record<Changed, string> = {
   form: 'changed since it was loaded; this is its text now',
   elsewhere: 'as it was loaded; the file changed since, but not here',
@@ -176,7 +173,7 @@ function rowOf(
   definition: DefinitionName,
   { places }: Reading,
 ): ReadRow {
-  // The name of what code made can stand anywhere in the form, so the whole form is read.
+  // A name that code made can be anywhere in the form, so the whole form is read.
   const found = places.text(place, place.byCode ? { name: '' } : definition);
   if (found === undefined) return { name, kind, at: places.locate(place, definition) };
   const { file, line, lastLine, text, changed, old } = found;

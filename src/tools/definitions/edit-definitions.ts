@@ -1,4 +1,4 @@
-// The tool edit_definitions, which edits definitions, found by name, in one or several files.
+// The tool edit_definitions, which edits definitions by name in one or several files.
 
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
@@ -47,7 +47,7 @@ const EDIT_DEFINITIONS = {
   ],
   required: ['edits'],
   safetyLevel: 'dangerous',
-  // With load: true, edited code runs, and so do #. and macros in it.
+  // With load: true the edited code runs, and with it #. and macros.
   effects: { openWorld: true },
   limitMs: Number.POSITIVE_INFINITY,
   categories: ['diff'],
@@ -67,11 +67,11 @@ const EDIT_DEFINITIONS = {
 
 type EditArguments = ArgumentsFor<typeof EDIT_DEFINITIONS>;
 
-/** Returns the tool edit_definitions. ORIGINS finds the definitions. INTENTS keeps the records for a rollback
- *  after a kill. */
+/** Returns the tool edit_definitions. ORIGINS finds the definitions. INTENTS keeps records to undo an edit
+ * that a kill interrupted. */
 export function editDefinitionsTool(origins: Origins, intents: Intents) {
-  // Each call is planned before a human is asked, again after the human has answered, and again when it runs.
-  // The plan is cached, because planning takes long for large files.
+  // Each call is planned before a human is asked, after the human's answer, and when it runs. The plan is
+  // cached, because planning takes long for large files.
   let cached: { call: string; plan: Plan } | undefined;
   const plan = async (args: EditArguments, context: CallContext) => {
     const call = JSON.stringify(args);
@@ -99,7 +99,7 @@ export function editDefinitionsTool(origins: Origins, intents: Intents) {
   });
 }
 
-/** Writes the files of PLAN. Also loads the changes if the arguments request it. */
+/** Writes the files of PLAN. Also loads the changes when the arguments request it. */
 async function carryOut(
   origins: Origins,
   intents: Intents,
@@ -118,16 +118,16 @@ async function carryOut(
   return editedResult(plan, shown, load ? await loadEdited(origins, plan.files, context) : undefined);
 }
 
-/** Maximum number of calls to name that an edit of all calls leaves as they are. */
+/** Maximum number of unchanged calls to list after an edit of all calls. */
 const KEPT_LINES = 60;
 
-/** Maximum number of lines of the diff to show, when a human changed the edit. */
+/** Maximum number of diff lines to show after a human changed the edit. */
 const DIFF_LINES = 200;
 
-/** Returns the answer for PLAN, followed by the sections SHOWN and by the result of the load, if any. */
+/** Returns the answer for PLAN, then the sections SHOWN, then the result of the load, if any. */
 function editedResult(plan: Plan, shown: string[], load: LoadedEdits | undefined): Result {
   const { result, loaded = new Set() } = load ?? {};
-  // What could not be read before the load was read during it.
+  // The notes on loaded files are outdated, because the load has read these files.
   const notes = plan.files.flatMap((file) => (loaded.has(file) ? [] : file.notes));
   const kept = plan.keptCalls.map(String);
   return {
@@ -146,8 +146,8 @@ function editedResult(plan: Plan, shown: string[], load: LoadedEdits | undefined
   };
 }
 
-/** Waits until no file of PLAN was written in the current second, because SBCL distinguishes versions of a
- *  file only by seconds. */
+/** Waits until no file of PLAN was written in the current second, because SBCL compares file times by the
+ * second. */
 async function nextSecond(files: readonly PlannedFile[]): Promise<void> {
   for (const { real } of files) {
     const mtimeMs = (await stat(real).catch(() => undefined))?.mtimeMs ?? 0;
@@ -156,7 +156,7 @@ async function nextSecond(files: readonly PlannedFile[]): Promise<void> {
   }
 }
 
-/** Throws a CallError when a form of PLAN that would not be loaded sets how a changed form is read. */
+/** Throws a CallError when a form that would not be loaded changes how the reader reads a changed form. */
 function checkLoadable({ files }: Plan): void {
   for (const file of files) {
     const line = lineOfReaderSetting(file);
@@ -168,7 +168,7 @@ function checkLoadable({ files }: Plan): void {
   }
 }
 
-/** True when the files of PLAN have not changed since the plan was made. */
+/** Returns true when the files of the plan have not changed since it was made. */
 async function isCurrent({ files }: Plan, { workspace }: Origins, { signal }: CallContext): Promise<boolean> {
   for (const { path, present } of files) {
     const { fingerprint } = await presentFile(workspace, path, signal);
@@ -177,8 +177,7 @@ async function isCurrent({ files }: Plan, { workspace }: Origins, { signal }: Ca
   return true;
 }
 
-/** Returns the preview of PLAN for a human. With LOAD, the preview says that the changed forms will then
- *  run. */
+/** Returns the preview of PLAN for a human. With LOAD, it says that the changed forms will then run. */
 function previewOf(plan: Plan, load = false) {
   const changes = plan.files.map(({ present, before, after }) => {
     const updated = { ...before, text: after };
@@ -202,7 +201,6 @@ function previewOf(plan: Plan, load = false) {
   };
 }
 
-/** Returns a digest of the files of PLAN, with their contents before and after the edit. */
 function fingerprintOf({ files }: Plan): string {
   const hash = createHash('sha256');
   for (const { present, bytes } of files)

@@ -1,4 +1,4 @@
-// Converts an edit to splices of the file's text. A splice replaces a range of the text.
+// Converts an edit to splices. A splice replaces a range of the file's text.
 
 import { CallError } from '../../errors.ts';
 import { lineEnds } from '../../files/text.ts';
@@ -19,8 +19,8 @@ import type { EditedFile } from './edited-files.ts';
 import type { DefinitionEdit, Part } from './edits.ts';
 import type { Located } from './locate.ts';
 
-/** Returns the splices for an edit of the definition TARGET in FILE. Throws a CallError when the reader could
- *  not read the result. */
+/** Returns the splices for an edit of one definition. Throws a CallError when the reader could not read the
+ * result. */
 export function splicesOf(
   { label, change }: Pick<Extract<DefinitionEdit, { query: object }>, 'label' | 'change'>,
   { file, target }: Located,
@@ -44,20 +44,20 @@ export function splicesOf(
   }
 }
 
-/** Returns the splices for the edit LABEL, which replaces a PART of FILE. Throws a CallError when the reader
- *  could not read the result. */
+/** Returns the splices for the edit LABEL, which replaces PART anywhere in FILE. Throws a CallError when the
+ * reader could not read the result. */
 export function partInFile(label: string, part: Part, file: EditedFile): Splice[] {
   return partSplices(label, part, { file, target: { start: 0, end: file.source.text.length } });
 }
 
-/** A file, and its range that may be edited: all of it, or the definition that begins with HEAD. */
+/** A file and the range to edit: the whole text, or the definition that begins with `head`. */
 interface EditScope {
   file: EditedFile;
   target: Pick<NamingForm, 'start' | 'end'> & { head?: string };
 }
 
-/** Returns the splice that appends TEXT to FILE, for the edit LABEL. Throws a CallError when TEXT or FILE has
- *  an unfinished form. */
+/** Returns the splices that append TEXT to FILE, for the edit LABEL. Throws a CallError when TEXT or FILE has
+ * an unfinished form. */
 export function splicesAtEnd(label: string, text: string, file: EditedFile): Splice[] {
   const { text: before } = file.source;
   checkWhole(visibleName(file.present.name), before, file);
@@ -72,7 +72,7 @@ export function splicesAtEnd(label: string, text: string, file: EditedFile): Spl
 }
 
 /** Returns TEXT, the new text in the edit LABEL of FILE, without surrounding white space. Throws a CallError
- *  when it does not consist of whole forms. */
+ * when it does not consist of whole forms. */
 export function wholeForms(label: string, text: string, file: EditedFile): string {
   const trimmed = text.replaceAll('\r\n', '\n').replace(/^(?:[ \t]*\n)+|\s+$/g, '');
   checkWhole(`${label}.text`, trimmed, file);
@@ -83,8 +83,7 @@ function withoutComments(text: string): string {
   return text.replace(/;[^\n]*/g, '');
 }
 
-/** Throws a CallError when TEXT, for FILE, does not consist of whole forms. NAME is what the error calls
- *  TEXT. Nothing is repaired silently. */
+/** Throws a CallError when TEXT does not consist of whole forms. NAME is the name of TEXT in the error. */
 function checkWhole(name: string, text: string, file: EditedFile): void {
   const wrong = imbalanceWithProposal(name, text);
   if (wrong !== undefined) throw new CallError(`${wrong}\nNothing was changed. Correct it and call again.`);

@@ -1,4 +1,4 @@
-// Reads the files that a call edits. Each file is read once and completely, and only if it may be written.
+// Reads the files that a call edits. Each file is read once, in full, and only when it may be written.
 
 import { join } from 'node:path';
 import type { FileText } from '../../files/text.ts';
@@ -13,16 +13,15 @@ import type { Span } from '../../source/tree.ts';
 import { presentText } from '../approved.ts';
 import { takingTurns } from '../turns.ts';
 
-/** A splice, and the LABEL of the edit that made it. */
+/** A splice with the label of the edit that made it. */
 export interface EditSplice extends Splice {
   label: string;
 }
 
-/** A file to be edited. */
+/** A file to edit, with the splices that edits have added so far. */
 export interface EditedFile {
-  /** The path that the caller gave. */
+  /** The path in the call. */
   path: string;
-  /** The real path. */
   real: string;
   present: Present;
   before: FileText;
@@ -33,20 +32,19 @@ export interface EditedFile {
 
 /** An edited file with its planned content. */
 export interface PlannedFile extends EditedFile {
-  /** Name of the file for people. Hidden characters are made visible. */
+  /** The name of the file in answers. Hidden characters are made visible. */
   name: string;
   after: string;
   bytes: Buffer;
   newForms: TopLevelForms;
-  /** The top-level forms that are new or that differ. */
+  /** The top-level forms that are new or changed. */
   changed: Span[];
-  /** For each top-level form of the new text, its number in the old text; null for a form that is new or
-   *  differs. */
+  /** For each top-level form of the new text, its number in the old text; null for a new or changed form. */
   numbers: (number | null)[];
-  /** Problems that the reader found and that evaluating another form would solve, such as a missing
-   *  package. */
+  /** Problems that the reader found in the new text. Evaluating another form would solve them, as when a
+   * package is missing. */
   notes: QuestionLine[];
-  /** Packages of changed forms that do not exist in the image. */
+  /** Packages that changed forms use and the image lacks. */
   missing: readonly string[];
 }
 
@@ -63,18 +61,16 @@ export class EditedFiles {
     this.#context = context;
   }
 
-  /** The files with at least one splice. */
   get changed(): EditedFile[] {
     return [...this.#files.values()].filter(({ splices }) => splices.length > 0);
   }
 
-  /** Returns the file that was opened under PATH. */
   named(path: string): EditedFile | undefined {
     return [...this.#files.values()].find((file) => file.path === path);
   }
 
   /** Returns the file at PATH. Throws a CallError when it cannot be written, or when it does not exist and
-   *  IS_NEW is false. */
+   * IS_NEW is false. */
   async open(path: string, isNew = false): Promise<EditedFile> {
     const { real: found, missing } = await this.#workspace.locate(path, isNew ? 'write' : 'read');
     const real = join(found, ...missing);

@@ -1,5 +1,4 @@
-// Renders edited files: the lines that changed and the number of forms, but not the text, which the caller
-// sent.
+// Renders edited files: changed lines and number of forms. The text is left out, because the caller sent it.
 
 import { diffHunks } from '../../files/diff.ts';
 import { boundLine } from '../../kernel/reply.ts';
@@ -9,23 +8,22 @@ import type { TopLevelForms } from '../../source/top-level.ts';
 import { groupBy } from '../grouping.ts';
 import type { PlannedFile } from './edited-files.ts';
 
-/** Up to this many changed forms of a file are shown by their lines only. If there are more, their names are
- *  shown. */
+/** Up to this many changed forms of a file are shown by line numbers only. When there are more, their names
+ * are shown. */
 const LINES_ALONE = 3;
-/** Maximum number of characters of the names of changed forms to show for a file. */
+/** Maximum number of characters for the names of changed forms of a file. */
 const NAMES_LIMIT = 300;
-/** Maximum number of places to show of forms with the same name. If there are more, only the first and the
- *  last are shown. */
+/** Maximum number of places for forms of the same name. When there are more, only the first and the last are
+ * shown. */
 const PLACE_LIMIT = 4;
-/** Maximum number of characters of a name to show. */
 const NAME_LIMIT = 100;
 
-/** Returns sections that describe the changes of PLAN, followed by NOTES. */
+/** Returns sections on the changes of FILES, then NOTES. */
 export function editedText(files: readonly PlannedFile[], notes: readonly QuestionLine[]): string[] {
   return [files.map(fileText).join('\n'), ...(notes.length > 0 ? [notes.join('\n')] : [])];
 }
 
-/** Returns data that describe the changes of PLAN, for code. */
+/** Returns data on the changes of FILES, for code. */
 export function editedData(files: readonly PlannedFile[]): object[] {
   return files.map((file) => ({
     path: file.present.name,
@@ -54,8 +52,8 @@ function fileText(file: PlannedFile): string {
   ].join('\n');
 }
 
-/** Returns lines that name the changed forms of a file, which are at PLACES. Forms with the same operator and
- *  name share a line. */
+/** Returns lines with the names of the changed forms, which are at PLACES. Forms with equal operator and name
+ * share a line. */
 function namedLines({ newForms, changed }: PlannedFile, places: readonly string[]): string[] {
   const forms = changed.map(({ start }, index) => ({
     ...formNames(newForms, start),
@@ -80,8 +78,8 @@ function placesText(group: readonly { at: string }[]): string {
   return `lines ${shown.join(', ')}`;
 }
 
-/** Returns TEXT, the beginning of the form at START: its operator, its name and, for a method, its lambda
- *  list. NAME is the same without the lambda list; it is undefined when the form defines nothing. */
+/** Returns the beginning of the form at START as `text`: operator, name and, for a method, the lambda list.
+ * `name` lacks the lambda list; it is undefined when the form defines nothing. */
 function formNames(forms: TopLevelForms, start: number): { text: string; name?: string } {
   const [defined] = definedAt(forms, start);
   if (defined === undefined)
@@ -91,7 +89,7 @@ function formNames(forms: TopLevelForms, start: number): { text: string; name?: 
   return { name, text: parts.length > NAME_LIMIT ? `(${parts.slice(0, NAME_LIMIT)}...` : `(${parts})` };
 }
 
-/** Returns the first and the last line of each changed form in the new text. */
+/** Returns the first and last line of each changed form in the new text. */
 function linesOf({ changed, newForms }: PlannedFile): [number, number][] {
   return changed.map(({ start, end }) => [newForms.source.lineAt(start), newForms.source.lineAt(end - 1)]);
 }

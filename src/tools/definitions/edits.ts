@@ -30,7 +30,7 @@ export const EDIT = [
 
 export const EDIT_REQUIRED = [] as const;
 
-/** The replacement of the text OLD by REPLACEMENT: once or, if ALL, everywhere. */
+/** Replaces the text `old` by `replacement`: everywhere if `all` is true, otherwise once. */
 export interface Part {
   kind: 'part';
   old: string;
@@ -38,7 +38,7 @@ export interface Part {
   all: boolean;
 }
 
-/** An edit that rewrites by PATTERN all calls of the function that QUERY names, or those in the file PATH. */
+/** Rewrites all calls of the function `query` by `pattern`, in the file `path` or in the whole workspace. */
 export interface CallsEdit {
   label: string;
   path?: string;
@@ -46,21 +46,21 @@ export interface CallsEdit {
   pattern: CallPattern;
 }
 
-/** A change of a definition. */
+/** A change of one definition. */
 export type DefinitionChange =
   | { kind: 'replace' | 'before' | 'after'; text: string }
   | { kind: 'delete' }
   | Part;
 
-/** An edit. LABEL names it by its position in the call. It changes the definition that QUERY finds, replaces
- *  a PART of the file at PATH, or puts TEXT into this file: at its end or, if BY_NAME, each definition in the place
- *  of the one with its name. */
+/** An edit with its `label`, such as `edits[0]`. It changes the definition of `query`, replaces a part of the
+ * file `path`, or puts `text` into that file. With `byName`, each definition in `text` replaces the one of
+ * the same name; otherwise `text` is appended. */
 export type DefinitionEdit =
   | { label: string; query: DefinitionQuery; path?: string; line?: number; change: DefinitionChange }
   | { label: string; query?: never; path: string; part: Part }
   | { label: string; query?: never; path: string; part?: never; text: string; byName: boolean };
 
-/** Maximum number of edits in a call, since a person reads them all. */
+/** Maximum number of edits in a call, because a person reviews them all. */
 const EDIT_LIMIT = 200;
 
 /** Parses VALUES, the argument `edits`. Throws a CallError that names the invalid edit. */
@@ -97,7 +97,6 @@ function editOf(
   return { label, query, path, line, change: changeOf(args) };
 }
 
-/** Returns the pattern that ARGS, an edit of all calls of QUERY, give. */
 function patternOf(
   { name, symbol, operator }: DefinitionQuery,
   { line, text, old, new: replacement }: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>,
@@ -112,7 +111,7 @@ function patternOf(
   return pattern;
 }
 
-/** Returns the change that ARGS, which name no definition, make to a file as a whole. */
+/** Returns the change of a whole file, for an edit that names no definition. */
 function fileChangeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
   const { path, line, op = 'after', text, old, new: replacement } = args;
   if (path !== undefined && line === undefined && (old ?? replacement) !== undefined) {

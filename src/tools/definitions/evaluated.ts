@@ -1,4 +1,4 @@
-// Finds the text of a definition that an evaluation made and that is in no file.
+// Finds the text of a definition that an evaluation made, not a file.
 
 import type { Evaluated } from '../../image/wire/operations.ts';
 import type { Evaluation, ReplHistory } from '../../records/repl-history.ts';
@@ -9,25 +9,23 @@ import { unfinishedLine } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
 
-/** Maximum number of evaluations to search. */
 const SEARCH_LIMIT = 1000;
 
-/** An evaluation can seem to begin up to this many milliseconds after its definition was made, because the
- *  image counts whole seconds. */
+/** The recorded start of an evaluation can be up to this many milliseconds after its definition, because the
+ * image counts whole seconds. */
 const CLOCK_MS = 1500;
 
-/** A definition that an evaluation made. SYMBOL is `NAME` or `SETF NAME`, without package. METHOD has the
- *  qualifiers and specializers, if it is a method. */
+/** A definition that an evaluation made. `symbol` is `NAME` or `SETF NAME`, without package. `method` has the
+ * qualifiers and specializers of a method. */
 export interface EvaluatedDefinition {
   symbol: string;
   method?: string | undefined;
   evaluated: Evaluated;
 }
 
-/** Returns the text of DEFINITION, read under FEATURES; undefined when it is not found. DEFINITION has the
- *  beginning of the form that made it. The text comes from the newest form in HISTORY that contains this
- *  beginning and was evaluated no later than the definition was made. Forms that a rebuild evaluates are not
- *  in the history. */
+/** Returns the text of DEFINITION; undefined when it is not found. The text comes from the newest form in
+ * HISTORY that has the recorded beginning and was evaluated before the definition was made. HISTORY lacks
+ * the forms that a rebuild evaluated. */
 export function evaluatedText(
   history: ReplHistory,
   definition: EvaluatedDefinition,
@@ -41,7 +39,7 @@ export function evaluatedText(
     if (searched++ >= SEARCH_LIMIT) return undefined;
     const { form } = evaluation;
     if (startTime(evaluation) > time * 1000 + CLOCK_MS || !collapsed(form).includes(beginning)) continue;
-    // If no text is found, the definition is in a part of a long form that the history did not keep.
+    // Otherwise the definition is in a part of a long form that the history did not keep.
     return textIn(form, beginning, definition, features);
   }
   return undefined;
@@ -51,9 +49,9 @@ function startTime({ time, milliseconds }: Evaluation): number {
   return Date.parse(time) - milliseconds;
 }
 
-/** Returns the text of DEFINITION in the last top-level form of FORM that begins with BEGINNING. Returns the
- *  whole top-level form when no definition in it has this name. Returns undefined when no form begins like
- *  this, or when only the beginning of the form was kept. */
+/** Returns the text of the definition in the last top-level form of FORM that begins with BEGINNING. Returns
+ * that whole form when it has no such definition. Returns undefined when no form begins so, or when only the
+ * beginning of the form was kept. */
 function textIn(
   form: string,
   beginning: string,
@@ -74,8 +72,8 @@ function textIn(
   return form.slice(start, end);
 }
 
-/** Returns TEXT with each run of white space replaced by one space, as in the beginnings of forms that the
- *  image reports. */
+/** Returns TEXT with each run of white space replaced by one space. The image reports the beginnings of forms
+ * in this way. */
 function collapsed(text: string): string {
   return text.replace(/[ \n\t]+/g, ' ').trim();
 }

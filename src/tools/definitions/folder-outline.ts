@@ -1,4 +1,5 @@
-// Renders the outline of a folder of Lisp files: each file with its definitions, and the files whose definitions it uses.
+// Renders the outline of a folder of Lisp files: the definitions of each file, and the other files that it
+// needs.
 
 import { dirname, relative, resolve } from 'node:path';
 import { CallError } from '../../errors.ts';
@@ -14,26 +15,26 @@ import { takingTurns } from '../turns.ts';
 import { lookupBudget } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 
-/** A file gets at most this many characters of the answer for each of its lines, but at least LEAST. */
+/** Maximum number of characters in the answer for each line of a file. A file gets at least LEAST
+ * characters. */
 const CHARACTERS_PER_LINE = 2;
 const LEAST = 80;
-/** The files of a large folder share this many characters. */
+/** Maximum number of characters in the answer for all files of a large folder. */
 const CHARACTERS = 36_000;
-/** Maximum number of characters of a docstring's line. */
+/** Maximum number of characters of a name or of a docstring. */
 const SENTENCE_LIMIT = 80;
 
 interface OutlinedFile extends FileSummary {
   path: string;
   lines: number;
-  /** The other files whose definitions this file uses. */
+  /** Other files with definitions that this file uses. */
   needs: string[];
 }
 
 /** A system, and the path of its .asd file relative to the outlined folder. */
 type OutlinedSystem = DefinedSystem & { path: string };
 
-/** Returns the outline of the Lisp files below a folder. REAL is the real path of the folder, and PATH the path
- *  in the request. */
+/** Returns the outline of the Lisp files below a folder. PATH is the path in the call, REAL the real path. */
 export async function folderOutline(
   { image, workspace, places }: Pick<Origins, 'image' | 'workspace' | 'places'>,
   path: string,
@@ -70,8 +71,8 @@ export async function folderOutline(
   return { data, text: outlineText(path, ordered, systems, budget.exceeded === true) };
 }
 
-/** Records in FILES the files that each needs: those with the only definition of a name that it uses. Methods do not
- *  count as definitions, since a file that calls a generic function needs the file that defines it. */
+/** Sets `needs` of FILES. A file needs another file when it uses a name that only the other one defines.
+ * Methods do not count, because a file that calls a generic function needs the file with the DEFGENERIC. */
 function addNeeds(files: readonly OutlinedFile[]): void {
   const definers = new Map<string, OutlinedFile | 'several'>();
   for (const file of files)
@@ -86,7 +87,7 @@ function addNeeds(files: readonly OutlinedFile[]): void {
   }
 }
 
-/** Returns FILES in the order in which SYSTEMS list them, then the others. */
+/** Returns FILES in the order of SYSTEMS, then files without a system. */
 function inLoadOrder(files: readonly OutlinedFile[], systems: readonly OutlinedSystem[]): OutlinedFile[] {
   const listed = systems.flatMap(({ path, files: own }) =>
     own.map((file) => relative('/', resolve('/', dirname(path), file))),
@@ -143,8 +144,8 @@ function exportedNames(files: readonly OutlinedFile[]): Set<string> {
   return new Set(exported);
 }
 
-/** Returns the section on FILE in about LIMIT characters: what it is, the names that it defines, and as many docstrings
- *  as there is room for. What EXPORTED has comes first. */
+/** Returns the section on FILE in about LIMIT characters: the names that it defines, and docstrings while
+ * there is room. Names in EXPORTED come first. */
 function fileText(file: OutlinedFile, exported: ReadonlySet<string>, limit: number): string {
   const { path, lines, packages, needs, exports, others } = file;
   const isExported = ({ home, symbol }: SummedDefinition) => exported.has(`${home} ${symbol}`);
@@ -185,8 +186,8 @@ function fileText(file: OutlinedFile, exported: ReadonlySet<string>, limit: numb
   return rows.join('\n');
 }
 
-/** Returns the names that DEFINITIONS define, by operator and whether they are exported; a name that an operator defines
- *  several times, as by methods, with the number of times. */
+/** Groups the names of DEFINITIONS by operator and by whether they are exported. A name with several
+ * definitions, such as methods, has their number. */
 function namesByKind(
   definitions: readonly SummedDefinition[],
   isExported: (definition: SummedDefinition) => boolean,
@@ -206,13 +207,13 @@ function namesByKind(
   return new Map(texts);
 }
 
-/** Returns the name of a definition without the options of a structure. */
+/** Returns the name of a definition, without the options of a structure. */
 function shownName({ name }: SummedDefinition): string {
   const [, structure] = /^\(([^\s()]+) \(/.exec(name) ?? [];
   return cutText(structure ?? name, SENTENCE_LIMIT);
 }
 
-/** Returns as many of NAMES as fit into ROOM characters, at least three, and the number of the others. */
+/** Returns those of NAMES that fit into ROOM characters, but at least three, and the number of the others. */
 function fittingNames(names: readonly string[], room: number): string {
   let length = 0;
   const end = names.findIndex((name, index) => {

@@ -1,5 +1,4 @@
-// Finds definitions in files of the workspace that the image does not know, such as tests, systems, and files
-// that are not loaded.
+// Finds definitions in files of the workspace that the image has not loaded, such as tests and systems.
 
 import { dirname, relative } from 'node:path';
 import { type Budget, budgetOf } from '../../files/budget.ts';
@@ -16,22 +15,20 @@ import { linesText, type ReadOptions, type ReadRow, wantsMethods } from './descr
 
 /** Maximum number of directory entries to read in a search. */
 const ENTRY_LIMIT = 20_000;
-/** Maximum duration of a search, in milliseconds. */
 const TIME_LIMIT_MS = 10_000;
 
-/** Where to search, and for which definitions. */
 interface WorkspaceSearch {
   workspace: Workspace;
   places: Places;
   /** The package of a name without prefix, if the caller gave one. */
   home: string | undefined;
-  /** Returns whether a definition with OPERATOR, such as DEFUN, can be the requested one. */
+  /** Returns true when OPERATOR, such as DEFUN, can make the requested definition. */
   canBeOperator: (operator: string) => boolean;
 }
 
-/** Returns the definitions of QUERY in the Lisp files of the workspace that OPTIONS select, each with NOTE.
- *  COMPLETE is true when all files were searched. Methods of a generic function are returned without text,
- *  unless OPTIONS request methods or there is no other definition. */
+/** Returns the definitions of QUERY in the Lisp files of the workspace, each with NOTE. `complete` is true
+ * when all files were searched. Methods have no text, unless OPTIONS request methods or there is no other
+ * definition. */
 export async function workspaceDefinitions(
   { workspace, places, home, canBeOperator }: WorkspaceSearch,
   query: DefinitionQuery,
@@ -68,8 +65,8 @@ export async function workspaceDefinitions(
   return { rows, complete: !budget.exceeded };
 }
 
-/** Returns those of FOUND that are in the package PACKAGE_NAME, by HOME_OF, the package of each. When none is in a package of exactly
- *  this name, its case does not matter. */
+/** Returns those of FOUND in the package PACKAGE_NAME. HOME_OF returns the package of each. When no package
+ * has exactly this name, case is ignored. */
 export function ofPackage<Found>(
   found: readonly Found[],
   packageName: string | undefined,
@@ -81,8 +78,7 @@ export function ofPackage<Found>(
   return exact.length > 0 ? exact : found.filter((each) => homeOf(each).toUpperCase() === upper);
 }
 
-/** Returns the names of the systems to which FILE, a real path, belongs by the .asd files of WORKSPACE. PLACES
- *  reads these. */
+/** Returns the names of the systems in the workspace that contain FILE, a real path. */
 export async function systemsOf(
   file: string,
   { workspace, places }: Pick<WorkspaceSearch, 'workspace' | 'places'>,
@@ -99,13 +95,13 @@ export async function systemsOf(
   return [...systems];
 }
 
-/** Returns a new budget for searching the workspace for one name. */
+/** Returns a new budget for a search for one name. */
 export function lookupBudget(): Budget {
   return budgetOf(ENTRY_LIMIT, TIME_LIMIT_MS);
 }
 
-/** Yields the real paths of the Lisp files of WORKSPACE, within BUDGET. PLACES has read each file before it
- *  is yielded. */
+/** Yields the real paths of the Lisp files in WORKSPACE, within BUDGET. PLACES reads each file before it is
+ * yielded. */
 export async function* lispFiles(
   workspace: Workspace,
   places: Places,

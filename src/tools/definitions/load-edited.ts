@@ -1,5 +1,4 @@
-// Compiles and loads only the edited forms of files. The forms keep the positions and form numbers that they
-// have in the files.
+// Compiles and loads only the edited forms of files. The forms keep their positions and numbers in the files.
 
 import { basename, join } from 'node:path';
 import type { Image } from '../../image/image.ts';
@@ -27,13 +26,13 @@ import type { Origins } from './origins.ts';
 import { contentOf } from './part-content.ts';
 import { missingNow } from './readable.ts';
 
-/** The result of loading edited files, and the files whose changed forms were loaded. */
+/** The result of loading edited files. `loaded` are the files with loaded changes. */
 export interface LoadedEdits {
   result: Result;
   loaded: ReadonlySet<PlannedFile>;
 }
 
-/** Compiles and loads the changed forms of PLAN. Its files must be written already. */
+/** Compiles and loads the changed forms of PLAN. The files must be written already. */
 export async function loadEdited(
   origins: Origins,
   plan: readonly PlannedFile[],
@@ -49,7 +48,7 @@ export async function loadEdited(
   for (const [index, file] of queue.entries()) {
     const missing = await missingNow(origins.image, file, context);
     if (missing.length > 0) {
-      // Another file can make the package, so the file is looked at again at the end.
+      // Another file may define the package, so this file is tried again at the end.
       if (!deferred.has(file)) queue.push(file);
       else {
         sections.push(await lackingText(file, missing, origins));
@@ -70,7 +69,7 @@ export async function loadEdited(
     }
   }
   sections.push(...(await agreementSections(origins, loads, context)));
-  // The next file can define a method again that a file displaced, so only the last remarks count.
+  // A later file can define a displaced method again, so only the remarks of the last load count.
   sections.push(displacedSection(loads.at(-1)?.reply.data ?? {}, places));
   if (!failed) sections.push(await unfitSection(origins, plan, context));
   const done = failed ? loads.slice(0, -1) : loads;
@@ -80,13 +79,14 @@ export async function loadEdited(
   };
 }
 
-/** A file whose changed forms were loaded, and the answer to that. */
+/** A file with loaded changes, and the reply of the image to the load. */
 interface FileLoad {
   file: PlannedFile;
   reply: Reply<'load-forms'>;
 }
 
-/** Returns sections on how the image differs from the files of LOADS after all of them. */
+/** Returns a section for each of LOADS: its differences between image and file, as they are after all
+ * loads. */
 async function agreementSections(
   { image, places }: Origins,
   loads: readonly FileLoad[],
@@ -105,8 +105,7 @@ async function agreementSections(
   return sections;
 }
 
-/** Returns AGREEMENT, from the load of the file PATH, without what later loads have settled: definitions that
- *  other files have made since, and callers that have been compiled again. */
+/** Returns AGREEMENT, from the load of the file PATH, without differences that later loads removed. */
 async function agreementNow(
   image: Image,
   path: string,
@@ -125,8 +124,8 @@ async function agreementNow(
   };
 }
 
-/** Returns a section that says why the changed forms of FILE were not loaded, and what loads them: they are in
- *  packages that are MISSING from the image. */
+/** Returns a section on FILE, which was not loaded because the image lacks the packages MISSING. The section
+ * says how to load it. */
 async function lackingText(file: PlannedFile, missing: readonly string[], origins: Origins): Promise<string> {
   const systems = await systemsOf(file.real, origins);
   const what = `package${missing.length === 1 ? '' : 's'} ${missing.join(', ')}`;
@@ -137,8 +136,7 @@ async function lackingText(file: PlannedFile, missing: readonly string[], origin
   return `Not loaded: ${formsOf(file)}, since the image has no ${what}. The file is changed. ${how}`;
 }
 
-/** Returns FILES in the order in which ASDF loads them with their systems. Files that belong to no system
- *  come last. */
+/** Returns FILES in the load order of ASDF. Files without a system come last. */
 async function inLoadOrder(
   { image }: Origins,
   files: readonly PlannedFile[],
@@ -195,7 +193,7 @@ function formsOf({ name, changed }: PlannedFile): string {
   return `${changed.length} ${changed.length === 1 ? 'form' : 'forms'} of ${name}`;
 }
 
-/** Returns a section on the calls that no longer fit a function whose lambda list PLAN has changed. */
+/** Returns a section on calls of functions with a changed lambda list, when the calls no longer fit. */
 async function unfitSection(
   origins: Origins,
   plan: readonly PlannedFile[],
@@ -215,21 +213,20 @@ async function unfitSection(
   return joinSections(texts);
 }
 
-/** Returns the starts, in the old text, of the forms that were removed or changed. */
+/** Returns the start indices, in the old text, of the forms that were removed or changed. */
 function replacedForms({ forms, numbers }: PlannedFile): number[] {
   const kept = new Set(numbers);
   return forms.allExtents().flatMap(({ start }, number) => (kept.has(number) ? [] : start));
 }
 
-/** The name of a function as the text has it, the package HOME in which the name is read, and the function's
- *  lambda list. */
+/** A function: its name as written, the package `home` in which the name is read, and its lambda list. */
 interface FunctionSignature {
   name: string;
   home: string;
   list: string;
 }
 
-/** Returns the functions that the forms at STARTS define. The key is the package and the name. */
+/** Returns the functions that the forms at STARTS define. The key is package and name. */
 function signaturesOf(forms: TopLevelForms, starts: readonly number[]): Map<string, FunctionSignature> {
   const signatures = new Map<string, FunctionSignature>();
   for (const top of starts) {

@@ -1,5 +1,5 @@
-// Finds the definition that an edit is about. The text of a file shows the place. The image knows which
-// symbol a name stands for and, if the edit names no file, which file defines it.
+// Finds the definition to edit. Its place comes from the text of the file. The image resolves the name to a
+// symbol and, when the edit names no file, names the defining file.
 
 import { CallError } from '../../errors.ts';
 import type { DescribeData } from '../../image/wire/operations.ts';
@@ -26,18 +26,16 @@ import type { DefinitionEdit as AnyEdit } from './edits.ts';
 import { lispFiles, lookupBudget, ofPackage } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 
-/** An edit of a definition. */
 type Edit = Extract<AnyEdit, { query: object }>;
 
-/** The definition that an edit is about, and its file. */
+/** The definition to edit, and its file. */
 export interface Located {
   file: EditedFile;
   target: NamingForm;
 }
 
-/** Maximum number of definitions to list when a name is ambiguous. */
 const LIST_LIMIT = 12;
-/** Maximum number of methods of a generic function to consider; no function has so many. */
+/** Maximum number of methods of a generic function to search; no function has so many. */
 const METHOD_LIMIT = 10_000;
 
 export class Locator {
@@ -45,7 +43,7 @@ export class Locator {
   readonly #files: EditedFiles;
   readonly #home: string | undefined;
   readonly #context: CallContext;
-  /** The image's descriptions of names. The key is the package and the name. */
+  /** Descriptions of names by the image. The key is package and name. */
   readonly #described = new Map<string, DescribeData | undefined>();
   /** True when the last search did not cover all files of the workspace. */
   #incomplete = false;
@@ -58,7 +56,7 @@ export class Locator {
     this.#context = context;
   }
 
-  /** Returns the definition that EDIT is about. Throws a CallError when there is none, or several. */
+  /** Returns the definition to edit. Throws a CallError when there is none, or when there are several. */
   async find(edit: Edit): Promise<Located> {
     const { query, label } = edit;
     const known = await this.#describe(query.name.replace(/^"|"$/g, ''), this.#home);
@@ -68,7 +66,7 @@ export class Locator {
     const best = bestFitting(ofSymbol, query);
     const found = best.length > 1 ? this.#loaded(this.#ofSameKind(best, edit), known) : best;
     const [only, ...more] = found;
-    // Opening the file throws an error that says why it cannot be changed.
+    // Opening the file throws an error with the reason why it cannot be changed.
     if (only === undefined && outside !== undefined) await this.#files.open(outside);
     if (only === undefined) throw new CallError(`${label}: ${this.#noneText(edit, paths, known)}`);
     if (more.length > 0) throw new CallError(`${label}: ${severalText(query.name, found)}`);
@@ -92,9 +90,8 @@ export class Locator {
     );
   }
 
-  /** Returns the files that may contain the definition: the workspace files in which the image knows it, else
-   *  the files in which a search finds it. OUTSIDE is a file outside the workspace in which the image knows
-   *  the definition. */
+  /** Returns the files that may contain the definition. The image names them; otherwise a search finds them.
+   * `outside` is a file of the definition outside the workspace. */
   async #pathsOf({ query }: Edit, known: DescribeData | undefined) {
     const { places, workspace } = this.#origins;
     const things = known?.things ?? [];
@@ -107,7 +104,7 @@ export class Locator {
     const outside = defining.find((file) => !inside.includes(file));
     if (inside.length > 0) return { paths: inside, outside };
     const found: string[] = [];
-    // If no file has the definition, the error lists the other definitions of the name in these files.
+    // When no file has the definition, the error lists the other definitions of the name in these files.
     const sameName = new Set<string>(files.filter((file) => places.defines(file, { name: query.symbol })));
     const budget = lookupBudget();
     for await (const path of lispFiles(workspace, places, budget)) {
@@ -118,8 +115,8 @@ export class Locator {
     return { paths: found.length > 0 || outside !== undefined ? found : [...sameName], outside };
   }
 
-  /** Returns those of FOUND that define the symbol of the edit. KNOWN is the image's description of the
-   *  symbol, if the image has it. */
+  /** Returns those of FOUND that define the symbol of the edit. KNOWN is the description of this symbol by
+   * the image, if any. */
   async #ofSymbol(found: Located[], { query }: Edit, known: DescribeData | undefined): Promise<Located[]> {
     const prefix = prefixOf(query) ?? this.#home;
     const defined = known !== undefined && (known.things ?? []).length > 0;
@@ -138,13 +135,13 @@ export class Locator {
         known && other ? known.symbol === other.symbol : prefix === undefined || byText.includes(candidate);
       if (fits) same.push(candidate);
     }
-    // A name without a prefix means a symbol of the current package only if a file defines that symbol.
+    // A name without prefix means the symbol of the current package when a file defines that symbol.
     // Otherwise it means any symbol of this name.
     return same.length === 0 && prefix === undefined ? found : same;
   }
 
-  /** Returns those of FOUND that are of the same kind as the new text of the edit. If there are none, returns
-   *  all. */
+  /** Returns those of FOUND with the operator and method of the new text. Returns FOUND when there are
+   * none. */
   #ofSameKind(found: Located[], { query, change }: Edit & { query: DefinitionQuery }): Located[] {
     if (change.kind !== 'replace') return found;
     const forms = new TopLevelForms(new SourceText(change.text), this.#origins.places.features);
@@ -155,8 +152,8 @@ export class Locator {
     return same.length > 0 ? same : found;
   }
 
-  /** Returns only the definition that the image has loaded, if this is certain and no other of FOUND is in
-   *  its file. Otherwise returns all of FOUND. */
+  /** Returns the one of FOUND that the image has loaded, when this is certain and its file has no other of
+   * FOUND. Otherwise returns FOUND. */
   #loaded(found: Located[], known: DescribeData | undefined): Located[] {
     const { places } = this.#origins;
     const sources = (known?.things ?? []).flatMap(({ sources = [] }) => sources);
@@ -182,8 +179,8 @@ export class Locator {
     return this.#described.get(key);
   }
 
-  /** Returns an error text if a form with another name, such as a macro call, makes the definition in the
-   *  query; else undefined. */
+  /** Returns an error text when a form with another name, such as a macro call, makes the definition;
+   * otherwise undefined. */
   #makerOf({ name, symbol }: DefinitionQuery, known: DescribeData | undefined): string | undefined {
     const { places } = this.#origins;
     const definition = { name: known?.symbol ?? '' };
@@ -199,7 +196,7 @@ export class Locator {
     return undefined;
   }
 
-  /** Returns an error text for EDIT, whose definition is in none of PATHS: the first known reason. */
+  /** Returns the error text for EDIT when none of PATHS has its definition. */
   #noneText(edit: Edit, paths: readonly string[], known: DescribeData | undefined): string {
     const { query, path, line } = edit;
     const wanted = `${query.name}${line === undefined ? '' : ` at line ${line}`}`;
@@ -212,8 +209,8 @@ export class Locator {
     );
   }
 
-  /** Returns an error text if the files SEARCHED define the name in another way than EDIT says, such as by other
-   *  methods; else undefined. */
+  /** Returns an error text when the files SEARCHED define the name differently, for example by other methods;
+   * otherwise undefined. */
   #othersText(edit: Edit, wanted: string, searched: readonly EditedFile[]): string | undefined {
     const { query } = edit;
     const files = searched.filter((file) => this.#inFile(file, edit).length === 0);
@@ -228,7 +225,7 @@ export class Locator {
       : undefined;
   }
 
-  /** Returns an error text if the files SEARCHED, at PATHS, define the name in another package; else undefined. */
+  /** Returns an error text when the files SEARCHED define the name in another package; otherwise undefined. */
   #otherPackageText(
     edit: Edit,
     wanted: string,
@@ -257,7 +254,8 @@ export class Locator {
   }
 }
 
-/** Returns those of FOUND that QUERY most likely means. If some begin exactly as QUERY says, returns only these. */
+/** Returns the most likely of FOUND for QUERY. Definitions that begin exactly as QUERY come first: when there
+ * are any, the others are left out. */
 function bestFitting(found: readonly Located[], query: DefinitionQuery): Located[] {
   const targets = found.map(({ target }) => target);
   const likely = new Set(likeliest(targets, targetQueryOf(query)));
@@ -266,7 +264,7 @@ function bestFitting(found: readonly Located[], query: DefinitionQuery): Located
   return exact.length > 0 ? exact : best;
 }
 
-/** Returns WRITTEN, a name that is read in the package HOME, with a package prefix. */
+/** Returns WRITTEN with a package prefix. HOME is the package in which WRITTEN is read. */
 function qualified(written: string, home: string): string {
   return written.includes(':') ? written : `${spelled(home, 'a')}::${written}`;
 }
@@ -279,8 +277,7 @@ function severalText(name: string, found: readonly Located[]): string {
   return `${name} fits ${found.length} definitions:\n${rowsText(found)}\n${detailRequest(found)}`;
 }
 
-/** Returns a sentence that asks for the head, the package, the path or the line, whichever distinguishes
- *  FOUND, definitions with the same name. */
+/** Returns a sentence that asks for the head, package, path or line, whichever distinguishes FOUND. */
 function detailRequest(found: readonly Located[]): string {
   const heads = new Set(found.map(({ target }) => target.head));
   if (heads.size === found.length) return 'Give one as it stands here, or its line.';

@@ -1,4 +1,5 @@
-// Keeps the comment above a definition that the edits of one call delete in one place and insert in another.
+// Moves the comment above a definition when the edits of one call delete the definition and insert it
+// elsewhere.
 
 import { formsNaming } from '../../source/definitions.ts';
 import type { Features } from '../../source/form.ts';
@@ -8,16 +9,15 @@ import { TopLevelForms } from '../../source/top-level.ts';
 import type { DefinitionEdit } from './edits.ts';
 import type { Located } from './locate.ts';
 
-/** An edit and, if it names a definition, that definition. */
+/** An edit, with its definition if it names one. */
 export interface Placed {
   edit: DefinitionEdit;
   located?: Located | undefined;
 }
 
-/** Returns PLACED, the edits of a call. When one edit deletes a definition, and the text of another edit,
- *  read under FEATURES, has the same definition without a comment, the comment right above the deleted
- *  definition moves with it to that text. When that text has the comment already, the comment is deleted
- *  with the definition. */
+/** Returns PLACED, the edits of a call, with comments moved. When one edit deletes a definition and another
+ * inserts it without a comment, the inserted text gets the comment above the deleted definition. The
+ * deletion then includes the comment. */
 export function movedWithComments(placed: readonly Placed[], features: Features): Placed[] {
   const moved = [...placed];
   for (const [index, { edit, located }] of placed.entries()) {
@@ -38,8 +38,8 @@ export function movedWithComments(placed: readonly Placed[], features: Features)
   return moved;
 }
 
-/** Returns PLACED with COMMENT in its text, above the definition of SYMBOL that begins with HEAD. Returns
- *  undefined when the text has no such definition, or when the definition there has another comment. */
+/** Returns PLACED with COMMENT above the definition that begins with `head` in its text. Returns undefined
+ * when the text lacks this definition, or has another comment above it. */
 function withComment(
   placed: Placed,
   { symbol, head, comment }: { symbol: string; head: string; comment: string },
@@ -59,20 +59,19 @@ function withComment(
   return { edit: withNewText(edit, commented), located };
 }
 
-/** Returns TEXT from START to END, with the lines as far to the left as if START were in the first column. */
+/** Returns TEXT from START to END, with the indentation of START removed from each line. */
 function unindented(text: string, start: number, end: number): string {
   const column = start - (text.lastIndexOf('\n', start - 1) + 1);
   return text.slice(start, end).replace(new RegExp(`^[ \\t]{0,${column}}`, 'gm'), '');
 }
 
-/** Returns the text of whole forms that EDIT puts into a file, or undefined when EDIT inserts no whole
- *  forms. */
+/** Returns the whole forms that EDIT inserts, or undefined when it inserts none. */
 function newTextOf(edit: DefinitionEdit): string | undefined {
   if (edit.query === undefined) return edit.part === undefined ? edit.text : undefined;
   return 'text' in edit.change ? edit.change.text : undefined;
 }
 
-/** Returns EDIT, which puts whole forms into a file, with TEXT in their place. */
+/** Returns EDIT with TEXT in place of the whole forms that it inserts. */
 function withNewText(edit: DefinitionEdit, text: string): DefinitionEdit {
   if (edit.query === undefined) return edit.part === undefined ? { ...edit, text } : edit;
   return 'text' in edit.change ? { ...edit, change: { ...edit.change, text } } : edit;

@@ -25,8 +25,8 @@ const TEXT_LIMIT = 100;
 
 const cut = (text: string) => cutText(text, TEXT_LIMIT);
 
-/** Returns the definitions in the file PATH, one on a line; of a folder the outline of all its files. ARGS select the
- *  page of a file. */
+/** Returns the definitions in the file PATH, one on each line, or the outline of all files when PATH is a
+ * folder. ARGS select a page of the definitions. */
 export async function outline(
   { image, workspace, places }: Pick<Origins, 'image' | 'workspace' | 'places'>,
   path: string,

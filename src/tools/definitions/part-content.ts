@@ -1,13 +1,12 @@
-// Prepares the text that is compiled when only some forms of a file are loaded. Each of these forms keeps its
-// place.
+// Prepares the text to compile when only some forms of a file are loaded. These forms keep their positions.
 
 import { bareName, elementsOf, type Form } from '../../source/form.ts';
 import { mayContainPlainly } from '../../source/mentioning.ts';
 import { topLevelFormsIn } from '../../source/top-level.ts';
 import type { PlannedFile } from './edited-files.ts';
 
-/** Operators of forms that only set how later forms are read and compiled, or which test suite later tests
- *  belong to. */
+/** Operators of forms that only set how later forms are read and compiled, or select the suite of later
+ * tests. */
 const SETTING_OPERATORS: readonly string[] = [
   'IN-PACKAGE',
   'IN-READTABLE',
@@ -20,7 +19,7 @@ const SETTING_OPERATORS: readonly string[] = [
   'MAKE-DISPATCH-MACRO-CHARACTER',
   'SET-SYNTAX-FROM-CHAR',
 ];
-/** Variables and places that control the reader. An assignment to one changes how later forms are read. */
+/** Variables and places that control the reader. An assignment changes how later forms are read. */
 const READER_VARIABLES: readonly string[] = [
   '*READTABLE*',
   'READTABLE-CASE',
@@ -28,16 +27,16 @@ const READER_VARIABLES: readonly string[] = [
   '*READ-BASE*',
   '*READ-DEFAULT-FLOAT-FORMAT*',
 ];
-/** Operators of forms whose evaluation does not run the code inside them. Operators that begin with DEF are
- *  of this kind too. */
+/** Evaluating a form with one of these operators does not run the code inside it. The same holds for
+ * operators that begin with DEF. */
 const DEFERRING_OPERATORS: readonly string[] = ['QUOTE', 'FUNCTION', 'LAMBDA', 'FLET', 'LABELS', 'MACROLET'];
-/** Maximum nesting, in lists, of the assignments that are found in a form. */
+/** Assignments are searched for in this many levels of nested lists. */
 const SEARCH_DEPTH = 8;
 
 const [BLANK, LINE_FEED, RETURN, ATOM, QUOTE, ASCII] = [0x20, 0x0a, 0x0d, 0x30, 0x22, 0x7f];
 
-/** Returns the bytes of the file as Latin-1 text. An atom and blanks replace each form that is not to be
- *  loaded. So the other forms keep their numbers, and their positions in octets and in characters. */
+/** Returns the bytes of the file as Latin-1 text, with an atom and blanks in place of each form that is not
+ * loaded. The other forms keep their numbers and positions, in octets and in characters. */
 export function contentOf({ bytes, before, after, newForms, numbers }: PlannedFile): string {
   const content = Buffer.from(bytes);
   const octets = (text: string) => (before.encoding === 'Latin-1' ? text.length : Buffer.byteLength(text));
@@ -59,8 +58,8 @@ export function contentOf({ bytes, before, after, newForms, numbers }: PlannedFi
   return content.toString('latin1');
 }
 
-/** Overwrites PART, the bytes of a form, with a number and blanks. If it has multibyte characters, a string
- *  with these characters replaces it. */
+/** Overwrites PART, the bytes of a form, with an atom and blanks. When PART has multibyte characters, the
+ * atom is a string with these characters, which keeps the character count. */
 function putAtom(part: Buffer): void {
   const first = part[0] ?? 0;
   const last = part.at(-1) ?? 0;
@@ -69,12 +68,12 @@ function putAtom(part: Buffer): void {
     if (byte !== LINE_FEED && byte !== RETURN && !(multibyte && byte > ASCII)) part[offset] = BLANK;
   });
   if (multibyte) part[0] = QUOTE;
-  // The atom is at the end, because the reader's position after it decides where the next form begins.
+  // The atom is at the end, because the next form begins at the reader's position after it.
   part[part.length - 1] = multibyte ? QUOTE : ATOM;
 }
 
-/** Returns the start and the end of each part of FORM, a top-level form, that is to be overwritten: all
- *  except parts that only set how later forms are read and compiled. */
+/** Returns the ranges of FORM, a top-level form, to overwrite: all parts except those that only set how later
+ * forms are read and compiled. */
 function partsToBlank(form: Form): [start: number, end: number][] {
   if (isSetting(form)) return [];
   if (!hasSetting(form)) return [[form.start, form.end]];
@@ -82,12 +81,12 @@ function partsToBlank(form: Form): [start: number, end: number][] {
   return parts.flatMap(partsToBlank);
 }
 
-/** True when FORM, or a top-level form inside it, sets how later forms are read and compiled. */
+/** Returns true when FORM, or a top-level form inside it, sets how later forms are read and compiled. */
 function hasSetting(form: Form): boolean {
   return [...topLevelFormsIn(form)].some(isSetting);
 }
 
-/** True when FORM only sets how later forms are read and compiled. */
+/** Returns true when FORM only sets how later forms are read and compiled. */
 function isSetting(form: Form): boolean {
   const places = assignedPlaces(form);
   return (
@@ -95,8 +94,8 @@ function isSetting(form: Form): boolean {
   );
 }
 
-/** Returns what FORM assigns, if it is a SETF or SETQ: the names of variables, and the operators of other
- *  places. */
+/** Returns the variables that FORM assigns, if it is a SETF or SETQ. Other places are returned by their
+ * operators. */
 function assignedPlaces(form: Form): string[] {
   if (!['SETF', 'SETQ'].includes(operatorOf(form))) return [];
   const places = elementsOf(form).filter((_, index) => index % 2 === 1);
@@ -107,8 +106,8 @@ function isReaderVariable(place: string): boolean {
   return READER_VARIABLES.includes(place);
 }
 
-/** Finds a form that sets how a changed form after it is read, but that also does other things and so is not
- *  loaded. Returns its line, or undefined. */
+/** Returns the line of a form that cannot be skipped: it sets how a later changed form is read, and also does
+ * other things. Returns undefined when there is none. */
 export function lineOfReaderSetting({ after, newForms, numbers, changed }: PlannedFile): number | undefined {
   const last = changed.at(-1)?.start ?? 0;
   const found = newForms.allExtents().find(({ start, end }, number) => {
@@ -120,12 +119,12 @@ export function lineOfReaderSetting({ after, newForms, numbers, changed }: Plann
   return found && newForms.source.lineAt(found.start);
 }
 
-/** True when FORM, at top level, sets how later forms are read and also does more. */
+/** Returns true when FORM, at top level, sets how later forms are read and also does other things. */
 function setsAmongOthers(form: Form): boolean {
   return !isSetting(form) && assigns(form, SEARCH_DEPTH);
 }
 
-/** True when FORM assigns a variable that controls the reader. Lists are searched DEPTH levels deep. */
+/** Returns true when FORM assigns a variable that controls the reader. Searches lists to DEPTH levels. */
 function assigns(form: Form, depth: number): boolean {
   const operator = operatorOf(form);
   if (depth === 0 || operator.startsWith('DEF') || DEFERRING_OPERATORS.includes(operator)) return false;

@@ -1,5 +1,5 @@
-// Plans the content of the files after the edits of a call, and checks that the rest of each file will be
-// read as before.
+// Plans the content of files after the edits of a call, and checks that the rest of each file is read as
+// before.
 
 import { CallError } from '../../errors.ts';
 import { encode } from '../../files/text.ts';
@@ -21,16 +21,15 @@ import type { Origins } from './origins.ts';
 import { checkReadable } from './readable.ts';
 import { splicesOfWhole } from './whole-definitions.ts';
 
-/** What the edits of a call change. */
+/** The changes by the edits of a call. */
 export interface Plan {
-  /** The edited files with their planned content. */
   files: readonly PlannedFile[];
-  /** A line for each call that an edit of all calls leaves as it is. */
+  /** A line for each call that an edit of all calls does not rewrite. */
   keptCalls: readonly QuestionLine[];
 }
 
 /** Returns the plan for EDITS. HOME is the package of names without a prefix, if the caller gave one. Throws
- *  a CallError that says why the edits are impossible. */
+ * a CallError with the reason when the edits are impossible. */
 export async function planEdits(
   origins: Origins,
   edits: readonly (DefinitionEdit | CallsEdit)[],
@@ -43,15 +42,13 @@ export async function planEdits(
   const placed: Placed[] = [];
   for (const edit of edits) {
     if ('pattern' in edit) continue;
-    // Files are opened in this loop, in the order of EDITS, because answers name them in the order of
-    // opening.
+    // This loop opens files in the order of EDITS, because answers name files in the order of opening.
     if (edit.query === undefined) await files.open(edit.path, edit.part === undefined);
     placed.push({ edit, located: edit.query === undefined ? undefined : await locator.find(edit) });
   }
   for (const { edit, located } of movedWithComments(placed, origins.places.features)) {
     const { file, splices } = await changesOf(edit, located, files);
-    // A loop instead of push(...splices), because there can be more splices than a function call can take as
-    // arguments.
+    // Not push(...splices), because a call can have fewer arguments than there can be splices.
     for (const splice of splices) file.splices.push({ ...splice, label: edit.label });
   }
   const keptCalls: QuestionLine[] = [];

@@ -88,7 +88,7 @@ export function readDefinitionTool(origins: Origins) {
       const results: Result[] = [];
       for (const query of parseQueries(name)) {
         const result = await readOne(origins, query, args, context);
-        // Several names, or both parameters, can stand for the same definition.
+        // Several names, or both parameters, can mean the same definition.
         if (!results.some(({ text }) => text === result.text)) results.push(result);
       }
       return {
@@ -101,7 +101,7 @@ export function readDefinitionTool(origins: Origins) {
   });
 }
 
-/** A note that definitions in files may be missing from the answer. */
+/** A note for an answer that may lack definitions in files. */
 const PARTIAL_NOTE =
   'Note: the workspace has more files than are looked at for one name. search_in_buffer looks further.';
 
@@ -120,17 +120,17 @@ async function readOne(
   const described = foundValue(await image.call('describe', lookup, callOptions(context)));
   const absent = isLookupFailure(described);
   const evaluated: TextOfEvaluated = (definition) => evaluatedText(history, definition, places.features);
-  // `known`: the definitions that the image knows. `rows`: those that can be the requested form.
+  // `known` are the definitions in the image. `rows` are those that can be the requested form.
   const known = absent ? [] : definitionsOf(described, places, query, args, evaluated);
   const rows = known.filter((row) => hasOperator(row, query, places));
   const lackText = rows.every(({ text }) => text === undefined);
   const note = rows.length === 0 ? 'found by its name in the file' : 'may differ from what the image has';
-  // If the image knows the name by other forms than the requested one, a form in a file must have exactly
-  // the requested operator.
+  // When the image has the name by other forms only, a form in a file must have exactly the requested
+  // operator.
   const canBeOperator = (operator: string) =>
     absent ||
     (isOfKind(operator, args.kind) && (known.length === rows.length || operator === query.operator));
-  // `inFiles`: definitions in the files of the workspace. These are searched only when no row has a text.
+  // `inFiles` are definitions in the files of the workspace, which are searched only when no row has a text.
   const inFiles = lackText
     ? await workspaceDefinitions({ workspace, places, home: args.package, canBeOperator }, query, args, note)
     : { rows: [], complete: true };
@@ -150,8 +150,8 @@ async function readOne(
   return { ...failure, absent: true, text: joinSections([failure.text, remark]) };
 }
 
-/** True when the row can be the form that the query describes: its text has a form with the requested
- *  operator, or its text is not known. */
+/** Returns true when the text of the row has a form with the requested operator, or when the row has no
+ * text. */
 function hasOperator(
   { text }: ReadRow,
   { symbol, operator, methods }: DefinitionQuery,
@@ -162,8 +162,8 @@ function hasOperator(
   return formsNaming(forms, { name: symbol, operator }).length > 0;
 }
 
-/** Returns a sentence that says what the symbol lacks: any definition, the requested method, or a definition
- *  of KIND. In files, only the operator of a form shows its kind. */
+/** Returns a sentence on the missing definition: none at all, not the requested method, or none of KIND. In
+ * files, only the operator of a form shows its kind. */
 function noneText(
   { symbol, things = [] }: DescribeData,
   { operator }: DefinitionQuery,

@@ -1,4 +1,4 @@
-// Checks with the reader of the image that an edited file can be read.
+// Checks that the reader of the image can read an edited file.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -9,9 +9,9 @@ import { callOptions } from '../calling.ts';
 import { foundValue } from '../lookup.ts';
 import type { PlannedFile } from './edited-files.ts';
 
-/** Returns notes on what the reader of IMAGE cannot read yet in the changed forms of FILE, and the packages
- *  that these forms lack. Throws a CallError when the reader can never read the forms, or splits the text
- *  into other forms than the standard syntax does. */
+/** Returns notes on problems that the reader of IMAGE has with the changed forms of FILE, and the packages
+ * missing for them. Throws a CallError when no evaluation could solve a problem. Throws one too when the
+ * reader finds other forms than the standard syntax has. */
 export async function checkReadable(
   image: Image,
   file: PlannedFile,
@@ -41,7 +41,7 @@ export async function checkReadable(
   return { notes, missing };
 }
 
-/** Returns the packages that the changed forms of FILE lack in IMAGE now. */
+/** Returns the packages for the changed forms of FILE that IMAGE lacks at present. */
 export async function missingNow(
   image: Image,
   file: PlannedFile,
@@ -60,8 +60,8 @@ async function checkedBy(image: Image, { newForms, changed, after }: PlannedFile
   return foundValue(await image.call('check-text', { text: after, starts, packages }, callOptions(context)));
 }
 
-/** Returns notes if the reader stopped before the end of FILE, as CHECKED says. Throws a CallError when the
- *  reader stopped in a changed form, or when the forms before that point differ from those in FILE. */
+/** Returns notes when the reader stopped before the end of FILE. Throws a CallError when it stopped in a
+ * changed form, or when the forms before that point differ from those in FILE. */
 function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText): QuestionLine[] {
   const { newForms, changed, name } = file;
   const ownEnds = newForms.allExtents().map(({ end }) => newForms.source.characterOf(end));

@@ -1,5 +1,5 @@
-// Converts an edit that gives whole definitions, without saying which they replace, to splices: each definition
-// replaces the one with its operator and name in the file, or is added at the end.
+// Converts whole definitions without a named target to splices. Each replaces the definition with the same
+// operator and name in the file, or is appended.
 
 import { CallError } from '../../errors.ts';
 import { formsNaming, type NamingForm } from '../../source/definitions.ts';
@@ -11,9 +11,9 @@ import { visibleName } from '../../visible.ts';
 import { splicesAtEnd, splicesOf, wholeForms } from './edit-splices.ts';
 import type { EditedFile } from './edited-files.ts';
 
-/** Returns the splices that put the definitions in TEXT, the text of the edit LABEL, into FILE. A comment right
- *  above a definition in TEXT replaces the one in FILE. Throws a CallError when TEXT is not whole forms, or FILE
- *  has a definition several times. */
+/** Returns the splices that put the definitions in TEXT, for the edit LABEL, into FILE. A comment above a
+ * definition in TEXT replaces the comment in FILE. Throws a CallError when TEXT is not whole forms, or when
+ * FILE has a definition twice. */
 export function splicesOfWhole(label: string, text: string, file: EditedFile): Splice[] {
   const given = new TopLevelForms(new SourceText(wholeForms(label, text, file)), file.forms.features);
   const extents = given.allExtents();
@@ -31,7 +31,8 @@ export function splicesOfWhole(label: string, text: string, file: EditedFile): S
   return splices;
 }
 
-/** Returns the form of FILE that defines what the form at EXTENT of GIVEN defines; undefined when there is none. */
+/** Returns the form in the file that makes the same definition as the form at EXTENT; undefined when there is
+ * none. */
 function targetOf(
   label: string,
   given: TopLevelForms,
@@ -53,7 +54,8 @@ function targetOf(
   );
 }
 
-/** Returns the splices that replace TARGET by WRITTEN, together with the comment above it if WRITTEN has one. */
+/** Returns the splices that replace the target by WRITTEN. The comment above the target is replaced too when
+ * WRITTEN has one. */
 function replacing(
   label: string,
   written: string,

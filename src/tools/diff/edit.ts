@@ -51,7 +51,8 @@ export function proposeFileEditTool(workspace: Workspace) {
     preview: async (args, { signal }) => {
       const present = await presentFile(workspace, args.path, signal);
       const { before, after } = editOf(present, args, workspace);
-      encode(after, visibleName(present.name)); // Throws before a human is asked about text that cannot be encoded.
+      // This call throws when the text cannot be encoded, before a human is asked.
+      encode(after, visibleName(present.name));
       const { name, size, fingerprint } = present;
       const change = size === undefined ? newFileDiff(name, after) : fileDiffOf(name, before, after);
       const reason = reasonLines(args);
@@ -75,8 +76,8 @@ export function proposeFileEditTool(workspace: Workspace) {
   });
 }
 
-/** Returns the answer for PRESENT, which now has the text AFTER, of BYTES bytes. The caller knows the text
- *  that it sent, so the diff is shown only when a human changed it. */
+/** Returns the answer after an edit from BEFORE to AFTER. The diff is shown only when a human changed the
+ * edit, because the caller knows the text that it sent. */
 function editResult(
   present: Present,
   { before, after, bytes }: { before: string; after: string; bytes: number },
@@ -95,7 +96,7 @@ function editResult(
   };
 }
 
-/** Returns the reason that ARGS give as a line of the question; none without a reason. */
+/** Returns the agent's reason for the edit as a line of the question; none when there is no reason. */
 function reasonLines({ description = '' }: EditArguments): QuestionLine[] {
   const reason = description.trim().replace(/\s+/g, ' ');
   return reason === '' ? [] : [questionLine`The agent says: ${quoted(reason)}`];
@@ -107,8 +108,8 @@ function headline({ name, size }: Present, summary: string, now: string): string
   return `Changed ${file}: ${summary}. It has ${now} now.`;
 }
 
-/** Returns the phrase for the new size of the file PRESENT: BYTES bytes, and the number of top-level forms
- *  when the file is Lisp and not BROKEN. TEXT is the new content. */
+/** Returns a phrase with the new size of the file, and the number of top-level forms when it is Lisp that can
+ * be read. BROKEN is true when it cannot. */
 function sizeText({ name }: Present, bytes: number, text: string, broken: boolean): string {
   const size = `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
   if (broken || !isLispFile(name)) return size;
@@ -116,7 +117,7 @@ function sizeText({ name }: Present, bytes: number, text: string, broken: boolea
   return `${size} and ${forms} top-level ${forms === 1 ? 'form' : 'forms'}`;
 }
 
-/** Returns the text of PRESENT before and after the edit in ARGS. Throws a CallError if impossible. */
+/** Returns the text of the file before and after the edit. Throws a CallError when the edit is impossible. */
 function editOf(
   present: Present,
   args: EditArguments,
@@ -147,7 +148,7 @@ function editOf(
   return { before, after: { ...before, text: replaced(file, before.text, normalized) } };
 }
 
-/** Returns TEXT, of FILE, with the only occurrence of ORIGINAL replaced, and no other change. */
+/** Returns TEXT, the content of FILE, with the only occurrence of ORIGINAL replaced by MODIFIED. */
 function replaced(
   file: string,
   text: string,

@@ -1,10 +1,10 @@
-// Renders the calls under way as text for a model: the tool, the number and the subject of each.
+// Renders running calls as text for a model: tool, number and subject.
 
 import type { Reason } from '../../image/wire/operations.ts';
 import { cutText } from '../../kernel/reply.ts';
 import { secondsText } from '../endings.ts';
 
-/** Names of tools that do not follow from the name of the operation. */
+/** The tools for operations of the image with another name. */
 const TOOLS: Record<string, string> = {
   evaluate: 'eval_form',
   'compile-forms': 'compile_form',
@@ -24,7 +24,7 @@ const TOOLS: Record<string, string> = {
   'system-sources': 'the list of sources',
 };
 
-/** Returns the name of the tool whose calls perform OPERATION, or a phrase such as 'the start file'. */
+/** Returns the name of the tool that performs an operation, or a phrase such as 'the start file'. */
 export function toolOf({ operation }: { operation: string }): string {
   return TOOLS[operation] ?? operation.replaceAll('-', '_');
 }
@@ -36,7 +36,7 @@ interface NamedCall {
   milliseconds: number;
 }
 
-/** Returns JOBS as a list within a sentence, from which a model can choose. */
+/** Returns JOBS as a list within a sentence, from which a model chooses one. */
 export function choicesText(jobs: readonly NamedCall[]): string {
   const shown = jobs.slice(0, 5).map((job) => {
     const { number, subject, milliseconds } = job;
@@ -53,7 +53,7 @@ const REASONS: Partial<Record<Reason, string>> = {
   interrupt: 'by the tool interrupt',
 };
 
-/** Returns a phrase that says why a call is being ended. */
+/** Returns a phrase with the reason why a call is being ended. */
 export function reasonText(reason: Reason): string {
   return REASONS[reason] ?? 'because the server is ending';
 }

@@ -1,4 +1,4 @@
-// The tool compare_image, which shows where the image differs from the files that it has loaded.
+// The tool compare_image, which shows differences between the image and its loaded files.
 
 import { CallError } from '../../errors.ts';
 import type { Workspace } from '../../files/workspace.ts';
@@ -52,7 +52,6 @@ const COMPARE_IMAGE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Maximum number of differences of each kind to list by default. */
 const DIFFERENCE_LIMIT = 20;
 
 type PlaceOf = ReturnType<typeof formPlaces>;
@@ -76,8 +75,7 @@ export function compareImageTool(image: Image, places: Places, workspace: Worksp
   });
 }
 
-/** Returns the file, the system or the package that ARGS name. Throws a CallError unless they name exactly
- *  one. */
+/** Returns the file, system or package in the arguments. Throws a CallError unless they name exactly one. */
 async function scopeOf(
   { path, system, package: home }: Arguments,
   workspace: Workspace,
@@ -116,13 +114,12 @@ function comparisonText(data: ComparisonData, what: string, places: Places): str
   return sections.length === 0 ? `The image and ${what} agree.` : sections.join('\n');
 }
 
-/** Returns the text about WHAT, a system without files of its own, which depends on the systems NEEDS. */
+/** Returns the text for WHAT, a system without files of its own. NEEDS are the systems that it depends on. */
 function emptyText(what: string, needs: readonly string[]): string {
   const others = needs.length > 0 && ` Compare the systems that it needs: ${needs.join(', ')}.`;
   return [`The ${what} has no files of its own.`, others].filter(Boolean).join('');
 }
 
-/** Returns a line about FILES, the files of a system that were not loaded; undefined when there are none. */
 function unloadedText(files: readonly string[]): string | undefined {
   const shown = files.slice(0, 20);
   return files.length > 0
@@ -130,7 +127,6 @@ function unloadedText(files: readonly string[]): string | undefined {
     : undefined;
 }
 
-/** True when a list in DATA is incomplete. */
 function isTruncated(data: ComparisonData): boolean {
   const { differing = [], differingTotal = 0, disk = [], diskTotal = 0 } = data;
   return (
@@ -147,7 +143,6 @@ function evaluatedSection(items: readonly OldItem[]): string | undefined {
   return `In the image but in no file that was loaded:\n${indent(rows.join('\n'), 2)}\n(live-lisp:forget 'NAME) removes one, with its entries in lists and hash tables.`;
 }
 
-/** Returns the end of a row: when a definition was evaluated, and by which form. */
 function evaluationText({ time, by }: { time?: number; by?: string }): string {
   if (time === undefined) return '';
   const at = new Date(time * 1000).toISOString().slice(0, 19).replace('T', ' ');

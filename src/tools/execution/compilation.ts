@@ -74,7 +74,7 @@ function compilationResult(
     warningsAndNotes(data),
     readtableSection(data),
   ]);
-  // These members are left out, because they refer to the temporary file with the forms.
+  // Members about the temporary file with the forms are left out.
   const warnings = (data.warnings ?? []).map(({ file, offset, start, ...warning }) => warning);
   return {
     data: { forms: data.forms ?? 0, warnings, warningCount: data.warningCount ?? 0, ending, output },
@@ -85,7 +85,8 @@ function compilationResult(
   };
 }
 
-/** Returns the sentences on how the compilation ended, and, unless the reader was TOLD, on what ran of the code. */
+/** Returns sentences on the end of the compilation. A sentence on the executed parts of the code is added,
+ * unless an earlier answer (TOLD) has it. */
 function headline({ forms = 0, warnings = [] }: CompileData, told: Told | undefined): string {
   if (forms === 0) return 'No form to compile: the text holds only white space or comments.';
   const has = (...severities: string[]) => warnings.some(({ severity }) => severities.includes(severity));

@@ -82,8 +82,8 @@ const EVAL_FORM = {
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
-/** Returns the tool eval_form. It evaluates in IMAGE and records the evaluations in HISTORY. PLACES locates
- *  frames. */
+/** Returns the tool eval_form for IMAGE. HISTORY records the evaluations. PLACES locates frames. HOLDS has
+ * the calls that wait at an error. */
 export function evalFormTool(
   image: Image,
   history: ReplHistory,
@@ -116,8 +116,8 @@ function requestOf(args: ArgumentsFor<typeof EVAL_FORM>, holds: HeldToolCalls) {
   return { code: args.form, ...packageOf(args), ...errorOptions(args, holds), ...inMain };
 }
 
-/** Evaluates the form of ARGS, arguments of eval_form, in IMAGE. Returns what came of it, in parts that can be compared with
- *  those of another image: the frames of an error are left out. */
+/** Evaluates the form of ARGS, arguments of eval_form, in IMAGE. Returns the outcome in named parts, for a
+ * comparison with another image. The frames of an error are left out. */
 export async function evaluatedParts(
   { image, places, holds }: { image: Image; places: Places; holds: HeldToolCalls },
   args: Arguments,
@@ -139,9 +139,9 @@ export async function evaluatedParts(
   ];
 }
 
-/** Returns the text for a call that the main thread did not take. JOB is the request that the thread runs,
- *  one of JOBS. A negative JOB is the number of an error that the thread holds, negated. Without JOB, the
- *  thread belongs to whoever runs the image. */
+/** Returns the text for a call that the main thread did not run, because it is busy. A positive `job` is the
+ * request that runs in it. A negative `job` is the negated number of the error at which it waits. Without
+ * `job`, the thread belongs to the user of the image. */
 export function occupiedText({ job }: { job?: number }, jobs: Jobs): string {
   if (job === undefined)
     return 'Error: the main thread belongs to whoever runs this image, so nothing was evaluated. To have it call FUNCTION, evaluate (sb-thread:interrupt-thread (sb-thread:main-thread) FUNCTION).';
@@ -152,8 +152,8 @@ export function occupiedText({ job }: { job?: number }, jobs: Jobs): string {
   return `Error: the main thread runs another call${which}. Nothing was evaluated; call again when that has ended, or end it with interrupt.`;
 }
 
-/** Returns the result of evaluating CODE in the package PACKAGE_NAME, if one is given. RECORD records the
- *  values or the error, and returns a note if recording fails. */
+/** Returns the result of an evaluation. RECORD records the values or the error; it returns a note when that
+ * fails. */
 function evaluationResult(
   { ending, output, data, waitedMs }: Reply<'evaluate'>,
   { code, places, packageName }: { code: string; places: Places; packageName: string | undefined },
@@ -184,8 +184,8 @@ function evaluationResult(
   };
 }
 
-/** Returns ERROR, the failure of a form. If an earlier form was compiled with an error, that error comes
- *  first, because it is usually the cause. */
+/** Returns ERROR, the failure of a form. When an earlier form was compiled with an error, that error comes
+ * first, because it is usually the cause. */
 function causeFirst(error: string | undefined, { warnings = [], formNumber = 1 }: EvaluateData) {
   const cause = warnings.find(
     ({ severity, formNumber: number = formNumber }) => severity === 'error' && number < formNumber,
@@ -195,20 +195,20 @@ function causeFirst(error: string | undefined, { warnings = [], formNumber = 1 }
   return `Error: form ${cause.formNumber}${where} was compiled with an error: ${cause.text.trim()}\nThen form ${formNumber} failed: ${error.replace(/^Error: /, '')}`;
 }
 
-/** Returns a note that names are read in the current package, since another caller may have set this package.
- *  Returns false when the package is CL-USER. */
+/** Returns a note on the current package, because another caller may have set it. Returns false for
+ * CL-USER. */
 function currentPackageNote({ package: home = 'COMMON-LISP-USER' }: EvaluateData): string | false {
   if (home === 'COMMON-LISP-USER') return false;
   return `Note: the current package is ${home}, where names without a package are read. All callers of this image share it, such as the sub-agents of a client; the argument package sets another for one call.`;
 }
 
-/** True when an evaluation failed, or its text could not be read, because a name does not exist. */
+/** Returns true when an evaluation or reading failed because a name does not exist. */
 export function isMissing(ending: Ending, { unreadable }: Pick<EvaluateData, 'unreadable'>): boolean {
   return unreadable?.missing === true || (ending.kind === 'condition' && ending.condition.missing === true);
 }
 
-/** Returns the error text when an evaluation of CODE failed; else undefined. DONE is the verb for what
- *  happened to the forms before the failed one. PLACES locates frames. */
+/** Returns the error text of a failed evaluation of `code`; otherwise undefined. `done` is the verb for the
+ * forms before the failed one. `places` locates frames. */
 export function failureText(
   ending: Ending,
   { unreadable, formNumber = 1 }: Pick<EvaluateData, 'unreadable' | 'formNumber'>,
@@ -245,7 +245,7 @@ function valueText(value: PrintedValue): string {
   return `${[text, ...told].join('\n')}${more}`;
 }
 
-/** Returns a phrase for what the text of a value leaves out; undefined when it leaves out nothing. */
+/** Returns a phrase on the omitted parts of a printed value; undefined when the text is complete. */
 function lessText({ cut, characters, length, digits, shortened }: PrintedValue): string | undefined {
   if (cut) return characters === undefined ? 'cut here' : `cut here; it has ${characters} characters`;
   if (digits !== undefined) return `it has ${digits} digits`;
@@ -261,15 +261,15 @@ function doneBefore(number: number, done: string): string {
   return number === 2 ? `Form 1 was ${done}.` : `Forms 1 to ${number - 1} were ${done}.`;
 }
 
-/** Returns the text of VALUES, which has a list of values for each form. */
+/** Returns the text of VALUES, a list of values for each form. */
 export function formValuesText(values: PrintedValue[][]): string {
   return values
     .map((list) => (list.length === 0 ? '; No values' : list.map(valueText).join('\n')))
     .join('\n');
 }
 
-/** Returns the values of one form, one on a line, such as `3` for `(+ 1 2)`. With several forms, each form's
- *  number precedes its values. */
+/** Returns the values of the forms, one on each line. With several forms, the number of each form precedes
+ * its values. */
 function valuesText({ values = [] }: EvaluateData, failed: boolean): string | undefined {
   const shown = values.map((list) => list.map(valueText));
   if (shown.length === 0)

@@ -1,4 +1,4 @@
-// The tool get_repl_history, and the records that the tool eval_form adds to the history.
+// The tool get_repl_history, and the records that eval_form adds to the history.
 
 import type { Reply } from '../../image/wire/call.ts';
 import { wholeText } from '../../image/wire/endings.ts';
@@ -44,8 +44,8 @@ const GET_REPL_HISTORY = {
   ],
 } as const satisfies ToolDescription;
 
-/** Maximum number of lines of the values, and of the output, of an evaluation in a list of several. The answer to the
- *  evaluation itself had all of them. */
+/** Maximum number of lines of values, and of output, for each evaluation in a list. The answer to the
+ * evaluation itself has them in full. */
 const LINES_IN_LIST = 6;
 
 /** Returns the tool get_repl_history, which reads HISTORY. */
@@ -89,16 +89,16 @@ async function readHistory(
   return { data: { total, ...(atLeast && { atLeast }), evaluations }, text };
 }
 
-/** Returns OUTPUT without empty lines around it. */
+/** Returns OUTPUT without surrounding empty lines. */
 function inner(output: string): string {
   return output.replace(/^\n+/, '').trimEnd();
 }
 
-/** What the header says of all evaluations. */
+/** The properties common to all listed evaluations, which the header has. */
 interface Said {
   date: string | undefined;
   package: string | undefined;
-  /** Which server requested them; '' when this one did. */
+  /** A phrase on the server that requested the evaluations; '' for this server. */
   by: string | undefined;
 }
 
@@ -106,15 +106,15 @@ function saidText({ date, package: home, by = '' }: Said): string {
   return `${date === undefined ? '' : `, of ${date}`}${home === undefined ? '' : `, in ${home}`}${by}`;
 }
 
-/** Returns the first line for EVALUATION: time, package, duration, and BY, a phrase with the server that
- *  requested it. Leaves out what SAID, the header, says of all evaluations. */
+/** Returns the first line for EVALUATION: time, package, duration, and BY, a phrase on the server. Properties
+ * in SAID, the header, are left out. */
 function headText(evaluation: Evaluation, by: string, said: Said): string {
   const { time, milliseconds, package: home } = evaluation;
   const where = home === undefined || home === said.package ? '' : ` in ${home}`;
   return `${recordTimeText(time, said.date)}${where}, ${milliseconds} ms${by === said.by ? '' : by}`;
 }
 
-/** The values, the output and the error of an evaluation as they are shown. CUT: these are not all of them. */
+/** The parts of an evaluation to show. `cut` is true when something is left out. */
 interface Parts {
   values: string | undefined;
   output: string | undefined;
@@ -122,8 +122,8 @@ interface Parts {
   cut: boolean;
 }
 
-/** Returns the parts of an evaluation. Restarts and frames of an error, and more than LINES_IN_LIST lines of values or
- *  output, are only shown if it is the ONLY one listed. */
+/** Returns the parts of an evaluation. In a list of several, the restarts and frames of an error and the
+ * further lines of values and output are left out. ONLY is true when no other is listed. */
 function partsOf({ values, output, error }: Evaluation, only: boolean): Parts {
   const whole = { values, output: output && withoutValue(inner(output), values), error };
   if (only) return { ...whole, cut: false };
@@ -147,8 +147,8 @@ function rowText({ form }: Evaluation, { values, output, error }: Parts, head: s
   return visible(text.join('\n')).replace(/\n(?=.)/g, '\n  ');
 }
 
-/** Returns the record of an evaluation that ended with REPLY after MILLISECONDS. The first argument has the
- *  form, the requested package, and the values and the error as the answer shows them. */
+/** Returns the record of an evaluation that took MILLISECONDS. `values` and `error` are texts of the
+ * answer. */
 export function evaluationOf(
   { form, package: requested, values, error }: Partial<Evaluation> & { form: string },
   { output, data }: Reply<'evaluate'>,

@@ -35,8 +35,8 @@ const IMAGE_STATUS = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool for IMAGE. REPLACEABLE, if given, has the report on the last loss. CONFINEMENT returns a
- *  sentence about what confines the code in an image of the server. */
+/** Returns the tool for IMAGE. REPLACEABLE has the report on the last loss. CONFINEMENT returns a sentence on
+ * how code in the image is confined. */
 export function imageStatusTool(
   image: Image,
   replaceable: RestartableImage | undefined,
@@ -58,7 +58,6 @@ export function imageStatusTool(
   });
 }
 
-/** Returns sentences on the image of STATUS, which somebody else runs. */
 function whoseText({ served }: ImageStatus): string {
   const which =
     served === undefined
@@ -67,7 +66,7 @@ function whoseText({ served }: ImageStatus): string {
   return `${which} live-lisp neither restarts nor ends it. Code in it is in no sandbox, so it can do all that the user can.`;
 }
 
-/** Returns what led to an image, as a part of a sentence. */
+/** Returns a clause on the way in which the image was found. */
 function wayText({ through }: Served): string {
   return through === undefined ? '' : `, which was found through ${through},`;
 }
@@ -87,7 +86,7 @@ const MEGABYTE = 1024 * 1024;
 const megabytes = (octets: number) => `${Math.round(octets / MEGABYTE)} MB`;
 const seconds = (milliseconds: number) => Math.round(milliseconds / 100) / 10;
 
-/** Returns STATUS as data, in octets and seconds. Values that are not known are absent. */
+/** Returns the status as data, in octets and seconds. Unknown values are absent. */
 function statusData({ agent, ...status }: ImageStatus, lastLoss: string | undefined): object {
   const { state, outside, why, building, silentMs, agentMsAgo, serverRss } = status;
   const data = {
@@ -215,8 +214,8 @@ function headline(status: ImageStatus): string {
   }
 }
 
-/** Returns the headline for an image that somebody else runs, where it differs from that for an image of the
- *  server; '' where it does not. */
+/** Returns the headline for an image that somebody else runs; '' when it is the same as for an image of the
+ * server. */
 function attachedHeadline({ state, why, stopped, served, silentMs = 0 }: ImageStatus): string {
   switch (state) {
     case 'not started':
@@ -274,7 +273,7 @@ function uptimeText(milliseconds: number): string {
   return minutes < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;
 }
 
-/** If the agent's memory data are older than this, the text says how old they are. */
+/** The text gives the age of the agent's memory data when they are older than this. */
 const STALE_MS = 500;
 
 function memoryLine({ agent, agentMsAgo = 0, outside, serverRss }: ImageStatus): string {
@@ -296,13 +295,14 @@ function threadsLine({ agent }: ImageStatus): string | false {
   return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
 }
 
-/** Returns CONFINEMENT, what confines code in the image; its beginning when the reader was TOLD all of it. */
+/** Returns the sentence CONFINEMENT, or only its beginning when an earlier answer (TOLD) has it. */
 function confinementLine(confinement: string, told: Told | undefined): string {
   return told?.repeats('confinement', confinement) ? confinement.replace(/[,:].*/s, '.') : confinement;
 }
 
 function librariesLine({ agent, attached, elsewhere }: ImageStatus, told: Told | undefined): string | false {
-  // An image that somebody else runs, or that is elsewhere, loads what its user or its init file loads.
+  // In an image that somebody else runs, or on another machine, its user or its init file loads the
+  // libraries.
   if (agent === undefined || attached || elsewhere) return false;
   if (agent.libraries === undefined)
     return `Libraries: no manager${told?.repeats('managers') ? '' : ' (Quicklisp, qlot or ocicl) is set up'}`;
@@ -311,11 +311,8 @@ function librariesLine({ agent, attached, elsewhere }: ImageStatus, told: Told |
   return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;
 }
 
-/** Maximum number of calls to show. */
 const SHOWN_CALLS = 12;
-/** Maximum number of frames of a call to show. */
 const SHOWN_FRAMES = 3;
-/** Maximum number of characters of a frame to show. */
 const FRAME_LIMIT = 120;
 
 function callsText(jobs: JobStatus[]): string {
@@ -350,12 +347,11 @@ function otherText(job: OthersJob): string {
   return callRows(`${toolOf(job)} (${secondsText(milliseconds)}), by ${server}`, factsOf(job), job.frames);
 }
 
-/** Returns phrases on what a call does, of what the agent knows. */
 function factsOf(job: Partial<AgentJob>): (string | false | undefined)[] {
   return [collectedText(job), job.file && `at the file ${job.file}`, ...outputTexts(job)];
 }
 
-/** Returns the lines of one call: HEAD, the FACTS that are there, and the first of FRAMES. */
+/** Returns the lines for one call: HEAD, the defined FACTS, and the first of FRAMES. */
 function callRows(
   head: string,
   facts: readonly (string | false | undefined)[],

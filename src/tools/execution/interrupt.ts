@@ -25,7 +25,7 @@ const INTERRUPT = {
     { name: 'all', type: 'boolean' },
   ],
   safetyLevel: 'cautious',
-  // The effects that the call had so far stay. A repeated interrupt can end another call.
+  // The effects of the call so far stay. A second interrupt can end another call.
   effects: { destructive: false, openWorld: false },
   categories: ['execution'],
   shortDescription: 'Interrupt a call that runs too long, and keep the image',
@@ -42,13 +42,13 @@ const INTERRUPT = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that interrupts calls of IMAGE. PLACES locates the frames in which the calls were. */
+/** Returns the tool that interrupts calls of IMAGE. PLACES locates the frames of the calls. */
 export function interruptTool(image: Image, places: Places) {
   return defineTool({ ...INTERRUPT, handler: (args) => interruptJobs(image, args, places) });
 }
 
-/** Milliseconds to wait for the end of an interrupted call. It usually ends within 3 s, even when its code
- *  resists. Garbage collection, or a lack of CPU, can delay the end by TIMES.collecting. */
+/** Time to wait for the end of an interrupted call, in milliseconds. A call usually ends within 3 s, even
+ * when its code resists. Garbage collection or a lack of CPU can delay the end by TIMES.collecting. */
 const END_TIMEOUT_MS = 3000 + TIMES.collecting;
 
 async function interruptJobs(
@@ -66,11 +66,11 @@ async function interruptJobs(
   return { data: ended.map(({ data }) => data), text, failed: ended.some(({ data }) => !data.ended) };
 }
 
-/** Returns the jobs that ARGS select. Throws a CallError that lists the possible choices. */
+/** Returns the jobs that the arguments select. Throws a CallError that lists the choices. */
 function chooseJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Job[] {
   const { job: number, all = false } = args;
   const own = ownJobs(jobs);
-  // Calls that the code of another call has made cannot be chosen, because they end with that call.
+  // A call made by the code of another call cannot be chosen, because it ends with that call.
   const others = jobs.listAll().filter((job) => !own.includes(job));
   const choices = others.filter(({ parent }) => parent === undefined || own.includes(parent));
   if (number !== undefined && all) throw new CallError('Give job or all, not both.');
@@ -104,15 +104,15 @@ function jobNumbered(jobs: Jobs, number: number, own: Job[], choices: Job[]): Jo
   );
 }
 
-/** Returns the job whose code calls this tool, followed by the jobs whose code made that call, and so on. */
+/** Returns the job that calls this tool from its code, then the job that called that job, and so on. */
 function ownJobs(jobs: Jobs): Job[] {
   const own: Job[] = [];
   for (let job = jobs.caller(); job !== undefined; job = job.parent) own.push(job);
   return own;
 }
 
-/** Waits at most END_TIMEOUT_MS for the interrupted JOB to end, and returns how it ended. IS_ATTACHED is true
- *  when somebody else runs its image. */
+/** Waits for the interrupted JOB to end, and returns how it ended. IS_ATTACHED is true when somebody else
+ * runs the image. */
 async function endOf(
   job: Job,
   places: Places,

@@ -1,5 +1,4 @@
-// The tool get_last_error, which shows the last errors, with their frames and the local variables of the
-// frames.
+// The tool get_last_error, which shows recent errors with their frames and local variables.
 
 import type { Image } from '../../image/image.ts';
 import type { KeptCall, KeptError, KeptFrame, LastErrorData, Local } from '../../image/wire/operations.ts';
@@ -15,7 +14,7 @@ import { callText, stackLines } from '../stack.ts';
 import { ageText, unixTimeText } from '../times.ts';
 import { watchedResult } from './watched-errors.ts';
 
-/** Limits for each frame in a list: characters of a value, and number of locals. */
+/** Limits for each frame in a list: characters of a value, and number of local variables. */
 const SHORT = { value: 120, locals: 8 };
 
 const GET_LAST_ERROR = {
@@ -72,11 +71,9 @@ export function getLastErrorTool(image: Image, places: Places) {
 
 interface Shown {
   places: Places;
-  /** What the reader was told before. */
   told: Told | undefined;
 }
 
-/** How variables keep their values. */
 const KEEPING_VALUES =
   'Note: variables without a value were optimized away. Code that is compiled with (declaim (optimize (debug 3))) keeps them.';
 
@@ -102,7 +99,7 @@ function keptText(total: number): string {
   return total === 1 ? 'one is kept, with index 0' : `${total} are kept, with the indices 0 to ${total - 1}`;
 }
 
-/** For each operation of the image, a phrase for what signalled the error. */
+/** For each operation of the image, a phrase that names it as the origin of an error. */
 const OPERATIONS: Record<string, string> = {
   evaluate: 'an evaluation',
   'compile-forms': 'a compilation',
@@ -114,8 +111,7 @@ function signaller({ operation = '', thread }: KeptError): string {
   return thread === undefined ? (OPERATIONS[operation] ?? 'a load') : `the thread ${thread}`;
 }
 
-/** Returns the text of ERROR. When the answer before has its message, as that of the evaluation that it ended, then only
- *  what that answer lacks. */
+/** Returns the text of ERROR. When the previous answer has its message, only further details are shown. */
 function errorText(data: LastErrorData, error: KeptError, index: number, { places, told }: Shown): string {
   const { condition, form, formNumber = 1, file, thread, operation } = error;
   const hint = didYouMean(condition?.near);
@@ -147,8 +143,8 @@ function errorText(data: LastErrorData, error: KeptError, index: number, { place
   ]);
 }
 
-/** Returns the frames of the error. The frames have no locals when the stack was exhausted, since there was
- *  no room to walk the stack. */
+/** Returns the frames of the error. After stack exhaustion they have no local variables, because there was no
+ * room to read them. */
 function stackOf({ frames, condition }: KeptError): { frames?: KeptFrame[] } {
   return frames === undefined ? (condition ?? {}) : { frames };
 }
@@ -200,10 +196,10 @@ function localLines({ locals = [], late }: KeptCall, frame: number, limits: type
   return lines.map((line) => `       ${line}`);
 }
 
-/** A value of at least so many characters is shown once. */
+/** A value of at least this many characters is shown only once. */
 const LONG_VALUE = 40;
 
-/** Returns LOCALS in which a long value that the text ABOVE has says so in its place. */
+/** Returns LOCALS, with a remark in place of each long value that the text ABOVE already has. */
 function withValuesOnce(locals: readonly Local[] = [], above: string): Local[] {
   return locals.map(({ value, ...local }) => {
     const again = value !== undefined && value.length >= LONG_VALUE && above.includes(value);

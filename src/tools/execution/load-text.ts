@@ -1,4 +1,4 @@
-// Renders a load of files: how it ended, warnings, and differences between the image and the files.
+// Renders a load of files: its ending, warnings, and differences between the image and the files.
 
 import type { Reply } from '../../image/wire/call.ts';
 import type { Remarks } from '../../image/wire/operations.ts';
@@ -12,15 +12,12 @@ import { imbalanceText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.ts';
 
-/** Maximum number of files of a load whose parentheses are checked. */
 const CHECKED_FILES = 5;
 
-/** Maximum number of characters to show of the output of a successful load. A C compiler may write much
- *  more. */
+/** Maximum number of characters of output of a successful load. A C compiler may write much more. */
 const OUTPUT_LIMIT = 4000;
 
-/** Returns sentences on wrong parentheses in the files in which the compiler found errors; '' when there are
- *  none. */
+/** Returns sentences on unbalanced parentheses in files with compiler errors; '' when there are none. */
 function parenthesesSection({ warnings = [] }: Remarks, places: Places): string | undefined {
   const failed = warnings.flatMap(({ severity, file }) => (severity === 'error' && file ? [file] : []));
   const texts = [...new Set(failed)].slice(0, CHECKED_FILES).map((file) => {
@@ -30,19 +27,17 @@ function parenthesesSection({ warnings = [] }: Remarks, places: Places): string 
   return joinSections(texts);
 }
 
-/** An answer to a command with more lines than this ends with its headline again, since a reader with `| tail -5` does
- *  not see the first lines. */
+/** An answer on the command line with more lines than this repeats its headline at the end, because `| tail
+ * -5` hides the first lines. */
 const TAIL_LINES = 5;
 
-/** Returns TEXT, which begins with HEADLINE. When TEXT is long, the first line of HEADLINE is also at its
- *  end. */
 function withHeadlineAtEnd(text: string, headline: string): string {
   const long = text.split('\n').length > TAIL_LINES;
   return joinSections([text, long && headline.split('\n', 1)[0]]);
 }
 
-/** Returns the result of a load in the call with CONTEXT. Its text begins with HEADLINE, unless that is empty.
- *  SAME says which warnings were left out of the reply. */
+/** Returns the result of a load. The text begins with HEADLINE, unless that is empty. SAME is a sentence on
+ * warnings that the reply leaves out. */
 export function loadResult(
   {
     ending,

@@ -42,8 +42,7 @@ import { type ShownWarnings, sameText } from '../shown-warnings.ts';
 import { sourceFile } from '../source-file.ts';
 import { loadResult } from './load-text.ts';
 
-/** The objects that these tools work with: PLACES renders places, HOLDS keeps held errors, and shownWarnings
- *  knows which warnings were shown before. */
+/** The objects that these tools work with. `shownWarnings` records the warnings of earlier answers. */
 interface LoadContext {
   places: Places;
   holds: HeldToolCalls;
@@ -135,7 +134,7 @@ export function loadFileTool(
   });
 }
 
-/** Compiles FILE into FOLDER without loading it. Returns the result with the errors and warnings. */
+/** Compiles FILE into FOLDER without loading it. Returns the result with errors and warnings. */
 async function checkFile(
   image: Image,
   places: Places,
@@ -166,8 +165,8 @@ async function checkFile(
 
 type LoadArguments = ArgumentsFor<typeof LOAD_FILE>;
 
-/** Returns the preview that a human sees before FILE is loaded. The approval covers only the present content
- *  of FILE. */
+/** Returns the preview for a human before FILE is loaded. The approval covers only the present content of
+ * FILE. */
 async function loadPreview(
   workspace: Workspace,
   file: string,
@@ -200,7 +199,7 @@ function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): strin
     return `Not loaded: ${name} could not be compiled. What it does at compile time (packages, macros) may be in the image.`;
   if (ending.kind !== 'done' && data.phase === 'compile')
     return `Not loaded: the compilation of ${name} was left early. What it did at compile time until then (packages, macros) is in the image.`;
-  // What the file had loaded until then is lost with the image.
+  // The definitions loaded from the file so far are lost with the image.
   if (ending.kind === 'lost') return `${name} was not loaded to its end.`;
   if (ending.kind !== 'done')
     return `${name} was not loaded to its end, only up to the form where it stopped.`;
@@ -276,8 +275,8 @@ async function loadNamedSystem(
   });
 }
 
-/** Returns REMARKS without the warnings that the reader with TOLD saw after the previous load of the file, and a
- *  sentence on their number. Returns all of them without TOLD, and when REMARKS have not all warnings. */
+/** Returns REMARKS without the warnings of earlier answers (TOLD), and a sentence on their number. Returns
+ * all of REMARKS without TOLD, and when REMARKS are incomplete. */
 function freshWarnings<T extends Remarks>(
   remarks: T,
   shownWarnings: ShownWarnings,
@@ -292,8 +291,8 @@ function freshWarnings<T extends Remarks>(
   return { fresh, same: sameText(count) };
 }
 
-/** Returns REMARKS without the style warnings of libraries, which the caller cannot fix, and a note on their
- *  number. OWN_FILES are the files of the requested system, which does not count as a library. */
+/** Returns REMARKS without style warnings of libraries, which the caller cannot fix, and a note on their
+ * number. OWN_FILES are the files of the requested system. */
 function withoutStyleOfLibraries<T extends Remarks>(
   remarks: T,
   ownFiles: readonly string[] | undefined,
@@ -317,7 +316,7 @@ function withoutStyleOfLibraries<T extends Remarks>(
   };
 }
 
-/** Returns the result of loading SYSTEM in the call with CONTEXT. SAME says which warnings REPLY leaves out. */
+/** Returns the result of loading SYSTEM. SAME is a sentence on warnings that REPLY leaves out. */
 export function systemResult(
   reply: Reply<'load-system'>,
   system: string,
@@ -327,7 +326,7 @@ export function systemResult(
 ): Result {
   const { missing, ...value } = reply.data.value ?? {};
   if (missing === undefined) return loadResult(reply, systemHeadline(reply, system), places, context, same);
-  // The output of SBCL about the interrupted load is left out, because it adds nothing.
+  // SBCL's output about the interrupted load adds nothing, so it is left out.
   const { output: _, ...quiet } = reply;
   return {
     ...loadResult(quiet, missingText({ ...value, missing }, places), places, context),
@@ -336,9 +335,9 @@ export function systemResult(
   };
 }
 
-/** Returns sentences about MISSING, a system that ASDF does not find: where ASDF looks, and how to install
- *  the system. MISSING was requested, or another system needs it. DONE says what the requested system was to
- *  be: loaded, or tested. */
+/** Returns sentences on the system `missing`, which ASDF does not find: where ASDF searches, and how to
+ * install it. It was requested, or another system needs it. `done` says whether the requested system was to
+ * be loaded or tested. */
 export function missingText(
   {
     missing,
@@ -373,8 +372,7 @@ export function missingText(
   return `${headline} ${hint} ${where} ${managed}${unloaded}`;
 }
 
-/** Returns a sentence on FILE, the .asd file in which ASDF looks for a system that FILE does not define. The
- *  sentence names SYSTEMS, which FILE defines instead. */
+/** Returns a sentence on an .asd file without the expected system, and on the systems that it defines. */
 function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>, places: Places): string {
   const name = places.fileName(file);
   return systems.length === 0
@@ -382,11 +380,9 @@ function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>
     : `${name} has no such system, only ${systems.join(', ')}. Name ${systems.length === 1 ? 'that system' : 'one of these'} instead, or write the missing defsystem there.`;
 }
 
-/** Maximum number of missing files to name. */
 const GONE_LIMIT = 5;
 
-/** Returns a sentence about the source files of a loaded system that no longer exist; '' when there are
- *  none. */
+/** Returns a sentence on source files of a loaded system that no longer exist; '' when there are none. */
 export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemData, places: Places): string {
   if (gone.length === 0) return '';
   const names = gone.slice(0, GONE_LIMIT).map((file) => places.fileName(file));
@@ -395,11 +391,11 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
   return `The ${files} ${names.join(', ')} of system ${system} ${are} gone, so the system could not be loaded again. Restore the ${files}, or remove ${them} from the defsystem form of ${system}.`;
 }
 
-/** Maximum number of systems with a twin, another system of the same name, that get a note of their own. */
+/** Maximum number of twins with a note of their own. A twin is a second system of the same name. */
 const TWIN_LIMIT = 5;
 
-/** Returns notes about TWINS, loaded systems that have a twin, which is another system with the same name; ''
- *  when there are none, or when the reader was TOLD of all. */
+/** Returns notes on TWINS, loaded systems that have a second system of the same name. Notes of earlier
+ * answers (TOLD) are left out; '' when none remains. */
 export function twinsText(twins: readonly Twin[] = [], places: Places, told?: Told): string {
   const news = twins.filter(({ name, file, other }) => !told?.repeats(`twin ${name}`, `${file} ${other}`));
   const notes = news

@@ -3,22 +3,22 @@
 import type { Job, Jobs } from '../../image/session/jobs.ts';
 import { choicesText } from './call-names.ts';
 
-/** A call that has run for longer than this many milliseconds is mentioned. */
+/** A call is mentioned after this many milliseconds. */
 const LONG_MS = 10_000;
 
-/** Finds the calls that have run for long. Each is mentioned only once. */
+/** Finds long calls. Each call is mentioned once. */
 export class LongCalls {
   readonly #image: { readonly jobs: Jobs };
   readonly #longMs: number;
   readonly #mentioned = new WeakSet<Job>();
 
-  /** IMAGE has the running calls. A call that runs for longer than LONG_MS milliseconds is mentioned. */
+  /** IMAGE has the running calls. A call is mentioned after LONG_MS milliseconds. */
   constructor(image: { readonly jobs: Jobs }, longMs: number = LONG_MS) {
     this.#image = image;
     this.#longMs = longMs;
   }
 
-  /** Returns one note about the long calls that no earlier note mentioned; [] when there are none. */
+  /** Returns a note on the long calls that no earlier note mentions; [] when there are none. */
   takeNotes(): string[] {
     const long = this.#image.jobs
       .list()

@@ -38,9 +38,8 @@ const RESTART_IMAGE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that replaces IMAGE. A restart with a rebuild from the journal is cautious, because any
- *  form can do the same with (exit). A restart that drops the journal is dangerous, because its definitions
- *  are lost. */
+/** Returns the tool that replaces IMAGE. A restart with a rebuild is cautious, because any form can do the
+ * same with (exit). A restart without it is dangerous, because definitions are lost. */
 export function restartImageTool(image: RestartableImage) {
   const preview = async ({ rebuild = 'session' }: { rebuild?: RebuildFrom }) => {
     checkRestartable(image);
@@ -70,7 +69,7 @@ function checkRestartable({ restartRefusal }: RestartableImage): void {
 
 const LOST = questionLine`all values, threads, open files and connections of the image are lost`;
 
-/** Returns lines for a human who must approve the end of IMAGE: what is lost and what is rebuilt. */
+/** Returns lines for the human who approves the end of IMAGE, on the losses and the rebuild. */
 function previewLines(image: RestartableImage, rebuild: RebuildFrom): QuestionLine[] {
   const { entries, replay, values, calls } = image.stake;
   const count = entries === 1 ? questionLine`1 step` : questionLine`${entries} steps`;
@@ -96,7 +95,6 @@ function previewLines(image: RestartableImage, rebuild: RebuildFrom): QuestionLi
   ];
 }
 
-/** Maximum number of variables to name. */
 const NAME_LIMIT = 20;
 
 function valuesText(values: readonly string[]): QuestionLine {

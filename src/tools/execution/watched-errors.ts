@@ -1,4 +1,4 @@
-// Renders errors that the tool debug recorded when they were signalled, because a watch for errors was on.
+// Renders errors that a watch of the tool debug recorded.
 
 import type { WatchedData, WatchedError } from '../../image/wire/operations.ts';
 import { joinSections, listText } from '../../kernel/reply.ts';
@@ -7,7 +7,7 @@ import type { Places } from '../places.ts';
 import { stackLines } from '../stack.ts';
 import { ageText } from '../times.ts';
 
-/** Returns the result for the recorded error INDEX (0 is the newest) in DATA. PLACES locates its frames. */
+/** Returns the result for the recorded error INDEX in DATA; 0 is the newest. PLACES locates its frames. */
 export function watchedResult(data: WatchedData, index: number, places: Places): Result {
   const { error, others = [], now } = data;
   if (error === undefined) return { data, text: noneText(data, index) };

@@ -1,4 +1,5 @@
-// Checks which calls of a function, from SBCL's cross references and from source, fit a lambda list.
+// Checks whether the calls of a function fit a lambda list. The calls come from SBCL's cross references and
+// from source.
 
 import type { Caller, Place, WhoCallsData } from '../../image/wire/operations.ts';
 import { type Callee, type CallMention, callMentionsIn } from '../../source/calls.ts';
@@ -8,7 +9,7 @@ import type { Places } from '../places.ts';
 import { holderAt, outsideUser } from './outside.ts';
 import { compareSites, groupByForm, usedOf } from './sites.ts';
 
-/** A call, or a possible call, at the place AT in the function CALLER. TEXT is its line, WHY a remark. */
+/** A call or possible call. `at` is its place, `text` the line there, `why` a remark. */
 export interface CheckedCall {
   caller?: string;
   at: string;
@@ -17,26 +18,25 @@ export interface CheckedCall {
 }
 
 export interface CheckedCalls {
-  /** How many calls were found whose arguments are known. */
+  /** Number of calls with known arguments. */
   calls: number;
-  /** The calls that were found, when there is no lambda list to check them against. */
+  /** The calls when there is no lambda list to check against. */
   unchecked: CheckedCall[];
   unfit: CheckedCall[];
-  /** Uses that cannot be checked. */
   unknown: CheckedCall[];
-  /** Calls that SBCL's cross references lack, found in the text of the files that were searched: those of the
-   *  recorded uses and those of Elsewhere. With a lambda list, only those that would not fit it. */
+  /** Calls in the searched files that SBCL's cross references lack. With a lambda list, only calls that do
+   * not fit it. */
   perhaps: CheckedCall[];
 }
 
-/** Where calls of a function are searched for, besides its recorded uses. */
+/** Further sources of calls, besides the recorded uses. */
 export interface Elsewhere {
   files: readonly string[];
-  /** Places of functions whose code calls this one, also inlined. Their DESCRIPTION is the caller's name. */
+  /** Places of functions with inlined code that calls this function. `description` is the caller's name. */
   naming: readonly Place[];
 }
 
-/** Checks the calls in FOUND, and those ELSEWHERE, against LIST. Without LIST, only collects the calls. */
+/** Checks the calls in FOUND and ELSEWHERE against LIST. Without LIST, only collects the calls. */
 export function checkedCalls(
   found: WhoCallsData,
   elsewhere: Elsewhere,
@@ -46,26 +46,27 @@ export function checkedCalls(
   return new Checks(found, list, places).check(found, elsewhere);
 }
 
-/** The mentions of the function in a file, by index. A mention stands under the index of its start and under
- *  the index of the function's name. A SETF form can have several mentions at one index. */
+/** The mentions of the function in a file. The key is an index: of the mention's start, and also of the
+ * function's name. A SETF form can have several mentions at one index. */
 type Mentions = ReadonlyMap<number, readonly CallMention[]>;
 
-/** Returns each of MENTIONS once, although it can stand under two indexes. */
+/** Returns MENTIONS without duplicates, because a mention can have two indices. */
 function distinctMentions(mentions: Mentions): CallMention[] {
   return [...new Set([...mentions.values()].flat())];
 }
 
 class Checks {
   readonly #callee: Callee;
-  /** The function itself, if it goes away, and its own calls with it. A generic function's methods stay. */
+  /** The function to be removed. Its own calls do not count, because they are removed too. Undefined when the
+   * function is only changed, and for a generic function. */
   readonly #goes: string | undefined;
   readonly #list: LambdaList | undefined;
   readonly #places: Places;
-  /** The names of packages, by nickname. */
+  /** Maps nicknames of packages to names. */
   readonly #packages: Readonly<Record<string, string>>;
   readonly #files = new Map<string, Mentions>();
   readonly #claimed = new Set<CallMention>();
-  /** The callers in each top-level form. The key is the file of the form and its start index. */
+  /** The callers in each top-level form. The key is its file and start index. */
   readonly #callers = new Map<string, Set<string>>();
   readonly #reported = new Set<string>();
   readonly #result: CheckedCalls = { calls: 0, unchecked: [], unfit: [], unknown: [], perhaps: [] };
@@ -97,12 +98,12 @@ class Checks {
     for (const row of forms) this.#data(row);
     sortBySite(this.#result.unchecked);
     sortBySite(this.#result.unfit);
-    // Uses with a line of text come first, because a reader can look at these.
+    // Uses with a line of text come first, because a reader can examine these.
     this.#result.unknown.sort((one, other) => Number(one.text === '') - Number(other.text === ''));
     return this.#result;
   }
 
-  /** Returns the mentions in FILE by their indexes; undefined when FILE cannot be read. */
+  /** Returns the mentions in FILE by index; undefined when FILE cannot be read. */
   #mentions(file: string): Mentions | undefined {
     const cached = this.#files.get(file);
     if (cached) return cached;
@@ -117,8 +118,8 @@ class Checks {
     return found;
   }
 
-  /** Checks the USES by CALLER in one form. If the form has changed since it was loaded, the recorded places
-   *  are invalid, and `check` later checks all mentions in the file. */
+  /** Checks USES by CALLER in one form. When the form changed since it was loaded, the recorded places are
+   * invalid, and `check` later examines all mentions in the file. */
   #uses(caller: string, uses: readonly Place[]): void {
     const { file, method } = uses[0] ?? {};
     const mentions = file === undefined ? undefined : this.#mentions(file);
@@ -146,8 +147,8 @@ class Checks {
     }
   }
 
-  /** Records the function at PLACE as one that cannot be checked, because its call comes from code that was
-   *  inlined into it. Does nothing when the name of the function is in KNOWN. */
+  /** Records that the function at PLACE cannot be checked, because its call comes from inlined code.
+   * Functions in KNOWN are skipped. */
   #inlined(place: Place, known: ReadonlySet<string>): void {
     const { description: caller = '', file } = place;
     if (file === undefined || known.has(caller)) return;
@@ -155,7 +156,8 @@ class Checks {
     this.#report(this.#result.unknown, { caller, ...this.#places.site(place), why });
   }
 
-  /** Checks the calls that SBCL omits: of an inlined function it records only the first call in a form. */
+  /** Checks the calls that SBCL does not record. For an inlined function it records only the first call in a
+   * form. */
   #furtherCalls(): void {
     for (const [file, mentions] of this.#files) {
       for (const mention of distinctMentions(mentions)) {
@@ -166,7 +168,7 @@ class Checks {
     }
   }
 
-  /** Checks the calls in the top-level form of ROW, if that form certainly calls the function. */
+  /** Checks the calls in the top-level form of ROW, when that form certainly calls the function. */
   #topLevelCalls(row: Caller): void {
     const { file, possible } = row;
     const found = file === undefined || possible ? undefined : this.#places.formOf(row);
@@ -177,8 +179,8 @@ class Checks {
         this.#check(this.#holder(file, mention), file, mention);
   }
 
-  /** Records the places where the top-level form of ROW has the function's name among its data: code that
-   *  gets the data can call the function. */
+  /** Records the places where the top-level form of ROW has the function's name in data. Code that reads the
+   * data can call the function. */
   #data(row: Caller): void {
     const { file = '', possible } = row;
     const form = possible ? this.#places.formOf(row)?.form : undefined;
@@ -187,7 +189,7 @@ class Checks {
     if (this.#places.definitionsIn(file, form.start).some((each) => isOf(each.name, name))) return;
     const query = { used: name, setf, packages: this.#packages, sites: true, variable: false };
     const user = outsideUser(row, query, this.#places, new Set());
-    // In a DEFCLASS and the like, the parts that are not code only name accessors and do not call them.
+    // In a DEFCLASS and the like, the parts without code only name accessors.
     if (user === undefined || (hasParts(form.operator) && !user.part)) return;
     const { calls: _, ...lists } = this.#result;
     const known = new Set(Object.values(lists).flatMap((list) => list.map(({ at }) => at)));
@@ -200,11 +202,11 @@ class Checks {
         });
   }
 
-  /** Records a use in a macro expansion of the form at INDEX of FILE. If that form is a whole definition,
-   *  SBCL does not know where the use is, and the calls in the definition are checked later. */
+  /** Records a use in the macro expansion of the form at INDEX of FILE. When that form is a whole definition,
+   * SBCL does not know the place of the use, so the calls in the definition are checked later. */
   #checkInExpansion(caller: string, file: string, index: number, mentions: Mentions): void {
     const distinct = distinctMentions(mentions);
-    // The expansion calls a function that the form only passes on, for example to MAPCAR.
+    // The expansion can call a function that the form only passes as an argument, for example to MAPCAR.
     const top = distinct.findLast((mention) => mention.top <= index)?.top;
     const passed = distinct.find(
       (mention) => mention.how && mention.top === top && mention.start > index && !this.#claimed.has(mention),
@@ -219,8 +221,8 @@ class Checks {
     }
   }
 
-  /** Checks MENTION, a call by CALLER. A CANDIDATE_COUNT means that SBCL recorded fewer uses than there are
-   *  candidates, so MENTION may not be a recorded use. */
+  /** Checks MENTION, a call by CALLER. CANDIDATE_COUNT is given when SBCL recorded fewer uses than there are
+   * candidates, so that MENTION is not certainly a recorded use. */
   #check(caller: string, file: string, mention: CallMention, candidateCount?: number): void {
     this.#claimed.add(mention);
     if (caller === this.#goes) return;
@@ -249,7 +251,7 @@ class Checks {
   }
 
   #unclaimed(file: string, mention: CallMention): void {
-    // SBCL records no uses of macros in top-level forms, so what looks like a macro call counts as one.
+    // SBCL records no uses of macros in top-level forms, so every form that looks like a macro call counts.
     if (this.#callee.macro && mention.args !== undefined && !mention.how) {
       this.#check(this.#holder(file, mention), file, mention);
       return;
@@ -266,7 +268,7 @@ class Checks {
     if (typeof fits === 'string') this.#report(this.#result.perhaps, { ...row, why: fits });
   }
 
-  /** Returns the definition in FILE around MENTION, as who_calls names it; '' when it is in none. */
+  /** Returns the name of the definition around a mention; '' when there is none. */
   #holder(file: string, { top, start }: CallMention): string {
     const forms = this.#places.forms(file);
     return (forms && holderAt(forms, top, start, this.#packages)) ?? '';
@@ -279,13 +281,13 @@ class Checks {
   }
 }
 
-/** True when WRITTEN, a name in source text, means the symbol NAME. */
+/** Returns true when WRITTEN, a name in source text, is the symbol NAME. Its package is ignored. */
 function isOf(written: string, name: string): boolean {
   return written.toUpperCase().replace(/^.*:/s, '') === name;
 }
 
-/** Sorts ROWS: callers in the order of their first row, and the rows of each caller as they stand in the
- *  file. SBCL records them in another order when one call is inlined into another. */
+/** Groups ROWS by caller, and sorts the rows of each caller by place. SBCL records another order when one
+ * call is inlined into another. */
 function sortBySite(rows: CheckedCall[]): void {
   const firsts = new Map<string | undefined, number>();
   for (const [index, { caller }] of rows.entries()) if (!firsts.has(caller)) firsts.set(caller, index);

@@ -1,4 +1,4 @@
-// Finds what a new definition of a class or structure breaks: uses of its functions, and instances.
+// Finds the uses of functions, and the instances, that a new definition of a class or structure breaks.
 
 import type { ClassFunction, ImpactData } from '../../image/wire/operations.ts';
 import type { ParsedDefinition } from '../../source/definition.ts';
@@ -9,15 +9,15 @@ import type { Places } from '../places.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 import { holderAt } from './outside.ts';
 
-/** A function that a new definition removes (GONE) or gives other arguments, with its calls. KEPT is true
- *  when a removed function remains for other classes. */
+/** A function that a new definition removes (`gone`) or changes, with its calls. `kept` is true when a
+ * removed function stays for other classes. */
 export interface ChangedFunction extends CheckedCalls {
   name: string;
   gone: boolean;
   kept?: boolean;
 }
 
-/** A lambda list that no call fits. It stands for a function that is gone. */
+/** A lambda list that no call fits, for a removed function. */
 const ACCEPTS_NOTHING: LambdaList = {
   required: Number.POSITIVE_INFINITY,
   optional: 0,
@@ -25,13 +25,13 @@ const ACCEPTS_NOTHING: LambdaList = {
   otherKeys: true,
 };
 
-/** Returns all uses in CHECKED, the checked calls of a function that is gone. */
+/** Returns all uses of a removed function. */
 export function usesOf({ unfit, unknown, perhaps }: CheckedCalls): CheckedCall[] {
   return [...unfit.map(({ why, ...row }) => row), ...unknown, ...perhaps.map(({ why, ...row }) => row)];
 }
 
-/** Returns the functions of the class or structure in FACTS that DEFINITION removes or changes. CHECK finds
- *  the calls of a function and checks them against a lambda list. */
+/** Returns the functions of a class or structure that DEFINITION removes or changes. CHECK checks the calls
+ * of a function against a lambda list. */
 export async function changedFunctions(
   { accessors = [], typedStructure = [], slots = [] }: ImpactData,
   definition: Pick<ParsedDefinition, 'slots' | 'accessors' | 'constructors'> | undefined,
@@ -49,7 +49,8 @@ export async function changedFunctions(
     const list = below ? withoutKeys(arglist, goneSlots) : constructors?.get(bare);
     const checked = await check(name, gone ? ACCEPTS_NOTHING : list);
     if (checked === undefined || (!gone && checked.unfit.length === 0)) continue;
-    // A setf function, or an including structure's accessor, is listed only if used: other rows imply it.
+    // A setf function, or an accessor of an including structure, is listed only when used, because other rows
+    // imply it.
     if ((slot !== undefined || bare.startsWith('(SETF ')) && usesOf(checked).length === 0) continue;
     found.push({ name, gone, ...(kept && { kept }), ...checked });
   }
@@ -62,7 +63,7 @@ function withoutKeys(arglist: string | undefined, gone: readonly string[]): Lamb
   return list?.keys && { ...list, keys: namesMissing(list.keys, gone) };
 }
 
-/** True when DEFINITION names other superclasses than the class in FACTS has. */
+/** Returns true when the new definition has other superclasses than the present class. */
 export function hasOtherSuperclasses(
   { superclasses: old = [] }: ImpactData,
   { superclasses: now }: ParsedDefinition,
@@ -75,7 +76,7 @@ export function hasOtherSuperclasses(
   return now !== undefined && sorted(old) !== sorted(now);
 }
 
-/** True when DEFINITION gives the structure in FACTS other slots, another slot order or another :INCLUDE. */
+/** Returns true when DEFINITION changes the slots of a structure, their order, or its :INCLUDE. */
 export function hasOtherLayout(
   { slots = [], include = '' }: ImpactData,
   definition: ParsedDefinition | undefined,
@@ -90,14 +91,14 @@ function namesMissing(old: readonly string[], now: readonly string[]): string[] 
   return old.filter((name) => !now.includes(name));
 }
 
-/** Code that creates instances and would break (UNFIT), and code that cannot be checked (UNKNOWN). */
+/** Code that creates instances: `unfit` would break, `unknown` cannot be checked. */
 export interface BrokenInstances {
   unfit: CheckedCall[];
   unknown: CheckedCall[];
 }
 
-/** Returns the code in FILES, the source files of the loaded code, that would break with DEFINITION, the new
- *  definition of the class: code that uses initargs or names slots which the class would no longer have. */
+/** Returns the code in loaded files that would break with DEFINITION, because of initargs or slots that it
+ * lacks. */
 export function brokenInstances(
   { name: className, initargs = [], slots = [], inheritedSlots = [], files = [] }: ImpactData,
   definition: Pick<ParsedDefinition, 'slots' | 'initargs' | 'defaults'> | undefined,
@@ -135,7 +136,7 @@ export function brokenInstances(
   return broken;
 }
 
-/** Returns the definition around INDEX in FILE, as the caller of a row; nothing when it begins in the line of the row. */
+/** Returns the definition around INDEX as the caller of a row; {} when it begins on the line of the row. */
 function callerAt(file: string, index: number, places: Places): Pick<CheckedCall, 'caller'> {
   const forms = places.forms(file);
   const top = forms?.extentAround(index);
@@ -145,7 +146,7 @@ function callerAt(file: string, index: number, places: Places): Pick<CheckedCall
   return caller === undefined ? {} : { caller };
 }
 
-/** Adds USE, at ROW, to BROKEN if USE gives an initarg in GONE, may give one, or names a slot. */
+/** Adds ROW to the broken code when a use gives an initarg in GONE, may give one, or names a slot. */
 function classifyUse(
   { unfit, unknown }: BrokenInstances,
   { keys, how, slot, name }: InstanceUse,

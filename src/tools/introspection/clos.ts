@@ -1,4 +1,4 @@
-// The tools class_slots and class_hierarchy, which show a class's slots, superclasses and subclasses.
+// The tools class_slots and class_hierarchy, which show the slots, superclasses and subclasses of a class.
 
 import type { Image } from '../../image/image.ts';
 import type { ClassHead, ClassHierarchyData, ClassSlotsData, SlotData } from '../../image/wire/operations.ts';
@@ -88,7 +88,8 @@ function slotsText(data: ClassSlotsData, offset: number): string {
   ]);
 }
 
-/** Returns the prefix `PACKAGE::` that all names of SLOTS share; '' when they share none, or SLOTS are few. */
+/** Returns the prefix `PACKAGE::` common to all names of SLOTS; '' when there is none, or when there are few
+ * slots. */
 function slotsHome(slots: readonly SlotData[]): string {
   const names = slots.flatMap(({ name, definers = [], readers = [], writers = [] }) => [
     name,
@@ -99,8 +100,8 @@ function slotsHome(slots: readonly SlotData[]): string {
   return slots.length < SHARING ? '' : sharedHome(names);
 }
 
-/** Returns SLOT in the form of a DEFCLASS slot, with its documentation and the classes that define it. HOME is the prefix
- *  that its names have and the text leaves out. */
+/** Returns SLOT as a DEFCLASS slot, with documentation and defining classes. HOME is the package prefix to
+ * remove from its names. */
 function slotText(slot: SlotData, home = ''): string {
   const { definers = [], initargs = [], readers = [], writers = [] } = slot;
   const short = (name: string) => name.slice(home.length);
@@ -191,7 +192,6 @@ function hierarchyText(data: ClassHierarchyData, offset: number): string {
   return joinSections([head.filter(Boolean).join('\n'), treeText(data, offset)]);
 }
 
-/** Returns the tree of subclasses; undefined when only superclasses were requested. */
 function treeText(data: ClassHierarchyData, offset: number): string | undefined {
   const { subclasses, directSubclasses, rowCount = 0, rows = [] } = data;
   if (subclasses === undefined) return undefined;

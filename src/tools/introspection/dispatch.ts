@@ -14,7 +14,7 @@ const NUMBER =
   /^[+-]?(\d+(\.|\/0*[1-9]\d*)?|\d*\.\d+([esfdl][+-]?\d{1,3})?|\d+(\.\d*)?[esfdl][+-]?\d{1,3})$/i;
 const NAME = /^(?:[^\s()"';`,|\\]|\|[^|]*\||\\.)+$/s;
 
-/** Parses TEXT, argument NUMBER (from 1). Throws a CallError when it would have to be evaluated. */
+/** Parses TEXT, the argument with this NUMBER (from 1). Throws a CallError when it needs evaluation. */
 function writtenArgument(text: string, number: number): WrittenArgument {
   const trimmed = text.trim();
   const eql = /^\(\s*eql\s+(.*)\)$/is.exec(trimmed);
@@ -33,8 +33,8 @@ function writtenArgument(text: string, number: number): WrittenArgument {
   );
 }
 
-/** Returns the name of the class of FORM, if it is a literal vector or pathname, or a list that is QUOTED.
- *  Returns the name of NIL for (), and undefined for other forms. */
+/** Returns the class name of FORM, a literal vector, pathname or quoted list; NIL for (). Returns undefined
+ * for other forms. */
 function classOfLiteral(form: string, quoted: boolean): string | undefined {
   if (/^\(\s*\)$/.test(form)) return 'common-lisp:nil';
   if (quoted && /^\(.*\)$/s.test(form)) return 'common-lisp:cons';
@@ -84,7 +84,7 @@ function dispatchText(data: Dispatch, offset: number, written: readonly string[]
   ]);
 }
 
-/** Returns a form that runs the code of the method combination, if the tool did not run this code. */
+/** Returns a form that runs the code of the method combination; false when the tool has run it. */
 function runText({ name, problem, sources = [] }: Dispatch): string | false {
   if (problem !== 'code' && problem !== 'combination') return false;
   const given = sources.map((source) => source && sourceText(source));
@@ -94,8 +94,8 @@ function runText({ name, problem, sources = [] }: Dispatch): string | false {
   return `To run that code, ${first}evaluate this with eval_form. Its value is the effective method, as a form:\n  (let ((f #'${codeName(name)})) ${order})`;
 }
 
-/** Returns a form that makes the argument which SOURCE describes. Methods are chosen by the class of the
- *  argument, so an instance without values is enough for a class. */
+/** Returns a form that makes an argument. Dispatch depends on the class only, so an instance without values
+ * is enough for a class. */
 function sourceText({ by, text }: NonNullable<NonNullable<EffectiveMethodData['sources']>[number]>): string {
   if (by === 'literal') return text;
   const name = text.startsWith('#') ? text : codeName(text);
@@ -104,7 +104,7 @@ function sourceText({ by, text }: NonNullable<NonNullable<EffectiveMethodData['s
   return `(${by === 'instance' ? 'allocate-instance' : 'sb-mop:class-prototype'} (find-class '${name}))`;
 }
 
-/** Returns why DATA has no methods to show; undefined when it has some. */
+/** Returns the reason why there are no methods to show; undefined when there are some. */
 function refusalText({ name, problem, detail, natures = [], arglist }: Dispatch, written: readonly string[]) {
   switch (problem) {
     case 'function':
@@ -124,7 +124,8 @@ function refusalText({ name, problem, detail, natures = [], arglist }: Dispatch,
   }
 }
 
-/** Returns the header of the list of methods. If a call signals an error, the header says so and why. */
+/** Returns the header of the list of methods. When a call would signal an error, the header gives the
+ * reason. */
 function orderHeader({ name, total = 0, problem, detail }: Dispatch): string {
   const applicable = `The applicable methods (${total}), most specific first:`;
   switch (problem) {
@@ -163,7 +164,7 @@ function perhapsText({ perhaps, perhapsCount = 0 }: Dispatch): string | false {
   return `Applicable only on a condition (${perhapsCount}):\n${listText(lines, more)}`;
 }
 
-/** Returns the methods on PAGE that the generic function in ARGS runs for the arguments in ARGS. */
+/** Returns the methods that a generic function runs for the given arguments. PAGE selects a part of them. */
 export async function describeCall(
   image: Image,
   places: Places,

@@ -1,4 +1,4 @@
-// Finds functions that get symbols by their names, where SBCL does not record who calls INTERN and the like.
+// Finds functions that get symbols by name, where SBCL does not record the callers of INTERN and the like.
 
 import { callMentionsIn } from '../../source/calls.ts';
 import { qualified } from '../../source/qualified.ts';
@@ -17,8 +17,8 @@ const FINDERS: readonly string[] = [
   ],
 ];
 
-/** Returns the functions in FILES whose names are in one of the packages HOMES and whose texts get symbols by
- *  their names, each with the place of its form. Leaves out macros, since the image knows their expansions. */
+/** Returns the functions in FILES that get symbols by name, each with its place. Their own names are in the
+ * packages HOMES. Macros are left out, because the image has their expansions. */
 export function findersIn(
   files: readonly string[],
   homes: readonly string[],

@@ -1,4 +1,4 @@
-// The tool function_arglist, which shows how a function is called.
+// The tool function_arglist, which shows the arguments of a function.
 
 import type { Image } from '../../image/image.ts';
 import type { ArglistData } from '../../image/wire/operations.ts';
@@ -66,7 +66,7 @@ export function functionArglistTool(image: Image, places: Places) {
   });
 }
 
-/** Renders DATA. Lists the methods, which begin at OFFSET; without OFFSET, only counts them. */
+/** Renders DATA. The list of methods begins at OFFSET; without OFFSET, methods are only counted. */
 function arglistText(data: ArglistData & FromSource, offset: number | undefined): string {
   const { name, natures = [], kind, arglist, declaimed = [], combination } = data;
   const call = arglist === undefined ? `${name}, arguments not recorded` : `${name} ${lambdaListText(data)}`;

@@ -1,4 +1,4 @@
-// Collects what a change of a definition needs besides its calls: its text, and unloaded files.
+// Collects what a change of a definition needs besides its calls: its text, and files that are not loaded.
 
 import type { ImpactData } from '../../image/wire/operations.ts';
 import type { CallContext } from '../../kernel/tool.ts';
@@ -18,18 +18,18 @@ import { takingTurns } from '../turns.ts';
 import { namesFinder } from './removal.ts';
 import { usedOf } from './sites.ts';
 
-/** A file, and the lines (from 1) in which it uses the name of the definition. */
+/** A file, with the lines (from 1) that use the name of the definition. */
 export interface NamingFile {
   file: string;
   lines: number[];
-  /** True for a file of tests that is not loaded, when no test is known to reach the definition. */
+  /** True for a test file that is not loaded, when no test is known to reach the definition. */
   unloadedTests?: boolean;
 }
 
-/** Maximum number of characters of a text to show. For a longer text, only its place is shown. */
+/** Maximum number of characters of a text. For a longer text, only its place is shown. */
 const TEXT_LIMIT = 2000;
 
-/** Returns the texts of all definitions of the name in ARGS, each with its place. */
+/** Returns the texts of all definitions of a name, each with its place. */
 export async function definitionTexts(
   { image, places }: Origins,
   args: { name: string; package?: string },
@@ -48,7 +48,7 @@ export async function definitionTexts(
   });
 }
 
-/** Returns the workspace's unloaded Lisp files that name the definition in FACTS. */
+/** Returns the Lisp files of the workspace that name the definition and are not loaded. */
 export async function unloadedFiles(
   { places, workspace }: Origins,
   facts: ImpactData,
@@ -71,7 +71,8 @@ export async function unloadedFiles(
   return naming.map((each) => (ofTests.has(each.file) ? { ...each, unloadedTests: true } : each));
 }
 
-/** Returns the unloaded test files of the workspace, if no test is known to reach the function. */
+/** Returns the test files of the workspace that are not loaded, when no test is known to reach the
+ * function. */
 export function unloadedTestFiles({ places }: Origins, { files, testFiles = [] }: ImpactData): string[] {
   const loaded = new Set(files);
   return testFiles
@@ -79,8 +80,8 @@ export function unloadedTestFiles({ places }: Origins, { files, testFiles = [] }
     .map((file) => places.fileName(file));
 }
 
-/** Returns the loaded test files that use the name of the function in FACTS, if no test is known to reach it:
- *  a framework can keep a test as data until it runs, and SBCL records no uses in data. */
+/** Returns the loaded test files that use the name of the function, when no test is known to reach it. A
+ * framework can keep tests as data, where SBCL records no uses. */
 export async function testsNaming({ places }: Origins, facts: ImpactData): Promise<NamingFile[]> {
   const loaded = new Set(facts.files);
   const texts = (facts.testFiles ?? []).flatMap((file) => {
@@ -90,8 +91,8 @@ export async function testsNaming({ places }: Origins, facts: ImpactData): Promi
   return filesNaming(facts, facts.homes ?? [], texts, places);
 }
 
-/** Returns those of TEXTS that name the definition in FACTS, accessible in the packages HOMES: that call it,
- *  if it is a function. */
+/** Returns those of TEXTS that name the definition, with the lines. For a function only calls count. HOMES
+ * are the packages in which the name is accessible. */
 async function filesNaming(
   facts: ImpactData,
   homes: readonly string[],

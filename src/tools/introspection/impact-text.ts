@@ -19,15 +19,15 @@ interface LocatedUse {
   why?: string;
 }
 
-/** The functions to compile again, NAMES, and WHY. */
+/** The functions to compile again, and the reason. */
 export interface Recompile {
   why: string;
   names: string[];
-  /** Those that may have the definition compiled in, and also call it. */
+  /** Functions that call the definition and may have it compiled in. */
   perhaps?: string[];
-  /** Functions in which the compiler macro of the definition, which stays, replaced calls. */
+  /** Functions with calls that the compiler macro replaced. The compiler macro itself stays. */
   replaced?: { names: string[]; perhaps: string[] };
-  /** Macros that call the function when they expand, and the functions compiled with their expansions. */
+  /** Macros that call the function during expansion, and functions compiled with these expansions. */
   expanders?: string[];
   expanded?: string[];
 }
@@ -38,28 +38,30 @@ export interface Impact extends Partial<CheckedCalls> {
   /** True when `(setf NAME)` is defined too. */
   place: boolean;
   class?: string;
-  /** The qualifiers and specializers of the method that goes away; undefined unless only a method does. */
+  /** Qualifiers and specializers of the removed method; undefined when the change is not the removal of a
+   * method. */
   method: string | undefined;
-  /** What the name stands for, if it is neither a function nor a class. */
+  /** The kind of the definition, when it is neither a function nor a class. */
   nature: string;
   lambdaList?: string;
   /** True when the calls were checked against a new lambda list. */
   checked: boolean;
-  /** True when the new definition is a method, or a compiler macro: calls go by another lambda list. */
+  /** True when the new definition is a method or compiler macro, which does not set the lambda list for
+   * calls. */
   ofMethod: boolean;
   recompile: Recompile;
-  /** Functions that look up symbols by computed names, and so may call the definition. */
+  /** Functions that find symbols by computed names, so may call the definition. */
   finding: LocatedUse[];
-  /** The number of functions that look up symbols by computed names; `finding` may list fewer. */
+  /** Total number of functions for `finding`, which may list fewer. */
   findingCount: number;
   methods: LocatedUse[];
   accessors: ChangedFunction[];
-  /** True when the new definition gives a structure another layout. */
+  /** True when the new definition changes the layout of a structure. */
   otherLayout: boolean;
   made: BrokenInstances;
-  /** What uses a definition that goes away, besides calls. */
+  /** Uses of a removed definition, besides calls. */
   removal?: Removal;
-  /** What who_references says about a variable that goes away; '' for other definitions. */
+  /** The answer of who_references for a removed variable; '' for other definitions. */
   references: string;
   slots?: string[];
   superclassesGone?: string[];
@@ -72,18 +74,18 @@ export interface Impact extends Partial<CheckedCalls> {
   testsMore?: number;
   tests: LocatedUse[];
   testCount: number;
-  /** Tests that reached the definition in the last run with coverage; undefined if not measured. */
+  /** Tests that reached the definition in the last run with coverage; undefined when it was not measured. */
   recorded?: string[] | undefined;
   /** The texts of all definitions of the name, each with its place. */
   texts: string[];
   unloaded: NamingFile[];
-  /** Test files that use the name of the definition, if no test is known to reach it. */
+  /** Test files that use the name of the definition, when no test is known to reach it. */
   testsNaming: NamingFile[];
-  /** Test files that are not loaded, if no test is known to reach the definition. */
+  /** Test files that are not loaded, when no test is known to reach the definition. */
   unloadedTests: string[];
 }
 
-/** By nature: a sentence on the uses of a definition that SBCL does not record. */
+/** For some kinds of definitions, a sentence on uses that SBCL does not record. */
 const NOT_RECORDED: Readonly<Record<string, string>> = Object.fromEntries(
   ['type', 'symbol macro'].map((nature) => [
     nature.toUpperCase(),
@@ -101,8 +103,8 @@ const OTHER_LAYOUT =
 
 const TEST_LIMIT = 5;
 
-/** A list in an answer. Parentheses behind its header show OF, by default the number of uses in ROWS, and
- *  what the rows have in common (SHARED). */
+/** A list in an answer. After the header, parentheses contain `of`, by default the number of uses, and
+ * `shared`, the properties common to all rows. */
 interface Section {
   header: string;
   rows: readonly Row[];
@@ -110,11 +112,10 @@ interface Section {
   shared?: readonly string[];
 }
 
-/** The text of a row, and the number of uses that it shows. */
 type Row = Pick<ToldRows, 'text' | 'count'>;
 
-/** Renders IMPACT with at most LIMIT rows of each kind, and at most TEST_LIMIT tests. TOLD knows what the reader was told
- *  before. */
+/** Renders IMPACT with at most LIMIT rows of each kind and TEST_LIMIT tests. Parts of earlier answers (TOLD)
+ * are shortened. */
 export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT, told?: Told): string {
   const { recompile } = impact;
   return layOut(
@@ -155,8 +156,8 @@ function headline({ name, kind, method, lambdaList, nature, ...impact }: Impact)
   return `${name} [${kind ?? impact.class ?? nature}]${kind ? ` ${lambdaList ?? 'arguments not recorded'}` : ''}`;
 }
 
-/** Returns SECTIONS as one text that fits into an answer, with at most LIMIT rows in a list. Leaves out lists
- *  without rows. After a list that was cut, says how many rows are missing. */
+/** Returns SECTIONS as one text that fits into an answer, with at most LIMIT rows in each list. Empty lists
+ * are left out. After a shortened list, a line counts the other rows. */
 function layOut(sections: (Section | string | false)[], limit: number): string {
   const isList = (section: Section | string | false): section is Section => typeof section === 'object';
   const lists = sections.filter(isList);
@@ -210,16 +211,15 @@ function recompileText(
     .join('\n');
 }
 
-/** Returns a line on the definition of the place, which stays when that of NAME goes away. */
+/** Returns a line on the setf definition of the same name, which stays when the definition is removed. */
 function placeText({ name, place, removal, method }: Impact): string | false {
   if (!place || !removal || method !== undefined) return false;
   return `${codeName(setfName(name))} is another definition: impact_of_change of that tells the forms that set such a place.`;
 }
 
-/** Maximum number of calls of a changed function to list. */
 const UNFIT_LIMIT = 20;
 
-/** Returns the calls that no longer fit the function, or cannot be checked; '' when all fit. */
+/** Returns lists of the calls that no longer fit the function, or cannot be checked; '' when all fit. */
 export function unfitText({ name, calls, unfit, unknown, perhaps }: { name: string } & CheckedCalls): string {
   return layOut(
     [
@@ -235,7 +235,7 @@ export function unfitText({ name, calls, unfit, unknown, perhaps }: { name: stri
   );
 }
 
-/** Returns SECTIONS with those of more than LIMIT rows last, so that no short one is overlooked. */
+/** Returns SECTIONS with long lists last, so that no short one is overlooked. */
 function wholeFirst(sections: (Section | string | false)[], limit: number): (Section | string | false)[] {
   const isLong = (section: Section | string | false) =>
     typeof section === 'object' && section.rows.length > limit;
@@ -290,12 +290,11 @@ function callSections(impact: Impact): (Section | string | false)[] {
   ];
 }
 
-/** True when ACCESSOR would be gone and nobody is known to call it. */
+/** Returns true when ACCESSOR is removed and has no known callers. */
 function isUnused(accessor: ChangedFunction): boolean {
   return accessor.gone && !accessor.kept && usesOf(accessor).length === 0;
 }
 
-/** Returns a line on ACCESSORS, all of which are `isUnused`. */
 function unusedText(accessors: readonly ChangedFunction[]): string | false {
   const names = accessors.map(({ name }) => name);
   if (names.length <= 1)
@@ -305,7 +304,8 @@ function unusedText(accessors: readonly ChangedFunction[]): string | false {
   return `Functions${home && ` of ${home.slice(0, -2)}`} that would be gone, and that nobody is known to call: ${listed}`;
 }
 
-/** Returns the section on code that gets symbols by computed names; a line when the reader was TOLD of just that code. */
+/** Returns the section on code that finds symbols by computed names, or only a line when an earlier answer
+ * (TOLD) has the same section. */
 function findingSection({ kind, finding, findingCount }: Impact, told: Told | undefined): Section | string {
   const names = finding.flatMap(({ name }) => name ?? []);
   return unseenBefore(names, findingCount, told)
@@ -334,7 +334,7 @@ function subclassSection({ subclasses = [], subclassCount = 0 }: Impact): Sectio
   return { header: 'Subclasses', rows: locatedRows(subclasses), of: subclassCount };
 }
 
-/** By role: the header of the places that name a definition so. Those that break first stand first. */
+/** For each role of a name in code, the header of its list. The roles that break first come first. */
 const ROLES: Readonly<Record<Exclude<Role, 'export'>, string>> = {
   superclass: 'Other definitions that inherit from it',
   specializer: 'Methods that specialize on it',
@@ -353,7 +353,7 @@ const PACKAGE_ROLES: Readonly<Record<PackageRole, string>> = {
   prefix: 'Symbols written with its name',
 };
 
-/** Returns the lists of what uses a definition that goes away, besides calls of it. */
+/** Returns the lists of uses of a removed definition, besides calls. */
 function removalSections(impact: Impact): (Section | string | false)[] {
   const { removal } = impact;
   if (removal === undefined) return [];
@@ -408,7 +408,7 @@ function removalSections(impact: Impact): (Section | string | false)[] {
   ];
 }
 
-/** Matches the description of a method that runs besides the primary methods. */
+/** Matches the qualifiers of auxiliary methods. */
 const AUXILIARY = /^:(?:BEFORE|AFTER|AROUND) /;
 
 function superclassText({
@@ -468,7 +468,8 @@ function recordedText(names: string[] | undefined, limit: number): string | fals
   return `Tests that reached it in a run with coverage (${names.length}): ${fewOf(names, limit)}. run_tests with touching runs these.`;
 }
 
-/** Returns a line with at most LIMIT of the unloaded files in NAMING that are no test files. */
+/** Returns a line with at most LIMIT files that are not loaded and name the definition. Test files are left
+ * out. */
 function unloadedText(naming: readonly NamingFile[], limit: number): string | false {
   const files = naming.filter(({ unloadedTests }) => !unloadedTests);
   if (files.length === 0) return false;
@@ -491,10 +492,10 @@ function filesText(files: readonly NamingFile[], limit: number): string {
 
 const LINE_LIMIT = 10;
 
-/** At most this many calls are listed behind another call of the same shape. */
+/** Maximum number of calls to list after a call of the same shape. */
 const ALIKE_LIMIT = 50;
 
-/** Returns the rows for CALLS, and what they share: the package of the callers, and the reason. */
+/** Returns the rows for CALLS, and their common properties: package of the callers, and reason. */
 function callList(calls: readonly CheckedCall[]): Pick<Section, 'rows' | 'shared'> {
   if (calls.length < SHARING) return { rows: callRows(calls) };
   const callers = calls.flatMap(({ caller }) => caller || []);
@@ -510,7 +511,7 @@ function callList(calls: readonly CheckedCall[]): Pick<Section, 'rows' | 'shared
   return { rows: callRows(short), shared: shared.flatMap((each) => each || []) };
 }
 
-/** Returns the rows for CALLS. Calls with the same shape and the same reason are shown together. */
+/** Returns the rows for CALLS. Calls with the same shape and reason are merged. */
 function callRows(calls: readonly CheckedCall[]): Row[] {
   const shaped = calls.map((call) => ({
     text: callText(call),

@@ -69,32 +69,30 @@ const IMPACT_OF_CHANGE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Maximum number of rows of each kind to list by default. */
 const LIMIT = 30;
 
-/** The definition by which a class that goes away is replaced. */
+/** The replacement of a removed class: a definition without slots. */
 const NOTHING = { slots: [], accessors: [], initargs: [] };
 
-/** Maximum number of callers to consider; no function has so many. */
+/** Maximum number of callers to search; no function has so many. */
 const CALLER_LIMIT = 20_000;
 
 const METHOD_LAMBDA_LIST =
   'lambda_list is that of a function or generic function. For a method give its whole new DEFMETHOD as definition.';
 
-/** Operators that define functions, and operators that define classes. Cross references show the uses of
- *  these; other definitions are searched for by name. */
+/** Operators that define functions or classes. SBCL records the uses of these; other definitions are searched
+ * for by name. */
 const FUNCTION_OR_CLASS_OPERATORS: readonly string[] = [
   ...['DEFUN', 'DEFMACRO', 'DEFINE-MODIFY-MACRO', 'DEFGENERIC', 'DEFMETHOD', 'DEFINE-COMPILER-MACRO'],
   ...['DEFCLASS', 'DEFSTRUCT', 'DEFINE-CONDITION'],
 ];
 
-/** The arguments of a call, with the name as the image takes it. */
+/** The arguments of a call, with the name in the form that the image expects. */
 interface Request extends ArgumentsFor<typeof IMPACT_OF_CHANGE> {
-  /** The operator of the new definition or, without one, of the form given as name. */
+  /** The operator of the new definition or, without one, of a form given as name. */
   operator: string | undefined;
 }
 
-/** What happens to the definition. */
 type Change =
   | { kind: 'removal' }
   | { kind: 'new lambda list'; lambdaList: LambdaList }
@@ -139,8 +137,8 @@ export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions
   });
 }
 
-/** Checks the calls of the function NAME in HOME against its present lambda list. Returns undefined when the
- *  lambda list or the calls are unknown. */
+/** Checks the calls of a function against its present lambda list. Returns undefined when the lambda list or
+ * the calls are unknown. */
 export async function checkPresentCalls(
   image: Image,
   places: Places,
@@ -156,13 +154,12 @@ export async function checkPresentCalls(
   return { name: facts.name, ...checkedCalls(callers, elsewhereIn(facts), acceptedBy(facts, list), places) };
 }
 
-/** Returns the operator of the new definition in ARGS; undefined when there is none. */
 function newOperator({ definition }: { definition?: string }, features: Features): string | undefined {
   return definition === undefined ? undefined : parseDefinition(definition, features)?.operator;
 }
 
-/** Returns what the image knows about the name in REQUEST. When that means the place `(setf NAME)`, returns
- *  the facts about the place, and REQUEST with its name. */
+/** Returns the facts of the image on the name in REQUEST. When the name means the place `(setf NAME)`,
+ * REQUEST and the facts are about that. */
 async function lookUp(image: Image, request: Request, context: CallContext) {
   const factsOf = async (name: string) => {
     const removed = isFoundByName(request);
@@ -176,8 +173,8 @@ async function lookUp(image: Image, request: Request, context: CallContext) {
   return { request: { ...request, name }, facts: await factsOf(name) };
 }
 
-/** True when the uses of the definition are found by its name: when it goes away, and when it is neither a
- *  function nor a class. */
+/** Returns true when the uses of the definition are searched for by name. This applies to removals, and to
+ * definitions of neither a function nor a class. */
 function isFoundByName(request: Request): boolean {
   const isOther = !FUNCTION_OR_CLASS_OPERATORS.includes(request.operator ?? '');
   return isRemoval(request) || (request.definition !== undefined && isOther);
@@ -187,24 +184,24 @@ function isRemoval({ lambda_list: list, definition }: Request): boolean {
   return list === undefined && definition === undefined;
 }
 
-/** True when the name in FACTS means `(setf NAME)`: NAME itself is not defined, or the new definition is that
- *  of a place. */
+/** Returns true when the name means the place `(setf NAME)`: NAME itself is undefined, or the new definition
+ * defines a place. */
 function meansPlace(facts: ImpactData, { definition, operator = '' }: Request): boolean {
   const alone = facts.kind === undefined && !isNamed(facts);
   const isPlace = definition !== undefined && ['DEFSETF', 'DEFINE-SETF-EXPANDER'].includes(operator);
   return facts.place === true && (alone || isPlace);
 }
 
-/** True when the name in FACTS has a definition, other than a function, whose uses can be found. */
+/** Returns true when uses of the name can be found that are not uses of a function. */
 function hasOtherUses(facts: ImpactData): boolean {
   return isNamed(facts) || facts.package === true || facts.system === true;
 }
 
-/** Throws a CallError when nothing is known to depend on the name in FACTS. */
+/** Throws a CallError when no uses of the name can be found. */
 function checkHasUses(facts: ImpactData, request: Request): void {
   const { kind, natures = [], name, class: ofClass, type, slotOf = [] } = facts;
   if (kind !== undefined || ofClass !== undefined || type) return;
-  // A lambda list is given for a function only.
+  // Only a function has a lambda list, so its presence means a function.
   if (request.lambda_list === undefined && hasOtherUses(facts)) return;
   const instead =
     slotOf.length > 0
@@ -215,8 +212,8 @@ function checkHasUses(facts: ImpactData, request: Request): void {
   throw new CallError(`${isNot(name, natures, 'function')} ${instead}`);
 }
 
-/** Returns the change in REQUEST of the definition in FACTS. Throws a CallError when it cannot be read, or
- *  defines another name. */
+/** Returns the change that REQUEST proposes. Throws a CallError when it cannot be read, or defines another
+ * name. */
 function proposedChange(facts: ImpactData, request: Request, features: Features): Change {
   const { lambda_list: listText, definition: text } = request;
   if (text !== undefined) {
@@ -247,8 +244,8 @@ function readDefinition(facts: ImpactData, text: string, features: Features): Pa
   return found;
 }
 
-/** Returns FACTS, limited to the definition that CHANGE replaces. A class with other superclasses also has what it
- *  loses by them. Throws a CallError when the name has no definition of the kind that CHANGE replaces. */
+/** Returns FACTS limited to the definition that CHANGE replaces. For a class, they include the losses by
+ * other superclasses. Throws a CallError when the name has no definition of this kind. */
 async function affectedFacts(
   image: Image,
   facts: ImpactData,
@@ -267,12 +264,12 @@ async function affectedFacts(
   if (FUNCTION_OR_CLASS_OPERATORS.includes(operator) || setf || facts.kind === undefined) return facts;
   if (!hasOtherUses(facts) && !facts.type)
     throw new CallError(`${facts.name} has no definition by ${operator}, so nothing uses one yet.`);
-  // A DEFTYPE or DEFVAR does not change the function of the same name.
+  // A DEFTYPE or DEFVAR does not change a function of the same name.
   const { kind: _, ...others } = facts;
   return others;
 }
 
-/** Returns what the answer says about the definition as it is now, whatever the change. */
+/** Returns the part of the answer on the present definition. */
 function descriptionOf(facts: ImpactData, places: Places) {
   const { name, kind, class: ofClass, arglist, place } = facts;
   const { slots, subclassCount, subclasses = [], instances } = facts;
@@ -303,7 +300,7 @@ function descriptionOf(facts: ImpactData, places: Places) {
   };
 }
 
-/** Returns what the name in FACTS stands for, if it names no function and no class. */
+/** Returns the kind of the definition, when the name is neither a function nor a class. */
 function otherNature({ type, natures = [], ...facts }: ImpactData): string {
   if (facts.package) return 'PACKAGE';
   if (facts.system) return 'SYSTEM';
@@ -313,7 +310,7 @@ function otherNature({ type, natures = [], ...facts }: ImpactData): string {
   return type ? 'TYPE' : (natures[0] ?? '');
 }
 
-/** Returns the functions that get symbols by their names, with their places by LOCATE, and their number. */
+/** Returns the functions that find symbols by name, with their places and number. */
 function findersOf(
   { finding = [], findingCount = 0, findingUnrecorded, files = [], homes = [] }: ImpactData,
   places: Places,
@@ -324,7 +321,7 @@ function findersOf(
   return { finding: found, findingCount: found.length };
 }
 
-/** Returns which calls and methods do not fit after CHANGE, and which functions must be compiled again. */
+/** Returns the calls and methods that do not fit after CHANGE, and the functions to compile again. */
 async function impactOnCalls(
   image: Image,
   places: Places,
@@ -335,7 +332,7 @@ async function impactOnCalls(
 ) {
   const definition = definitionIn(change);
   const isMethod = definition?.operator === 'DEFMETHOD';
-  // The function keeps its lambda list when it only gets, or loses, a compiler macro.
+  // Adding or removing a compiler macro does not change the lambda list of the function.
   const isCompilerMacro = operator === 'DEFINE-COMPILER-MACRO' && facts.kind !== 'COMPILER MACRO';
   const list = isCompilerMacro ? undefined : lambdaListIn(change);
   const accepted =
@@ -357,15 +354,14 @@ function definitionIn(change: Change): ParsedDefinition | undefined {
   return change.kind === 'new definition' ? change.definition : undefined;
 }
 
-/** Returns the lambda list of the function after CHANGE; undefined when CHANGE gives none. */
 function lambdaListIn(change: Change): LambdaList | undefined {
   if (change.kind === 'new lambda list') return change.lambdaList;
   const definition = definitionIn(change);
   return definition?.operator === 'DEFTYPE' ? undefined : definition?.lambdaList;
 }
 
-/** Returns the lambda list that calls must fit when the definition in FACTS gets LIST. For a generic function
- *  with &key, it includes the keywords of all methods. */
+/** Returns the lambda list that calls must fit when the definition gets LIST. For a generic function with
+ * &key, it includes the keywords of all methods. */
 function acceptedBy(facts: ImpactData, list: LambdaList | undefined): LambdaList | undefined {
   if (list?.keys === undefined || facts.kind !== 'GENERIC-FUNCTION') return list;
   const lists = (facts.methods ?? []).map(({ arglist }) => parsedLambdaList(arglist));
@@ -376,13 +372,13 @@ function acceptedBy(facts: ImpactData, list: LambdaList | undefined): LambdaList
   };
 }
 
-/** Returns the callers of the function NAME; undefined when the image does not know it. */
+/** Returns the callers of the function NAME; undefined when the image lacks the function. */
 async function callersOf(
   image: Image,
   name: string,
   context: CallContext,
 ): Promise<WhoCallsData | undefined> {
-  // The name is written in bars, so that the reader reads exactly this symbol.
+  // Bars around the name make the reader read exactly this symbol.
   const { home, ...callee } = partsOfName(name);
   const reply = await image.call(
     'who-calls',
@@ -397,7 +393,8 @@ function elsewhereIn({ files = [], naming = [] }: ImpactData) {
   return { files, naming };
 }
 
-/** Returns the functions to compile again, since the old definition is compiled into them, and why. */
+/** Returns the functions to compile again, because the old definition is compiled into them, and the
+ * reason. */
 function functionsToRecompile(
   facts: ImpactData,
   callers: WhoCallsData | undefined,
@@ -423,7 +420,7 @@ function functionsToRecompile(
     : { why: '', names: [], replaced: compiledIn, ...expansions };
 }
 
-/** Returns what CHANGE breaks if it is one of a class or structure: functions of the class, and instances. */
+/** Returns the functions and instances of a class or structure that CHANGE breaks. */
 async function impactOnClass(
   image: Image,
   places: Places,
@@ -434,7 +431,7 @@ async function impactOnClass(
   const removed = change.kind === 'removal';
   const definition = definitionIn(change);
   const after = removed ? NOTHING : definition;
-  // The image sends `naming` for the name in FACTS only, not for the accessors of a class.
+  // `naming` from the image is about the name in FACTS, not about the accessors of a class.
   const elsewhere = { ...elsewhereIn(facts), naming: [] };
   const check = async (accessor: string, list: LambdaList | undefined) => {
     const callers = await callersOf(image, accessor, context);
@@ -447,7 +444,6 @@ async function impactOnClass(
   };
 }
 
-/** Returns what who_references says about the variable in REQUEST, with the places of the uses. */
 async function referencesText(
   { image, places }: Origins,
   { name, package: home }: Request,

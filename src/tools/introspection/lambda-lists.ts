@@ -1,20 +1,21 @@
-// Renders a function's lambda list, from SBCL or the source, and what its methods accept besides.
+// Renders the lambda list of a function, from SBCL or from the source.
 
 import type { Place } from '../../image/wire/operations.ts';
 import type { Places } from '../places.ts';
 
-/** True when the lambda list was read from the source, because SBCL has none. */
+/** `fromSource` is true when the lambda list was read from the source, because SBCL does not have it. */
 export interface FromSource {
   fromSource?: boolean;
 }
 
 interface LambdaList extends FromSource {
   arglist?: string;
-  /** The lambda list that all methods together accept, when it differs from ARGLIST. */
+  /** The lambda list that all methods together accept, when it differs from `arglist`. */
   accepted?: string;
 }
 
-/** Returns DATA without SOURCES. A missing lambda list is taken from the first of SOURCES that has one. */
+/** Returns data with a lambda list. When the image did not return one, it comes from the first of `sources`
+ * that has one. */
 export function withLambdaList<Data extends LambdaList & { sources?: Place[] | undefined }>(
   { sources = [], ...data }: Data,
   places: Places,
@@ -28,12 +29,13 @@ export function withLambdaList<Data extends LambdaList & { sources?: Place[] | u
   return data;
 }
 
-/** Returns the lambda list of DATA, and says so if it is from the source. */
+/** Returns the lambda list, with a remark when it is from the source. */
 export function lambdaListText({ arglist = 'not recorded', fromSource }: LambdaList): string {
   return fromSource ? `${arglist}, from the source` : arglist;
 }
 
-/** Returns a line with the lambda list that methods accept; false when it is the generic function's. */
+/** Returns a line with the lambda list that methods accept; false when it equals that of the generic
+ * function. */
 export function acceptedText({ accepted }: LambdaList): string | false {
   return accepted !== undefined && `Accepted by some method: ${accepted}`;
 }

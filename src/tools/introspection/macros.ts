@@ -83,7 +83,7 @@ function expansionResult(
   };
 }
 
-/** Returns why there is no expansion, when the reason is not a Lisp error; else undefined. */
+/** Returns the reason why there is no expansion, when it is not a Lisp error; otherwise undefined. */
 function refusal({ unreadable, withoutWalker }: MacroexpandData): string | undefined {
   if (withoutWalker) {
     return 'Error: mode all needs the code walker of SBCL (the contrib sb-cltl2), which this SBCL does not have. Expand the forms inside one by one, with mode full.';
@@ -107,7 +107,7 @@ function expansionText({ expansion, expanded, operator }: MacroexpandData, mode:
   return `${text}\n\nNote: it is no macro form.${what}`;
 }
 
-/** Returns a sentence about NAME, an operator or a variable where a macro was expected. */
+/** Returns a sentence on NAME, which is not a macro. PLACE says whether NAME is an operator or a variable. */
 function operatorText(name: string, place: 'function' | 'variable', natures: string[]): string {
   const expected = place === 'variable' ? ['VARIABLE'] : ['FUNCTION', 'GENERIC-FUNCTION', 'SPECIAL OPERATOR'];
   const nature = natures.find((candidate) => expected.includes(candidate));

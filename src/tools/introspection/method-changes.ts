@@ -1,5 +1,5 @@
-// Finds what a new method, or a new lambda list of a generic function, breaks: keywords that are no longer
-// accepted, and methods that are no longer congruent.
+// Finds the keywords and methods that a new method, or a new lambda list of a generic function, makes
+// invalid.
 
 import type { ImpactData, Place } from '../../image/wire/operations.ts';
 import type { ParsedDefinition } from '../../source/definition.ts';
@@ -7,9 +7,8 @@ import { type Features, readForm } from '../../source/form.ts';
 import { headOf, methodKey } from '../../source/heads.ts';
 import { disagreement, type LambdaList, parsedLambdaList } from '../../source/lambda-list.ts';
 
-/** Returns the lambda list that calls of the generic function in FACTS must fit once the method DEFINITION
- *  is defined. TEXT is the text of DEFINITION, read under FEATURES. Returns undefined unless DEFINITION
- *  replaces a method that accepts a keyword which no method would accept any more. */
+/** Returns the lambda list that calls must fit after the method DEFINITION is defined. TEXT is its source.
+ * Returns undefined unless it replaces a method with a keyword that no other method accepts. */
 export function lambdaListWithMethod(
   { methods = [], arglist }: ImpactData,
   definition: ParsedDefinition | undefined,
@@ -29,8 +28,9 @@ export function lambdaListWithMethod(
   return old.keys?.some((key) => !keys.includes(key)) ? { ...own, keys } : undefined;
 }
 
-/** Returns the methods in FACTS that would not be congruent with LIST as the generic function's lambda list.
- *  With OF_METHOD, LIST is that of a new method, the only one checked. SITE returns a method's place. */
+/** Returns the methods that are not congruent with LIST, the new lambda list of the generic function. With
+ * OF_METHOD, LIST is that of a new method, and only this method is checked. SITE returns the place of a
+ * method. */
 export function incongruentMethods(
   { methods = [], arglist }: ImpactData,
   list: LambdaList | undefined,

@@ -1,4 +1,5 @@
-// Describes code outside functions that uses a name, by the definition in its form or by its place.
+// Describes code outside functions that uses a name. The description is the definition in its form, or its
+// place.
 
 import type { Caller } from '../../image/wire/operations.ts';
 import { bareTokenName } from '../../source/lexer.ts';
@@ -9,10 +10,10 @@ import type { TopLevelForms, TopLevelHead } from '../../source/top-level.ts';
 import { type NameMention, nameMentionsIn, usesIn } from '../../source/uses.ts';
 import { type FormOf, IN_EXPANSION, type Places } from '../places.ts';
 
-/** The kind of code that runs outside the function in a function's definition. */
+/** The kind of code that runs outside the function although it is in its definition. */
 const IN_FUNCTION = 'load-time value';
 
-/** For each standard defining form, the kind of code outside functions that it can contain. */
+/** For each standard defining operator, the kind of code outside functions in its form. */
 const KINDS = new Map([
   ['DEFVAR', 'initial value'],
   ['DEFPARAMETER', 'initial value'],
@@ -32,7 +33,7 @@ const KINDS = new Map([
   ['DEFGENERIC', IN_FUNCTION],
 ]);
 
-/** Code outside functions: its name, its kind, and the places where it uses the requested name. */
+/** Code outside functions, with the places where it uses a name. */
 export interface OutsideUser {
   name: string;
   kind?: string;
@@ -46,25 +47,25 @@ export interface OutsideUser {
 export interface UseQuery {
   /** The name, without its package. */
   used: string;
-  /** True for the setf function of that name. */
+  /** True for the setf function of the name. */
   setf: boolean;
-  /** Maps each nickname of a package to its proper name. */
+  /** Maps nicknames of packages to names. */
   packages: Readonly<Record<string, string>>;
-  /** True when the result includes the line of each use. */
+  /** True when the result has the line of each use. */
   sites: boolean;
-  /** True to find uses of the name as a variable, false to find uses as a function. */
+  /** True to find uses as a variable, false to find uses as a function. */
   variable: boolean;
 }
 
-/** Operators of forms that declare something about names, but do not use the names. */
+/** Operators of forms that declare names, but do not use them. */
 const DECLARING_OPERATORS: ReadonlySet<string> = new Set([
   ...['DECLAIM', 'PROCLAIM', 'IN-PACKAGE', 'DEFPACKAGE', 'EXPORT', 'UNEXPORT', 'IMPORT', 'SHADOW'],
   ...['SHADOWING-IMPORT', 'INTERN', 'UNINTERN'],
 ]);
 
-/** Returns the description of CALLER, a row for code outside functions; undefined when the code does not use
- *  the name. KNOWN_NAMES are the names of the other rows. If the code has the name only as data, its row is
- *  left out, too, when another row has the same name. */
+/** Returns the description of CALLER, code outside functions; undefined when it does not use the name.
+ * KNOWN_NAMES are the names of the other rows. Code with the name only in data is left out when another row
+ * has the same name. */
 export function outsideUser(
   caller: Caller,
   query: UseQuery,
@@ -78,25 +79,25 @@ export function outsideUser(
   return possible && user && knownNames.has(user.name) ? undefined : user;
 }
 
-/** Returns the description of CALLER, a definition with OPERATOR that was evaluated, not loaded from a file. */
+/** Returns the description of a definition with OPERATOR that was evaluated, not loaded. */
 function evaluatedUser({ name = '', kind, possible }: Caller, operator: string): OutsideUser {
   return possible
     ? { name, kind: generalKind(operator), possible }
     : { name, kind: kind ?? kindOf(operator) };
 }
 
-/** Returns the description of CALLER, a top-level form of a file; undefined when the form does not use the name. */
+/** Returns the description of CALLER, a top-level form of a file; undefined when it does not use the name. */
 function userInFile(caller: Caller, query: UseQuery, places: Places): OutsideUser | undefined {
   const { file = '', possible } = caller;
   const fileName = places.fileName(file);
   const found = places.formOf(caller);
   if (found && isUse(found, caller, query)) return userAtForm(found, caller, query, fileName);
-  // Without a form that shows the use, only a recorded call of a function is certain.
+  // The form does not show the use, so only a recorded call of a function is certain.
   if (places.sourceText(file) && (possible || query.variable)) return undefined;
   return { name: `top-level form of ${fileName}`, ...(possible && { possible }) };
 }
 
-/** True when the form may contain the use in CALLER. A form that defines the name does not use it as data. */
+/** Returns true when the form may contain the use. A form that defines the name does not use it as data. */
 function isUse({ form, forms, same }: FormOf, { possible }: Caller, { used, variable }: UseQuery): boolean {
   const isAbout = bareTokenName(form.name ?? '') === used && (possible || form.operator.startsWith('DEF'));
   if ((possible || variable) && (DECLARING_OPERATORS.has(form.operator) || isAbout)) return false;
@@ -104,8 +105,8 @@ function isUse({ form, forms, same }: FormOf, { possible }: Caller, { used, vari
   return uses.length > 0 || (same && !(possible && definitions > 0));
 }
 
-/** Returns the description of a form that uses the name of QUERY: the definition that the form makes or, if it
- *  makes none, the place of the form. */
+/** Returns the description of a form that uses the name: its definition, or its place when it defines
+ * nothing. */
 function userAtForm(found: FormOf, caller: Caller, query: UseQuery, file: string): OutsideUser {
   const { form, forms } = found;
   const uses = caller.possible ? mentionsIn(form, query.used, forms) : usesOf(form, query, forms);
@@ -119,8 +120,8 @@ function userAtForm(found: FormOf, caller: Caller, query: UseQuery, file: string
   };
 }
 
-/** Returns the name of the definition that the form makes; undefined when it makes none, or one of the name in
- *  QUERY. RECORDED_NAMES are the symbols in the form's data, with the proper names of their packages. */
+/** Returns the name of the definition that the form makes; undefined when it makes none, or defines the
+ * sought name. RECORDED_NAMES are the symbols in the data of the form, with package names. */
 function definitionMadeBy(
   { form, forms }: FormOf,
   recordedNames: readonly string[],
@@ -136,12 +137,12 @@ function definitionMadeBy(
   if (bareName === used) return undefined;
   if (isDefiner(form.operator)) return name;
   if (recorded === undefined) return undefined;
-  // A list that begins with this name can be a call of it, and then defines nothing.
+  // A list that begins with this name can be a call. A call defines nothing.
   const { uses } = nameMentionsIn(forms.formFrom(form.start), bareName);
   return uses.some(({ called }) => called) ? undefined : name;
 }
 
-/** Returns the places of USES, or the place of the form when its text shows none. */
+/** Returns the places of USES. When the text shows none, returns the place of the form. */
 function sitesOf({ form, forms, note }: FormOf, uses: readonly NameMention[], file: string) {
   const positions = uses.map(({ index }) => forms.source.positionAt(index));
   const shown = positions.length > 0 ? positions : [inExpansion(forms.source.positionAt(form.start))];
@@ -151,14 +152,14 @@ function sitesOf({ form, forms, note }: FormOf, uses: readonly NameMention[], fi
   }));
 }
 
-/** Returns PLACE with a note that the use is in an expansion, because its form's text lacks the use. */
+/** Returns PLACE with a note that the use is in a macro expansion, because the text of the form lacks it. */
 function inExpansion(place: SourcePosition): SourcePosition {
   return { ...place, text: `${place.text} ${IN_EXPANSION}` };
 }
 
-/** Returns the name of the definition that the top-level form at START of FORMS makes, with the kind of its
- *  part at INDEX, as in `PACKAGE::NAME (initial value)`, but without the kind for a function's body. Returns
- *  undefined when the form is no definition. PACKAGES is as in UseQuery. */
+/** Returns the name of the definition at START, with the kind of its part at INDEX, as in `PACKAGE::NAME
+ * (initial value)`. A function's body has no kind. Returns undefined when the form is no definition.
+ * PACKAGES maps nicknames to names. */
 export function holderAt(
   forms: TopLevelForms,
   start: number,
@@ -176,15 +177,15 @@ function isDefiner(operator: string): boolean {
   return KINDS.has(operator) || operator.startsWith('DEF');
 }
 
-/** Returns the uses of QUERY in FORM; those of a setf function are the places that FORM sets. */
+/** Returns the uses of the name in FORM. The uses of a setf function are the places that FORM sets. */
 function usesOf(form: TopLevelHead, { used, setf }: UseQuery, forms: TopLevelForms): NameMention[] {
   const top = setf ? forms.formFrom(form.start) : undefined;
   if (top === undefined) return mentionsIn(form, used, forms);
   return usesIn(top, { name: used, setf }).map((index) => ({ index, called: true }));
 }
 
-/** Returns the mentions of USED in FORM. If FORM defines USED and also calls it, its name is left out: in
- *  (test area (is (area 2))), only the second `area` is a use. */
+/** Returns the mentions of USED in FORM. When FORM defines USED and also calls it, the defined name does not
+ * count: in (test area (is (area 2))), only the second `area` is a use. */
 function mentionsIn(form: TopLevelHead, used: string, forms: TopLevelForms): NameMention[] {
   const { uses } = nameMentionsIn(forms.formFrom(form.start), used);
   const [first, ...others] = uses;
@@ -196,12 +197,13 @@ function kindOf(operator: string): string {
   return KINDS.get(operator) ?? operator.toLowerCase();
 }
 
-/** Returns the kind of code in a definition with OPERATOR, when the part with the use is not known. */
+/** Returns the kind of code in a definition with OPERATOR, when the part with the use is unknown. */
 function generalKind(operator: string): string {
   return hasParts(operator) ? operator.toLowerCase() : kindOf(operator);
 }
 
-/** Returns the kind of the code in FORM with USES. PART: they are in a known part of the definition. */
+/** Returns the kind of the code in FORM with USES. `part` is true when they are in a known part of the
+ * definition. */
 function kindIn(
   source: string,
   form: TopLevelHead,

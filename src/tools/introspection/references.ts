@@ -1,4 +1,4 @@
-// The tool who_references, which finds the definitions that use a variable.
+// The tool who_references, which finds uses of a variable.
 
 import type { Image } from '../../image/image.ts';
 import type { ReferencesData } from '../../image/wire/operations.ts';
@@ -59,7 +59,7 @@ export function whoReferencesTool(image: Image, places: Places) {
   });
 }
 
-/** Returns the definitions that use the variable in ARGS, as who_references does. */
+/** Returns the answer of who_references: the definitions that use a variable. */
 export async function referencesOf(
   image: Image,
   places: Places,
@@ -88,22 +88,20 @@ export async function referencesOf(
   });
 }
 
-/** Source lines to show for the only use: AROUND lines before and after it, or the whole form around it if
- *  that has at most WHOLE lines. */
+/** Source lines to show for a single use: `around` lines before and after it, or the whole form when it has
+ * at most `whole` lines. */
 const SOURCE = { around: 3, whole: 20 };
 
-/** Returns the source of the only use in FOUND, which a change of it needs; undefined when it is not known. */
+/** Returns the source of the use when it is the only one; otherwise undefined. */
 function onlySource({ rows = [] }: ReferencesData, places: Places): string | undefined {
   const [place, ...others] = rows[0]?.sites ?? [];
   return place && others.length === 0 ? places.around(place, SOURCE.around, SOURCE.whole) : undefined;
 }
 
-/** A remark on a function that sets the variable. */
 const OWN_BINDING = ' (binds it too, so perhaps sets that binding only)';
 
 type ShownReferences = Omit<ReferencesData, 'rows'> & { rows: NameUser[] };
 
-/** The ways in which a function can use a variable. */
 const VERBS: readonly string[] = ['read', 'set', 'bind'];
 
 function referencesText(data: ShownReferences, offset: number, places: Places): string {
@@ -139,7 +137,8 @@ function referencesText(data: ShownReferences, offset: number, places: Places): 
   return parts.filter(Boolean).join('\n');
 }
 
-/** Returns a note when the name is no variable, or is a symbol macro, for which SBCL keeps no references. */
+/** Returns a note when the name is not a variable, or when it is a symbol macro, for which SBCL records no
+ * references. */
 function natureNote({ name, natures = [], expansion }: ShownReferences): string | false {
   if (expansion !== undefined) {
     return `Note: ${name} is a symbol macro, to which SBCL keeps no references; its users refer to what it expands into, ${expansion}.`;

@@ -1,5 +1,5 @@
-// Finds what uses a definition that goes away and is no function: a class, type, symbol macro, method
-// combination or package.
+// Finds the uses of a removed definition other than a function: a class, type, symbol macro, method
+// combination, package or system.
 
 import type { ImpactData } from '../../image/wire/operations.ts';
 import { boundLine } from '../../kernel/reply.ts';
@@ -18,36 +18,35 @@ import type { Places } from '../places.ts';
 import type { CheckedCall } from './call-checks.ts';
 import { usedOf } from './sites.ts';
 
-/** The places that name a definition, by the role that it has there. */
+/** The places that name a definition. The key is the role of the name there, such as superclass. */
 export type Named<Of extends string = Role> = Partial<Record<Of, CheckedCall[]>>;
 
-/** What the removal of a definition affects, besides calls of it. */
+/** The effects of removing a definition, besides its calls. */
 export interface Removal {
   named: Named;
-  /** For the name of a package: the places that name it. */
+  /** For a package: the places that name it. */
   ofPackage?: Named<PackageRole>;
-  /** True when the definition is a system. */
   ofSystem?: boolean;
-  /** The packages that use the package, or the systems that depend on the system. */
+  /** The packages that use the package, or the dependents of the system. */
   usedBy?: string[];
   symbolCount?: number;
-  /** Code that makes instances of a class that it computes, so perhaps of this class. */
+  /** Code that makes instances of a computed class, perhaps of this one. */
   computed: CheckedCall[];
-  /** Generic functions with the method combination. */
+  /** Generic functions that use the method combination. */
   combined?: string[];
   symbolMacro?: string;
-  /** When a generic function is removed: its methods, which are removed with it. Else empty. */
+  /** The methods of a removed generic function, which are removed too. */
   methods: { name?: string; at: string; text: string }[];
-  /** True when the name means more than a function. */
+  /** True when the name has a definition besides a function. */
   isNamed: boolean;
 }
 
-/** True when the name in FACTS is that of a variable, and of no symbol macro. */
+/** Returns true when the name is a variable, but not a symbol macro. */
 export function isGlobalVariable({ natures = [], symbolMacro }: ImpactData): boolean {
   return isVariable(natures) && symbolMacro === undefined;
 }
 
-/** True when the name in FACTS names something besides a function. */
+/** Returns true when the name has a definition besides a function. */
 export function isNamed(facts: ImpactData): boolean {
   if (isGlobalVariable(facts)) return true;
   const { class: ofClass, type, symbolMacro, typedStructure, combination } = facts;
@@ -56,8 +55,8 @@ export function isNamed(facts: ImpactData): boolean {
   );
 }
 
-/** Returns a function that finds the places at which a text names the definition in FACTS, a package or
- *  something else that is no function. Of a symbol, HOMES are the packages that have it, and exports are left out. */
+/** Returns a function that finds the places in a text with the name of the definition. The packages HOMES
+ * contain the symbol. Exports are left out. */
 export function namesFinder(facts: ImpactData, homes: readonly string[]) {
   const packages = new Set(facts.homes);
   const sought = usedOf({ name: facts.name, accessibleIn: homes, variable: isGlobalVariable(facts) });
@@ -67,14 +66,15 @@ export function namesFinder(facts: ImpactData, homes: readonly string[]) {
       : namedIn(text, features, sought).filter(({ role }) => role !== 'export');
 }
 
-/** A place that names a definition, as ROLE. FORM identifies the top-level form around it. */
+/** A place that names a definition in a `role`. `form` identifies the top-level form around it. */
 interface Found<Of extends string> {
   role: Of;
   form: string;
   row: CheckedCall;
 }
 
-/** Returns what the removal of the definition in FACTS affects. Leaves out places in lines that the text TOLD has. */
+/** Returns the effects of removing the definition. Places on lines in TOLD, the text of the answer so far,
+ * are left out. */
 export function removalOf(facts: ImpactData, places: Places, history: ReplHistory, told = ''): Removal {
   const { combined, symbolMacro, usedBy, symbolCount, methods = [] } = facts;
   if (facts.system) return { named: {}, ofSystem: true, usedBy, computed: [], methods: [], isNamed: false };
@@ -113,18 +113,18 @@ export function removalOf(facts: ImpactData, places: Places, history: ReplHistor
   return { named: byRole(found), computed, methods: located, isNamed: others, combined, symbolMacro };
 }
 
-/** Returns FILE:LINE: of the place AT. */
+/** Returns the place AT without the column. */
 function lineOf(at: string): string {
   return at.replace(/\d+$/, '');
 }
 
-/** Returns the places in FILES, with the METHODS and the EVALUATED places that no file shows. */
+/** Joins the places in FILES with METHODS and EVALUATED, and leaves out duplicates. */
 function withOthers(
   files: readonly Found<Role>[],
   methods: readonly Found<Role>[],
   evaluated: readonly Found<Role>[],
 ): Found<Role>[] {
-  // The form that makes a method by a macro names the class too, and an evaluated method has no place.
+  // A form that makes a method by a macro names the class too, and an evaluated method has no place.
   const makers = new Set(methods.map(({ form }) => form));
   const made = new Set(evaluated.flatMap(({ role, row }) => (role === 'specializer' ? row.caller : [])));
   return [
@@ -140,8 +140,8 @@ function byRole<Of extends string>(found: readonly Found<Of>[]): Named<Of> {
   ) as Named<Of>;
 }
 
-/** Returns a function that takes the name of a method as its DEFMETHOD form has it, read in the package of the form.
- *  That package can inherit the name, so the function returns the name that the methods of FACTS have in the image. */
+/** Returns a function that converts the name of a method in a file to its name in the image. The package of
+ * the file can inherit the name from another package. */
 function methodNamer({ specialized = [] }: ImpactData): (name: string) => string {
   const inImage = new Set(specialized.map(({ name }) => name));
   const alike = groupBy([...inImage], unqualifiedName);
@@ -151,15 +151,15 @@ function methodNamer({ specialized = [] }: ImpactData): (name: string) => string
   };
 }
 
-/** Returns the places in the files of FACTS that FIND finds, with the definition around each. NAME_OF returns the name
- *  of a method. */
+/** Returns the places that FIND finds in the loaded files, with the definition around each. NAME_OF converts
+ * the name of a method. */
 function foundInFiles<Of extends string>(
   { files = [], name }: ImpactData,
   places: Places,
   find: (text: SourceText) => { start: number; top: number; role: Of }[],
   nameOf?: (name: string) => string,
 ): Found<Of>[] {
-  // The image lists files in no order.
+  // The image returns the files unsorted.
   return [...files].sort().flatMap((file) => {
     const text = places.sourceText(file);
     return (text ? find(text) : []).map(({ start, top, role }) => {
@@ -170,8 +170,7 @@ function foundInFiles<Of extends string>(
   });
 }
 
-/** Returns the name that FORM defines, as PACKAGE::NAME; undefined when it defines nothing or a package. NAME_OF returns
- *  the name of a method. */
+/** Returns the name that FORM defines, as PACKAGE::NAME; undefined when it defines nothing, or a package. */
 function definedIn(form: TopLevelHead | undefined, nameOf = (name: string) => name): string | undefined {
   if (!form?.name || !form.operator.startsWith('DEF') || form.operator.endsWith('PACKAGE')) return undefined;
   const name = qualified(form.name, form.home);
@@ -180,7 +179,7 @@ function definedIn(form: TopLevelHead | undefined, nameOf = (name: string) => na
 
 const CLASS_DEFINERS: readonly string[] = ['DEFCLASS', 'DEFSTRUCT', 'DEFINE-CONDITION'];
 
-/** Returns the methods for the class of FACTS that are not among FOUND: a macro or an evaluation made them. */
+/** Returns the methods for the class that are not in FOUND, because a macro or an evaluation made them. */
 function specializedElsewhere(
   { specialized = [] }: ImpactData,
   found: readonly Found<Role>[],
@@ -190,17 +189,16 @@ function specializedElsewhere(
   return specialized.flatMap(({ name: caller, place }) => {
     const around = places.formOf(place)?.form;
     const form = around ? `${place.file} ${around.start}` : '';
-    // A method that the definition of the class makes goes with the class.
+    // A method from the definition of the class is removed with the class.
     if (around && (known.has(form) || CLASS_DEFINERS.includes(around.operator))) return [];
     return { role: 'specializer', form, row: { caller, ...places.site(place) } };
   });
 }
 
-/** Maximum number of evaluations to search. */
 const SEARCH_LIMIT = 1000;
 
-/** Returns the places in evaluated definitions that name SOUGHT. Of several definitions of a name, only the
- *  newest counts, and none that FOUND has from a file. */
+/** Returns the places in evaluated definitions that name SOUGHT. Only the newest definition of a name counts.
+ * Names in FOUND are left out, because a file has their definition. */
 function evaluated(
   sought: SoughtName,
   found: readonly Found<Role>[],
@@ -236,7 +234,7 @@ function evaluated(
   return rows;
 }
 
-/** Returns the line of TEXT at AT, as far as it is part of the form from START to END. */
+/** Returns the line of TEXT at index AT, cut to the form from START to END. */
 function lineIn(text: SourceText, { start, end }: { start: number; end: number }, at: number): string {
   const lineStart = text.text.lastIndexOf('\n', at - 1) + 1;
   const newline = text.text.indexOf('\n', at);

@@ -1,4 +1,4 @@
-// Finds and renders the places where a function uses a name (S3.18).
+// Finds and renders the places where code uses a name (S3.18).
 
 import type { Place } from '../../image/wire/operations.ts';
 import { callMentionsIn } from '../../source/calls.ts';
@@ -8,8 +8,9 @@ import type { SoughtName } from '../../source/uses.ts';
 import { groupBy } from '../grouping.ts';
 import type { Places, Site } from '../places.ts';
 
-/** The name whose uses are sought, as the image writes it. It is that of a VARIABLE or a function. UNRECORDED
- *  says why SBCL does not record all uses. accessibleIn names the packages that have the symbol. */
+/** The sought name, as the image prints it. `variable` is true for a variable, false for a function.
+ * `unrecorded` is the reason why SBCL does not record all uses. `accessibleIn` are the packages that have
+ * the symbol. */
 export interface AskedName {
   name: string;
   variable?: boolean;
@@ -17,29 +18,29 @@ export interface AskedName {
   accessibleIn?: readonly string[];
 }
 
-/** The place of a use, as FILE:LINE:COLUMN, and its line of text. METHOD has the specializers of the
- *  method that contains the use, if a method does. */
+/** The place of a use as FILE:LINE:COLUMN, with its line. `method` has the specializers of the method around
+ * the use, if any. */
 export interface UserSite {
   at: string;
   text: string;
   method?: string;
 }
 
-/** Returns a function that takes the name of a definition and the places in it that are recorded as uses, and
- *  returns the sites of these uses. Each site occurs once, in the order of the file. */
+/** Returns a function that converts the recorded uses in a definition to their sites, without duplicates and
+ * in file order. */
 export function siteFinder(
   { name, variable = false, unrecorded, accessibleIn }: AskedName,
   places: Places,
 ): (user: string, uses: Place[]) => UserSite[] {
   const sought = usedOf({ name, variable, accessibleIn });
-  // For a setf function, SBCL records all calls.
+  // SBCL records all calls of a setf function.
   const all = unrecorded === 'inline' && !sought.setf ? withFurtherCalls(sought, places) : undefined;
   return (user, uses) => {
     const found = groupByForm(uses).flatMap((group) => {
       const method = group[0]?.method;
       const recorded = places.sites(group, sought, { name: user, method });
       const sites = all?.(group, recorded) ?? recorded;
-      // A site that may belong to several methods is listed once, without a method.
+      // A site that may belong to several methods has no method.
       return sites.map(({ doubt, index: _, ...site }) => ({ ...site, ...(method && !doubt && { method }) }));
     });
     const different = new Map(found.map((site) => [siteText(site), site]));
@@ -47,16 +48,14 @@ export function siteFinder(
   };
 }
 
-/** Returns the name as source text has it: the bare name of the symbol, whether a setf function or a variable
- *  is meant, and the packages in which the symbol is accessible. */
+/** Returns the name in the form for searches in source text: symbol, setf or variable, and packages. */
 export function usedOf({ name, variable = false, accessibleIn }: AskedName): SoughtName {
   const { symbol, setf } = partsOfName(name);
   return { name: symbol, setf, variable, packages: accessibleIn && new Set(accessibleIn) };
 }
 
-/** Returns a function that takes the uses of USED in a form and their RECORDED sites, and returns all sites
- *  in the form. For a call that is inlined, SBCL creates one function for several calls and records only the
- *  first call, or the list in which that call is an argument. */
+/** Returns a function that adds the unrecorded calls in a form to RECORDED. SBCL records only the first call
+ * of an inlined function in a form. */
 function withFurtherCalls(
   { name, packages = new Set() }: SoughtName,
   places: Places,
@@ -88,7 +87,7 @@ function withFurtherCalls(
   };
 }
 
-/** Groups USES by their top-level form and method. */
+/** Groups USES by top-level form and method. */
 export function groupByForm(uses: readonly Place[]): Place[][] {
   if (uses.length === 1) return [[...uses]];
   const keyOf = ({ file, offset, form, written, method }: Place) =>
@@ -96,7 +95,7 @@ export function groupByForm(uses: readonly Place[]): Place[][] {
   return [...groupBy(uses, keyOf).values()];
 }
 
-/** Returns a line that shows a site. */
+/** Returns the line for a site: place, text and method. */
 export function siteText({ at, text, method }: UserSite): string {
   return [at, text, method && `[method ${method}]`].filter(Boolean).join('  ');
 }

@@ -1,4 +1,4 @@
-// Defines the parameter that filters symbols by what they name.
+// Defines the parameter that filters symbols by the kind of their definition.
 
 import type { Result } from '../../kernel/tool.ts';
 
@@ -12,12 +12,12 @@ export const SYMBOL_TYPE = {
   openEnum: true,
 } as const;
 
-/** True when SYMBOL_TYPE allows the value TYPE. */
+/** Returns true when TYPE is a value of this parameter. */
 export function isSymbolType(type: string): boolean {
   return TYPES.includes(type);
 }
 
-/** Returns the answer to a call with the invalid value TYPE (S0.10). */
+/** Returns the answer for the invalid value TYPE (S0.10). */
 export function invalidType(type: string): Result {
   return { data: { type }, text: `Invalid type: ${type}. Valid types: ${TYPES.join(', ')}`, absent: true };
 }

@@ -1,4 +1,4 @@
-// The tools apropos_search and describe_symbol, which find symbols and show what a symbol names.
+// The tools apropos_search and describe_symbol, which find symbols and show their definitions.
 
 import type { Image } from '../../image/image.ts';
 import type { AproposData, DescribeData, Place } from '../../image/wire/operations.ts';
@@ -127,14 +127,13 @@ function foundText({ total, inherited, current, rows = [] }: AproposData, patter
   return header + (lines.length > 0 ? listText(lines, hasMore(page)) : note);
 }
 
-/** Returns a note that only the session's current package has symbols that match (C26). */
+/** Returns a note that only the current package of the session has matching symbols (C26). */
 function currentNote({ package: name, count }: { package: string; count: number }): string {
   const one = count === 1;
   const what = `${count} ${one ? 'symbol' : 'symbols'} of ${name}, the current package, ${one ? 'matches' : 'match'}`;
   return `Note: ${what}; package: "${name}" lists ${one ? 'it' : 'them'}.`;
 }
 
-/** Maximum number of methods of a generic function to list by default. */
 const METHOD_LIMIT = 20;
 
 const DESCRIBE_SYMBOL = {
@@ -240,7 +239,8 @@ function statusLine({ home, status, homeStatus, in: where }: Described): string 
   return home === where ? here : `${homeStatus} in ${home}, ${here}`;
 }
 
-/** Kinds of definitions with a lambda list. SBCL records the list unless the code was compiled without it. */
+/** Kinds of definitions with a lambda list. SBCL records the lambda list, unless the code was compiled
+ * without it. */
 const CALLED: readonly string[] = [
   'FUNCTION',
   'MACRO',

@@ -1,11 +1,11 @@
-// Renders notes that say why a list of the definitions that use a name may be incomplete.
+// Renders notes on the reasons why a list of users of a name may be incomplete.
 
 import type { UnreadFile } from '../../image/wire/operations.ts';
 import type { Places } from '../places.ts';
 
 const FILE_LIMIT = 3;
 
-/** Returns notes on why a list of WHAT may be incomplete. WHAT is a plural noun, such as 'callers'. */
+/** Returns notes on the reasons why a list may be incomplete. WHAT is a plural noun, such as 'callers'. */
 export function unknownNotes(
   { interpreted, unheard, unread = [] }: { interpreted?: boolean; unheard?: boolean; unread?: UnreadFile[] },
   what: string,

@@ -1,5 +1,5 @@
-// Finds forms that may call a function of which no certain caller is known, since SBCL has no record of code that
-// ran only while its file was compiled. And says which functions may call it by a name that they compute.
+// Finds forms that may call a function without known callers. SBCL does not record code that ran only while
+// its file was compiled. Also renders functions that may call it by a computed name.
 
 import type { Told } from '../../kernel/told.ts';
 import { callMentionsIn } from '../../source/calls.ts';
@@ -10,7 +10,7 @@ import type { Places } from '../places.ts';
 import { usedOf } from './sites.ts';
 import type { NameUser } from './users.ts';
 
-/** The image's answer about a name without known uses: loaded files, packages that have the symbol. */
+/** A name without known uses: the loaded files, and the packages that have the symbol. */
 interface Unseen {
   name: string;
   files?: string[];
@@ -18,8 +18,8 @@ interface Unseen {
   natures?: string[];
 }
 
-/** Returns the top-level forms in the files of FOUND that call the name or pass it as a function. With SITES,
- *  adds the places of these uses. Leaves out uses inside a definition or form that TOLD already lists. */
+/** Returns the top-level forms in loaded files that call the name or pass it as a function. With SITES, adds
+ * the places. Uses inside the definitions in TOLD are left out. */
 export function unseenUsers(
   found: Unseen,
   told: readonly NameUser[],
@@ -47,7 +47,6 @@ export function unseenUsers(
   return [...users.values()];
 }
 
-/** True when the index START is inside one of DEFINITIONS that has one of NAMES. */
 function isWithin(definitions: readonly Defined[], start: number, names: ReadonlySet<string>): boolean {
   return definitions.some(
     (each) =>
@@ -55,8 +54,8 @@ function isWithin(definitions: readonly Defined[], start: number, names: Readonl
   );
 }
 
-/** True when the reader was TOLD last of the same functions NAMES, of which there are TOTAL, that get symbols by computed
- *  names. */
+/** Returns true when an earlier answer (TOLD) has the same NAMES and TOTAL. These functions find symbols by
+ * computed names, so they may call a function without a record of it. */
 export function unseenBefore(
   names: readonly string[],
   total: number | undefined,
@@ -65,8 +64,8 @@ export function unseenBefore(
   return names.length > 0 && told?.repeats('unseen callers', `${names.join(' ')} ${total}`) === true;
 }
 
-/** Returns the sentence on such functions for a reader who was told of them, without its full stop. DONE is what they may
- *  do with the name. */
+/** Returns the clause for NAMES, when an earlier answer has them. They may use the sought name without a
+ * record of it. DONE is the verb for that. */
 export function unseenAgain(
   names: readonly string[],
   total: number | undefined,

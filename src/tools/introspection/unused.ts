@@ -1,4 +1,4 @@
-// Finds and renders the functions of a package that no code uses.
+// Finds and renders unused functions of a package.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -12,7 +12,8 @@ import type { Places } from '../places.ts';
 import { unknownNotes } from './unknown-users.ts';
 import { unseenUsers } from './unseen.ts';
 
-/** Returns the functions of a package that no code uses or, with WITHIN, no code of that system. */
+/** Returns the functions of a package that no code uses. With `within`, only the code of that system
+ * counts. */
 export async function unusedFunctions(
   image: Image,
   places: Places,
@@ -45,7 +46,6 @@ function isUsedAtTop(
   return unseenUsers(macro, [{ name }], places, false).length > 0;
 }
 
-/** Headers of the lists, in the order in which these are shown. */
 const HEADERS = ['Exported functions', 'Exported macros', 'Internal functions', 'Internal macros'];
 
 function headerOf({ external, macro }: UnusedRow): string {
@@ -84,7 +84,7 @@ function unusedText(
   ]);
 }
 
-/** Renders a row. The package HOME is left out of names, because the headline names it. */
+/** Renders a row. Names are shown without the package HOME, because the headline has it. */
 function rowText({ name, self, mentioned, template, documentation }: UnusedRow, home: string): string {
   const short = (text: string) => (text.startsWith(`${home}::`) ? text.slice(home.length + 2) : text);
   const marks = [

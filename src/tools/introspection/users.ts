@@ -1,5 +1,5 @@
-// Renders the users of a name, that is, the functions, top-level forms and other definitions that use it: a
-// row for each, with the places of the uses. Selects a page of these rows.
+// Selects and renders a page of the users of a name: functions, top-level forms and other definitions that
+// use it. Each user has a row with the places of its uses.
 
 import type { Caller } from '../../image/wire/operations.ts';
 import { partsOfName, unqualifiedName } from '../../source/qualified.ts';
@@ -9,9 +9,8 @@ import type { Places } from '../places.ts';
 import { outsideUser } from './outside.ts';
 import { siteFinder, siteText, type UserSite } from './sites.ts';
 
-/** The image's answer on the users of a name. ROWS are functions, a page of them. OUTSIDE are the top-level
- *  forms and other code outside functions, whatever the page; OUTSIDE_COUNT is their number, if some are left
- *  out. */
+/** The image's answer on the users of a name. `rows` is a page of functions. `outside` are all top-level
+ * forms and other code outside functions; `outsideCount` is their number when some are left out. */
 interface Uses {
   name: string;
   unrecorded?: 'macro' | 'inline' | 'slot';
@@ -22,21 +21,21 @@ interface Uses {
   outsideCount?: number;
 }
 
-/** A function, a top-level form or the like that uses the name. SITES has the places of its uses. */
+/** A function or top-level form that uses the name, with the places of its uses. */
 export interface NameUser {
   name: string;
   kind?: string;
-  /** The function of which the name of this user is only an alias. */
+  /** The function for which the name of this user is an alias. */
   same?: string;
-  /** True when the name only occurs in data of this function or form, so that it may not be a use. */
+  /** True when the user only has the name in data, which may not be a use. */
   possible?: boolean;
-  /** True when the user is a top-level form. */
+  /** True for a top-level form. */
   outside?: boolean;
   sites?: UserSite[];
 }
 
-/** A page of users. OUTSIDE counts the top-level forms that certainly use the name, outsidePossible those
- *  that only have it as data. REPEATED counts the rows left out because a certain user has the same name. */
+/** A page of users. `outside` counts top-level forms that certainly use the name, `outsidePossible` those
+ * with the name in data. `repeated` counts rows left out because a certain user has the same name. */
 export interface Users {
   rows: NameUser[];
   outside: number;
@@ -44,18 +43,16 @@ export interface Users {
   repeated: number;
 }
 
-/** The page of users to show. */
 interface UsersPage {
   page: { offset: number; limit: number };
-  /** Number of functions on all pages. Top-level forms come after these. */
+  /** Number of functions on all pages. Top-level forms follow the functions. */
   named: number;
-  /** True to add the places of the uses (S3.18). */
+  /** True to add the places of uses (S3.18). */
   sites: boolean;
-  /** True when the name is that of a variable. */
   variable?: boolean;
 }
 
-/** Returns the users in DATA that are on the page: first functions, then top-level forms. */
+/** Returns the users on the page: functions first, then top-level forms. */
 export function usersOf(
   data: Uses,
   places: Places,
@@ -77,7 +74,6 @@ export function usersOf(
   };
 }
 
-/** Returns the top-level forms in DATA that use the name. */
 function formsUsing(
   { name, packages = {}, rows = [], outside = [] }: Uses,
   places: Places,
@@ -90,12 +86,12 @@ function formsUsing(
   return mergeSameNames(forms.map((form): NameUser => ({ ...form, outside: true })));
 }
 
-/** Returns each of FORMS once. Drops a possible user (see NameUser) when a certain user has the same name. */
+/** Merges users of the same name. A possible user is left out when a certain user has the same name. */
 function mergeSameNames(forms: readonly NameUser[]): NameUser[] {
   const certain = new Set(forms.filter(({ possible }) => !possible).map(({ name }) => name));
   const kept = forms.filter(({ possible, name }) => !possible || !certain.has(name));
   const groups = groupBy(kept, (each) => `${userHeading(each)} ${each.possible}`);
-  // A file can define the same name twice. Then both forms use the name, and their sites are joined.
+  // A file can define a name twice, and then both forms are users. Their sites are joined.
   return [...groups.values()].flatMap(([first, ...rest]) => {
     const sites = rest.flatMap((each) => each.sites ?? []);
     return first ? { ...first, ...(first.sites && { sites: [...first.sites, ...sites] }) } : [];
@@ -109,13 +105,13 @@ function functionUser(
   return { name, kind, same, possible, sites: sites && find(name, sites) };
 }
 
-/** Sorts functions before top-level forms, and last the code that only has the name in its data. */
+/** Sorts functions before top-level forms, and code with the name only in data last. */
 function byBlock(one: NameUser, other: NameUser): number {
   const rank = ({ possible, outside }: NameUser) => (possible ? 2 : outside ? 1 : 0);
   return rank(one) - rank(other);
 }
 
-/** Returns DATA without the members that are only needed to find the places of uses. */
+/** Returns DATA without the members that only serve to find the places of uses. */
 export function withoutOutside<Data extends Uses>(
   data: Data,
 ): Omit<Data, 'accessibleIn' | 'packages' | 'outside' | 'outsideCount'> {
@@ -123,14 +119,14 @@ export function withoutOutside<Data extends Uses>(
   return rest;
 }
 
-/** Returns the beginning of the row of a user: its name, and its kind unless it is an ordinary function. */
+/** Returns the beginning of a user's row: the name, and the kind unless it is an ordinary function. */
 export function userHeading({ name, kind, same }: NameUser): string {
   return [name, kind && `(${kind})`, same && `(same function as ${same})`].filter(Boolean).join(' ');
 }
 
-/** Returns rows for as many of USERS as fit in one answer, and the number of users in these rows. If more
- *  than a few of these rows have the same shape, the first is followed by one line that lists the others.
- *  NAMED returns the beginning of a user's row, HEADER the line above the row. */
+/** Returns rows for the users that fit in one answer, and their number. When many rows have the same shape,
+ * the first is shown and one line lists the others. `named` returns the beginning of a row, `header` the
+ * line above it. */
 export function usersTold(
   users: readonly NameUser[],
   { named, header }: { named: (user: NameUser) => string; header: (user: NameUser) => string },
@@ -152,8 +148,7 @@ export function usersTold(
   return { rows, shown: shown.length };
 }
 
-/** Returns HEAD with a line for each of SITES. Of more than a few sites with texts of the same shape, only
- *  the first has a whole line, and one line lists the others. */
+/** Returns HEAD with a line for each of SITES. Sites with text of the same shape are merged. */
 function userText(sites: readonly UserSite[], head: string): string {
   const rows = sites.map((site) => ({
     text: `    ${siteText(site)}`,
@@ -163,7 +158,8 @@ function userText(sites: readonly UserSite[], head: string): string {
   return [head, ...mergeAlikeRows(rows, '    ').map(({ text }) => text)].join('\n');
 }
 
-/** Returns the shape of the row of a user with one site; undefined for other users, which are shown whole. */
+/** Returns the shape of the row of a user with one site; undefined for users with several, which are shown
+ * whole. */
 function userShape({ name, sites = [] }: NameUser, header: string): string | undefined {
   const [site, ...others] = sites;
   if (site === undefined || others.length > 0) return undefined;
@@ -175,7 +171,8 @@ function wordsOf(method = ''): string[] {
   return method.match(/[^\s()]+/g)?.map(unqualifiedName) ?? [];
 }
 
-/** Returns a note that WHAT can be missing: this SBCL has no cross references to its own symbols (S3.12). */
+/** Returns a note that WHAT may be missing, because this SBCL has no cross references to its own symbols
+ * (S3.12). */
 export function missingNote(what: string): string {
   return `Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so ${what} can be missing here.`;
 }

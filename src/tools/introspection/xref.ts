@@ -104,7 +104,7 @@ export function whoCallsTool(image: Image, places: Places) {
   });
 }
 
-/** Returns a note that METHOD was asked about, while calls are of its generic function. */
+/** Returns a note for a call about METHOD, because calls go to its generic function. */
 function methodNote(method: string): string {
   return `Note: calls go to the generic function; their arguments decide which of them enter the method ${method}.`;
 }
@@ -130,11 +130,10 @@ async function callersOf(
     callOptions(context),
   );
   const callers = lookedUp(reply, (found) => {
-    // The image counts the callers in its cross references, NAMED in all. USERS counts code outside functions apart,
-    // as its text shows it: `outside` certainly calls the function, `outsidePossible` only has its name as data.
-    // `repeated` possible callers of the image are in `outside`, too, so they count once. UNSEEN are forms that ran
-    // only while their file was compiled. All are listed in this order, so FROM is how many of UNSEEN earlier pages
-    // have listed.
+    // `named` counts the callers in the cross references. `users` counts code outside functions: `outside`
+    // certainly calls the function, `outsidePossible` only has its name in data. `unseen` are forms that ran
+    // while their file was compiled. They are listed in this order, so `from` is the number of `unseen` on
+    // earlier pages. A caller in `repeated` is in `outside` too, and counts once.
     const named = found.callers + found.others + found.possible;
     const sites = args.sites ?? false;
     const users = usersOf(found, places, { page, named, sites });
@@ -163,7 +162,8 @@ async function callersOf(
   return withReferences(callers, await referencesOf(image, places, args, context));
 }
 
-/** Returns CALLERS, empty because the name is a variable, with REFERENCES inserted before the notes. */
+/** Returns CALLERS with REFERENCES inserted before the notes. CALLERS is empty, because the name is a
+ * variable. */
 function withReferences(callers: Result, references: Result): Result {
   const [none = '', ...notes] = callers.text.split('\n');
   return {
@@ -172,14 +172,14 @@ function withReferences(callers: Result, references: Result): Result {
   };
 }
 
-/** Returns the argument for the system in ARGS. An empty string counts as absent. */
+/** Returns the argument for the system. An empty string counts as absent. */
 function withinOf({ within }: { readonly within?: string }): { within?: string } {
   return within ? { within } : {};
 }
 
 type ShownCallers = Omit<WhoCallsData, 'rows'> & { rows: NameUser[] };
 
-/** How callers are shown: from OFFSET on, SEVERAL when the answer has those of other functions too. */
+/** Options for rendering callers. `several` is true when the answer has callers of other functions too. */
 interface CallersShown {
   offset: number;
   several: boolean;
@@ -194,7 +194,7 @@ function callersText(data: ShownCallers, { offset, several, places, told }: Call
     places: `Other places that call ${name}:`,
     possible: several ? `Possible callers of ${name}:` : 'Possible callers:',
   };
-  // Functions come first, then other callers, then code that only has the name as data (S3.10, S3.17).
+  // Functions come first, then other callers, then code with the name only in data (S3.10, S3.17).
   const { rows: blocks, shown } = usersTold(rows, {
     named: userHeading,
     header: ({ kind, outside, possible }) =>
@@ -216,8 +216,8 @@ function callersText(data: ShownCallers, { offset, several, places, told }: Call
   return [listsText(blocks, hasMore(page), first), ...notes].filter(Boolean).join('\n');
 }
 
-/** Returns a note on functions that may call this one without a cross reference, in few words when the reader was TOLD of
- *  them; false without any. */
+/** Returns a note on functions that may call this one by a computed name. The note is shorter when an earlier
+ * answer (TOLD) has it. Returns false when there are none. */
 function findingNote({ finding = [], findingCount }: ShownCallers, told: Told | undefined): string | false {
   if (finding.length === 0) return false;
   if (unseenBefore(finding, findingCount, told))
@@ -226,14 +226,14 @@ function findingNote({ finding = [], findingCount }: ShownCallers, told: Told | 
   return `Note: what gets symbols by INTERN, FIND-SYMBOL or the reader may call it unseen: ${names}.`;
 }
 
-/** Notes on names for which SBCL does not record uses in top-level forms (C31). */
+/** Notes on names with unrecorded uses in top-level forms (C31). */
 const UNRECORDED = {
   macro: 'Note: SBCL does not record where top-level forms use a macro; search_in_buffer finds such forms.',
   inline:
     'Note: SBCL does not record where this function was put in line in top-level forms; search_in_buffer finds such forms.',
 } as const;
 
-/** Returns a note that says what the name stands for, if it is not a function (S3.16); else false. */
+/** Returns a note on the kind of the name, when it is not a function (S3.16); otherwise false. */
 function natureNote({ name, natures = [] }: ShownCallers): string | false {
   if (isFunction(natures)) return false;
   const advice = name.includes('(SETF ')

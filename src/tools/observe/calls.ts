@@ -1,4 +1,4 @@
-// Records calls of functions, and renders their tree and notes.
+// Records calls of functions, and renders them as a tree with notes.
 
 import type { ObservedCalls, ObservedFunction, Place, RecordedCall } from '../../image/wire/operations.ts';
 import { fewOf, joinSections, lastFittingRows } from '../../kernel/reply.ts';
@@ -15,11 +15,11 @@ import { type Observing, observeCallOptions, observedResult, observeRefusalResul
 import { typesText } from './types.ts';
 import { countText, durationText } from './units.ts';
 
-/** At most this many calls are shown by default. */
+/** Default maximum number of calls to show. */
 const CALLS = 20;
 
-/** Records the calls of FUNCTIONS while the observed code runs. Returns the calls or, with TYPES, the types
- *  of their arguments and values. */
+/** Records the calls of FUNCTIONS while the observed code runs. With TYPES, returns the types of arguments
+ * and values in place of the calls. */
 export async function observeCalls(
   observing: Observing,
   functions: readonly string[],
@@ -51,7 +51,7 @@ export async function observeCalls(
   return observeRefusalResult(value, places) ?? observedResult(reply, places, { seen: observed, text: told });
 }
 
-/** Returns OBSERVED with a mark on each function whose calls of itself are not seen. */
+/** Returns OBSERVED with a mark on each function that calls itself without a record of these calls. */
 function withOwnCalls(observed: ObservedCalls, places: Places): ObservedCalls {
   const functions = observed.functions?.map(({ apart, ...told }): ObservedFunction => {
     const own = told.unseen === undefined && apart !== undefined && callsItself(told.name, apart, places);
@@ -75,8 +75,8 @@ function callsText(observed: ObservedCalls): string {
   const called = functions.filter(({ calls }) => calls > 0);
   if (total === 0) return noneText(observed);
   const home = called.length > 1 ? commonPrefix(functions.map(({ name }) => name)) : '';
-  // HOME is removed only at the start of a name: another package's name can end with it, as MY-APP:: does
-  // with APP::.
+  // HOME is removed at the start of a name only, because another package's name can end with it: MY-APP::
+  // ends with APP::.
   const short = (name: string) =>
     name.replaceAll(/[^ ()]+/g, (part) => (part.startsWith(home) ? part.slice(home.length) : part));
   const of = home && ` of ${home.slice(0, -2)}`;
@@ -88,7 +88,7 @@ function callsText(observed: ObservedCalls): string {
   return `${recordedText(observed)}${of} in ${durationText(milliseconds)}${counts}${counts && more}.${shown}\n${lines.join('\n')}`;
 }
 
-/** Returns how many calls were recorded; when these are not all calls, also how many there were. */
+/** Returns the number of recorded calls, and the number of all calls when it is higher. */
 function recordedText({ functions = [], total, calls }: ObservedCalls): string {
   const all = countText(calls, 'call');
   const chosen = total < calls || functions.some(({ every }) => every);
@@ -121,16 +121,17 @@ function endText({ values, running, passed, condition }: RecordedCall): string {
   return condition === undefined ? 'left by a throw' : `left after ${condition.type}: ${condition.text}`;
 }
 
-/** At most this many names are shown in a note. */
+/** Maximum number of names in a note. */
 const NAMES = 5;
 
-/** At most this many methods that a call enters are recorded. */
+/** Maximum number of recorded methods that a call enters. */
 const ENTERED = 100;
 
-/** When recording made the run slower by this factor or more, the answer says so. */
+/** The answer mentions the slowdown by recording from this factor on. */
 const SLOWER = 1.2;
 
-/** Returns the notes on calls not seen or kept, and on the time that recording took; '' without any. */
+/** Returns notes on unrecorded calls, on calls that were not kept, and on the time for recording; '' when
+ * there are none. */
 function notesText(observed: ObservedCalls): string {
   const { functions = [], rows = [], shrunk, slower = 1, total, kept, milliseconds } = observed;
   const notes = [
@@ -165,10 +166,10 @@ function failedNote({ name, failed, failure }: ObservedFunction): string | false
   );
 }
 
-/** A note on functions, from their NAMES as text and their COUNT. */
+/** Returns a note on functions. NAMES is a text with their names, COUNT their number. */
 type Note = (names: string, count: number) => string;
 
-/** By the reason why calls of functions are not seen: the note on these functions. */
+/** For each reason why calls are not recorded, the note on the functions concerned. */
 const UNSEEN_NOTES: Readonly<Record<NonNullable<ObservedFunction['unseen']>, Note>> = {
   inline: (names) => `Calls of ${names} that were compiled in line are not seen.`,
   'compiler-macro': (names) => `Calls of ${names} that a compiler macro replaced are not seen.`,

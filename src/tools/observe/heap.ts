@@ -6,10 +6,10 @@ import { packageOf } from '../lookup.ts';
 import { type Observing, observeCallOptions, observedResult, observeRefusalResult } from './observing.ts';
 import { countText, durationText, sizeText } from './units.ts';
 
-/** At most this many classes are shown by default. */
+/** Default maximum number of classes to show. */
 const TOP = 10;
 
-/** Counts the objects in the heap by class, and returns the result. */
+/** Counts the objects in the heap by class. */
 export async function observeHeap(observing: Observing): Promise<Result> {
   const { image, args, places } = observing;
   const { form, seconds, limit = TOP } = args;
@@ -38,7 +38,7 @@ function heapText({ octets, count, moreOctets, since, rows = [], found }: Counte
   return `${head}\n${lines.join('\n')}${more}`;
 }
 
-/** Returns NUMBER with a sign; RENDER writes it without. */
+/** Returns NUMBER with a sign. RENDER renders its absolute value. */
 function changeText(number: number, render: (number: number) => string): string {
   return `${number < 0 ? '-' : '+'}${render(Math.abs(number))}`;
 }

@@ -1,4 +1,4 @@
-// The tool observe, which records calls of running code, profiles it, or compares two forms' times.
+// The tool observe, which records calls of running code, takes profiles, or compares the times of two forms.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';

@@ -1,4 +1,4 @@
-// Call options, refusals and results for all modes of the tool observe.
+// Call options, refusals and results common to all modes of the tool observe.
 
 import type { Image } from '../../image/image.ts';
 import type { Ending } from '../../image/wire/endings.ts';
@@ -19,7 +19,7 @@ import { isNot } from '../natures.ts';
 import type { Places } from '../places.ts';
 import { warningSection } from '../remarks.ts';
 
-/** The arguments of a call of observe, and the objects that it uses. */
+/** A call of observe, with the objects that it uses. */
 export interface Observing {
   readonly image: Image;
   readonly places: Places;
@@ -37,10 +37,10 @@ export interface Observing {
   };
 }
 
-/** Milliseconds that a call may take in addition to the observed time. */
+/** Time for a call in addition to the observed time, in milliseconds. */
 const BESIDES_MS = 60_000;
 
-/** Returns the call options. Without a timeout argument, a long observation gets a limit above its time. */
+/** Returns the call options. A long observation without timeout gets a limit above its duration. */
 export function observeCallOptions({ args, context }: Observing) {
   const { seconds = 0 } = args;
   return {
@@ -50,7 +50,7 @@ export function observeCallOptions({ args, context }: Observing) {
   };
 }
 
-/** Returns the result for VALUE, which says why nothing was observed; undefined when VALUE is undefined. */
+/** Returns the result for VALUE, the reason why nothing was observed; undefined without VALUE. */
 export function observeRefusalResult(
   value: LookupFailure | ObserveRefusal | undefined,
   places: Places,
@@ -64,7 +64,7 @@ export function observeRefusalResult(
 function unreadableText({ unreadable, in: code = '' }: ObserveRefusal, places: Places): string | undefined {
   if (unreadable === undefined) return undefined;
   const text = failureText({ kind: 'done' }, { unreadable }, { code, places });
-  // A package that does not exist often means that the program to observe is not loaded yet.
+  // A missing package often means that the observed program is not loaded yet.
   const load = /^Package .* does not exist/.test(unreadable.text ?? '')
     ? ' When a system defines it, call load_system first.'
     : '';
@@ -92,14 +92,14 @@ function refusalText(value: ObserveRefusal): string {
   return 'This SBCL lacks its contrib sb-sprof, so it has no profiler. functions and against need none.';
 }
 
-/** What the replies of all observing operations have in common, without the observations. */
+/** The common part of the replies to observing operations. */
 export interface ObserveReply {
   ending: Ending;
   output?: Output;
   data: Remarks & { values?: PrintedValue[][] };
 }
 
-/** Returns the result of a call with this reply. SEEN are the observations, TEXT is their text. */
+/** Returns the result of an observation. `seen` are the observations as data, `text` is their text. */
 export function observedResult(
   { ending, output, data }: ObserveReply,
   places: Places,

@@ -1,4 +1,4 @@
-// Takes profiles and renders them: functions with their shares of the samples.
+// Takes profiles and renders them as functions with their shares of the samples.
 
 import type { Operations, Profile, Spot } from '../../image/wire/operations.ts';
 import type { Result } from '../../kernel/tool.ts';
@@ -7,12 +7,12 @@ import type { Places } from '../places.ts';
 import { type Observing, observeCallOptions, observedResult, observeRefusalResult } from './observing.ts';
 import { countText, durationText, firstRunText, MUCH_MS, sizeText } from './units.ts';
 
-/** At most this many functions are shown by default. */
+/** Default maximum number of functions to show. */
 const TOP = 10;
-/** A form is repeated for this many seconds by default. */
+/** Default time in seconds for which a form is repeated. */
 const SECONDS = 5;
 
-/** Takes a profile and returns the result. MODE is cpu, alloc or time: what the samples measure. */
+/** Takes a profile and returns the result. MODE is the quantity that the samples measure. */
 export async function observeProfile(
   observing: Observing,
   mode: Operations['observe-profile']['args']['mode'],
@@ -32,7 +32,7 @@ export async function observeProfile(
   );
 }
 
-/** The quantity that samples measure, by mode. */
+/** For each mode, the quantity that samples measure. */
 const WHAT: { readonly [mode: string]: string } = {
   cpu: 'CPU time',
   alloc: 'allocation',
@@ -55,7 +55,8 @@ function profileText(profile: Profile, mode: string, places: Places): string {
         : 'there was too little of it';
     return `${head}\nNo function of the program was in them: ${why}.`;
   }
-  // Bytes by function are right only if each sample stands for equally many bytes, and none is missing.
+  // Bytes by function are correct only when each sample represents the same number of bytes, and none is
+  // missing.
   const bytes = mode === 'alloc' && !profile.large && !profile.full ? octets : undefined;
   const lines = spots.map((spot) => spotText(spot, places, bytes));
   const shown = spots.filter(({ self }) => self > 0).length;
@@ -83,7 +84,7 @@ function runsText({ runs, milliseconds = 0, cpu = 0, octets = 0 }: Profile): str
   return runs === 1 ? `One run took ${took}.` : `${countText(runs, 'run')} of ${took} each.`;
 }
 
-/** CPU time is shown beside wall time only when one is more than this many times the other. */
+/** CPU time is shown only when it differs from wall time by more than this factor. */
 const MUCH = 1.25;
 
 function cpuText(milliseconds: number, cpu: number, runs: number): string {
@@ -98,7 +99,8 @@ function spotText(spot: Spot, places: Places, octets: number | undefined): strin
   const percent = (part: number) => `${part.toFixed(1)}%`.padStart(6);
   const at = place === undefined ? '' : `  ${places.locate(place, { name })}`;
   const part = callerPart === undefined ? '' : ` ${callerPart}%`;
-  // A function without time of its own is listed only as a caller; its own caller is usually in the next row.
+  // A function without time of its own is listed only as a caller, and its own caller is usually in the next
+  // row.
   const by = caller === undefined || self === 0 ? '' : `  < ${caller}${part}`;
   const bytes = octets === undefined || self === 0 ? '' : `  ${sizeText((octets * self) / 100)}`;
   return ` ${percent(self)} ${percent(total)}  ${name}${at}${bytes}${by}`;

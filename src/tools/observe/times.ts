@@ -1,4 +1,4 @@
-// Compares how long two forms take, which run in turn.
+// Compares the times of two forms, which run in turn.
 
 import type { ComparedTimes, TakenTime } from '../../image/wire/operations.ts';
 import type { Result } from '../../kernel/tool.ts';
@@ -7,7 +7,7 @@ import { packageOf } from '../lookup.ts';
 import { type Observing, observeCallOptions, observedResult, observeRefusalResult } from './observing.ts';
 import { durationText, firstRunText, sizeText } from './units.ts';
 
-/** Two forms are measured for this many seconds by default. */
+/** Default time in seconds for measuring two forms. */
 const SECONDS = 2;
 
 /** Measures FORM and AGAINST in turn, and returns the result. */
@@ -54,8 +54,8 @@ function takenText({ median, low, high, octets }: TakenTime): string {
   return `${durationText(median)} (${durationText(low)} to ${durationText(high)}), ${sizeText(octets)}`;
 }
 
-/** Returns a sentence that says which form took less time. ONE is the time of `form`, OTHER the time of
- *  `against`. A difference counts only when their interquartile ranges do not overlap. */
+/** Returns a sentence on the faster form. ONE is the time of `form`, OTHER that of `against`. A difference
+ * counts only when the interquartile ranges do not overlap. */
 function verdict(one: TakenTime, other: TakenTime): string {
   if (one.low <= other.high && other.low <= one.high) return 'No difference that counts.';
   if (other.median === 0) return '`against` took no time that could be measured.';

@@ -1,10 +1,10 @@
-// Renders the types seen in recorded calls.
+// Renders the types of arguments and values in recorded calls.
 
 import type { ObservedCalls, SeenPlace, SeenTypes } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { countText } from './units.ts';
 
-/** Returns the types seen in calls: a section for each function, and how many more were observed. */
+/** Returns a section for each function with the types in its calls, and the number of further functions. */
 export function typesText({ types = [], total, kept, observed }: ObservedCalls): string {
   const part = kept < total ? ` (of ${total}, the first and the last ones)` : '';
   const more = observed - types.length;

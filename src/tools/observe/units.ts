@@ -2,12 +2,12 @@
 
 const THOUSAND = 1000;
 
-/** Returns NUMBER as text with two significant digits; from 100 on, rounded to a whole number. */
+/** Returns NUMBER with two significant digits, or as a whole number from 100 on. */
 function short(number: number): string {
   return number >= 100 ? String(Math.round(number)) : String(Number(number.toPrecision(2)));
 }
 
-/** Returns MILLISECONDS in a fitting unit, from s to ns. */
+/** Returns MILLISECONDS as text in a suitable unit, from s to ns. */
 export function durationText(milliseconds: number): string {
   if (milliseconds >= THOUSAND) return `${short(milliseconds / THOUSAND)} s`;
   if (milliseconds >= 1) return `${short(milliseconds)} ms`;
@@ -15,7 +15,7 @@ export function durationText(milliseconds: number): string {
   return micro >= 1 ? `${short(micro)} µs` : `${short(micro * THOUSAND)} ns`;
 }
 
-/** Returns OCTETS in a fitting unit, from bytes to TB. */
+/** Returns OCTETS as text in a suitable unit, from bytes to TB. */
 export function sizeText(octets: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
   const index = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, octets)) / 3));
@@ -27,11 +27,11 @@ export function countText(count: number, noun: string): string {
   return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** A difference of less than this many milliseconds is not mentioned. */
+/** A difference below this many milliseconds is not mentioned. */
 export const MUCH_MS = 50;
 
-/** Returns a sentence on the first run of a form, which fills caches, if its time FIRST differs much from the
- *  time MILLISECONDS of later runs; else undefined. WHICH names the run. */
+/** Returns a sentence on the first run of a form, which fills caches, when its time FIRST differs much from
+ * MILLISECONDS, the time of later runs; otherwise undefined. WHICH names the run. */
 export function firstRunText(which: string, first: number | undefined, milliseconds = 0): string | undefined {
   if (first === undefined || Math.abs(first - milliseconds) < MUCH_MS) return undefined;
   if (first <= 2 * milliseconds && milliseconds <= 2 * first) return undefined;

@@ -1,4 +1,4 @@
-// Checks the new name of a symbol, and renders the reasons why it cannot have that name.
+// Checks the new name of a symbol, and renders conflicts.
 
 import { CallError } from '../../errors.ts';
 import type { NameConflict, RenameFacts } from '../../image/wire/operations.ts';
@@ -11,7 +11,7 @@ export function newName(text: string): { name: string; prefix?: string } {
   throw new CallError(`to must be one symbol without quotes or parentheses, such as new-name, not ${text}`);
 }
 
-/** Throws a CallError with the conflicts in FACTS. PREFIX is the package before the new name, if any. */
+/** Throws a CallError with the conflicts in FACTS. PREFIX is the package prefix of the new name, if any. */
 export function checkFacts(facts: RenameFacts, prefix: string | undefined): void {
   const proper = new Map(facts.packageNames ?? []);
   const [first] = facts.renamings;
@@ -23,7 +23,8 @@ export function checkFacts(facts: RenameFacts, prefix: string | undefined): void
   if (first?.from === first?.to) throw new CallError(`${facts.name} has that name already.`);
   const texts = facts.renamings.flatMap(({ from, to, conflicts = [] }) => {
     const [first] = conflicts;
-    // A package lock does not matter for a symbol that files of the project define, as they own the package.
+    // A package lock does not matter for a symbol that files of the project define, because the project owns
+    // the package.
     const own = first?.kind === 'locked' && (facts.places ?? []).length > 0;
     const alone = first?.kind === 'keyword' || first?.kind === 'locked';
     const barred = own ? conflicts.slice(1) : alone ? conflicts.slice(0, 1) : conflicts;

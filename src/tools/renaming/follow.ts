@@ -18,33 +18,32 @@ import { type ShownWarnings, sameText } from '../shown-warnings.ts';
 import type { RenamePlan } from './plan.ts';
 
 export interface Followed {
-  /** The files that were loaded again, relative to the workspace. */
+  /** The reloaded files, relative to the workspace. */
   loaded: string[];
-  /** Texts on what went wrong in the loads. */
+  /** Texts on problems of the loads. */
   problems: string[];
-  /** True when a load did not end well. The steps after that load were then not done. */
+  /** True when a load failed. The steps after it were not done. */
   failed: boolean;
-  /** Callers of an old name. While there are any, the image keeps the name. */
+  /** Callers of an old name. When there are any, the image keeps the old name. */
   users: string[];
-  /** The definitions under old names that were removed. */
+  /** The removed definitions of old names. */
   gone: Item[];
-  /** The number of removed definitions; `gone` may list fewer. */
+  /** Number of removed definitions; `gone` may list fewer. */
   goneTotal: number;
-  /** The definitions under old names that could not be removed. */
+  /** The definitions of old names that could not be removed. */
   left: NonNullable<RenameFinished['left']>;
 }
 
-/** Maximum number of callers of an old name to consider. */
 const CALLER_LIMIT = 1000;
 
-/** The objects that the update after a rename works with. shownWarnings knows which warnings were shown before. */
+/** The objects that the update of the image works with. */
 export interface FollowGround {
   image: Image;
   places: Places;
   shownWarnings: ShownWarnings;
 }
 
-/** Updates the image of GROUND after the rename of the symbol of FACTS, when PLAN was written to the files. */
+/** Updates the image after the files in PLAN were written. FACTS are about the renamed symbol. */
 export async function follow(
   ground: FollowGround,
   facts: RenameFacts,
@@ -54,7 +53,6 @@ export async function follow(
   return new ImageUpdate(ground, facts, plan, context).run();
 }
 
-/** The update of the image after a rename. `run` does its steps in order. */
 class ImageUpdate {
   readonly #image: Image;
   readonly #places: Places;
@@ -63,7 +61,7 @@ class ImageUpdate {
   readonly #context: CallContext;
   /** Real paths of the files that the image has loaded. */
   readonly #inImage = new Set<string>();
-  /** Real paths of the Lisp files in which code was changed. */
+  /** Real paths of the changed Lisp files. */
   readonly #changed: string[];
   readonly #outcome: Followed = {
     loaded: [],
@@ -91,13 +89,12 @@ class ImageUpdate {
       .map(({ real }) => real);
   }
 
-  /** Does these steps, and stops after one that fails:
-   *  1. `rename-prepare` makes the new symbols and gives them what the old ones have. It returns the old names
-   *     that still name the old symbols.
-   *  2. The changed files that the image has loaded are loaded again.
-   *  3. So are files that use one of these names only through a macro: their text did not change, but their
-   *     code does.
-   *  4. Unless other code still uses an old name, `rename-finish` removes what the old symbols name. */
+  /** Does these steps, until one fails:
+   *  1. `rename-prepare` makes the new symbols and copies the definitions. It returns the old names that still
+   *     exist.
+   *  2. The changed files are loaded again, if the image had loaded them.
+   *  3. Unchanged files are loaded again when a macro puts an old name into their code.
+   *  4. `rename-finish` removes the definitions of the old names, unless other code still uses one. */
   async run(): Promise<Followed> {
     for (const file of this.#facts.files ?? []) this.#inImage.add(await realPathOf(file));
     const files = this.#changed.filter((file) => this.#inImage.has(file));
@@ -145,7 +142,7 @@ class ImageUpdate {
 
   #problemText({ data, ending }: Reply<'load-files'> | Reply<'rename-prepare'>): string {
     const [places, { told }] = [this.#places, this.#context];
-    // Leaves out warnings that any load can cause, such as that a test is redefined.
+    // Warnings that any load can cause are left out, such as a redefined test.
     const serious = ('warnings' in data ? (data.warnings ?? []) : []).filter(
       ({ severity, offset }) =>
         severity === 'error' || severity === 'undefined' || (severity === 'warning' && offset !== undefined),
@@ -162,8 +159,8 @@ class ImageUpdate {
     ]);
   }
 
-  /** Returns the files, except LOADED, whose code contains one of the OLD names through a macro. Records as
-   *  users the callers that a reload would not update. */
+  /** Returns the files, except LOADED, whose code contains an OLD name through a macro. Callers that a load
+   * of these files does not update are recorded as users. */
   async #compiledWith(old: readonly string[], loaded: ReadonlySet<string>): Promise<string[]> {
     const files = new Set<string>();
     for (const from of old) {
@@ -188,7 +185,8 @@ class ImageUpdate {
       if (isLookupFailure(found)) continue;
       for (const { name: user, sites = [], possible } of found.rows ?? []) {
         const file = sites.find((site) => site.file !== undefined)?.file;
-        // A possible caller is code left by an evaluation. It has no file; the files' definitions replace it.
+        // A possible caller is code left by an evaluation. It has no file, and the definitions in files
+        // replace it.
         if (user !== undefined && !possible) users.push({ user, ...(file !== undefined && { file }) });
       }
     }

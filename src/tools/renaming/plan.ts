@@ -1,4 +1,4 @@
-// Plans a rename: the edits in each file, and the occurrences of the name that stay.
+// Plans a rename: the edits in each file, and the occurrences that are not renamed.
 
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
@@ -36,7 +36,7 @@ export interface FileChange {
   lines: number[];
 }
 
-/** An occurrence of the name that stays unchanged, and why. */
+/** An occurrence of the name that is not renamed, with the reason. */
 export interface KeptPlace {
   at: string;
   why: Scan['kept'][number]['why'];
@@ -48,13 +48,13 @@ export interface RenamePlan {
   kept: KeptPlace[];
   /** Occurrences in files that cannot be written. */
   outside: string[];
-  /** Places at which the reader had to stop, so that the rest of the file was not searched. */
+  /** Places where the reader stopped, so the rest of the file was not searched. */
   cut: string[];
-  /** Lisp files of the workspace that cannot be read, or that are too large. */
+  /** Lisp files of the workspace that are too large or cannot be read. */
   unread: string[];
-  /** Occurrences of the new name, recorded when a symbol of that name exists and has no definition. */
+  /** Occurrences of the new name when a symbol with that name exists, but has no definition. */
   merged: string[];
-  /** True when the workspace had too many files to search them all. */
+  /** True when the workspace had too many files to search all of them. */
   unfinished: boolean;
   fingerprint: string;
 }
@@ -64,7 +64,8 @@ export interface RenameDependencies {
   places: Places;
 }
 
-/** What to rename too: KEYWORDS of the same name, and words in comments and other texts (PROSE). */
+/** The scope of a rename besides the symbol: `keywords` of the same name, and words in comments and strings
+ * (`prose`). */
 export interface RenameScope {
   keywords: boolean;
   prose: boolean;
@@ -73,11 +74,11 @@ export interface RenameScope {
 /** Limits of the search for files: number of directory entries, and milliseconds. */
 const ENTRY_LIMIT = 50_000;
 const TIME_LIMIT_MS = 10_000;
-/** Limits, in octets, of what is read besides Lisp source: of one file, and of all together. */
+/** Limits, in octets, for files other than Lisp source: of one file, and of all together. */
 const OTHER_FILE_LIMIT = 1024 * 1024;
 const OTHER_FILES_LIMIT = 64 * 1024 * 1024;
 
-/** Returns the top-level forms that define the symbol of FACTS, parsed. */
+/** Returns the parsed top-level forms that define the symbol. */
 export function definingForms(facts: RenameFacts, dependencies: RenameDependencies): Form[] {
   return formsNow(facts, dependencies).flatMap(({ file, form }) => {
     const text = dependencies.places.sourceText(file)?.text ?? '';
@@ -85,7 +86,8 @@ export function definingForms(facts: RenameFacts, dependencies: RenameDependenci
   });
 }
 
-/** Returns the top-level forms, as the files are now, that define the symbol of FACTS, if found again. */
+/** Returns the top-level forms in the present files that define the symbol. Forms that are not found again
+ * are left out. */
 function formsNow(
   { name, places = [] }: RenameFacts,
   dependencies: RenameDependencies,
@@ -96,7 +98,8 @@ function formsNow(
   });
 }
 
-/** Returns the plan to rename the symbol of FACTS and FOLLOWING names. Throws a CallError if impossible. */
+/** Returns the plan to rename the symbol of FACTS and the derived names in FOLLOWING. Throws a CallError when
+ * that is impossible. */
 export async function planRename(
   facts: RenameFacts,
   following: Following,
@@ -112,10 +115,9 @@ class Planning {
   readonly #wanted: RenameScope;
   readonly #renamings: Renaming[];
   readonly #packages: Packages;
-  /** For the name of the symbol: what takes it as a keyword, such as constructors with a slot of that
-   *  name. */
+  /** For each name, the definitions that accept it as a keyword, such as constructors with a slot of that
+   * name. */
   readonly #takers = new Map<string, Takers>();
-  /** Real paths of the files of loaded code. */
   readonly #loaded = new Set<string>();
   readonly #plan: RenamePlan;
 
@@ -149,8 +151,8 @@ class Planning {
     this.#takers.set(unqualifiedName(facts.name), following.takers);
   }
 
-  /** Goes through the files three times, because each pass needs what the one before found in all files: the
-   *  packages that files define, then the definitions that take the name as a keyword, then the edits. */
+  /** Reads the files three times, because each pass needs results of the previous one from all files: the
+   * packages, then the definitions that accept the name as a keyword, then the edits. */
   async plan(): Promise<RenamePlan> {
     const files = await this.#files();
     const mentioning: string[] = [];
@@ -176,7 +178,7 @@ class Planning {
     return this.#plan;
   }
 
-  /** Returns the real paths of loaded files, and of workspace files small enough to search. */
+  /** Returns the real paths of loaded files, and of workspace files that are small enough to search. */
   async #files(): Promise<string[]> {
     const { workspace } = this.#dependencies;
     const budget = budgetOf(ENTRY_LIMIT, TIME_LIMIT_MS);
@@ -192,8 +194,8 @@ class Planning {
     return [...found].sort();
   }
 
-  /** Returns the text of FILE; undefined when it is binary or cannot be read. Records an own Lisp file that
-   *  cannot be read. */
+  /** Returns the text of FILE; undefined when it is binary or cannot be read. A Lisp file of the workspace
+   * that cannot be read is recorded. */
   #textOf(file: string): string | undefined {
     const { places } = this.#dependencies;
     const text = places.sourceText(file)?.text;
@@ -202,13 +204,13 @@ class Planning {
     return isLispFile(file) || !text?.includes('\0') ? text : undefined;
   }
 
-  /** Records the packages that FILE with TEXT defines. The image knows those of files that it has loaded. */
+  /** Records the packages that FILE defines. The image has those of loaded files. */
   #notePackages(file: string, text: string): void {
     if (isLispFile(file) && !this.#loaded.has(file) && /\bdef(?:ine-)?package\b/i.test(text))
       this.#packages.note(text);
   }
 
-  /** True when TEXT may contain one of the names to be replaced. */
+  /** Returns true when TEXT may contain one of the names to replace. */
   #mentions(text: string): boolean {
     return mayContainPlainly(
       text,
@@ -216,7 +218,7 @@ class Planning {
     );
   }
 
-  /** Records the definitions in FILES, and subclasses, that take the symbol's name as a keyword. */
+  /** Records the definitions in FILES, and the subclasses, that accept the symbol's name as a keyword. */
   async #noteKeywords(files: readonly string[]): Promise<void> {
     const [first] = this.#renamings;
     if (first === undefined) return;
@@ -226,14 +228,14 @@ class Planning {
       const text = this.#dependencies.places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
       noteKeywords(text, first, this.#task(file, text, this.#renamings));
     }
-    // Subclasses take the initargs of their superclasses. Each of `heirs` is a class and those below it.
+    // Subclasses inherit initargs. Each entry of `heirs` is a class and its subclasses.
     const classes = this.#takers.get(first.from)?.classes ?? new Set();
     for (const [name = '', ...below] of this.#facts.heirs ?? [])
       if (classes.has(name)) for (const each of below) classes.add(each);
   }
 
-  /** Adds what FILE has of the names to the plan: edits, places that stay, or uses in a file that cannot be
-   *  written. */
+  /** Adds the occurrences in FILE to the plan: edits, occurrences that are not renamed, or uses when FILE
+   * cannot be written. */
   async #scan(file: string): Promise<void> {
     const { places, workspace } = this.#dependencies;
     const name = places.fileName(file);
@@ -273,8 +275,8 @@ class Planning {
     };
   }
 
-  /** Returns where TEXT has the new name, if a symbol of that name exists but has no definition
-   *  (`unnamed`): after the rename, these places mean the renamed symbol. */
+  /** Returns the places of the new name in TEXT, when a symbol of that name exists without definition
+   * (`unnamed`). After the rename, these places mean the renamed symbol. */
   #merged(text: string): number[] {
     const [first] = this.#facts.renamings;
     const [renaming] = this.#renamings;
@@ -299,7 +301,7 @@ class Planning {
     return { real: file, present, before, after, edits, lines: edits.map(({ start }) => lineOf(start)) };
   }
 
-  /** Throws a CallError for a definition whose name a macro makes, or whose file cannot be written. */
+  /** Throws a CallError for a definition with a name from a macro, or in a file that cannot be written. */
   async #checkDefinitions(): Promise<void> {
     const { name } = this.#facts;
     const { places } = this.#dependencies;
@@ -321,11 +323,11 @@ class Planning {
       );
   }
 
-  /** True when the plan renames the symbol itself, not only a mention of it in prose, in FORM of FILE. */
+  /** Returns true when the plan renames the symbol in FORM of FILE, and not only mentions in prose. */
   async #renamesIn(file: string, form: Extent): Promise<boolean> {
     const real = await realPathOf(file);
     const change = this.#plan.changes.find((each) => each.real === real);
-    // The edits are in a text without a byte order mark.
+    // Positions of edits do not count a byte order mark.
     const bom = this.#dependencies.places.sourceText(file)?.text.startsWith('\ufeff') ? 1 : 0;
     const symbol = unqualifiedName(this.#facts.name);
     const inForm = change?.edits.filter(({ start }) => start + bom >= form.start && start + bom < form.end);
@@ -333,7 +335,8 @@ class Planning {
   }
 }
 
-/** Returns the edits for RENAMINGS in TEXT, which is no Lisp. Without CHANGE, the places are kept instead. */
+/** Returns the edits for RENAMINGS in TEXT, which is not Lisp. Without CHANGE, the places are returned as
+ * occurrences that are not renamed. */
 function proseScan(text: string, renamings: readonly Renaming[], change: boolean): Scan {
   const scan: Scan = { edits: [], kept: [] };
   for (const { from, to } of renamings) {

@@ -49,7 +49,7 @@ const RENAME_SYMBOL = {
   required: ['name', 'to'],
   limitMs: Number.POSITIVE_INFINITY,
   safetyLevel: 'dangerous',
-  // After a rename the changed files are loaded again, so all of their code runs.
+  // After a rename the changed files are loaded again, which runs all of their code.
   effects: { openWorld: true },
   categories: ['diff', 'xref'],
   shortDescription: 'Rename a function, class, variable or any symbol in all files and in the image',
@@ -69,7 +69,7 @@ const RENAME_SYMBOL = {
 type RenameArguments = ArgumentsFor<typeof RENAME_SYMBOL>;
 
 interface RenameGround extends RenameDependencies, FollowGround {
-  /** The records of replacements of several files, which allow a rollback after a kill. */
+  /** Records of edits of several files, to undo an edit that a kill interrupted. */
   intents: Intents;
 }
 
@@ -112,7 +112,7 @@ interface Planned {
   plan: RenamePlan;
 }
 
-/** Returns facts about the symbol in ARGS, and the plan. Throws a CallError with the conflicts. */
+/** Returns the facts on the symbol, and the plan. Throws a CallError with the conflicts. */
 async function planned(
   dependencies: RenameGround,
   args: RenameArguments,

@@ -1,4 +1,4 @@
-// Renders a rename, both its plan and its result.
+// Renders the plan and the result of a rename.
 
 import type { RenameFacts } from '../../image/wire/operations.ts';
 import { counted, joinSections } from '../../kernel/reply.ts';
@@ -13,8 +13,8 @@ import type { KeptPlace, RenamePlan } from './plan.ts';
 const FILE_LIMIT = 40;
 const PLACE_LIMIT = 20;
 
-/** Returns a text with the number of places and of files that PLAN changes, and a list of the files. Each
- *  file has the numbers of its changed lines if LINES is true, else the number of its changed places. */
+/** Returns the number of places and files that a plan changes, and a list of the files. With LINES, each file
+ * has the numbers of its changed lines; otherwise the number of its places. */
 export function placesText({ changes }: RenamePlan, lines: boolean): string {
   const places = changes.reduce((sum, { edits }) => sum + edits.length, 0);
   const files = changes.map((change) => {
@@ -26,7 +26,7 @@ export function placesText({ changes }: RenamePlan, lines: boolean): string {
   return `${counted(places, 'place')} in ${counted(changes.length, 'file')}${lines ? ` (lines):\n${shown.join('\n')}` : `: ${shown.join(', ')}`}`;
 }
 
-/** Returns lines about the derived names in FACTS, and about the occurrences that PLAN leaves unchanged. */
+/** Returns lines on the derived names, and on the occurrences that are not renamed. */
 export function renameNotes(facts: RenameFacts, plan: RenamePlan): QuestionLine[] {
   const [, ...more] = facts.renamings;
   return [
@@ -57,7 +57,7 @@ const KEPT = [
   ['unknown package', 'in packages that are not loaded'],
 ] as const satisfies readonly [why: KeptPlace['why'], text: string][];
 
-/** The text for keywords that stay, when the keywords of parameters are renamed. */
+/** The text on keywords that are not renamed, when the keywords of parameters are. */
 const KEYWORDS_LEFT = 'keywords of that name: look whether they name its parameters or initargs';
 
 function keptLines({ kept, wanted }: RenamePlan): QuestionLine[] {
@@ -70,7 +70,7 @@ function keptLines({ kept, wanted }: RenamePlan): QuestionLine[] {
   });
 }
 
-/** Returns THINGS as a list in which places in the same file are merged into FILE:LINE,LINE. */
+/** Returns THINGS as a list. Places in the same file are merged into FILE:LINE,LINE. */
 function listed(things: readonly (string | QuestionLine)[]): QuestionLine {
   const more = things.length - PLACE_LIMIT;
   const places = things.slice(0, PLACE_LIMIT).map((thing) => {
@@ -89,7 +89,7 @@ function listed(things: readonly (string | QuestionLine)[]): QuestionLine {
   return more > 0 ? questionLine`${shown} and ${more} more` : questionLine`${shown}`;
 }
 
-/** Renders what the update after a rename changed in the image. */
+/** Returns the text on the changes in the image after a rename. */
 export function followedText(followed: Followed, places: Places): string | undefined {
   const { loaded, problems, failed, users, gone, goneTotal, left } = followed;
   const kept = failed

@@ -120,7 +120,7 @@ const DECISIONS: Record<AuditRecord['authority'], string> = {
   'cannot ask': ', nobody could be asked',
 };
 
-/** Returns the text of RECORD. Leaves out its date when that is SAID, the date in the header. */
+/** Returns the text of RECORD. The date is left out when it equals SAID, the date in the header. */
 function recordText(record: AuditRecord, said: string | undefined): string {
   const { time, tool, image, level, caller, authority, end } = record;
   const by = caller === 'client' ? '' : `, called by ${caller === 'code' ? 'code' : 'a command'}`;

@@ -1,5 +1,4 @@
-// Renders the coverage of a test run: the definitions that never ran, and the lines of the others that never
-// ran.
+// Renders the coverage of a test run: the definitions and the lines that never ran.
 
 import type { CoverageData, MeasuredDefinition } from '../../image/wire/operations.ts';
 import { cutText, fewOf, fittingRows } from '../../kernel/reply.ts';
@@ -9,14 +8,13 @@ import type { Span } from '../../source/tree.ts';
 import type { Places } from '../places.ts';
 import type { Recorded } from './reached.ts';
 
-/** At most this many lines of a definition, or names of tests, are shown. */
+/** Maximum number of lines of a definition, or of names of tests, to show. */
 const LINES = 12;
 
-/** At most this many characters are shown of a part that does not begin its line. */
+/** Maximum number of characters to show of a part that does not begin its line. */
 const PART = 40;
 
-/** A measured definition. AT is its place as text; NEVER are its lines that never ran, as `linesOf` returns
- *  them. */
+/** A measured definition at the place `at`. `never` are its lines that never ran. */
 export interface Covered {
   name: string;
   at: string;
@@ -24,20 +22,20 @@ export interface Covered {
   never: string[];
 }
 
-/** The coverage of a run: the MEASURED definitions, and how many could not be measured (MISSED). */
+/** The coverage of a run. `missed` is the number of definitions that could not be measured. */
 export interface Coverage {
   measured: Covered[];
   missed: number;
 }
 
-/** Returns the coverage of all ROUNDS of a run together: code that ran in any round counts as run. */
+/** Returns the coverage of all ROUNDS of a run. Code that ran in any round counts. */
 export function mergedCoverage(rounds: readonly CoverageData[]): CoverageData {
   const merged = new Map<string, MeasuredDefinition>();
   for (const { definitions = [] } of rounds) {
     const counts = new Map<string, number>();
     for (const definition of definitions) {
       const { name, file, form } = definition;
-      // One form can have several definitions of the same name: their order distinguishes them.
+      // A form can have several definitions of the same name, which are distinguished by their order.
       const place = `${file} ${form} ${name}`;
       const count = (counts.get(place) ?? 0) + 1;
       counts.set(place, count);
@@ -52,8 +50,7 @@ export function mergedCoverage(rounds: readonly CoverageData[]): CoverageData {
   };
 }
 
-/** Returns one definition for ONE and OTHER, the same definition in two rounds. Only parts that ran in
- *  neither round are left in `never`. */
+/** Merges the results of a definition in two rounds. `never` keeps the parts that ran in neither round. */
 function neverInBoth(one: MeasuredDefinition, other: MeasuredDefinition): MeasuredDefinition {
   if (!one.reached) return other;
   if (!other.reached) return one;
@@ -61,7 +58,7 @@ function neverInBoth(one: MeasuredDefinition, other: MeasuredDefinition): Measur
   return { ...one, never: one.never?.filter((place) => never.has(place.join())) ?? [] };
 }
 
-/** Returns DATA with the places of the definitions, and the lines that never ran, as text. */
+/** Returns the coverage with places and lines as text. */
 export function coverageOf({ definitions = [], missed = 0 }: CoverageData, places: Places): Coverage {
   const measured = definitions.map(({ name, reached = false, never = [], ...place }) => {
     const source = places.sourceText(place.file);
@@ -71,7 +68,7 @@ export function coverageOf({ definitions = [], missed = 0 }: CoverageData, place
     );
     const known = spans.filter((span) => span !== undefined);
     const lines = source && reached ? linesOf(source, outermost(known)) : [];
-    // Parts without a span: the form has changed in the file since it was loaded.
+    // Parts without a span belong to a form that changed since it was loaded.
     const lost = reached ? spans.length - known.length : 0;
     return {
       name,
@@ -83,7 +80,7 @@ export function coverageOf({ definitions = [], missed = 0 }: CoverageData, place
   return { measured, missed };
 }
 
-/** Returns those of SPANS that no other span contains, in text order. */
+/** Returns the spans that no other span contains, in text order. */
 function outermost(spans: readonly Span[]): Span[] {
   const sorted = [...spans].sort((one, other) => one.start - other.start || other.end - one.end);
   let end = 0;
@@ -94,7 +91,7 @@ function outermost(spans: readonly Span[]): Span[] {
   });
 }
 
-/** Returns the definitions in DATA, each with the text that its top-level form has at present. */
+/** Returns the definitions, each with the present text of its top-level form. */
 export function recordedOf({ definitions = [] }: CoverageData, places: Places): Recorded[] {
   return definitions.map(({ name, file, form }) => {
     const forms = places.forms(file);
@@ -103,10 +100,9 @@ export function recordedOf({ definitions = [] }: CoverageData, places: Places): 
   });
 }
 
-/** Returns the lines of SPANS, which are in SOURCE and in text order, as `3` or `5-7`. A span that does
- *  not begin its line is shown with its first characters, as `9 (print x)`. Neighbouring spans that begin
- *  their lines make one range. A span that begins within a line of that range, behind another span, is
- *  left out, because the whole line is shown. */
+/** Returns the lines of SPANS, in text order, as `3` or `5-7`. A span that does not begin its line is shown
+ * with its first characters, as `9 (print x)`. Adjacent spans that begin their lines are merged, and later
+ * spans within these lines are left out. */
 function linesOf(source: SourceText, spans: readonly Span[]): string[] {
   const { text } = source;
   const lines: string[] = [];
@@ -137,7 +133,7 @@ function partText(text: string, { start, end }: Span, first: number, last: numbe
   return `${first === last ? first : `${first}-${last}`} ${shown}`;
 }
 
-/** Renders COVERAGE, with at most LIMIT definitions of each kind. */
+/** Renders coverage, with at most LIMIT definitions of each kind. */
 export function coverageText({ measured, missed }: Coverage, limit: number): string {
   const shared = commonPrefix(measured.map(({ name }) => name));
   const name = (covered: Covered) => covered.name.replace(shared, '');
@@ -164,7 +160,7 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
   ].join('\n');
 }
 
-/** Returns the line on TESTS, whose coverage was lost with the image; '' when there are none. */
+/** Returns the line on TESTS without coverage, because the image was lost; '' when there are none. */
 export function lostLine(tests: readonly string[]): string {
   return tests.length === 0
     ? ''

@@ -8,7 +8,7 @@ import type { ShownWarnings } from '../shown-warnings.ts';
 import type { TestMemory } from './memory.ts';
 import type { ReachedDefinitions } from './reached.ts';
 
-/** The objects that a run of tests uses. */
+/** The objects that a test run works with. */
 export interface TestDependencies {
   image: Image;
   places: Places;

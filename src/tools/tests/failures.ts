@@ -1,5 +1,4 @@
-// Renders the tests that did not pass, one failure per line. A line does not repeat what the lines above it
-// show.
+// Renders failed tests, one failure on each line. A line does not repeat the lines above it.
 
 import { basename } from 'node:path';
 import type { Place, TestFailure } from '../../image/wire/operations.ts';
@@ -10,23 +9,22 @@ import { hasNotPassed } from './memory.ts';
 import { frequencyText } from './repeated.ts';
 import { conditionName, type TestOutcome } from './results.ts';
 
-/** How failures are shown: at most LIMIT of them, with places that PLACES renders. SEED is that of the first run. */
+/** Options for showing failures. `seed` is the seed of the first run. */
 export interface Shown {
   limit: number;
   places: Places;
   seed?: number | undefined;
 }
 
-/** Returns a function that shortens the name of a test: it removes the package prefix, if all NAMES have the
- *  same one. */
+/** Returns a function that shortens the name of a test. It removes the package prefix when all NAMES have the
+ * same one. */
 export function shortNames(names: readonly string[]): (test: string) => string {
   const homes = new Set(names.map((name) => /^[^: ]+::/.exec(name)?.[0]));
   const [home] = homes;
   return (test) => (homes.size === 1 && home !== undefined ? test.slice(home.length) : test);
 }
 
-/** Returns the lines on those of TESTS that did not pass, at most LIMIT failures. SHORT shortens the name of
- *  a test. */
+/** Returns the lines on failed tests, at most `limit` failures. SHORT shortens the name of a test. */
 export function failureLines(
   tests: readonly TestOutcome[],
   { limit, places, seed }: Shown,
@@ -53,20 +51,19 @@ export function failureLines(
   const shown = entries.slice(0, limit).map(({ text }) => text);
   const rest = entries.slice(limit);
   const more = rest.reduce((sum, { counts = 1 }) => sum + counts, 0);
-  // A larger limit shows no more of failures that a line only counts.
+  // A larger limit does not help for failures that are only counted.
   const onlyCounted = rest.every(({ counts }) => counts !== undefined);
   if (more > 0) shown.push(`  ... ${more} more${onlyCounted ? '' : '; limit shows more'}`);
   return shown.join('\n');
 }
 
-/** A line about one failure. With COUNTS, a line that only says that there are this many more failures. */
+/** A line on one failure. With `counts`, the line only says that there are this many more failures. */
 interface FailureLine {
   text: string;
   counts?: number;
 }
 
-/** Returns TESTS with all runs of one test merged into one outcome. In Prove, a single check can be a
- *  test, which a loop repeats. */
+/** Merges all runs of a test into one outcome. In Prove, a single check in a loop can be a test. */
 function mergedRuns(tests: readonly TestOutcome[]): TestOutcome[] {
   const named = new Map<string, TestOutcome>();
   for (const test of tests) {
@@ -84,13 +81,12 @@ function mergedRuns(tests: readonly TestOutcome[]): TestOutcome[] {
   return [...named.values()];
 }
 
-/** At most this many failures of one check are shown. */
+/** Maximum number of failures of one check to show. */
 const OF_ONE_CHECK = 3;
 
-/** Returns the lines about the failures of TEST. WHERE renders a place. At most OF_ONE_CHECK failures of
- *  each check have lines. The others are counted: in a line behind those of their check or, when all
- *  failures are of one check, in the last line, together with the failures that the image has only
- *  counted. */
+/** Returns the lines on the failures of TEST. WHERE renders a place. Further failures of a check are counted
+ * in a line after those shown. When all failures are of one check, the last line also counts failures that
+ * the image did not report in detail. */
 function testLines(test: TestOutcome, where: (place: Place | undefined) => string): FailureLine[] {
   const { failures = [], failed = 0, errors = 0 } = test;
   const checks = [...groupBy(failures, checkKey).values()];
@@ -117,7 +113,6 @@ function testLines(test: TestOutcome, where: (place: Place | undefined) => strin
   return lines;
 }
 
-/** Returns FAILURES without duplicates. */
 function distinct(failures: readonly TestFailure[]): TestFailure[] {
   return [...new Map(failures.map((failure) => [JSON.stringify(failure), failure])).values()];
 }
@@ -126,9 +121,8 @@ function wholeText(failure: TestFailure, where: (place: Place | undefined) => st
   return [failureText(failure), where(failure.place)].filter(Boolean).join(', ');
 }
 
-/** Returns a short text for FAILURE when the line above it shows BEFORE, another failure of the same check,
- *  as in a loop. The text has only the values. Returns undefined when BEFORE is undefined, or when FAILURE
- *  has no value to show. */
+/** Returns only the values of FAILURE, for use below BEFORE, another failure of the same check. Returns
+ * undefined when there is no such failure or no value. */
 function againText(failure: TestFailure, before: TestFailure | undefined): string | undefined {
   if (before === undefined || failure.got === undefined) return undefined;
   const { expected } = failure;
@@ -136,23 +130,22 @@ function againText(failure: TestFailure, before: TestFailure | undefined): strin
   return `${failure.check === undefined ? '=' : 'got'} ${failure.got}${wanted}`;
 }
 
-/** Returns a key that is the same for all failures of one check: the failure without its values, as JSON. */
+/** Returns a key for all failures of one check: the failure without its values, as JSON. */
 function checkKey({ got: _, expected: __, ...rest }: TestFailure): string {
   return JSON.stringify(rest);
 }
 
-/** A line of a file. FILE is as the answer shows it, relative to the workspace. */
+/** A line of a file. `file` is relative to the workspace. */
 interface Line {
   file: string;
   line: string | undefined;
 }
 
-/** Shortens file names: the first mention of a file shows its path, later ones only its base name. A file
- *  with the same base name as an earlier one is always shown with its path. */
+/** Shortens file names. The first mention of a file has its path, later ones the base name. A file with the
+ * base name of another always has its path. */
 class ShownFiles {
   readonly #names = new Map<string, string>();
 
-  /** Returns LINE as FILE:LINE, shortened when possible. */
   at({ file, line }: Line): string {
     const name = basename(file);
     const known = this.#names.get(name);
@@ -161,19 +154,19 @@ class ShownFiles {
   }
 }
 
-/** True when PLACE is in the same top-level form as DEFINITION. */
+/** Returns true when PLACE is in the top-level form of DEFINITION. */
 function isWithin(place: Place | undefined, definition: Place | undefined): boolean {
   return place?.form !== undefined && place.file === definition?.file && place.form === definition?.form;
 }
 
-/** Returns the text for AT, the place of a failure, without what HEAD, the place of its test, already
- *  shows. */
+/** Returns the text for AT, the place of a failure, without the parts that HEAD, the place of its test,
+ * already shows. */
 function placeText(at: Line | undefined, head: Line | undefined, files: ShownFiles): string {
   if (at === undefined || (at.file === head?.file && at.line === head.line)) return '';
   return at.line !== undefined && at.file === head?.file ? `line ${at.line}` : `at ${files.at(at)}`;
 }
 
-/** At most this many characters of a test's output are shown, from its end. */
+/** Maximum number of characters of a test's output to show, from its end. */
 const OUTPUT = 300;
 
 function outputText(output = ''): string {
@@ -182,11 +175,12 @@ function outputText(output = ''): string {
   return `\n    wrote: ${text.length > OUTPUT ? `... ${text.slice(-OUTPUT)}` : text}`;
 }
 
-/** Returns what FAILURE says, in the form that its framework's members allow:
- *  CHECK and GOT: `(= 4 (f x)): got 3`; with a signalled condition: `(= 4 (f x)) signalled TYPE-ERROR: ...`.
- *  FORM, GOT and EXPECTED, as RT has them: `(f x) = 3, wanted 4`.
- *  TEXT alone: the framework's message; with CHECK or GOT it stands before these.
- *  Only TYPE and CONDITION, of an unexpected error: `TYPE-ERROR: ...`. */
+/** Returns the text of a failure. Frameworks set different members:
+ *  `check` and `got`: `(= 4 (f x)): got 3`
+ *  `check`, `type` and `condition`: `(= 4 (f x)) signalled TYPE-ERROR: ...`
+ *  `form`, `got` and `expected`, as in RT: `(f x) = 3, wanted 4`
+ *  `text`: the message of the framework, which comes first
+ *  `type` and `condition` only: `TYPE-ERROR: ...` */
 function failureText({ form, check, expected, got, text, type, condition }: TestFailure): string {
   const name = type && conditionName(type);
   const signalled = name && (condition ? `${name}: ${condition}` : name);

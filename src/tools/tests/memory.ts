@@ -1,43 +1,41 @@
-// Remembers the results of tests, to find which failed last and what has changed since.
+// Keeps the results of tests, to find failed tests and changes since the last run.
 
 import type { TestResult } from '../../image/wire/operations.ts';
 
-/** Differences between this run and the last run of each test, as names of tests. */
+/** Names of tests, by the change of their results since their last run. */
 export interface ChangedResults {
-  /** Tests that passed before and fail now. */
   broken: string[];
-  /** Tests that failed before and pass now. */
   fixed: string[];
-  /** Tests that ran for the first time, in systems that were tested before. */
+  /** Tests that ran for the first time. Their systems had run before. */
   fresh: string[];
-  /** Tests that ran when the same systems were tested last, and did not run now. */
+  /** Tests of the last run of the same systems that did not run this time. */
   missing: string[];
 }
 
-/** What is known of a test from its last run. */
+/** The last result of a test. */
 interface Known {
   passed: boolean;
-  /** The systems, joined by blanks, of the last run that tested whole systems and ran this test; '' when
-   *  there was none. */
+  /** The systems, joined by blanks, of the last run of whole systems with this test; '' when there was
+   * none. */
   systems: string;
-  /** The systems to whose tests this test belongs. Empty when the test only ran by name. */
+  /** The systems that include this test. Empty when the test only ran by name. */
   of: readonly string[];
 }
 
-/** Remembers the last result of each test. */
+/** The last result of each test. */
 export class TestMemory {
   readonly #tests = new Map<string, Known>();
-  /** The systems that were tested as a whole. */
+  /** The systems that ran as a whole. */
   readonly #tested = new Set<string>();
 
-  /** When the results that are remembered were: part of a sentence. */
+  /** A phrase for the time of the recorded results, such as 'before'. */
   readonly when: string;
 
   constructor(when = 'before') {
     this.when = when;
   }
 
-  /** Returns a copy for runs in another image, whose results do not count here. */
+  /** Returns a copy for runs in another image, so that those results are not recorded here. */
   copyFor(when: string): TestMemory {
     const copy = new TestMemory(when);
     for (const [test, known] of this.#tests) copy.#tests.set(test, known);
@@ -45,8 +43,8 @@ export class TestMemory {
     return copy;
   }
 
-  /** Returns the tests that failed when they last ran. With SYSTEM, considers only its tests and tests of
-   *  unknown systems. Returns undefined when none of the tests considered has run yet. */
+  /** Returns the tests that failed in their last run. SYSTEM limits them to its tests, and to tests of
+   * unknown systems. Returns undefined when no such test has run yet. */
   failed(system?: string): string[] | undefined {
     const isOf = ({ of }: Known) => system === undefined || of.length === 0 || of.includes(system);
     const tests = [...this.#tests].filter(([, known]) => isOf(known));
@@ -54,9 +52,8 @@ export class TestMemory {
     return tests.filter(([, { passed }]) => !passed).map(([test]) => test);
   }
 
-  /** Records the results of TESTS and returns what changed. SYSTEMS are the systems that were tested as a
-   *  whole; the list is empty when single tests ran. Forgets tests that ran when SYSTEMS were last tested as
-   *  a whole but did not run this time. */
+  /** Records the results of TESTS and returns the changes. SYSTEMS are those that ran as a whole, none for
+   * single tests. Removes tests that the last run of SYSTEMS had and this one lacks. */
   keep(tests: readonly TestResult[], systems: readonly string[]): ChangedResults {
     const difference: ChangedResults = { broken: [], fixed: [], fresh: [], missing: [] };
     const comparable = systems.length > 0 && systems.every((system) => this.#tested.has(system));
@@ -82,12 +79,12 @@ export class TestMemory {
   }
 }
 
-/** True when TEST did not pass. */
+/** Returns true when a test failed or did not finish. */
 export function hasNotPassed({ failed = 0, errors = 0, left }: TestResult): boolean {
   return failed + errors > 0 || left === true;
 }
 
-/** Returns for each of TESTS whether it passed every time that it ran. */
+/** Returns for each test whether it passed every time. */
 function outcomes(tests: readonly TestResult[]): Map<string, boolean> {
   const passed = new Map<string, boolean>();
   for (const test of tests) passed.set(test.test, passed.get(test.test) !== false && !hasNotPassed(test));

@@ -1,4 +1,4 @@
-// Chooses the systems of a test run, and loads what has changed in them before the run.
+// Chooses the systems of a test run, and loads their changed files.
 
 import type { Ending } from '../../image/wire/endings.ts';
 import { joinSections } from '../../kernel/reply.ts';
@@ -13,23 +13,22 @@ import { groupedWarnings } from '../remarks.ts';
 import { sameText } from '../shown-warnings.ts';
 import type { TestDependencies } from './dependencies.ts';
 
-/** The outcome of a preparation: the SYSTEMS to test, which are loaded, and the text SAID about their loads.
- *  Or, when the tests cannot run, FAILED, the result to return. */
+/** The outcome of a preparation: the loaded `systems` to test, and `said`, the text on their loads. When the
+ * tests cannot run, `failed` is the result to return. */
 export type Preparation = { systems: string[]; said: string } | { failed: Result };
 
-/** What to load, and the RESTARTS to take while it loads. */
+/** The system to load. `restarts` are invoked on errors during the load. */
 interface Wanted {
-  /** The only system to test; without it, all systems of the workspace that have tests. */
+  /** The system to test. Absent: all systems of the workspace with tests. */
   system?: string | undefined;
-  /** Without SYSTEM: whether to load only changes of systems that the image has loaded before. */
+  /** True to load only changes of systems that the image has loaded before. Only without `system`. */
   known?: boolean;
-  /** True when files were just edited. The answer then also says when their load gave no warnings. */
+  /** True after edits in the same call. The answer then also mentions a load without warnings. */
   edited?: boolean;
   restarts?: readonly string[] | undefined;
 }
 
-/** Loads what has changed in the wanted system and its tests, or in all systems of the workspace that have
- *  tests. */
+/** Loads the changes in the wanted system and its tests, or in all systems of the workspace with tests. */
 export async function prepare(
   dependencies: TestDependencies,
   { system, known = false, edited = false, restarts }: Wanted,
@@ -53,7 +52,7 @@ export async function prepare(
   for (const { name, force = false } of loads) {
     const loaded = await load(dependencies, { name, force, ...(restarts && { restarts }) }, context);
     if (loaded.failed && !loaded.lacks) return { failed: loaded.failed };
-    // This system lacks another one, so no tests run; but the changes of the other systems are still loaded.
+    // Another system is missing, so no tests run. The changes of the other systems are still loaded.
     lacking ??= loaded.failed;
     if (loaded.said !== '') said.push(loaded.said);
     warned ||= loaded.warned;
@@ -64,7 +63,6 @@ export async function prepare(
     : { systems, said: joinSections(said) };
 }
 
-/** Returns the result when the systems to test could not be determined. */
 function notPlanned(ending: Ending, places: Places): Result {
   const why =
     ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places);
@@ -75,9 +73,9 @@ function notPlanned(ending: Ending, places: Places): Result {
   };
 }
 
-/** Loads the system ASKED for. Returns the text about the load (`said`), and whether there were warnings
- *  (`warned`). If the load failed, also returns the result of the whole call (`failed`). `lacks` is true when
- *  ASDF does not find a system that the system needs. */
+/** Loads a system. Returns `said`, the text on the load, and `warned`, true when there were warnings.
+ * `failed` is the result of the call when the load failed. `lacks` is true when ASDF does not find a
+ * required system. */
 async function load(
   { image, places, shownWarnings }: TestDependencies,
   asked: { name: string; force: boolean; restarts?: readonly string[] },
@@ -91,10 +89,10 @@ async function load(
     return { said: '', warned: true, failed: { ...result, text: `No tests ran. ${result.text}` }, lacks };
   }
   const { data } = reply;
-  // Warnings of libraries compiled for the first time are not about this program.
+  // Warnings from the first compilation of a library do not concern this program.
   const warnings = (data.warnings ?? []).filter(({ file = '' }) => places.isOwn(file));
   const fresh = shownWarnings.keep(warnings);
-  // The text of the run lists the variables that kept their old value, since a DEFVAR sets no bound variable.
+  // The text of the run lists variables with old values, because a DEFVAR does not set a bound variable.
   const agreement = { ...data.value?.agreement, unset: [], unsetTotal: 0 };
   return {
     warned: warnings.length > 0,

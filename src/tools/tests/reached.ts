@@ -1,25 +1,24 @@
-// Remembers which definitions each test reached in its last run with coverage.
+// Keeps the definitions that each test reached in its last run with coverage.
 
 import type { TestResult } from '../../image/wire/operations.ts';
 import { nearest } from '../../kernel/nearest.ts';
 
-/** A definition whose coverage was measured. TEXT is the text of its form in FILE at that time. */
+/** A measured definition. `text` is its form in `file` at that time. */
 export interface Recorded {
   name: string;
   file: string;
   text: string;
 }
 
-/** The definitions that a test reached. DEFINITIONS are all that were measured. BITS is a hexadecimal number
- *  in which bit N, counted from the lowest, is 1 when the test reached definition N. */
+/** The definitions that a test reached. `definitions` are all measured ones. `bits` is a hexadecimal number:
+ * bit N, from the lowest, is 1 when the test reached definition N. */
 interface Reached {
   definitions: readonly Recorded[];
   bits: string;
 }
 
-/** The result of a search by name among the definitions that a run with coverage has measured. `name` and
- *  `tests`: the one definition found, and the tests that reached it. `several`: the names of all definitions
- *  found. `near`: no definition was found, and these names are similar. */
+/** The result of a search for a measured definition by name. `tests` reached the one definition found.
+ * `several` are the names when more than one was found. `near` are similar names when none was found. */
 export type Found = { name: string; tests: string[] } | { several: string[] } | { near: string[] };
 
 /** The definitions that each test reached in its last run with coverage. */
@@ -27,12 +26,10 @@ export class ReachedDefinitions {
   readonly #tests = new Map<string, Reached>();
   readonly #names = new Set<string>();
 
-  /** True when anything was recorded. */
   get any(): boolean {
     return this.#tests.size > 0;
   }
 
-  /** True when TEST was recorded. */
   has(test: string): boolean {
     return this.#tests.has(test);
   }
@@ -44,27 +41,25 @@ export class ReachedDefinitions {
       if (bits !== undefined) this.#tests.set(test, { definitions, bits });
   }
 
-  /** The files of the measured definitions. */
   get files(): string[] {
     const all = [...this.#tests.values()].flatMap(({ definitions }) => definitions.map(({ file }) => file));
     return [...new Set(all)];
   }
 
-  /** Returns the tests that reached a definition for which IS_ONE returns true. */
+  /** Returns the tests that reached a definition accepted by IS_ONE. */
   testsReaching(isOne: (definition: Recorded) => boolean): string[] {
     return [...this.#tests].flatMap(([test, { definitions, bits }]) =>
       definitions.some((each, index) => hasBit(bits, index) && isOne(each)) ? [test] : [],
     );
   }
 
-  /** Returns the tests that reached the definition NAME, as the image writes it; undefined when that
-   *  definition was never measured. */
+  /** Returns the tests that reached the definition NAME, as the image prints it; undefined when it was never
+   * measured. */
   testsOf(name: string): string[] | undefined {
     return this.#names.has(name) ? this.testsReaching((each) => each.name === name) : undefined;
   }
 
-  /** Finds definitions by NAME as people write it: in any case, with or without package, with #' or
-   *  without. */
+  /** Finds definitions by NAME as a person writes it: case, package and #' are optional. */
   find(name: string): Found {
     const wanted = name
       .trim()
@@ -84,7 +79,7 @@ export class ReachedDefinitions {
   }
 }
 
-/** Returns NAME in upper case and without its package. */
+/** Returns NAME in upper case without its package. */
 function bare(name: string): string {
   return name.toUpperCase().replace(/^(\(SETF )?.*?::?(?=[^:])/s, '$1');
 }

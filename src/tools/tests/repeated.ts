@@ -1,12 +1,12 @@
-// Sums up the runs of tests that are repeated.
+// Combines the results of repeated test runs.
 
 import { secondsText } from '../endings.ts';
 import { groupBy } from '../grouping.ts';
 import { hasNotPassed } from './memory.ts';
 import type { Frequency, TestOutcome } from './results.ts';
 
-/** Returns outcomes that stand for all RUNS: of each test those of the first run in which it failed, or else of its last
- *  run, with its frequency. Of a single run they are its own. */
+/** Returns one outcome of each test for all RUNS, with its frequency. It is that of the first failed run,
+ * otherwise of the last run. Outcomes of a single run are returned unchanged. */
 export function summedUp(runs: readonly (readonly TestOutcome[])[]): TestOutcome[] {
   const [only = [], ...others] = runs;
   if (others.length === 0) return [...only];
@@ -25,8 +25,8 @@ export function summedUp(runs: readonly (readonly TestOutcome[])[]): TestOutcome
   });
 }
 
-/** Returns what stands before the failures of a test that failed in RUNS; '' when it was not repeated. SEED is that of the
- *  first run, if it has one. */
+/** Returns the text before the failures of a repeated test; '' when it was not repeated. SEED is the seed of
+ * the first run. */
 export function frequencyText(runs: Frequency | undefined, seed: number | undefined): string {
   if (runs === undefined) return '';
   const { failed, of, first } = runs;
@@ -36,8 +36,8 @@ export function frequencyText(runs: Frequency | undefined, seed: number | undefi
     : `in ${failed} of ${of} runs, first in run ${first}${seeded}: `;
 }
 
-/** Why there are fewer runs than were asked for: the TIMEOUT, in seconds, was over, in the middle of the tests CUT; undefined
- *  when the ending of the last run tells. */
+/** A run count below the requested one. `timeout`, in seconds, ended the runs during the tests `cut`;
+ * undefined when the ending of the last run is the reason. */
 export interface Shortfall {
   made: number;
   asked: number;
@@ -45,7 +45,7 @@ export interface Shortfall {
   cut: readonly string[];
 }
 
-/** Returns the sentence on runs that were not made; '' when all were. */
+/** Returns the sentence on runs that were not made; '' when all were made. */
 export function shortfallText({ made, asked, timeout, cut }: Shortfall): string {
   if (asked === 1 || made >= asked) return '';
   const many = `Only ${made} of ${asked} runs ${made === 1 ? 'was' : 'were'} made`;

@@ -1,4 +1,4 @@
-// Sets variables before a test run to the values in their files: a load does not set a DEFVAR that is bound.
+// Sets variables to the values in their files before a test run, because a load does not set a bound DEFVAR.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -14,30 +14,29 @@ import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { NamedText, Places } from '../places.ts';
 import type { TestDependencies } from './dependencies.ts';
 
-/** Bare names of the operators that define a variable and take its value after the name. */
+/** Operators that define a variable, with the value after the name. */
 const DEFINERS: readonly string[] = ['DEFVAR', 'DEFPARAMETER', 'DEFGLOBAL'];
 
-/** Matches the standard operators that define something other than a variable. Any other operator that begins
- *  with DEF may be a macro that expands into a DEFVAR. */
+/** Matches the standard operators that define no variable. Any other operator that begins with DEF may be a
+ * macro for a DEFVAR. */
 const OTHERS =
   /^DEF(?:UN|MACRO|GENERIC|METHOD|CLASS|STRUCT|TYPE|SETF|PACKAGE|CONSTANT|INE-(?:COMPILER-MACRO|CONDITION|METHOD-COMBINATION|MODIFY-MACRO|SETF-EXPANDER|SYMBOL-MACRO))$/;
 
-/** At most this many variables with a similar name are searched. */
+/** Maximum number of variables with a similar name to search. */
 const SIMILAR = 500;
 
-/** The last sentence of errors about variables that cannot be set. */
 const NOTHING_DONE = 'No variable was set, and no tests ran.';
 
-/** A variable NAME, and the FORM that sets it, which must be read in the package HOME. */
+/** The form that sets a variable. `home` is the package for reading the form. */
 interface Setting {
   name: string;
   home: string;
   form: string;
 }
 
-/** Sets each of the variables NAMES by EVALUATING, the tool eval_form, so that the history and the journal
- *  record the change. Returns a sentence for the answer, or the failed evaluation. Throws a CallError, before
- *  any variable is set, when a definition is not found. */
+/** Sets the variables NAMES with EVALUATING, the tool eval_form, so that history and journal record the
+ * change. Returns a sentence for the answer, or the failed evaluation. Throws a CallError, before setting
+ * any variable, when a definition is not found. */
 export async function resetVariables(
   dependencies: TestDependencies,
   evaluating: Tool,
@@ -61,7 +60,7 @@ function failureText(name: string, set: readonly string[], why: string): string 
   return `No tests ran, because ${name} could not be set to what its file says.${before}\n\n${why}`;
 }
 
-/** Returns the setting of the variable ASKED. Throws a CallError when its definition is not found. */
+/** Returns the setting of a variable. Throws a CallError when its definition is not found. */
 async function settingOf(
   dependencies: TestDependencies,
   asked: string,
@@ -75,11 +74,11 @@ async function settingOf(
   const own = loaded.filter(isOwn);
   const all = own.length > 0 ? own : loaded;
   if (all.length === 0) {
-    // SBCL knows no file of a variable whose definition was evaluated last.
+    // SBCL has no file for a variable when its latest definition was evaluated.
     for await (const file of lispFiles(workspace, places, lookupBudget()))
       all.push(...definitionsIn(file, symbol, places).filter(isOwn));
   }
-  // The last definition in a file counts.
+  // The last definition in a file is the effective one.
   const definition = all.findLast(({ operator }) => DEFINERS.includes(bareTokenName(operator))) ?? all.at(-1);
   if (definition !== undefined && !definition.nested)
     return { name: symbol, home: definition.home, form: settingForm(symbol, definition) };
@@ -89,7 +88,7 @@ async function settingOf(
   );
 }
 
-/** Returns the definitions in FILE that give the variable SYMBOL a value, each with FILE as its path. */
+/** Returns the definitions in FILE that give the variable SYMBOL a value. */
 function definitionsIn(file: string, symbol: string, places: Places): (NamedText & { path: string })[] {
   return places
     .definitionsOf(file, unqualifiedName(symbol))
@@ -97,7 +96,7 @@ function definitionsIn(file: string, symbol: string, places: Places): (NamedText
     .map((definition) => ({ ...definition, path: file }));
 }
 
-/** True when TEXT, a form of OPERATOR that defines a variable, has a value after the name. */
+/** Returns true when TEXT, a form that OPERATOR begins, defines a variable with a value. */
 function hasValue(operator: string, text: string): boolean {
   const [, , value, ...more] = [...new FormReader(treeOf(text)).forms()].at(-1)?.elements ?? [];
   if (value === undefined) return false;
@@ -105,8 +104,8 @@ function hasValue(operator: string, text: string): boolean {
   return operator.startsWith('DEF') && !OTHERS.test(operator) && more.every(({ isString }) => isString);
 }
 
-/** Returns the form that sets the variable SYMBOL to the value in TEXT, its definition in the file at PATH.
- *  The image reads TEXT, so feature expressions and reader macros work. */
+/** Returns the form that sets SYMBOL to the value in its definition, `text`. The image reads `text`, so
+ * feature expressions and reader macros work. */
 function settingForm(symbol: string, { text, path }: { text: string; path: string }): string {
   const name = codeName(symbol);
   const file = JSON.stringify(path);
@@ -119,15 +118,14 @@ function settingForm(symbol: string, { text, path }: { text: string; path: strin
             (error "This definition gives it no value: ~S" definition))))`;
 }
 
-/** A variable, and the files that define it. */
 interface Variable {
   symbol: string;
   files: string[];
 }
 
-/** Returns the variable that the name ASKED means. Without a package prefix, that is the variable of the
- *  current package, or else the only variable of that name in any package. Throws a CallError when there is
- *  none, or there are several. ROOT is the folder of the workspace. */
+/** Returns the variable that ASKED names. Without a package prefix it is that of the current package,
+ * otherwise the only variable of this name. Throws a CallError when there is none, or when there are
+ * several. ROOT is the workspace folder. */
 async function variableNamed(
   image: Image,
   root: string,
@@ -159,8 +157,8 @@ async function variableAt(image: Image, name: string, context: CallContext): Pro
   return variable && { symbol, files: [...new Set(sources.flatMap(({ file }) => file ?? []))] };
 }
 
-/** Returns the qualified names of the variables NAME (without package) of all packages, those defined in
- *  files below ROOT first. */
+/** Returns the qualified names of all variables NAME (without package). Those defined below ROOT come
+ * first. */
 async function variablesElsewhere(
   image: Image,
   root: string,

@@ -1,31 +1,32 @@
-// Finds the outcome of each test of a run, even when the run was cut off or the image was lost.
+// Finds the outcome of each test in a run, even when the run was interrupted or the image was lost.
 
 import type { Ending } from '../../image/wire/endings.ts';
 import type { TestPart, TestResult, TestRunData } from '../../image/wire/operations.ts';
 import { secondsText } from '../endings.ts';
 
-/** In how many of the runs OF that had a test it failed, and in which of them first, counted from 1. */
+/** The number of runs in which a test failed, of all runs `of` with the test. `first` is the first failed
+ * run, counted from 1. */
 export interface Frequency {
   failed: number;
   of: number;
   first: number;
 }
 
-/** The result of a test. WHY is the reason when the test did not finish, RUNS how often it failed if it was repeated. */
+/** The result of a test. `why` is the reason when it did not finish. `runs` is its failure frequency when it
+ * was repeated. */
 export interface TestOutcome extends TestResult {
   why?: string;
   runs?: Frequency;
 }
 
-/** Returns the outcomes of the tests in the data of a run. ENDING, the ending of the run, shows why a test
- *  did not finish. */
+/** Returns the outcomes of the tests in a run. ENDING provides the reason why a test did not finish. */
 export function outcomesOf({ tests, parts = [] }: TestRunData, ending: Ending): TestOutcome[] {
   const told = tests ?? fromParts(parts);
   return told.map((test) => (test.left ? { ...test, why: whyLeft(ending) } : test));
 }
 
-/** Returns the results in PARTS, the reports of a run that did not end. A test that began but did not end is
- *  marked as left. */
+/** Returns the results in PARTS, the reports of an unfinished run. A test that began but did not end is
+ * marked as left. */
 function fromParts(parts: readonly TestPart[]): TestResult[] {
   const results: TestResult[] = [];
   for (const part of parts) {
@@ -40,17 +41,16 @@ function fromParts(parts: readonly TestPart[]): TestResult[] {
   return results;
 }
 
-/** Returns the type of a condition without its package, when that is of the language or of SBCL. */
+/** Returns the type of a condition, without its package when that belongs to the language or SBCL. */
 export function conditionName(type: string): string {
   return type.replace(/^(?:COMMON-LISP|SB-\w+)::/, '');
 }
 
-/** Returns the type and the text of a condition on one line. */
+/** Returns the type and text of a condition on one line. */
 export function signalledText({ type, text }: { type: string; text: string }): string {
   return `${conditionName(type)}: ${text.replace(/\s+/g, ' ')}`;
 }
 
-/** Returns why a test did not finish, in a run with this ENDING. */
 function whyLeft(ending: Ending): string {
   switch (ending.kind) {
     case 'lost':

@@ -1,5 +1,4 @@
-// The tool run_tests, which runs tests and shows which failed, and which ended differently than in their last
-// run.
+// The tool run_tests, which runs tests and shows failures, and changes since the last run.
 
 import { CallError, messageOf } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -88,8 +87,8 @@ const RUN_TESTS = {
 type Arguments = ArgumentsFor<typeof RUN_TESTS>;
 type Chosen = Pick<TestSelection, 'name' | 'again' | 'package' | 'touching'>;
 
-/** Returns the tool run_tests for IMAGE. EDITING makes the edits in `edits`, EVALUATING evaluates the forms
- *  in `then`. */
+/** Returns the tool run_tests for IMAGE. `editing` makes the edits in `edits`, `evaluating` evaluates the
+ * forms in `then`. */
 export function runTestsTool(
   image: Image,
   {
@@ -129,8 +128,7 @@ export function runTestsTool(
       const chosen = await chosenTests(dependencies, args);
       const edited = args.edits && toResult(await editing.handler({ edits: args.edits }, context));
       const ran = await perform(dependencies, evaluating, args, chosen, context).catch((error: unknown) => {
-        // The edits were made, so the answer must report them; and the forms in `then` are evaluated in any
-        // case.
+        // The edits were made, so the answer must report them. The forms in `then` are evaluated in any case.
         if (edited === undefined && args.then === undefined) throw error;
         return { data: {}, text: messageOf(error), failed: true };
       });
@@ -142,8 +140,8 @@ export function runTestsTool(
   });
 }
 
-/** Returns the preview that the user sees before a call with EDITS: the edits, the test run with its other
- *  arguments HOW, and the forms THEN that are evaluated afterwards. */
+/** Returns the preview for the user before a call with `edits`: the edits, the test run with its arguments,
+ * and the forms to evaluate afterwards. */
 async function previewOf(
   editing: Tool,
   { edits, then = [], ...how }: Arguments & { edits: readonly unknown[] },
@@ -168,8 +166,8 @@ async function previewOf(
   };
 }
 
-/** Returns RAN, the result of the tests, joined with the results of the edits before the tests and of the
- *  forms after them. */
+/** Joins RAN, the result of the tests, with the results of the edits before and of the forms after the
+ * tests. */
 function together(ran: Result, edited: Result | undefined, evaluated: Result | undefined): Result {
   if (edited === undefined && evaluated === undefined) return ran;
   return {
@@ -183,8 +181,8 @@ function together(ran: Result, edited: Result | undefined, evaluated: Result | u
   };
 }
 
-/** Loads changed code, resets the variables that ARGS names, and runs the CHOSEN tests. Without CHOSEN,
- *  runs all tests of the system in ARGS, or else of all systems of the workspace. */
+/** Loads changed code, resets the variables in the arguments, and runs the tests CHOSEN. Without CHOSEN, runs
+ * all tests of one system, or of all systems of the workspace. */
 async function perform(
   dependencies: TestDependencies,
   evaluating: Tool,
@@ -192,7 +190,7 @@ async function perform(
   chosen: Chosen | undefined,
   context: CallContext,
 ): Promise<Result> {
-  // A test that exists needs no more systems. `Run` loads the other systems when it does not find the test.
+  // An existing test needs no further systems. `Run` loads the others when it does not find the test.
   const known = chosen !== undefined && args.edits === undefined && args.reset === undefined;
   const { system, restarts } = args;
   const prepared = await prepare(
@@ -209,13 +207,13 @@ async function perform(
     ...(chosen ?? { systems }),
     ...(args.seed !== undefined && { seed: args.seed }),
   };
-  // An error in a test must not take a restart: the test fails.
+  // Restarts apply to the load only: an error in a test must fail the test.
   const { restarts: _, reset: __, ...how } = args;
   return new Run(dependencies, how, asked, joinSections([said, reset.said])).perform(context);
 }
 
-/** Returns the tests that ARGS choose; undefined when they choose whole systems. Throws a CallError for
- *  arguments that exclude each other, and when there are no such tests. */
+/** Returns the tests that the arguments choose; undefined for whole systems. Throws a CallError for arguments
+ * that exclude each other, and when there are no such tests. */
 async function chosenTests(dependencies: TestDependencies, args: Arguments): Promise<Chosen | undefined> {
   const { system, test, package: home, failed, touching } = args;
   const given = [
@@ -229,7 +227,7 @@ async function chosenTests(dependencies: TestDependencies, args: Arguments): Pro
   if (home !== undefined) return { package: home };
   if (touching !== undefined) return reaching(dependencies, touching);
   if (!failed) return undefined;
-  // The caller may write the name of a system as a Lisp symbol.
+  // Callers may write the name of a system as a Lisp symbol.
   const asked = system?.toLowerCase().replace(/^[#:]+/, '');
   const which = asked === undefined ? '' : ` of ${asked}`;
   const again = dependencies.memory.failed(asked);
@@ -240,8 +238,8 @@ async function chosenTests(dependencies: TestDependencies, args: Arguments): Pro
   return { again };
 }
 
-/** Returns the tests that reached the definition NAME when coverage was last recorded, and tests that reached
- *  any definition changed since. Throws a CallError when NAME was not measured. */
+/** Returns the tests that reached the definition NAME in their last run with coverage, and tests of
+ * definitions changed since. Throws a CallError when NAME was not measured. */
 async function reaching({ reached, places }: TestDependencies, name: string): Promise<Chosen> {
   if (!reached.any) {
     throw new CallError(

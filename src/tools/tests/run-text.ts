@@ -1,4 +1,4 @@
-// Renders a run of tests as text: totals, a line for each failure, and changes since the last run.
+// Renders a test run: totals, a line for each failure, and changes since the last run.
 
 import type { Ending } from '../../image/wire/endings.ts';
 import type { UnsetVariable } from '../../image/wire/operations.ts';
@@ -29,7 +29,7 @@ export interface Counts {
 export function countsOf(tests: readonly TestOutcome[]): Counts {
   const sum = (name: 'checks' | 'failed' | 'errors' | 'skipped' | 'expected') =>
     tests.reduce((total, test) => total + (test[name] ?? 0), 0);
-  // A test called with several arguments, or by several other tests, is one test.
+  // A test that is called with several arguments, or by several other tests, counts once.
   const named = (some: readonly TestOutcome[]) =>
     new Set(some.map(({ framework, test }) => `${framework} ${test}`)).size;
   return {
@@ -43,7 +43,7 @@ export function countsOf(tests: readonly TestOutcome[]): Counts {
   };
 }
 
-/** Returns the names of the tests that passed without a single check. */
+/** Returns the names of the tests that passed without any check. */
 export function uncheckedOf(tests: readonly TestOutcome[]): string[] {
   const isEmpty = (test: TestOutcome) =>
     !hasNotPassed(test) && [test.checks, test.skipped, test.expected].every((count = 0) => count === 0);
@@ -51,8 +51,8 @@ export function uncheckedOf(tests: readonly TestOutcome[]): string[] {
   return [...new Set(tests.map(({ test }) => test))].filter((test) => !others.has(test));
 }
 
-/** Returns the first line of the text. It has the variables with old values, because results that depend
- *  on these variables do not show how the program in the files behaves. */
+/** Returns the first line. It names variables with old values, because results that depend on these do not
+ * show how the program in the files behaves. */
 function headline({ what, unsetSaid, milliseconds }: TestRunReport, counts: Counts): string {
   const { tests, checks, skipped, expected, failedTests } = counts;
   const besides = [
@@ -68,11 +68,11 @@ function headline({ what, unsetSaid, milliseconds }: TestRunReport, counts: Coun
     : `${what}: ${failedTests} of ${of} ${failedTests === 1 ? 'fails' : 'fail'} ${end}`;
 }
 
-/** At most this many names are shown per kind of change. */
+/** Maximum number of names for each kind of change. */
 const NAMES = 10;
 
-/** Returns the lines on changes since the last run, which was WHEN. FAILED is the number of failed tests, SHORT
- *  shortens their names. */
+/** Returns the lines on changes since the last run. FAILED is the number of failed tests. SHORT shortens
+ * names. */
 function differenceLines(
   { difference: { broken, fixed, fresh, missing }, when }: TestRunReport,
   failed: number,
@@ -90,44 +90,43 @@ function differenceLines(
     .join('\n');
 }
 
-/** Returns a line with LABEL and the first few of the names, each shortened by SHORT; '' when there are no
- *  names. */
+/** Returns a line with LABEL and the first of NAMES, shortened by SHORT; '' when there are no names. */
 function namesLine(label: string, names: readonly string[], short: (name: string) => string): string {
   if (names.length === 0) return '';
   return `${label}: ${fewOf(names.map(short), NAMES)}`;
 }
 
-/** A test that the image still has, although its FILE, as it is shown, no longer has it. */
+/** A test that the image still has, although its file no longer has it. */
 export interface FormerTest {
   test: string;
   file: string;
 }
 
-/** A run and its results, as `runText` renders them. */
+/** A run and its results. */
 export interface TestRunReport {
-  /** What was tested, the subject of the first line. */
+  /** The tested systems or tests, as the subject of the first line. */
   what: string;
   tests: readonly TestOutcome[];
   difference: ChangedResults;
-  /** When the tests ran last, as TestMemory has it. */
+  /** A phrase for the time of the last run. */
   when: string;
-  /** Tests that were to run again, but that no framework has any more. */
+  /** Requested tests that no framework has any more. */
   gone: readonly string[];
-  /** Tests that did not run because their file no longer has them. */
+  /** Tests that did not run, because their file no longer has them. */
   former: readonly FormerTest[];
-  /** Tested systems in which no test of a known framework was seen. */
+  /** Tested systems without any test of a known framework. */
   unseen: readonly string[];
   /** Files that have changed since the image loaded them. */
   stale: readonly string[];
-  /** Variables that loads did not set again, perhaps only some of them. */
+  /** Variables that loads did not set, perhaps incomplete. */
   unset: readonly UnsetVariable[];
-  /** What the answer says of these. */
+  /** Texts of the answer on the variables in `unset`. */
   unsetSaid: UnsetTexts;
   ending: Ending;
   milliseconds: number;
-  /** The text about the loads before the run. */
+  /** The text on the loads before the run. */
   said: string;
-  /** Tests that ran because code that they reached has changed. */
+  /** Tests that ran because code in their coverage was changed. */
   changed: readonly string[];
   /** Tests that did not run and have no recorded coverage. */
   unrecorded: readonly string[];
@@ -135,9 +134,8 @@ export interface TestRunReport {
   losses: readonly string[];
   /** The sentence on runs that were not made. */
   shortfall: string;
-  /** The seed of the first run. */
   seed: number | undefined;
-  /** The sentence on tests that may not have run because an earlier one did not finish. */
+  /** The sentence on tests that may not have run, because an earlier one did not finish. */
   behind: string;
 }
 
@@ -171,8 +169,8 @@ export function runText(told: TestRunReport, shown: Shown): string {
   return joinSections([text, frameLines(ending, shown.places), said]);
 }
 
-/** Returns the lines on the checks that passed in the only one of TESTS, if they were recorded; '' when it has no other
- *  checks. */
+/** Returns lines on the passed checks when there is only one test and these checks were recorded; otherwise
+ * ''. */
 function passedLines([test, ...others]: readonly TestOutcome[]): string {
   const { passed = [], checks = 0, failed = 0, errors = 0, skipped = 0, expected = 0 } = test ?? {};
   if (others.length > 0 || passed.length === 0 || checks < 2) return '';
@@ -182,13 +180,13 @@ function passedLines([test, ...others]: readonly TestOutcome[]): string {
   return ['Passed:', ...rows, ...(hidden > 0 ? [`... ${hidden} more`] : [])].join('\n  ');
 }
 
-/** Returns the line on the tests NAMES that no framework knows by name; '' without any. */
+/** Returns the line on tests that no framework knows by name; '' when there are none. */
 export function goneLine(names: readonly string[]): string {
   const line = namesLine('Tests that no framework knows', names, (name) => name);
   return line && `${line}. To run a check without a name of its own, test its system.`;
 }
 
-/** Returns a line for each file on its TESTS that it no longer has; '' without any. */
+/** Returns a line for each file with the tests that it no longer has; '' when there are none. */
 export function formerLines(tests: readonly FormerTest[]): string {
   const files = groupBy(tests, ({ file }) => file);
   return [...files]
@@ -202,33 +200,33 @@ export function formerLines(tests: readonly FormerTest[]): string {
     .join('\n');
 }
 
-/** Returns the line on the tests NAMES without recorded coverage; '' without any. */
+/** Returns the line on tests without recorded coverage; '' when there are none. */
 export function unrecordedLine(names: readonly string[]): string {
   const have = names.length === 1 ? '1 test has' : `${names.length} tests have`;
   return namesLine(`${have} not run with coverage`, names, shortNames(names));
 }
 
-/** Returns the line on SYSTEMS, in which no test of a known framework was seen; '' without any. */
+/** Returns the line on SYSTEMS without any test of a known framework; '' when there are none. */
 function unseenLine(systems: readonly string[]): string {
   const line = namesLine('No test was seen of', systems, (name) => name);
   return line && `${line}. run_tests with that system shows what it wrote.`;
 }
 
-/** Returns the line on FILES, which have changed since the image loaded them; '' without any. */
+/** Returns the line on FILES that changed since the image loaded them; '' when there are none. */
 function staleLine(files: readonly string[]): string {
   const line = namesLine('Changed, but of no system that was tested, so not loaded', files, (name) => name);
   return line && `${line}. load_file loads it.`;
 }
 
-/** What an answer says of variables that loads did not set again: WHICH for its headline, and further LINES; both '' when
- *  there are none. */
+/** Texts on variables that loads did not set: `which` for the headline, and further `lines`. Both are '' when
+ * there are no such variables. */
 export interface UnsetTexts {
   which: string;
   lines: string;
 }
 
-/** Returns what to say of the UNSET variables, of which there are TOTAL. Those that the reader was TOLD with the same
- *  values are only named. */
+/** Returns the texts on UNSET, of which there are TOTAL. Variables that an earlier answer (TOLD) has with the
+ * same value are only named. */
 export function unsetTexts(
   unset: readonly UnsetVariable[],
   total = unset.length,
@@ -246,7 +244,8 @@ export function unsetTexts(
   return { which, lines };
 }
 
-/** Returns the line with the call that sets those of the UNSET variables whose definition says a value; '' without any. */
+/** Returns the line with the call that sets those of UNSET with a value in their definition; '' when there
+ * are none. */
 function resetLine(unset: readonly UnsetVariable[]): string {
   const known = unset.filter(({ says }) => says !== undefined);
   if (known.length === 0) return '';
@@ -255,7 +254,8 @@ function resetLine(unset: readonly UnsetVariable[]): string {
   return `To set ${which} before the tests, call run_tests with reset: [${names.join(', ')}].`;
 }
 
-/** Returns BEHIND when one of TESTS did not finish, else how the run ended; '' when it ended normally. */
+/** Returns BEHIND when a test did not finish, otherwise a text on the ending of the run; '' when it ended
+ * normally. */
 function behindText(tests: readonly TestOutcome[], ending: Ending, behind: string): string {
   if (tests.some(({ left }) => left)) return behind;
   if (ending.kind === 'done') return '';
@@ -264,7 +264,6 @@ function behindText(tests: readonly TestOutcome[], ending: Ending, behind: strin
     : [endingText({ ...ending, frames: [] } as Ending), behind].filter(Boolean).join(' ');
 }
 
-/** At most this many frames of an interrupted run are shown. */
 const FRAMES = 3;
 
 function frameLines(ending: Ending, places: Places): string {

@@ -1,4 +1,4 @@
-// Runs tests: in one round, or in several when some of them end the image or never end.
+// Runs tests in one round, or in several when some tests end the image or do not finish.
 
 import type { Reply } from '../../image/wire/call.ts';
 import type { Ending } from '../../image/wire/endings.ts';
@@ -28,20 +28,20 @@ import {
 } from './run-text.ts';
 import { nameResult, needsText, noTestsResult, nothingReached } from './without-results.ts';
 
-/** What to run: the tests of whole SYSTEMS, the test or suite NAME, the tests named in AGAIN, or the tests of
- *  PACKAGE. SEED makes random numbers repeat. */
+/** The tests to run: those of whole `systems`, the test or suite `name`, the tests `again`, or those of a
+ * `package`. `seed` makes random numbers repeatable. */
 export interface TestSelection {
   systems?: string[];
   name?: string;
   again?: string[];
-  /** Set when AGAIN has the tests that reached the definition NAME. CHANGED are further tests in AGAIN: these
-   *  did not reach NAME, but other code that has changed since. */
+  /** Given when `again` has the tests that reached the definition `name`. `changed` are tests in `again` that
+   * reached other, changed code instead. */
   touching?: { name: string; changed: string[] };
   package?: string;
   seed?: number;
 }
 
-/** How to run the tests: arguments of run_tests. */
+/** The arguments of run_tests on how the tests run. */
 interface How {
   readonly system?: string;
   readonly isolate?: boolean;
@@ -57,16 +57,16 @@ export class Run {
   readonly #dependencies: TestDependencies;
   readonly #how: How;
   readonly #asked: TestSelection;
-  /** The text about the loads before the run. */
+  /** The text on the loads before the run. */
   readonly #said: string;
-  /** Results of the earlier runs, when the tests are repeated. */
+  /** Outcomes of earlier runs, when the tests are repeated. */
   readonly #runs: TestOutcome[][] = [];
-  /** Results of the earlier rounds of this run. */
+  /** Outcomes of earlier rounds of this run. */
   readonly #outcomes: TestOutcome[] = [];
   readonly #coverage: CoverageData[] = [];
-  /** For each image lost between two tests: a sentence, and the number of outcomes that were known then. */
+  /** For each image lost between two tests: sentences, and the number of outcomes at that time. */
   readonly #losses: { text: string; later: string; ran: number }[] = [];
-  /** Tests that ran in an image that was lost, so that their coverage was lost too. */
+  /** Tests without coverage, because their image was lost. */
   readonly #unmeasured: string[] = [];
   #milliseconds = 0;
   #loadedAll = false;
@@ -78,10 +78,10 @@ export class Run {
     this.#said = said;
   }
 
-  /** Runs the tests in rounds and returns the result. When a round does not find the requested name, and no
-   *  system was given, the round is repeated once after all systems were loaded. With `isolate`, another
-   *  round follows when a test did not end or the image was lost. That round skips the tests that already
-   *  have an outcome. With `repeat` there are as many runs, unless the timeout ends them. */
+  /** Runs the tests in rounds and returns the result. When a round does not find the requested name, all
+   * systems are loaded and it is repeated once. With `isolate`, a further round with the remaining tests
+   * follows a test that did not finish. With `repeat`, there are that many runs, unless the timeout ends
+   * them. */
   async perform(context: CallContext): Promise<Result> {
     const { holds, places } = this.#dependencies;
     for (;;) {
@@ -135,22 +135,22 @@ export class Run {
     return reply;
   }
 
-  /** Returns the limit of a round: without `isolate`, what earlier runs have left of the timeout. */
+  /** Returns the limit of a round. Without `isolate`, it is the time that earlier runs left of the timeout. */
   #limit(): { limitMs?: number } {
     const { limitMs } = limitOption(this.#how);
     if (limitMs === undefined || this.#how.isolate) return limitOption(this.#how);
     return { limitMs: limitMs - this.#milliseconds };
   }
 
-  /** True when the tests run once more after the run that REPLY ended. */
+  /** Returns true when the tests run again after the run that REPLY ended. */
   #isRepeated({ data: { tests = [] }, ending }: Reply<'test-run'>, { signal }: CallContext): boolean {
     const { repeat = 1 } = this.#how;
     if (ending.kind !== 'done' || tests.length + this.#outcomes.length === 0 || signal?.aborted) return false;
     return this.#runs.length + 1 < repeat && (this.#limit().limitMs ?? 1) > 0;
   }
 
-  /** Records the coverage of a round, and which definitions its tests reached. Without coverage in DATA,
-   *  notes that these tests were not measured. */
+  /** Records the coverage of a round, and the definitions that each test reached. Without coverage, records
+   * the tests as unmeasured. */
   #keepReached({ data, ending }: Reply<'test-run'>): void {
     const { coverage, tests = [] } = data;
     if (coverage === undefined) {
@@ -162,7 +162,7 @@ export class Run {
     reached.keep(recordedOf(coverage, places), tests);
   }
 
-  /** Records the loss of the image, described by DATA and ENDING, if it was lost between two tests. */
+  /** Records the loss of the image, when it was lost between two tests. */
   #noteLoss(data: Reply<'test-run'>['data'], ending: Extract<Ending, { kind: 'lost' }>): void {
     const tests = outcomesOf(data, ending);
     const behind = tests.at(-1)?.test;
@@ -177,8 +177,8 @@ export class Run {
     });
   }
 
-  /** True when another round must follow the one that returned REPLY. This needs `isolate`, a round that
-   *  ended early because of a test or a lost image, and a test whose outcome was not known before. */
+  /** Returns true when another round follows. This needs `isolate`, a round that a test or a lost image ended
+   * early, and a new outcome. */
   #goesOn({ data, ending }: Reply<'test-run'>, { signal }: CallContext): boolean {
     if (!this.#how.isolate || ending.kind === 'done' || signal?.aborted || data.held) return false;
     const known = new Set(this.#outcomes.map(({ test }) => test));
@@ -186,15 +186,15 @@ export class Run {
     return outcomesOf(data, ending).some(({ test, left }) => (left || lost) && !known.has(test));
   }
 
-  /** Returns the result of the run. REPLY is the reply of the last round. HELD: an error was held during the
-   *  run. TOLD knows what the reader was told before. */
+  /** Returns the result of the run. REPLY is that of the last round. HELD is true when an error was held
+   * during the run. */
   #result(reply: Reply<'test-run'>, held: boolean, told?: ToldBefore): Result {
     const { data, ending } = reply;
     const { value, gone = [] } = data;
     if (value && isLookupFailure(value)) return { ...lookupResult(value), failed: true };
     if (value !== undefined) return nameResult(value);
     const last = [...this.#outcomes, ...outcomesOf(data, ending)];
-    // What the timeout cuts after whole runs has not failed.
+    // A test that the timeout interrupts after complete runs has not failed.
     const isCut = this.#runs.length > 0 && ending.kind === 'interrupted' && ending.reason === 'timeout';
     const runs = [...this.#runs, isCut ? last.filter(({ left }) => !left) : last];
     const tests = summedUp(runs);
@@ -216,8 +216,8 @@ export class Run {
     return noTestsResult(this.#what(), reply, joinSections(said), places);
   }
 
-  /** Returns the sentence on runs that were not made, when ENDING is that of the last one, and its timeout cut the tests
-   *  CUT; '' when all were made. */
+  /** Returns the sentence on runs that were not made; '' when all were made. The timeout of the last run
+   * interrupted the tests CUT. */
   #shortfall(ending: Ending, cut: readonly TestOutcome[]): string {
     const { repeat: asked = 1, timeout } = this.#how;
     const isDone = ending.kind === 'done';
@@ -230,15 +230,12 @@ export class Run {
     });
   }
 
-  /** Returns the tests in DATA that did not run because their files no longer have them. */
   #former({ former = [] }: Reply<'test-run'>['data']): FormerTest[] {
     return former.map(({ test, file }) => ({ test, file: this.#dependencies.places.fileName(file) }));
   }
 
-  /** Returns the result of a run in which TESTS ran. REPLY is the reply of the last round. UNRECORDED are the
-   *  names of tests that did not run and have no recorded coverage. HELD: an error was held during the
-   *  run. UNSET says which variables were not set again. TOTAL is the number of outcomes in all runs, SHORTFALL the
-   *  sentence on runs that were not made. */
+  /** Returns the result of a run with TESTS. REPLY is that of the last round. `unrecorded` are tests that did
+   * not run and have no recorded coverage. `total` is the number of outcomes in all runs. */
   #toldResult(
     reply: Reply<'test-run'>,
     tests: readonly TestOutcome[],
@@ -294,7 +291,7 @@ export class Run {
     };
   }
 
-  /** Returns whether the run failed, and the data of the result, COVERAGE included. */
+  /** Returns whether the run failed, and the data of the result. */
   #verdict(
     { tests, difference, former, unseen, stale, unset, ending, changed, unrecorded, losses }: TestRunReport,
     coverage: object | undefined,
@@ -318,7 +315,6 @@ export class Run {
     return { data, failed };
   }
 
-  /** Returns the coverage of the run, if the call requested it. */
   #covered(): { data?: object; text: string } | undefined {
     if (!this.#how.coverage) return undefined;
     if (this.#coverage.length === 0)
@@ -329,8 +325,8 @@ export class Run {
     return { data: { ...coverage, lost: this.#unmeasured }, text: text.filter(Boolean).join('\n') };
   }
 
-  /** Returns the sentence that says which tests may not have run when one of TESTS did not finish; '' when
-   *  there is nothing to say. REPLY and HELD are as in #result. */
+  /** Returns the sentence on tests that may not have run, because one of TESTS did not finish; '' when there
+   * are none. */
   #behind(tests: readonly TestOutcome[], { data, ending }: Reply<'test-run'>, held: boolean): string {
     const ran = new Set([...tests.map(({ test }) => test), ...(data.gone ?? [])]);
     const left = (this.#asked.again ?? []).filter((test) => !ran.has(test));
@@ -342,7 +338,6 @@ export class Run {
     return held ? `The run ended there: once an error was held, isolate does not go on.${which}` : '';
   }
 
-  /** Returns what was tested, as the subject of the headline. */
   #what(): string {
     const { systems, name, package: home, touching } = this.#asked;
     const again = touching === undefined ? 'Tests that failed before' : `Tests that reach ${touching.name}`;
@@ -351,12 +346,12 @@ export class Run {
   }
 }
 
-/** Returns TESTS without the callers of a test that did not finish. They did not finish either, and so must
- *  run again in the next round, which skips that test. */
+/** Returns TESTS without the callers of a test that did not finish. The callers did not finish either, so
+ * they run again in the next round, without that test. */
 function withoutCallers(tests: readonly TestOutcome[]): TestOutcome[] {
   const innermost = tests.findLastIndex(({ left }) => left);
   return tests.filter(({ left }, index) => !left || index === innermost);
 }
 
-/** At most this many failures are shown by default. */
+/** Default maximum number of failures to show. */
 const LIMIT = 20;

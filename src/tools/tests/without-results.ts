@@ -1,4 +1,4 @@
-// Renders runs in which no test was seen: none ran, or their framework is unknown.
+// Renders runs without any recognized test: none ran, or their framework is unknown.
 
 import type { Reply } from '../../image/wire/call.ts';
 import { wholeText } from '../../image/wire/endings.ts';
@@ -19,7 +19,7 @@ const UNMEASURED = {
 };
 
 /** Returns the result for a test name that is unknown or ambiguous, or for coverage that cannot be
- *  measured. */
+ * measured. */
 export function nameResult({ missing, several, unmeasured, known = [] }: TestLookup): Result {
   if (unmeasured !== undefined)
     return { data: { unmeasured }, text: `${UNMEASURED[unmeasured]} Nothing ran.`, failed: true };
@@ -37,11 +37,11 @@ export function nameResult({ missing, several, unmeasured, known = [] }: TestLoo
   return { data: { missing, several, known }, text, failed: true };
 }
 
-/** What to do when tests that reach a definition may not have run with coverage yet. */
+/** Advice when new tests may not have run with coverage yet. */
 const IF_ADDED = 'If tests were added since, call run_tests with coverage: true first.';
 
-/** Returns the result when there is no test to run that reached the definition NAME. GONE are tests that
- *  reached NAME but do not exist any more, UNRECORDED tests without recorded coverage. */
+/** Returns the result when no test to run reached the definition NAME. GONE are tests that no longer exist,
+ * UNRECORDED tests without recorded coverage. */
 export function nothingReached(name: string, gone: readonly string[], unrecorded: readonly string[]): Result {
   const lines = [
     gone.length > 0
@@ -56,16 +56,16 @@ export function nothingReached(name: string, gone: readonly string[], unrecorded
   };
 }
 
-/** Returns the sentences on NEEDS: systems that a run needs and that ASDF does not find. */
+/** Returns sentences on required systems that ASDF does not find. */
 export function needsText(needs: NonNullable<TestRunData['needs']>, places: Places): string {
   return needs.map((each) => missingText(each, places, 'tested')).join(' ');
 }
 
-/** At most this many characters of output are shown: the last ones, since frameworks print totals there. */
+/** Maximum number of characters of output to show, from its end, where frameworks print totals. */
 const OUTPUT = 1000;
 
-/** Returns OUTPUT with runs of spaces and of punctuation shortened, since these are only columns, rulers or
- *  dots of passing tests. */
+/** Returns OUTPUT with runs of spaces and punctuation shortened. Such runs are columns, rulers, or dots of
+ * passed tests. */
 function plainly(output: string): string {
   const plain = output
     .trim()
@@ -74,8 +74,8 @@ function plainly(output: string): string {
   return foldedLines(plain);
 }
 
-/** Returns the result of a run in which no test was seen. WHAT names what was tested, SAID is the text about
- *  the loads before the run. */
+/** Returns the result of a run without any recognized test. WHAT names the tested systems, SAID is the text
+ * on the loads before the run. */
 export function noTestsResult(
   what: string,
   { data, ending, output }: Reply<'test-run'>,
