@@ -178,8 +178,9 @@ the same file made."
          (not (eql (identity-form method) (identity-form other))))))
 
 (defun doubled-methods (log)
-  "Return a list of DOUBLED structures for methods that the load of a file has replaced, so that two
-forms of the file define the same method. LOG is the LOG of a TOUCHED structure, newest first."
+  "Two forms of a file can define the same method. Return a list of DOUBLED structures for the
+methods that another form of the same file has replaced during a load. LOG is the LOG of a TOUCHED
+structure, newest first."
   (loop with methods = (remove-if #'symbolp log)
         for (name . other) in methods
         for taker = (and (null (sb-mop:method-generic-function other))

@@ -30,8 +30,8 @@ packages. LOG is the LOG of a TOUCHED structure. SERIAL is the number of the loa
           collect (make-definition :function name function serial)))
 
 (defun new-definitions (touched serial)
-  "Return a list of new DEFINITION structures for all definitions made according to TOUCHED, a
-TOUCHED structure. SERIAL is the number of the load or evaluation."
+  "Return a list of new DEFINITION structures for all definitions that, according to the TOUCHED
+structure TOUCHED, were made. SERIAL is the number of the load or evaluation."
   (let ((new '()))
     (maphash (lambda (symbol before)
                (map-definitions (lambda (kind name identity)

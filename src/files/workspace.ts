@@ -39,7 +39,8 @@ interface WorkspaceFolders {
   elsewhere?: string | undefined;
   /** The editors of the user. */
   editors?: FileEditors;
-  /** The last change of a file. Workspaces over the same files share this. */
+  /** The change of a file that began last. The next change waits for it, also in other workspaces with the
+   *  same `changes`. */
   changes?: { last: Promise<unknown> };
 }
 

@@ -1,5 +1,5 @@
-// Runs calls in a fresh image: a new process, with a folder of fasls of its own, that ends with the call. Tells what
-// differs from the running image.
+// Runs calls in a fresh image: a new process, with a folder of fasls of its own, that ends with the call. The
+// answer lists how the fresh image differs from the running one.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { CallError } from '../errors.ts';
@@ -56,7 +56,7 @@ export function withFresh(tool: Tool, running: ToolDependencies, way: FreshWay):
       const { fresh: kind, ...call } = args;
       if (kind === undefined) return tool.handler(call, context);
       checkFresh(call);
-      // What the reader was told is about the running image.
+      // `told` records what answers have said about the running image, so it does not apply to a fresh one.
       const { told: _, ...alone } = context;
       return withTemporaryFolder((folder) => {
         const own = { running, way, args: call, context: alone, folder, warnings: new ShownWarnings() };
@@ -108,8 +108,8 @@ async function build(
   return result?.failed ? result : undefined;
 }
 
-/** Loads STEPS in the image of FRESH, and performs CALL there. BUILT is there when another image has made the fasls of
- *  STEPS and of OWN, the file that the call loads. */
+/** Loads STEPS in the image of FRESH, and performs CALL there. BUILT is given when another image has
+ *  compiled STEPS and OWN, the file that CALL loads. Then their fasls are loaded. */
 async function performIn(
   fresh: ToolDependencies,
   call: FreshCall,
@@ -120,7 +120,7 @@ async function performIn(
   const failed = await loadSteps(call, fresh, steps, built !== undefined);
   const which = built ? ', from the fasls that another has built' : '';
   if (failed) return marked(running, failed, which, [NOT_RUN]);
-  // What a form does is no difference.
+  // A call that loads nothing is compared before it runs, because its effects are no difference.
   const early = way.build || way.file ? undefined : await differences(call, fresh);
   const result = built?.own
     ? await loadStep(call, fresh, built.own, steps.length, true)
@@ -132,8 +132,8 @@ async function performIn(
   return marked(running, result, `${which}${after}`, [...notices.map(noticeText), compared]);
 }
 
-/** Returns RESULT marked as from a fresh image, with a phrase on WHICH one, and with MORE sections. RUNNING is of the
- *  session's own image. */
+/** Returns RESULT with a headline that it comes from a fresh image, followed by the phrase WHICH, and with
+ *  MORE sections. The first argument belongs to the running image. */
 function marked({ image }: ToolDependencies, result: Result, which: string, more: readonly string[]): Result {
   const { unfound: _, ...kept } = result;
   const whose = image.isAttached ? " of live-lisp, not the user's" : '';
@@ -199,7 +199,8 @@ function newsLine(files: readonly string[]): string[] {
   return [`${many} not shown by its loads: ${[...new Set(files)].join(', ')}.`];
 }
 
-/** Returns lines on what THEN, the inventory of the running image, and NOW, that of a fresh one, have differently. */
+/** Returns lines on the differences between THEN, the inventory of the running image, and NOW, that of a
+ *  fresh one. */
 function inventoryLines(then: Inventory, now: Inventory): string[] {
   const [all = [], loaded = []] = [now.files, then.files];
   const unloaded = all.length - loaded.length;

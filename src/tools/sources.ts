@@ -12,10 +12,10 @@ import type { Features } from '../source/form.ts';
 import { SourceText } from '../source/text.ts';
 import { TopLevelForms } from '../source/top-level.ts';
 
-/** TOLD is a fingerprint of a file's stat data. SETTLED is true when every later write changes the
+/** FINGERPRINT is made of a file's stat data. SETTLED is true when every later write changes the
  *  fingerprint. */
 interface Version {
-  told: string;
+  fingerprint: string;
   settled: boolean;
 }
 
@@ -81,9 +81,9 @@ const TICK_MS = 50;
 /** Seconds from the epoch of Lisp (1900) to the epoch of Unix (1970). */
 const EPOCH = 2_208_988_800;
 
-/** Reads a file that is where the image is. `isOne` tells whether a name stands for one. `read` returns its octets and
- *  when it was written (universal time), or undefined when it cannot be read. If it still has the date WRITTEN, the
- *  octets are left out. */
+/** Reads files on the machine of the image, when that is another machine. `isOne` returns whether a name
+ *  stands for such a file. `read` returns its octets and its write date in universal time, or undefined
+ *  when it cannot be read. It leaves out the octets if the file still has the date WRITTEN. */
 export interface ReadElsewhere {
   isOne(file: string): boolean;
   read(
@@ -97,7 +97,8 @@ export type ReadLoaded = (
   versions: Operations['loaded-texts']['args']['versions'],
 ) => Promise<readonly LoadedText[]>;
 
-/** The newest version of each file read, and the versions that the image loaded of files written since. */
+/** Caches the newest version of each file that was read. For a file that was written after the image had
+ *  loaded it, also caches the version that the image loaded. */
 export class Sources {
   readonly #newest = new Map<string, Source>();
   readonly #loaded = new Map<string, LoadedVersion>();
@@ -111,9 +112,9 @@ export class Sources {
   readonly #elsewhere: ReadElsewhere | undefined;
   readonly #readLoaded: ReadLoaded;
 
-  /** FEATURES returns the features to read files under. FORBIDS returns why the file at a real path may not
-   *  be read. ELSEWHERE reads files that are where the image is. READ_LOADED asks the image
-   *  for what it loaded. */
+  /** FEATURES returns the features to read files under. FORBIDS returns why the file at a real path may
+   *  not be read. ELSEWHERE reads files on the machine of the image. READ_LOADED asks the image for the
+   *  texts that it loaded. */
   constructor(
     features: () => Features,
     readLoaded: ReadLoaded,
@@ -165,7 +166,7 @@ export class Sources {
     for (const [index, [key, { file, mark, now }]] of [...wanted].entries()) {
       const { text, features } = found[index] ?? {};
       if (features === undefined) continue;
-      const version = { told: mark, settled: true };
+      const version = { fingerprint: mark, settled: true };
       const octets = text === undefined ? undefined : Buffer.from(text, 'latin1');
       const source = octets ? new Source(file, version, 0, octets, this.#features) : now;
       this.#loaded.set(key, { source, features: new Set(features) });
@@ -198,7 +199,7 @@ export class Sources {
     const found = await this.#elsewhere?.read(file, kept?.written);
     if (found === undefined) return undefined;
     if (found.octets === undefined) return kept;
-    const version = { told: String(found.written), settled: true };
+    const version = { fingerprint: String(found.written), settled: true };
     return new Source(file, version, found.written, found.octets, this.#features);
   }
 
@@ -214,7 +215,9 @@ export class Sources {
   /** Returns the cached version of FILE when STATS prove that it is current. */
   #unchanged(file: string, stats: Stats): Source | undefined {
     const kept = this.#newest.get(file);
-    return kept?.version.settled && kept.version.told === versionOf(stats).told ? kept : undefined;
+    return kept?.version.settled && kept.version.fingerprint === versionOf(stats).fingerprint
+      ? kept
+      : undefined;
   }
 
   #take(file: string, { octets, stats }: RegularFile): Source {
@@ -237,9 +240,9 @@ export class Sources {
     return this.#features();
   }
 
-  /** Returns the version that the image loaded of the file of PLACE, which is NOW; undefined when it is not
-   *  known. A file of which the image knows no version counts as loaded if it was not written since this
-   *  server started. */
+  /** Returns the version of PLACE's file that the image has loaded; undefined when it is not known. NOW is
+   *  the present version of the file. If the image does not know the date of its version, NOW counts as
+   *  loaded unless it was written after this server started. */
   loadedVersion({ file = '', mark, undated, written }: Place, now: Source): LoadedVersion | undefined {
     if (mark !== undefined && mark !== now.digest) return this.#loaded.get(keyOf(file, mark));
     const another = undated ? now.written >= this.#begun : written !== undefined && written !== now.written;
@@ -276,5 +279,5 @@ function fnvHashOf(octets: Uint8Array): string {
 
 /** Returns the version that STATS describe. A program can set mtime to any value, but not ctime. */
 function versionOf({ mtimeMs, ctimeMs, size, ino }: Stats): Version {
-  return { told: `${mtimeMs} ${ctimeMs} ${size} ${ino}`, settled: Date.now() > ctimeMs + TICK_MS };
+  return { fingerprint: `${mtimeMs} ${ctimeMs} ${size} ${ino}`, settled: Date.now() > ctimeMs + TICK_MS };
 }

@@ -20,9 +20,9 @@ import { codeCaller } from '../wire/origin.ts';
 import { type Served, servedName, servedSince } from '../wire/served.ts';
 
 interface ChoiceOptions {
-  /** The value of --image. `own`: an image that the server starts. `auto`: an image to which servers of this
-   *  workspace can attach or, if there is none, an own image. Otherwise the name of an image to which servers
-   *  can attach. */
+  /** The value of --image. `own`: an image that the server starts. `auto`: an image to which servers of
+   *  this workspace can attach or, if there is none, an image that the server starts. Otherwise the name
+   *  of an image to which servers can attach. */
   choice: string;
   /** Folder with the sockets of the images to which servers can attach; undefined when this user has no home
    *  folder. */
@@ -31,13 +31,13 @@ interface ChoiceOptions {
   root: string;
   /** True when a real path is too wide for a workspace. */
   isTooWide: (real: string) => boolean;
-  /** The flag, if given, because of which `auto` means an own image. */
+  /** The flag, if one is given, that makes `auto` choose an image that the server starts. */
   keptOwnBy: string | undefined;
   /** Returns a new image that the server itself runs, as opposed to one that somebody else runs. */
   makeOwn: () => SbclImage;
   /** Options for an image that somebody else runs. */
   attached: Omit<AttachedOptions, 'find'>;
-  /** Finds the image when the choice is not its name, but a Swank or a command that leads to it. */
+  /** Finds the image when --image gives the address of a Swank server or a command instead of a name. */
   findByAddress?: (() => Promise<Served>) | undefined;
 }
 

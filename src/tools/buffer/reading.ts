@@ -144,7 +144,9 @@ function rangeOf(args: RangeArguments, { forData = false }: CallContext): Range 
   return { first, last, limit, whole: forData };
 }
 
-/** Returns those lines of EXCERPT, of the file NAME, that RANGE requests and one answer can hold. */
+/** Returns the result with the lines of EXCERPT that RANGE requests, as many as fit in one answer. Throws
+ *  a CallError when EXCERPT is a reason why the file NAME cannot be shown, or when RANGE begins after its
+ *  end. */
 function excerptResult(
   name: string,
   excerpt: Excerpt | string,
