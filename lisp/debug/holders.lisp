@@ -1,5 +1,5 @@
 ;;;; The operation holders: finds what keeps an object alive. WALK goes through all objects that the
-;;;; program can reach, the nearest first, and PATH-TO tells the way to one of them. Nothing here
+;;;; program can reach, the nearest first, and WAY-TO returns the way to one of them. Nothing here
 ;;;; looks at the memory of other threads or walks the heap, so other threads go on meanwhile. What
 ;;;; the agent itself refers to is never reached: its symbols are no roots, and its structures are
 ;;;; not looked into.
@@ -13,7 +13,7 @@
   ;; Each object takes about 90 octets of a table while that grows.
   (max 0 (min *walk-limit* (floor (- **heap-size** (heap-usage)) 150))))
 
-(defparameter *hit-limit* 1000 "The maximum number of references that are kept, to tell their ways.")
+(defparameter *hit-limit* 1000 "The maximum number of references whose ways are found.")
 
 (defstruct (thread-root (:constructor make-thread-root (thread symbol)))
   "A place in which the thread named THREAD holds objects: its binding of SYMBOL, or if that is NIL,
@@ -62,8 +62,9 @@ key."
   (funcall visit (symbol-plist symbol) :plist symbol))
 
 (defun map-references (visit object)
-  "Call VISIT with each object that OBJECT keeps alive, a keyword that says how, and what tells this
-reference from others of its kind."
+  "Call VISIT with three arguments for each object that OBJECT keeps alive: this object, the kind of
+the reference as a keyword, and NIL or a detail that no other reference of this kind has, such as an
+index."
   (flet ((tell (value kind &optional detail) (funcall visit value kind detail)))
     (typecase object
       (cons (tell (car object) :element) (tell (cdr object) :rest))
@@ -82,8 +83,9 @@ reference from others of its kind."
       (t (when (value-cell-p object) (tell (cell-value object) :cell))))))
 
 (defun holding-p (object)
-  "True when OBJECT can keep others alive. Leave out symbols with a package, which are roots, EQL
-specializers, whose objects their methods tell, and what the agent has made."
+  "True when OBJECT can keep others alive. Return false for symbols with a package, because they are
+roots; for EQL specializers, because MAP-REFERENCES visits their objects from the methods; and for
+objects of the agent."
   (typecase object
     (symbol (null (symbol-package object)))
     ((or package pathname sb-mop:eql-specializer) nil)
@@ -234,8 +236,8 @@ and OBJECT the last."
         finally (return way)))
 
 (defun reference-kind (holder object)
-  "Return two values that tell how HOLDER refers to OBJECT, as MAP-REFERENCES passes them. Return NIL
-if it does not any more."
+  "Return the kind and the detail of the reference from HOLDER to OBJECT, as MAP-REFERENCES passes
+them. Return NIL if HOLDER does not refer to OBJECT any more."
   (if (thread-root-p holder)
       (values :thread holder)
       (block nil

@@ -70,8 +70,8 @@ and return NIL if *SEARCHED-HEAP* octets or more are in use, since that would ta
       t)))
 
 (defun count-with-garbage (wanted)
-  "Return the number of instances in the heap of which the predicate WANTED is true, with those that
-are garbage, or NIL if WALK-HEAP does nothing."
+  "Return the number of instances in the heap that satisfy the predicate WANTED, garbage included,
+or NIL if WALK-HEAP does nothing."
   (let ((count 0))
     (when (walk-heap (lambda (object type size)
                        (declare (ignore type size))
@@ -82,9 +82,9 @@ are garbage, or NIL if WALK-HEAP does nothing."
       count)))
 
 (defun count-objects (wanted)
-  "Return the number of instances in the heap of which the predicate WANTED is true, or NIL if
-WALK-HEAP does nothing. WANTED must not change them, as TYPEP can. If there are any, collect
-garbage, which does not count."
+  "Return the number of instances in the heap that satisfy the predicate WANTED, or NIL if WALK-HEAP
+does nothing. WANTED must not change the instances, as TYPEP can. If there are any, collect garbage
+and count again, since garbage does not count."
   (let ((count (count-with-garbage wanted)))
     (cond ((or (null count) (zerop count)) count)
           (t (clear-stack)

@@ -32,8 +32,8 @@ loaded: its name, its value, and the value in the file. Return NIL if the progra
               "says" (and (stringp says) (shortened *says-limit* says))))))
 
 (defun listing-order (entries)
-  "Return the list ENTRIES of (DEFINITION FILE) lists, with those first that no answer has listed
-yet as no longer in their file."
+  "Return ENTRIES, a list of (DEFINITION FILE) lists, in another order: definitions that no answer
+has listed yet as missing from their file come first."
   (append (remove-if #'listed-p entries :key #'first)
           (remove-if-not #'listed-p entries :key #'first)))
 
@@ -45,7 +45,7 @@ yet as no longer in their file."
   (by string :optional "The beginning of the form that was evaluated."))
 
 (defun list-as-old (entries)
-  "Record that an answer lists ENTRIES, a list of (DEFINITION FILE) lists, as no longer in their
+  "Record that an answer lists ENTRIES, a list of (DEFINITION FILE) lists, as missing from their
 files."
   (dolist (file (remove-duplicates (mapcar #'second entries) :test #'eq))
     (let ((fresh (loop for (definition of) in entries
@@ -239,7 +239,8 @@ form. KEPT is a list about the evaluation from **EVALUATED**."
                                            (source-file-definitions file))
                  when (and definition
                            (current-p definition)
-                           ;; A generic function without a DEFGENERIC is told by its methods.
+                           ;; The methods of a generic function without a DEFGENERIC are found
+                           ;; instead.
                            (not (typep (definition-identity definition) 'generic-function)))
                    do (return-from maker-of
                         (values (source-file-path file)
@@ -277,7 +278,7 @@ file FILE made. Return NIL if it does not differ."
 
 (defun differing (file wanted)
   "Return a list of JSON objects for the definitions that the last load of the file FILE made and
-the image no longer has. Include only definitions of which the predicate WANTED is true."
+the image no longer has. Include only definitions that satisfy the predicate WANTED."
   (let ((definitions (definitions-if (lambda (definition)
                                        (and (>= (definition-serial definition)
                                                 (source-file-serial file))

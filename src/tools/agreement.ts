@@ -42,12 +42,12 @@ export function moreText(shown: number, total = shown): string {
   return total > shown ? ` and ${total - shown} more` : '';
 }
 
-/** Maximum number of names in a line on what was told before. */
+/** Maximum number of names in a line that repeats an earlier answer. */
 const AGAIN = 5;
 
 /** Returns lines on definitions in the image that their files no longer have, and how to remove them.
- *  FORGETTING is the file that was loaded with forget: true. When OLD has definitions of that file, the load
- *  did not remove them. A file whose line the reader was TOLD gets a shorter one. */
+ *  FORGETTING is the file that was loaded with forget: true. When OLD has definitions of that file, the
+ *  load did not remove them. A file gets a shorter line when TOLD has recorded the same line before. */
 export function oldLines(
   old: readonly OldItem[],
   total: number | undefined,
@@ -89,7 +89,7 @@ function notRemovedText(file: string, more: number, places: Places): string {
     : `${nothing}, because not all these definitions had been listed. load_file with forget: true again removes them.`;
 }
 
-/** Kinds of definitions of which SBCL does not record who uses them. */
+/** Kinds of definitions whose uses SBCL does not record. */
 const UNRECORDED = ['type', 'setf expander', 'alien type'];
 
 /** Returns a line on those of ITEMS whose users SBCL does not record, and what finds them. */
@@ -146,8 +146,8 @@ function unsetEntry({ name, value, says }: UnsetVariable): string {
     : `${name} is ${value}, the file says ${says}`;
 }
 
-/** Splits UNSET, variables that a load did not set again: those that the reader was TOLD with the same values, and those
- *  that are NEWS. */
+/** Splits UNSET, variables that a load did not set again, into those that TOLD has recorded with the same
+ *  values (`before`) and the others (`news`). */
 export function splitUnset(
   unset: readonly UnsetVariable[],
   told: Told | undefined,
@@ -162,7 +162,8 @@ export function unsetNames(unset: readonly UnsetVariable[], total = unset.length
   return names.join(', ') + moreText(names.length, total);
 }
 
-/** Returns lines on UNSET, variables that a load did not set again, in few words for those that the reader was TOLD. */
+/** Returns lines on UNSET, variables that a load did not set again. Those that TOLD has recorded with the
+ *  same values are only named. */
 function unsetSince(
   unset: readonly UnsetVariable[],
   total: number | undefined,
@@ -280,7 +281,7 @@ function formTexts(forms: KeptItem['usedAt'] = [], places: Places): string[] {
 }
 
 /** Returns the section on differences between the image and the files of a load, or undefined when they
- *  agree. What the reader was TOLD before is said in few words. */
+ *  agree. Shortens what TOLD has recorded before. */
 export function agreementSection(
   agreement: Agreement | undefined,
   places: Places,

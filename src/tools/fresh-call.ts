@@ -69,7 +69,8 @@ export function asking(context: CallContext): CallOptions {
   return { ...callOptions(context), limitMs: ASK_MS };
 }
 
-/** Loads STEP in the image of FRESH; a file by its fasl, which NUMBER tells, if it IS_COMPILED. Returns the result. */
+/** Loads STEP in the image of FRESH and returns the result. In place of a file, loads its fasl,
+ *  NUMBER.fasl, if IS_COMPILED is true. */
 export async function loadStep(
   { args, context, folder, warnings }: FreshCall,
   { image, places }: ToolDependencies,

@@ -2,8 +2,8 @@
 
 import type { Lacking } from '../image/wire/messages.ts';
 
-/** Returns a phrase for each ability that the image lacks with this SBCL, such as "errors tell no frames". An
- *  ability that works without some of its internals has no phrase. */
+/** Returns a phrase for each ability that the image lacks with this SBCL, such as "macroexpand_form cannot
+ *  expand all forms within a form". An ability that works without some of its internals has no phrase. */
 export function lackingPhrases({ without, fallbacks }: Lacking): string[] {
   return fallbacks.filter(({ ability }) => without.includes(ability)).map(({ instead }) => instead);
 }

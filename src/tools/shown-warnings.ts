@@ -23,8 +23,8 @@ export class ShownWarnings {
     return warning.severity === 'error' || !this.#files.get(warning.file ?? '')?.has(keyOf(warning));
   }
 
-  /** Returns those of a load's WARNINGS that the reader with TOLD has not seen, or that the file's previous load lacked,
-   *  and the errors. */
+  /** Returns those of a load's WARNINGS that are errors, that TOLD has not recorded, or that the file's
+   *  previous load did not give. */
   newFor(told: Told, warnings: readonly Warning[]): Warning[] {
     return warnings.filter((warning) => {
       const seen = told.repeats(`warning ${warning.file} ${keyOf(warning)}`);
@@ -32,7 +32,7 @@ export class ShownWarnings {
     });
   }
 
-  /** Returns the warnings about FILES that these have and all of OTHERS lack. */
+  /** Returns the warnings about FILES that are in this object and in none of OTHERS. */
   lackedBy(others: readonly ShownWarnings[], files: readonly string[]): Warning[] {
     return files.flatMap((file) =>
       [...(this.#files.get(file) ?? [])].flatMap(([key, warning]) =>

@@ -1,5 +1,5 @@
-// Records how calls change the image: as entries of the journal, and as contents, which the report of a loss
-// lists.
+// Records how calls change the image: in entries of the journal, and in the contents that the report of a
+// loss lists.
 
 import { digestOf } from '../../files/digest.ts';
 import type { Ending } from '../wire/endings.ts';

@@ -86,8 +86,8 @@ function isSpecial(pattern: string): boolean {
   return /[\\^$.*+?()[\]{}|]/.test(pattern);
 }
 
-/** Runs the search that ARGS describe in SOURCE. Returns the number of matches, and a
- *  function that makes the answer, which counts as told. */
+/** Runs the search that ARGS describe in SOURCE. Returns the number of matches, and a function that makes
+ *  the answer and records it as given to the reader. */
 async function runSearch(
   source: WorkspaceBuffers,
   args: SearchArguments,

@@ -41,8 +41,9 @@ export interface SearchResults {
   edited: string[];
 }
 
-/** Returns the answer for PATTERN with the matches FOUND in BUFFER, or in many files without it. STOPPED:
- *  some files were not searched. The files that cannot be searched are named once to a reader with TOLD. */
+/** Returns the answer for PATTERN with the matches FOUND in BUFFER, or in many files without it. STOPPED
+ *  is true when some files were not searched. The files that cannot be searched are left out when TOLD has
+ *  recorded them before. */
 export function searchResult(
   pattern: string,
   found: SearchResults,

@@ -296,7 +296,8 @@ function threadsLine({ agent }: ImageStatus): string | false {
   return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
 }
 
-/** Returns CONFINEMENT, what confines code in the image; its beginning when the reader was TOLD all of it. */
+/** Returns CONFINEMENT, a text about the sandbox; only its beginning when TOLD has recorded the same text
+ *  before. */
 function confinementLine(confinement: string, told: Told | undefined): string {
   return told?.repeats('confinement', confinement) ? confinement.replace(/[,:].*/s, '.') : confinement;
 }

@@ -42,8 +42,8 @@ import { type ShownWarnings, sameText } from '../shown-warnings.ts';
 import { sourceFile } from '../source-file.ts';
 import { loadResult } from './load-text.ts';
 
-/** The objects that these tools work with: PLACES renders places, HOLDS keeps held errors, and shownWarnings
- *  knows which warnings were shown before. */
+/** PLACES renders places, HOLDS keeps the calls that held errors stopped, and shownWarnings records which
+ *  warnings were shown before. */
 interface LoadContext {
   places: Places;
   holds: HeldToolCalls;
@@ -276,8 +276,9 @@ async function loadNamedSystem(
   });
 }
 
-/** Returns REMARKS without the warnings that the reader with TOLD saw after the previous load of the file, and a
- *  sentence on their number. Returns all of them without TOLD, and when REMARKS have not all warnings. */
+/** Returns REMARKS without the warnings that TOLD has recorded and that the previous load of the file also
+ *  gave, and a sentence on their number. Leaves out none without TOLD, or when REMARKS lack some warnings
+ *  of the load. */
 function freshWarnings<T extends Remarks>(
   remarks: T,
   shownWarnings: ShownWarnings,
@@ -398,8 +399,8 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
 /** Maximum number of systems with a twin, another system of the same name, that get a note of their own. */
 const TWIN_LIMIT = 5;
 
-/** Returns notes about TWINS, loaded systems that have a twin, which is another system with the same name; ''
- *  when there are none, or when the reader was TOLD of all. */
+/** Returns notes about TWINS, loaded systems that have a twin, which is another system with the same name;
+ *  '' when there are none, or when TOLD has recorded all of them before. */
 export function twinsText(twins: readonly Twin[] = [], places: Places, told?: Told): string {
   const news = twins.filter(({ name, file, other }) => !told?.repeats(`twin ${name}`, `${file} ${other}`));
   const notes = news

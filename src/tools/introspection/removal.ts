@@ -1,5 +1,5 @@
-// Finds what uses a definition that goes away and is no function: a class, type, symbol macro, method
-// combination or package.
+// Finds the uses of a definition that is to be removed and is no function: a class, type, symbol macro,
+// method combination or package.
 
 import type { ImpactData } from '../../image/wire/operations.ts';
 import { boundLine } from '../../kernel/reply.ts';
@@ -74,7 +74,8 @@ interface Found<Of extends string> {
   row: CheckedCall;
 }
 
-/** Returns what the removal of the definition in FACTS affects. Leaves out places in lines that the text TOLD has. */
+/** Returns what the removal of the definition in FACTS affects. Leaves out a place when the text TOLD
+ *  already contains its line. */
 export function removalOf(facts: ImpactData, places: Places, history: ReplHistory, told = ''): Removal {
   const { combined, symbolMacro, usedBy, symbolCount, methods = [] } = facts;
   if (facts.system) return { named: {}, ofSystem: true, usedBy, computed: [], methods: [], isNamed: false };
@@ -190,7 +191,7 @@ function specializedElsewhere(
   return specialized.flatMap(({ name: caller, place }) => {
     const around = places.formOf(place)?.form;
     const form = around ? `${place.file} ${around.start}` : '';
-    // A method that the definition of the class makes goes with the class.
+    // A method that the definition of the class makes is removed with the class.
     if (around && (known.has(form) || CLASS_DEFINERS.includes(around.operator))) return [];
     return { role: 'specializer', form, row: { caller, ...places.site(place) } };
   });
@@ -199,8 +200,8 @@ function specializedElsewhere(
 /** Maximum number of evaluations to search. */
 const SEARCH_LIMIT = 1000;
 
-/** Returns the places in evaluated definitions that name SOUGHT. Of several definitions of a name, only the
- *  newest counts, and none that FOUND has from a file. */
+/** Returns the places in evaluated definitions that name SOUGHT. Of several definitions of a name, only
+ *  the newest counts. None counts that FOUND has from a file. */
 function evaluated(
   sought: SoughtName,
   found: readonly Found<Role>[],

@@ -1,5 +1,5 @@
-// Finds forms that may call a function of which no certain caller is known, since SBCL has no record of code that
-// ran only while its file was compiled. And says which functions may call it by a name that they compute.
+// Finds forms that may call a function without a certain caller. SBCL has no record of code that ran only
+// while its file was compiled. And says which functions may call it by a name that they compute.
 
 import type { Told } from '../../kernel/told.ts';
 import { callMentionsIn } from '../../source/calls.ts';
@@ -10,7 +10,8 @@ import type { Places } from '../places.ts';
 import { usedOf } from './sites.ts';
 import type { NameUser } from './users.ts';
 
-/** The image's answer about a name without known uses: loaded files, packages that have the symbol. */
+/** The part of the image's answer about a name without known uses that is needed here. `files` are the
+ *  loaded files, `accessibleIn` the packages that have the symbol. */
 interface Unseen {
   name: string;
   files?: string[];
@@ -18,18 +19,18 @@ interface Unseen {
   natures?: string[];
 }
 
-/** Returns the top-level forms in the files of FOUND that call the name or pass it as a function. With SITES,
- *  adds the places of these uses. Leaves out uses inside a definition or form that TOLD already lists. */
+/** Returns the top-level forms in the files of FOUND that call the name or pass it as a function. With
+ *  SITES, adds the places of these uses. Leaves out uses inside the definitions and forms in LISTED. */
 export function unseenUsers(
   found: Unseen,
-  told: readonly NameUser[],
+  listed: readonly NameUser[],
   places: Places,
   sites: boolean,
 ): NameUser[] {
   const { name, files = [], accessibleIn = [], natures = [] } = found;
   const callee = { ...usedOf({ name, accessibleIn }), macro: natures.includes('MACRO') };
   const users = new Map<string, NameUser>();
-  const names = new Set(told.map(({ name }) => unqualifiedName(name)));
+  const names = new Set(listed.map(({ name }) => unqualifiedName(name)));
   for (const file of files) {
     const text = places.sourceText(file);
     if (text === undefined) continue;
@@ -55,8 +56,8 @@ function isWithin(definitions: readonly Defined[], start: number, names: Readonl
   );
 }
 
-/** True when the reader was TOLD last of the same functions NAMES, of which there are TOTAL, that get symbols by computed
- *  names. */
+/** True when the last such note that TOLD has recorded is about the same functions: NAMES, of TOTAL, which
+ *  get symbols by computed names. */
 export function unseenBefore(
   names: readonly string[],
   total: number | undefined,
@@ -65,8 +66,8 @@ export function unseenBefore(
   return names.length > 0 && told?.repeats('unseen callers', `${names.join(' ')} ${total}`) === true;
 }
 
-/** Returns the sentence on such functions for a reader who was told of them, without its full stop. DONE is what they may
- *  do with the name. */
+/** Returns a short sentence on such functions, without its full stop, for a reader who has seen the whole
+ *  note. DONE is what they may do with the name. */
 export function unseenAgain(
   names: readonly string[],
   total: number | undefined,

@@ -104,7 +104,7 @@ export function whoCallsTool(image: Image, places: Places) {
   });
 }
 
-/** Returns a note that METHOD was asked about, while calls are of its generic function. */
+/** Returns a note that calls are of the generic function and not of METHOD, about which the caller asked. */
 function methodNote(method: string): string {
   return `Note: calls go to the generic function; their arguments decide which of them enter the method ${method}.`;
 }
@@ -216,8 +216,8 @@ function callersText(data: ShownCallers, { offset, several, places, told }: Call
   return [listsText(blocks, hasMore(page), first), ...notes].filter(Boolean).join('\n');
 }
 
-/** Returns a note on functions that may call this one without a cross reference, in few words when the reader was TOLD of
- *  them; false without any. */
+/** Returns a note on functions that may call this one without a cross reference; false without any. The
+ *  note is shorter when TOLD has recorded the same functions before. */
 function findingNote({ finding = [], findingCount }: ShownCallers, told: Told | undefined): string | false {
   if (finding.length === 0) return false;
   if (unseenBefore(finding, findingCount, told))

@@ -227,8 +227,8 @@ export interface UnsetTexts {
   lines: string;
 }
 
-/** Returns what to say of the UNSET variables, of which there are TOTAL. Those that the reader was TOLD with the same
- *  values are only named. */
+/** Returns texts about the UNSET variables, of which there are TOTAL. Those that TOLD has recorded with
+ *  the same values are only named. */
 export function unsetTexts(
   unset: readonly UnsetVariable[],
   total = unset.length,
@@ -246,7 +246,8 @@ export function unsetTexts(
   return { which, lines };
 }
 
-/** Returns the line with the call that sets those of the UNSET variables whose definition says a value; '' without any. */
+/** Returns the line with the call that sets the UNSET variables again, as far as their definitions give a
+ *  value; '' without any. */
 function resetLine(unset: readonly UnsetVariable[]): string {
   const known = unset.filter(({ says }) => says !== undefined);
   if (known.length === 0) return '';

@@ -186,8 +186,8 @@ export class Run {
     return outcomesOf(data, ending).some(({ test, left }) => (left || lost) && !known.has(test));
   }
 
-  /** Returns the result of the run. REPLY is the reply of the last round. HELD: an error was held during the
-   *  run. TOLD knows what the reader was told before. */
+  /** Returns the result of the run. REPLY is the reply of the last round. HELD is true when an error was
+   *  held during the run. TOLD records earlier answers to the same reader. */
   #result(reply: Reply<'test-run'>, held: boolean, told?: ToldBefore): Result {
     const { data, ending } = reply;
     const { value, gone = [] } = data;
