@@ -1,11 +1,11 @@
 ;;;; Passes requests to the thread that holds an error, and makes that thread continue.
 ;;;;
-;;;; A request reserves the HELD structure of the error (held.lisp) by CLAIM-HELD, and gives it a
-;;;; function by COMMAND-HELD, which the stopped thread calls. LOOK-IN-THREAD runs a request as a
-;;;; job of its own in that thread. GO-ON-IN-THREAD gives the request the next answer of the job
-;;;; that the error has stopped, and GO-ON then takes a restart, leaves a frame, makes the call of a
-;;;; frame again, or ends the job. For a thread of the program, which has no job, MAKE-FOLLOWER
-;;;; makes one that only reports.
+;;;; A request reserves the HELD structure of the error (held.lisp) with CLAIM-HELD. With
+;;;; COMMAND-HELD it hands over a function that the stopped thread calls. LOOK-IN-THREAD runs a
+;;;; request as a job of its own in that thread. GO-ON-IN-THREAD gives the request the next answer
+;;;; of the job that the error has stopped, and GO-ON then takes a restart, leaves a frame, makes
+;;;; the call of a frame again, or ends the job. A thread of the program has no job, so
+;;;; MAKE-FOLLOWER makes a job that only reports.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -287,10 +287,11 @@ server holds it, or why no error with this number is held."
 ;;; The end of the session
 
 (defun release-held ()
-  "Have the threads of the program go on that this session holds. Its calls are ended otherwise."
+  "Let the threads of the program that this session holds continue. The end of the session ends its
+calls in another way."
   (dolist (held (own-held))
     (unless (held-job held)
-      ;; If a request still uses the error, its thread goes on after that.
+      ;; If a request still uses the error, the thread continues after this request.
       (setf (held-seconds held) 0)
       (when (claim-held held)
         (command-held held (lambda ()

@@ -167,13 +167,14 @@ is true once there were more objects than LIMIT, at most which are gone through.
   (queue (make-array 1000 :adjustable t :fill-pointer 0)))
 
 (defun hit (walk parent object)
-  "Count in WALK that PARENT refers to OBJECT, which is wanted."
+  "Count in WALK a reference from PARENT to OBJECT, which is a wanted object, and keep the first
+*HIT-LIMIT* such references."
   (when (<= (incf (walk-found walk)) *hit-limit*)
     (push (cons object parent) (walk-hits walk))))
 
 (defun named-class-p (object)
-  "True when OBJECT is a class that its name leads to. Through their superclasses and subclasses all
-classes would lead to each other."
+  "True when OBJECT is a class that FIND-CLASS finds by its name. Such classes are reached from
+their names only, because superclasses and subclasses connect all classes with each other."
   (and (typep object 'class) (eq object (find-class (class-name object) nil))))
 
 (defun reach (walk parent object)
@@ -188,7 +189,7 @@ classes would lead to each other."
              (when wanted (hit walk parent object))))))
 
 (defun look-further (walk)
-  "Reach all objects to which those in the queue of WALK lead."
+  "Call REACH for all objects that can be reached from the objects in the queue of WALK."
   (loop with queue = (walk-queue walk)
         while (< (walk-next walk) (length queue))
         until (walk-full walk)

@@ -190,13 +190,15 @@ property lists. Return a list of lines: for each variable or property list, what
   "Return a list of texts for what needs DEFINITION and so prevents its removal. GOING lists all
 definitions that are to be removed."
   (case (definition-kind definition)
-    ;; The evaluated forms that set the variable are what is undone.
+    ;; For a variable, do not call NEEDS: it counts the evaluated forms that set the variable, and
+    ;; these are to be undone.
     (:variable (needed-by-code (list (definition-name definition)) going))
     (t (needs definition going))))
 
 (defun remove-definitions (going)
-  "Remove the definitions in the list GOING from the image, apart from those that something needs,
-and their parts. Return a list of those that were removed, and a list of lines on those that stay."
+  "Remove the definitions in the list GOING from the image, except those that something needs and
+the parts of these. Return two values: a list of the removed definitions, and a list of lines about
+the others."
   (let* ((needs (loop for definition in going
                       for texts = (remaining-needs definition going)
                       when texts collect (cons definition texts)))
@@ -215,8 +217,8 @@ and their parts. Return a list of those that were removed, and a list of lines o
           (item-name definition)))
 
 (defun forgotten-lines (names)
-  "Remove the evaluated definitions of NAMES, and the entries for them. Return a list of lines that
-tell what was removed and what was not."
+  "Remove the evaluated definitions of NAMES, and the entries for them. Return a list of lines about
+what was removed and what was not."
   (multiple-value-bind (going replacing) (forgettable names)
     (let* ((going-p (referring-p-to going)) (symbols (bare-symbols going))
            (texts (loop for definition in (sort-definitions (main-definitions going))
@@ -246,8 +248,8 @@ tell what was removed and what was not."
 
 (defun live-lisp:forget (name &rest names)
   "Remove the definitions of NAME and NAMES, symbols or lists (SETF symbol), that evaluated forms
-made and no file has, with the entries for them in the lists and hash tables to which variables
-lead. Print what was removed and what was not."
+made and no file has. Also remove the entries for them from the lists and hash tables in the values
+of variables. Print what was removed and what was not."
   (let* ((names (cons name names))
          (wrong (find-if-not (lambda (name) (typep name 'program-name)) names)))
     (when wrong
