@@ -64,9 +64,10 @@ export class Locator {
     const known = await this.#describe(query.name.replace(/^"|"$/g, ''), this.#home);
     const { paths, outside } =
       edit.path === undefined ? await this.#pathsOf(edit, known) : { paths: [edit.path], outside: undefined };
-    const ofSymbol = await this.#ofSymbol(await this.#candidatesIn(paths, edit), edit, known);
-    const best = bestFitting(ofSymbol, query);
-    const found = best.length > 1 ? this.#loaded(this.#ofSameKind(best, edit), known) : best;
+    let found = await this.#ofSymbol(await this.#candidatesIn(paths, edit), edit, known);
+    found = bestFitting(found, query);
+    if (found.length > 1) found = this.#ofSameKind(found, edit);
+    if (found.length > 1) found = this.#loaded(found, known);
     const [only, ...more] = found;
     // Opening the file throws an error that says why it cannot be changed.
     if (only === undefined && outside !== undefined) await this.#files.open(outside);
@@ -93,8 +94,8 @@ export class Locator {
   }
 
   /** Returns the files that may contain the definition: the workspace files in which the image knows it, else
-   *  the files in which a search finds it. OUTSIDE is a file outside the workspace in which the image knows
-   *  the definition. */
+   *  those in which a search finds it, else those that define the name in another way, for the error text.
+   *  OUTSIDE is a file outside the workspace in which the image knows the definition. */
   async #pathsOf({ query }: Edit, known: DescribeData | undefined) {
     const { places, workspace } = this.#origins;
     const things = known?.things ?? [];
@@ -107,7 +108,7 @@ export class Locator {
     const outside = defining.find((file) => !inside.includes(file));
     if (inside.length > 0) return { paths: inside, outside };
     const found: string[] = [];
-    // If no file has the definition, the error lists the other definitions of the name in these files.
+    // Files that define only the name, for example by other methods.
     const sameName = new Set<string>(files.filter((file) => places.defines(file, { name: query.symbol })));
     const budget = lookupBudget();
     for await (const path of lispFiles(workspace, places, budget)) {
@@ -122,21 +123,17 @@ export class Locator {
    *  symbol, if the image has it. */
   async #ofSymbol(found: Located[], { query }: Edit, known: DescribeData | undefined): Promise<Located[]> {
     const prefix = prefixOf(query) ?? this.#home;
-    const defined = known !== undefined && (known.things ?? []).length > 0;
-    if (prefix === undefined && !defined) return found;
-    const byText = ofPackage(found, prefix, ({ target }) => target.home);
+    const isDefined = known !== undefined && (known.things ?? []).length > 0;
+    if (prefix === undefined && !isDefined) return found;
+    const inPackage = ofPackage(found, prefix, ({ target }) => target.home);
     const same: Located[] = [];
     for (const candidate of found) {
       const { written, home } = candidate.target;
       // A string, such as the name of a system, has no package.
-      if (written.startsWith('"')) {
-        same.push(candidate);
-        continue;
-      }
-      const other = await this.#describe(written, home);
-      const fits =
-        known && other ? known.symbol === other.symbol : prefix === undefined || byText.includes(candidate);
-      if (fits) same.push(candidate);
+      const isString = written.startsWith('"');
+      const other = isString ? undefined : await this.#describe(written, home);
+      const hasPackage = prefix === undefined || inPackage.includes(candidate);
+      if (isString || (known && other ? known.symbol === other.symbol : hasPackage)) same.push(candidate);
     }
     // A name without a prefix means a symbol of the current package only if a file defines that symbol.
     // Otherwise it means any symbol of this name.
