@@ -21,9 +21,9 @@ LOCKS: a list of the names of the locks that the thread holds.
 SIGNALLED: true if handlers of the program have not run yet.
 TIMED: true if the call is inside TIME.
 VALUES: a list of lists of values that were evaluated for continuing.
-COMMAND: the function that the thread calls when the semaphore GATE is signalled. It is NIL while
-the thread waits, :CLAIMED while a request has reserved it, :STARTING before it waits, and :OVER at
-the end.
+COMMAND: what the thread does next. It is :STARTING before the thread first waits, NIL while the
+thread waits, :CLAIMED once a request has reserved the thread, then the function that this request
+has given, and :OVER at the end. A request that has given a function signals the semaphore GATE.
 GUEST: the job of COMMAND until COMMAND begins.
 USER: the job that uses the error, or was the last to do so.
 END: a text that says how the holding has ended."
