@@ -97,7 +97,7 @@ export function targetsFitting(forms: TopLevelForms, wanted: SoughtDefinition): 
   return found.length === 0 && operator !== 'DEFMETHOD' ? all : found;
 }
 
-/** Returns those of FOUND that WANTED, which they all fit, most likely means. */
+/** FOUND are definitions that fit WANTED. Returns those that WANTED most likely means. */
 export function likeliest<Found extends Pick<NamingForm, 'operator'>>(
   found: readonly Found[],
   { operator }: SoughtDefinition,

@@ -119,7 +119,7 @@ function thingRows(thing: Thing, name: string, reading: Reading): ReadRow[] {
   const rows = evaluatedForm
     ? [evaluatedForm]
     : sources.map((source) => rowOf(source, name, nature, { name }, reading));
-  // The generic function of a slot accessor has no form of its own, so the methods are shown instead.
+  // No form defines the generic function of a slot accessor, so the methods are shown instead.
   if (wantsMethods(options) || rows.length === 0) return [...rows, ...methods.map(methodRow)];
   const methodList = methods.map((method) => ({
     name: method.description ?? '',
@@ -176,7 +176,7 @@ function rowOf(
   definition: DefinitionName,
   { places }: Reading,
 ): ReadRow {
-  // The name of what code made can stand anywhere in the form, so the whole form is read.
+  // If code made the definition, its name can be anywhere in the form, so the whole form is read.
   const found = places.text(place, place.byCode ? { name: '' } : definition);
   if (found === undefined) return { name, kind, at: places.locate(place, definition) };
   const { file, line, lastLine, text, changed, old } = found;

@@ -9,8 +9,8 @@ import type { TopLevelForms } from '../../source/top-level.ts';
 import { groupBy } from '../grouping.ts';
 import type { PlannedFile } from './edited-files.ts';
 
-/** Up to this many changed forms of a file are shown by their lines only. If there are more, their names are
- *  shown. */
+/** For up to this many changed forms of a file, only the lines are shown. If there are more, their names
+ *  are shown. */
 const LINES_ALONE = 3;
 /** Maximum number of characters of the names of changed forms to show for a file. */
 const NAMES_LIMIT = 300;

@@ -112,7 +112,7 @@ function patternOf(
   return pattern;
 }
 
-/** Returns the change that ARGS, which name no definition, make to a file as a whole. */
+/** Returns the change of a whole file that ARGS request; they name no definition. */
 function fileChangeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
   const { path, line, op = 'after', text, old, new: replacement } = args;
   if (path !== undefined && line === undefined && (old ?? replacement) !== undefined) {

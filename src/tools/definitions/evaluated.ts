@@ -51,9 +51,9 @@ function startTime({ time, milliseconds }: Evaluation): number {
   return Date.parse(time) - milliseconds;
 }
 
-/** Returns the text of DEFINITION in the last top-level form of FORM that begins with BEGINNING. Returns the
- *  whole top-level form when no definition in it has this name. Returns undefined when no form begins like
- *  this, or when only the beginning of the form was kept. */
+/** Returns the text of DEFINITION in the last top-level form of FORM that begins with BEGINNING. If no
+ *  definition in it has this name, returns the whole top-level form. Returns undefined when no form begins
+ *  like this, or when only the beginning of the form was kept. */
 function textIn(
   form: string,
   beginning: string,

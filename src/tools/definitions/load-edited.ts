@@ -125,8 +125,8 @@ async function agreementNow(
   };
 }
 
-/** Returns a section that says why the changed forms of FILE were not loaded, and what loads them: they are in
- *  packages that are MISSING from the image. */
+/** Returns a section that says that the changed forms of FILE were not loaded, because they are in
+ *  packages that are MISSING from the image, and how to load them. */
 async function lackingText(file: PlannedFile, missing: readonly string[], origins: Origins): Promise<string> {
   const systems = await systemsOf(file.real, origins);
   const what = `package${missing.length === 1 ? '' : 's'} ${missing.join(', ')}`;

@@ -9,7 +9,7 @@ import type { TopLevelForms, TopLevelHead } from '../../source/top-level.ts';
 import { type NameMention, nameMentionsIn, usesIn } from '../../source/uses.ts';
 import { type FormOf, IN_EXPANSION, type Places } from '../places.ts';
 
-/** The kind of code that runs outside the function in a function's definition. */
+/** The kind of the code in a function's definition that runs outside the function. */
 const IN_FUNCTION = 'load-time value';
 
 /** For each standard defining form, the kind of code outside functions that it can contain. */
@@ -136,7 +136,7 @@ function definitionMadeBy(
   if (bareName === used) return undefined;
   if (isDefiner(form.operator)) return name;
   if (recorded === undefined) return undefined;
-  // A list that begins with this name can be a call of it, and then defines nothing.
+  // A form that contains a call of the name uses the name, and defines nothing.
   const { uses } = nameMentionsIn(forms.formFrom(form.start), bareName);
   return uses.some(({ called }) => called) ? undefined : name;
 }

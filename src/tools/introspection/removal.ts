@@ -57,7 +57,8 @@ export function isNamed(facts: ImpactData): boolean {
 }
 
 /** Returns a function that finds the places at which a text names the definition in FACTS, a package or
- *  something else that is no function. Of a symbol, HOMES are the packages that have it, and exports are left out. */
+ *  something else that is no function. For a symbol, HOMES are the packages that have it, and exports are
+ *  left out. */
 export function namesFinder(facts: ImpactData, homes: readonly string[]) {
   const packages = new Set(facts.homes);
   const sought = usedOf({ name: facts.name, accessibleIn: homes, variable: isGlobalVariable(facts) });
