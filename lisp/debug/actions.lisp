@@ -69,7 +69,7 @@ it answers that the thread continues."
 ;;; Continuing from a held error, at which a thread is stopped for debugging
 
 (defun go-on-in-thread (id name function arguments)
-  "Begin request ID of the operation NAME: make a thread continue that is stopped at a held error.
+  "Begin request ID of the operation NAME: make a thread that is stopped at a held error continue.
 ARGUMENTS, a hash table, has the number of the error, and says how to continue, as for GO-ON.
 FUNCTION, the body of the operation, does nothing and is not called."
   (declare (ignore function))

@@ -156,12 +156,13 @@ threads that did not answer."
 
 (defstruct (walk (:constructor make-walk (wanted &optional many)))
   "A walk through the objects of the program. WANTED is a predicate for the objects that are looked
-for. If MANY is true, these are many, and each counts once; else it is one object, and each
-reference to it counts. FROM is a table from each object that was reached to what refers to it: an
-object, a symbol with a package or a THREAD-ROOT. HITS is a list of pairs of a wanted object and
-what refers to it, newest first, and FOUND the number of them all. QUEUE is a vector of the objects
-that were reached, the nearest first, and NEXT the index in it of the object to look into next. FULL
-is true once there were more objects than LIMIT, at most which are gone through."
+for. If MANY is true, the walk looks for many objects and counts each of them once. Else it looks
+for one object and counts each reference to it. FROM is a table from each object that was reached to
+its parent, which refers to it: an object, a symbol with a package or a THREAD-ROOT. HITS is a list
+of the first (WANTED-OBJECT . PARENT) pairs, newest first, and FOUND the number of all pairs. QUEUE
+is a vector of the objects that were reached, the nearest first, and NEXT the index in it of the
+object to look into next. LIMIT is the maximum number of objects to reach, and FULL is true if there
+were more."
   wanted many (from (make-hash-table :test 'eq)) (hits '()) (found 0) (next 0) full
   (limit (room-for-walk))
   (queue (make-array 1000 :adjustable t :fill-pointer 0)))
@@ -203,7 +204,8 @@ their names only, because superclasses and subclasses connect all classes with e
                               object)))))
 
 (defun reach-from-symbols (walk system)
-  "Reach what the root symbols refer to, as MAP-ROOT-SYMBOLS finds them for SYSTEM."
+  "Call REACH for the objects to which the root symbols refer. MAP-ROOT-SYMBOLS finds these symbols
+for SYSTEM."
   (map-root-symbols (lambda (symbol)
                       (ignore-errors
                        (map-symbol (lambda (value kind detail)
@@ -213,8 +215,9 @@ their names only, because superclasses and subclasses connect all classes with e
                     system))
 
 (defun walked (walk)
-  "Go through the objects of the program for WALK, and if nothing wanted was found, through SBCL's.
-Return two values: true in this second case, and a list of the threads that did not answer."
+  "Go through the objects of the program for WALK and, if no wanted object was found, through those
+of SBCL. Return two values: true if the objects of SBCL were searched, and a list of the threads
+that did not answer."
   (multiple-value-bind (references silent) (thread-references)
     (reach-from-symbols walk nil)
     (loop for (root . object) in references do (reach walk root object))
