@@ -258,22 +258,6 @@ that."
         (funcall begin held)
         (start-job id name (lambda () (list "value" (why-not-there number)))))))
 
-(defun claim-held (held)
-  "If the thread of HELD, a HELD structure, is waiting for a command, reserve HELD for the caller
-and return true. Else return NIL. A thread that has just answered needs a moment until it waits
-again, so wait for it at most about half a second."
-  (loop repeat 500
-        while (or (eq (held-command held) :starting)
-                  (and (held-command held) (held-user held) (job-answered (held-user held))))
-        do (sleep 0.001))
-  (null (sb-ext:compare-and-swap (held-command held) nil :claimed)))
-
-(defun command-held (held command)
-  "Make the thread of the held error HELD call COMMAND, a function of no arguments. CLAIM-HELD must
-have reserved HELD for the caller."
-  (setf (held-command held) command)
-  (sb-thread:signal-semaphore (held-gate held)))
-
 (defun why-not-there (number)
   "Return a JSON object that says that another request is using the held error NUMBER, that another
 server holds it, or why no error with this number is held."
