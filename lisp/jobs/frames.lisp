@@ -1,6 +1,6 @@
 ;;;; Finds the frames of user code on the stack, and leaves out the frames of SBCL and of the agent
 ;;;; at both ends. In between, FOLDED-FRAMES puts a FOLDED in the place of runs of system frames.
-;;;; Functions of the agent mark their frames by NOTE-FRAME, and FRAME-ROLE reads these marks; both
+;;;; NOTE-FRAME gives the frames of a function of the agent a role, which FRAME-ROLE returns; both
 ;;;; are in base/own.lisp. The places of frames are in places.lisp, their local variables in
 ;;;; locals.lisp.
 
