@@ -1,8 +1,8 @@
 ;;;; The operation holders: finds what keeps an object alive. WALK goes through all objects that the
 ;;;; program can reach, the nearest first, and WAY-TO returns the way to one of them. Nothing here
-;;;; looks at the memory of other threads or walks the heap, so other threads go on meanwhile. What
-;;;; the agent itself refers to is never reached: its symbols are no roots, and its structures are
-;;;; not looked into.
+;;;; looks at the memory of other threads or walks the heap, so other threads continue meanwhile.
+;;;; What the agent itself refers to is never reached: its symbols are no roots, and its structures
+;;;; are not looked into.
 
 (in-package "LIVE-LISP.DEBUG")
 

@@ -34,7 +34,7 @@ hold the mutex **GUARDING**.")
 function runs after every garbage collection, in the thread that collected."
   (unless (sb-thread:holding-mutex-p **guarding**)
     ;; Another thread that has collected waits here. Otherwise it could fill the heap before this
-    ;; thread goes on.
+    ;; thread continues.
     (let ((ends (with-isolation (sb-thread:with-mutex (**guarding**) (judge-fairly)))))
       (when ends (end-growers ends)))))
 

@@ -351,9 +351,9 @@ function interrupted(text: string): number {
   return EXIT.interrupted;
 }
 
-/** Waits for REPLY. On Ctrl-C, asks the session to interrupt the call, and goes on waiting, because the
- *  answer says how the call ended. If it does not come in time, resolves with `late`. A second Ctrl-C ends
- *  this process. */
+/** Waits for REPLY. On Ctrl-C, asks the session to interrupt the call, and still waits, because the answer
+ *  says how the call ended. If it does not come in time, resolves with `late`. A second Ctrl-C ends this
+ *  process. */
 function interruptible(reply: Promise<SessionReply>, client: SessionClient) {
   let isInterrupted = false;
   return new Promise<{ reply: SessionReply | 'late'; isInterrupted: boolean }>((resolve) => {

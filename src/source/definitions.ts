@@ -93,7 +93,7 @@ export function targetsFitting(forms: TopLevelForms, wanted: SoughtDefinition): 
   const all = formsNaming(forms, wanted);
   const { operator, methods } = wanted;
   const found = methods === undefined ? all : all.filter(({ method }) => methods.includes(method));
-  // No method has these specializers: the list asked for may be the lambda list of a function.
+  // If no method has these specializers, the list in the query may be the lambda list of a function.
   return found.length === 0 && operator !== 'DEFMETHOD' ? all : found;
 }
 

@@ -167,7 +167,7 @@ const EXPORTING: ReadonlySet<string> = new Set(
 const TYPECASES = ['TYPECASE', 'ETYPECASE', 'CTYPECASE'];
 const CASES = ['CASE', 'ECASE', 'CCASE'];
 
-/** Returns what PART, a symbol in a text, is there. */
+/** Returns the Place of PART, a symbol in a text. */
 function placeOf(part: Form): Place {
   const steps = stepsFrom(part);
   if (isDefined(steps)) return 'definition';

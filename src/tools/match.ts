@@ -72,8 +72,8 @@ export interface NearPlace {
 const CANDIDATES = 20;
 /** At most this many lines of each place are compared. */
 const LINES = 200;
-/** A wanted line votes for at most this many of its places in the file: a frequent line says little about the
- *  place that was meant. */
+/** A wanted line votes for at most this many of its places in the file: a frequent line says little about
+ *  where the wanted lines are. */
 const COMMON = 100;
 /** A place must score above this (0 to 1) to count as similar. */
 const LEAST = 0.4;

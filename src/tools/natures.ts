@@ -1,4 +1,5 @@
-// Renders why a name is not what a tool asked for, and which similar names may be meant.
+// Renders the kind of definition that a name has in place of the kind that a tool needs, and suggests similar
+// names.
 
 /** Returns a sentence that says that NAME is each of NATURES, not a KIND, or that NAME is not defined as a
  *  KIND. */
@@ -29,8 +30,8 @@ export function usersAdvice(name: string, natures: readonly string[]): string {
   return natures.includes('SETF EXPANDER') ? `who_calls of (setf ${name}) lists what uses it.` : '';
 }
 
-/** Returns the question whether one of the similar names NEAR (nearest first) was meant; false when there is
- *  none. */
+/** Returns the question whether the caller meant one of the similar names NEAR (nearest first); false when
+ *  there is none. */
 export function didYouMean(near: readonly string[] = []): string | false {
   const last = near.at(-1);
   if (last === undefined) return false;

@@ -356,7 +356,7 @@ function factsOf(job: Partial<AgentJob>): (string | false | undefined)[] {
   return [collectedText(job), job.file && `at the file ${job.file}`, ...outputTexts(job)];
 }
 
-/** Returns the lines of one call: HEAD, the FACTS that are there, and the first of FRAMES. */
+/** Returns the lines of one call: HEAD, those FACTS that are not false, and the first of FRAMES. */
 function callRows(
   head: string,
   facts: readonly (string | false | undefined)[],

@@ -38,7 +38,8 @@ export interface Impact extends Partial<CheckedCalls> {
   /** True when `(setf NAME)` is defined too. */
   place: boolean;
   class?: string;
-  /** The qualifiers and specializers of the method that goes away; undefined unless only a method does. */
+  /** The qualifiers and specializers of the method that is removed; undefined unless only a method is
+   *  removed. */
   method: string | undefined;
   /** What the name stands for, if it is neither a function nor a class. */
   nature: string;
@@ -57,9 +58,9 @@ export interface Impact extends Partial<CheckedCalls> {
   /** True when the new definition gives a structure another layout. */
   otherLayout: boolean;
   made: BrokenInstances;
-  /** What uses a definition that goes away, besides calls. */
+  /** The uses, besides calls, of a definition that is removed. */
   removal?: Removal;
-  /** What who_references says about a variable that goes away; '' for other definitions. */
+  /** The text of who_references about a variable that is removed; '' for other definitions. */
   references: string;
   slots?: string[];
   superclassesGone?: string[];
@@ -210,7 +211,7 @@ function recompileText(
     .join('\n');
 }
 
-/** Returns a line on the definition of the place, which stays when that of NAME goes away. */
+/** Returns a line that says that the definition of the place stays when that of NAME is removed. */
 function placeText({ name, place, removal, method }: Impact): string | false {
   if (!place || !removal || method !== undefined) return false;
   return `${codeName(setfName(name))} is another definition: impact_of_change of that tells the forms that set such a place.`;
@@ -354,7 +355,7 @@ const PACKAGE_ROLES: Readonly<Record<PackageRole, string>> = {
   prefix: 'Symbols written with its name',
 };
 
-/** Returns the lists of what uses a definition that goes away, besides calls of it. */
+/** Returns the lists of the uses, besides calls, of a definition that is removed. */
 function removalSections(impact: Impact): (Section | string | false)[] {
   const { removal } = impact;
   if (removal === undefined) return [];

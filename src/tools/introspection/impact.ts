@@ -72,7 +72,7 @@ const IMPACT_OF_CHANGE = {
 /** Maximum number of rows of each kind to list by default. */
 const LIMIT = 30;
 
-/** The definition by which a class that goes away is replaced. */
+/** Replaces the definition of a class that is removed. */
 const NOTHING = { slots: [], accessors: [], initargs: [] };
 
 /** Maximum number of callers to consider; no function has so many. */
@@ -176,7 +176,7 @@ async function lookUp(image: Image, request: Request, context: CallContext) {
   return { request: { ...request, name }, facts: await factsOf(name) };
 }
 
-/** True when the uses of the definition are found by its name: when it goes away, and when it is neither a
+/** True when the uses of the definition are found by its name: when it is removed, or when it is neither a
  *  function nor a class. */
 function isFoundByName(request: Request): boolean {
   const isOther = !FUNCTION_OR_CLASS_OPERATORS.includes(request.operator ?? '');
@@ -272,7 +272,8 @@ async function affectedFacts(
   return others;
 }
 
-/** Returns what the answer says about the definition as it is now, whatever the change. */
+/** Returns the members of the answer that describe the present definition. They are the same for all
+ *  changes. */
 function descriptionOf(facts: ImpactData, places: Places) {
   const { name, kind, class: ofClass, arglist, place } = facts;
   const { slots, subclassCount, subclasses = [], instances } = facts;
@@ -335,7 +336,7 @@ async function impactOnCalls(
 ) {
   const definition = definitionIn(change);
   const isMethod = definition?.operator === 'DEFMETHOD';
-  // The function keeps its lambda list when it only gets, or loses, a compiler macro.
+  // A compiler macro that is added or removed does not change the lambda list of the function.
   const isCompilerMacro = operator === 'DEFINE-COMPILER-MACRO' && facts.kind !== 'COMPILER MACRO';
   const list = isCompilerMacro ? undefined : lambdaListIn(change);
   const accepted =

@@ -1,4 +1,5 @@
-// Renders a function's lambda list, from SBCL or the source, and what its methods accept besides.
+// Renders a function's lambda list, from SBCL or the source, and the further parameters that its methods
+// accept.
 
 import type { Place } from '../../image/wire/operations.ts';
 import type { Places } from '../places.ts';
