@@ -1,5 +1,6 @@
-;;;; Loads attaching.lisp in one thread at a time, since each changes the image: two would take the
-;;;; agent from each other. attach.lisp loads this file with standard syntax. It makes no symbols.
+;;;; Loads attaching.lisp in one thread at a time: two threads that load the agent at the same time
+;;;; would disturb each other. attach.lisp loads this file with standard syntax. It makes no
+;;;; symbols.
 
 (unwind-protect
      (progn
@@ -9,7 +10,7 @@
                         (eq sb-thread:*current-thread* (get :live-lisp-line :by)))
              :do (sleep 0.05))
        ;; SBCL loads compiled files only with the features that it was built with. If the person has
-       ;; removed those, have a process of the same SBCL tell them.
+       ;; removed those, get them from a new process of the same SBCL.
        (progv '(*features*)
            (list (if (and (ignore-errors (list-length *features*)) (member :sbcl *features*))
                      *features*

@@ -75,9 +75,9 @@ of threads without a job is kept."
 
 (defmacro steadily (&body body)
   "Evaluate BODY. The caller runs in the main thread, where signals to the process arrive, such as
-an interrupt, although they are not meant for the agent. So such a signal, or a serious condition,
-ends BODY silently. After that, unblock signals: after a throw out of the handler of a memory
-fault, other signals, such as the signal of an exit, would stay blocked."
+an interrupt, although they are for the program and not for the agent. So such a signal, or a
+serious condition, ends BODY silently. After that, unblock signals: after a throw out of the handler
+of a memory fault, other signals, such as the signal of an exit, would stay blocked."
   `(handler-case (progn ,@body)
      ((or sb-sys:interactive-interrupt serious-condition) ()
        (allow-signals))))

@@ -334,8 +334,9 @@ function readElsewhere(name: string, image: Image): ReadElsewhere {
   };
 }
 
-/** Returns how texts are read that IMAGE has loaded. None are told where it cannot be asked, as when too many calls
- *  wait: then answers say of a changed file that it is not known what changed. */
+/** Returns a function that asks IMAGE for the texts that it has loaded. The function returns none when
+ *  IMAGE cannot be asked, as when too many calls wait. Then answers say that it is not known what changed
+ *  in a file. */
 function loadedTexts(image: Image): ReadLoaded {
   return async (versions) => {
     try {
@@ -346,7 +347,7 @@ function loadedTexts(image: Image): ReadLoaded {
   };
 }
 
-/** The options that an own image and an attached one have in common. */
+/** The options for images that the server starts and for those that somebody else runs. */
 type Connections = Required<Pick<SbclOptions, 'limitMs' | 'onReply' | 'callTool' | 'tools'>> &
   Pick<SbclOptions, 'times' | 'series'>;
 

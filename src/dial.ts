@@ -29,7 +29,7 @@ export async function dial(folder: string | undefined, name: string | undefined)
   });
 }
 
-/** Returns what stdin has behind its first line, which is for a Lisp that there is not. */
+/** Returns the text that stdin has after its first line. It is for a Lisp that was not started. */
 function afterFirstLine(): Promise<Buffer> {
   const { stdin } = process;
   return new Promise((resolve) => {

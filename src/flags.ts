@@ -93,8 +93,8 @@ export function splitArguments(argv: readonly string[]): {
   return { flags, operands };
 }
 
-/** By flag: the commands that take it. A flag that is not listed here goes with all commands except install
- *  and uninstall. */
+/** By flag: the commands that take it. All commands except install and uninstall take a flag that is not
+ *  listed here. */
 const FLAG_COMMANDS: { readonly [flag: string]: readonly CommandName[] } = {
   // Nothing on a command line that an agent can write approves anything.
   allow: ['serve', 'doctor', 'tools'],

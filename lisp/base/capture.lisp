@@ -1,6 +1,6 @@
 ;;;; Captures output within bounds: keeps the first and the last part of the output, and only counts
-;;;; the characters between them. A capture that is followed loses none: whoever writes to it waits
-;;;; until the server has taken what is there.
+;;;; the characters between them. A capture that is followed loses no output: a thread that writes
+;;;; to it waits until the server has taken the earlier output.
 
 (in-package "LIVE-LISP.BASE")
 

@@ -21,8 +21,8 @@
 streams and settings alone.")
 
 (defun map-packages (visit)
-  "Call VISIT with each package of the image. If another thread deletes a package meanwhile, go on
-with the next one."
+  "Call VISIT with each package of the image. If another thread deletes a package meanwhile,
+continue with the next package."
   (dolist (package (list-all-packages))
     (handler-case (funcall visit package)
       (package-error (condition)

@@ -84,8 +84,8 @@ when the process has the ability."
   `(setf (ability-check (named-ability ,*ability*)) (lambda () ,form)))
 
 (defun note-missing (ability text)
-  "Record that the agent does without an internal of ABILITY. TEXT names the internal. Unless this
-SBCL just lacks the internal, TEXT also gives a reason."
+  "Record that the agent cannot use an internal of ABILITY. TEXT names the internal and, unless this
+SBCL has no such internal, gives the reason."
   (push text (ability-missing (named-ability ability))))
 
 (defun lacking-p (ability)

@@ -98,7 +98,7 @@ this function when it has sent its frame."
 (defun send-frame (buffer)
   "Send the frame in BUFFER on *CHANNEL*. Interrupts wait until the whole frame is sent. If the
 server is gone, call **ON-PEER-GONE** with 3. If the channel is closed, send nothing. The reader
-thread never waits for other threads that send, because it must go on reading: a server that is
+thread never waits for other threads that send, because it must continue to read: a server that is
 sending something may read nothing from those threads until this is read."
   (let ((channel *channel*))
     (sb-sys:without-interrupts

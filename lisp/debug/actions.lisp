@@ -1,11 +1,11 @@
 ;;;; Passes requests to the thread that holds an error, and makes that thread continue.
 ;;;;
-;;;; A request reserves the HELD structure of the error (held.lisp) by CLAIM-HELD, and gives it a
-;;;; function by COMMAND-HELD, which the stopped thread calls. LOOK-IN-THREAD runs a request as a
-;;;; job of its own in that thread. GO-ON-IN-THREAD gives the request the next answer of the job
-;;;; that the error has stopped, and GO-ON then takes a restart, leaves a frame, makes the call of a
-;;;; frame again, or ends the job. For a thread of the program, which has no job, MAKE-FOLLOWER
-;;;; makes one that only reports.
+;;;; A request reserves the HELD structure of the error (held.lisp) with CLAIM-HELD. With
+;;;; COMMAND-HELD it hands over a function that the stopped thread calls. LOOK-IN-THREAD runs a
+;;;; request as a job of its own in that thread. GO-ON-IN-THREAD gives the request the next answer
+;;;; of the job that the error has stopped, and GO-ON then takes a restart, leaves a frame, makes
+;;;; the call of a frame again, or ends the job. A thread of the program has no job, so
+;;;; MAKE-FOLLOWER makes a job that only reports.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -69,7 +69,7 @@ it answers that the thread continues."
 ;;; Continuing from a held error, at which a thread is stopped for debugging
 
 (defun go-on-in-thread (id name function arguments)
-  "Begin request ID of the operation NAME: make a thread continue that is stopped at a held error.
+  "Begin request ID of the operation NAME: make a thread that is stopped at a held error continue.
 ARGUMENTS, a hash table, has the number of the error, and says how to continue, as for GO-ON.
 FUNCTION, the body of the operation, does nothing and is not called."
   (declare (ignore function))
@@ -258,22 +258,6 @@ that."
         (funcall begin held)
         (start-job id name (lambda () (list "value" (why-not-there number)))))))
 
-(defun claim-held (held)
-  "If the thread of HELD, a HELD structure, is waiting for a command, reserve HELD for the caller
-and return true. Else return NIL. A thread that has just answered needs a moment until it waits
-again, so wait for it at most about half a second."
-  (loop repeat 500
-        while (or (eq (held-command held) :starting)
-                  (and (held-command held) (held-user held) (job-answered (held-user held))))
-        do (sleep 0.001))
-  (null (sb-ext:compare-and-swap (held-command held) nil :claimed)))
-
-(defun command-held (held command)
-  "Make the thread of the held error HELD call COMMAND, a function of no arguments. CLAIM-HELD must
-have reserved HELD for the caller."
-  (setf (held-command held) command)
-  (sb-thread:signal-semaphore (held-gate held)))
-
 (defun why-not-there (number)
   "Return a JSON object that says that another request is using the held error NUMBER, that another
 server holds it, or why no error with this number is held."
@@ -287,10 +271,11 @@ server holds it, or why no error with this number is held."
 ;;; The end of the session
 
 (defun release-held ()
-  "Have the threads of the program go on that this session holds. Its calls are ended otherwise."
+  "Let the threads of the program that this session holds continue. The end of the session ends its
+calls in another way."
   (dolist (held (own-held))
     (unless (held-job held)
-      ;; If a request still uses the error, its thread goes on after that.
+      ;; If a request still uses the error, the thread continues after this request.
       (setf (held-seconds held) 0)
       (when (claim-held held)
         (command-held held (lambda ()

@@ -21,9 +21,9 @@ LOCKS: a list of the names of the locks that the thread holds.
 SIGNALLED: true if handlers of the program have not run yet.
 TIMED: true if the call is inside TIME.
 VALUES: a list of lists of values that were evaluated for continuing.
-COMMAND: the function that the thread calls when the semaphore GATE is signalled. It is NIL while
-the thread waits, :CLAIMED while a request has reserved it, :STARTING before it waits, and :OVER at
-the end.
+COMMAND: what the thread does next. It is :STARTING before the thread first waits, NIL while the
+thread waits, :CLAIMED once a request has reserved the thread, then the function that this request
+has given, and :OVER at the end. A request that has given a function signals the semaphore GATE.
 GUEST: the job of COMMAND until COMMAND begins.
 USER: the job that uses the error, or was the last to do so.
 END: a text that says how the holding has ended."
@@ -172,7 +172,8 @@ may leave this function: SBCL is in its debugger here, and would ask at the term
   (let ((data (printing-values (values-data values))))
     (if (eq data :empty) #() data)))
 
-;;; Waiting for commands and running them
+;;; Commands: a request reserves the thread by CLAIM-HELD and gives it a function by COMMAND-HELD.
+;;; The thread waits in NEXT-COMMAND and calls the function in SERVE.
 
 (defun call-without-handlers (function)
   "Call FUNCTION without the handlers of the program, since it must not handle errors in FUNCTION."
@@ -181,9 +182,26 @@ may leave this function: SBCL is in its debugger here, and would ask at the term
         (funcall function))
       (funcall function)))
 
+(defun claim-held (held)
+  "If the thread of HELD, a HELD structure, is waiting for a command, reserve HELD for the caller
+and return true. Else return NIL. A thread that has just answered needs a moment until it waits
+again, so wait for it at most about half a second."
+  (loop repeat 500
+        while (or (eq (held-command held) :starting)
+                  (and (held-command held) (held-user held) (job-answered (held-user held))))
+        do (sleep 0.001))
+  (null (sb-ext:compare-and-swap (held-command held) nil :claimed)))
+
+(defun command-held (held command)
+  "Make the thread of the held error HELD call COMMAND, a function of no arguments. CLAIM-HELD must
+have reserved HELD for the caller."
+  (setf (held-command held) command)
+  (sb-thread:signal-semaphore (held-gate held)))
+
 (defun next-command (held)
   "Wait until a request gives the held error HELD a command, and return the command. Return NIL if
 none comes within HELD-SECONDS."
+  (setf (held-command held) nil)
   (if (sb-thread:wait-on-semaphore (held-gate held) :timeout (held-seconds held))
       (held-command held)
       (unless (null (sb-ext:compare-and-swap (held-command held) nil :over))
@@ -195,12 +213,10 @@ none comes within HELD-SECONDS."
   "Run the commands for the held error HELD in its thread until none comes for HELD-SECONDS. A
 command that makes the program continue does not return."
   (let ((*held* held) (*hold-seconds* nil))
-    (loop
-      (setf (held-command held) nil)
-      (let ((command (next-command held)))
-        (when (null command) (return))
-        (setf (held-guest held) nil)
-        (funcall command)))))
+    (loop for command = (next-command held)
+          while command
+          do (setf (held-guest held) nil)
+             (funcall command))))
 
 (defun why-not-held (condition)
   "Return a text that says why CONDITION cannot be held in this thread now, or NIL if it can."

@@ -1,8 +1,8 @@
 ;;;; The operation holders: finds what keeps an object alive. WALK goes through all objects that the
-;;;; program can reach, the nearest first, and PATH-TO tells the way to one of them. Nothing here
-;;;; looks at the memory of other threads or walks the heap, so other threads go on meanwhile. What
-;;;; the agent itself refers to is never reached: its symbols are no roots, and its structures are
-;;;; not looked into.
+;;;; program can reach, the nearest first, and WAY-TO returns the way to one of them. Nothing here
+;;;; looks at the memory of other threads or walks the heap, so other threads continue meanwhile.
+;;;; What the agent itself refers to is never reached: its symbols are no roots, and its structures
+;;;; are not looked into.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -13,7 +13,7 @@
   ;; Each object takes about 90 octets of a table while that grows.
   (max 0 (min *walk-limit* (floor (- **heap-size** (heap-usage)) 150))))
 
-(defparameter *hit-limit* 1000 "The maximum number of references that are kept, to tell their ways.")
+(defparameter *hit-limit* 1000 "The maximum number of references whose ways are found.")
 
 (defstruct (thread-root (:constructor make-thread-root (thread symbol)))
   "A place in which the thread named THREAD holds objects: its binding of SYMBOL, or if that is NIL,
@@ -62,8 +62,9 @@ key."
   (funcall visit (symbol-plist symbol) :plist symbol))
 
 (defun map-references (visit object)
-  "Call VISIT with each object that OBJECT keeps alive, a keyword that says how, and what tells this
-reference from others of its kind."
+  "Call VISIT with three arguments for each object that OBJECT keeps alive: this object, the kind of
+the reference as a keyword, and NIL or a detail that no other reference of this kind has, such as an
+index."
   (flet ((tell (value kind &optional detail) (funcall visit value kind detail)))
     (typecase object
       (cons (tell (car object) :element) (tell (cdr object) :rest))
@@ -82,8 +83,9 @@ reference from others of its kind."
       (t (when (value-cell-p object) (tell (cell-value object) :cell))))))
 
 (defun holding-p (object)
-  "True when OBJECT can keep others alive. Leave out symbols with a package, which are roots, EQL
-specializers, whose objects their methods tell, and what the agent has made."
+  "True when OBJECT can keep others alive. Return false for symbols with a package, because they are
+roots; for EQL specializers, because MAP-REFERENCES visits their objects from the methods; and for
+objects of the agent."
   (typecase object
     (symbol (null (symbol-package object)))
     ((or package pathname sb-mop:eql-specializer) nil)
@@ -154,24 +156,26 @@ threads that did not answer."
 
 (defstruct (walk (:constructor make-walk (wanted &optional many)))
   "A walk through the objects of the program. WANTED is a predicate for the objects that are looked
-for. If MANY is true, these are many, and each counts once; else it is one object, and each
-reference to it counts. FROM is a table from each object that was reached to what refers to it: an
-object, a symbol with a package or a THREAD-ROOT. HITS is a list of pairs of a wanted object and
-what refers to it, newest first, and FOUND the number of them all. QUEUE is a vector of the objects
-that were reached, the nearest first, and NEXT the index in it of the object to look into next. FULL
-is true once there were more objects than LIMIT, at most which are gone through."
+for. If MANY is true, the walk looks for many objects and counts each of them once. Else it looks
+for one object and counts each reference to it. FROM is a table from each object that was reached to
+its parent, which refers to it: an object, a symbol with a package or a THREAD-ROOT. HITS is a list
+of the first (WANTED-OBJECT . PARENT) pairs, newest first, and FOUND the number of all pairs. QUEUE
+is a vector of the objects that were reached, the nearest first, and NEXT the index in it of the
+object to look into next. LIMIT is the maximum number of objects to reach, and FULL is true if there
+were more."
   wanted many (from (make-hash-table :test 'eq)) (hits '()) (found 0) (next 0) full
   (limit (room-for-walk))
   (queue (make-array 1000 :adjustable t :fill-pointer 0)))
 
 (defun hit (walk parent object)
-  "Count in WALK that PARENT refers to OBJECT, which is wanted."
+  "Count in WALK a reference from PARENT to OBJECT, which is a wanted object, and keep the first
+*HIT-LIMIT* such references."
   (when (<= (incf (walk-found walk)) *hit-limit*)
     (push (cons object parent) (walk-hits walk))))
 
 (defun named-class-p (object)
-  "True when OBJECT is a class that its name leads to. Through their superclasses and subclasses all
-classes would lead to each other."
+  "True when OBJECT is a class that FIND-CLASS finds by its name. Such classes are reached from
+their names only, because superclasses and subclasses connect all classes with each other."
   (and (typep object 'class) (eq object (find-class (class-name object) nil))))
 
 (defun reach (walk parent object)
@@ -186,7 +190,7 @@ classes would lead to each other."
              (when wanted (hit walk parent object))))))
 
 (defun look-further (walk)
-  "Reach all objects to which those in the queue of WALK lead."
+  "Call REACH for all objects that can be reached from the objects in the queue of WALK."
   (loop with queue = (walk-queue walk)
         while (< (walk-next walk) (length queue))
         until (walk-full walk)
@@ -200,7 +204,8 @@ classes would lead to each other."
                               object)))))
 
 (defun reach-from-symbols (walk system)
-  "Reach what the root symbols refer to, as MAP-ROOT-SYMBOLS finds them for SYSTEM."
+  "Call REACH for the objects to which the root symbols refer. MAP-ROOT-SYMBOLS finds these symbols
+for SYSTEM."
   (map-root-symbols (lambda (symbol)
                       (ignore-errors
                        (map-symbol (lambda (value kind detail)
@@ -210,8 +215,9 @@ classes would lead to each other."
                     system))
 
 (defun walked (walk)
-  "Go through the objects of the program for WALK, and if nothing wanted was found, through SBCL's.
-Return two values: true in this second case, and a list of the threads that did not answer."
+  "Go through the objects of the program for WALK and, if no wanted object was found, through those
+of SBCL. Return two values: true if the objects of SBCL were searched, and a list of the threads
+that did not answer."
   (multiple-value-bind (references silent) (thread-references)
     (reach-from-symbols walk nil)
     (loop for (root . object) in references do (reach walk root object))
@@ -234,8 +240,8 @@ and OBJECT the last."
         finally (return way)))
 
 (defun reference-kind (holder object)
-  "Return two values that tell how HOLDER refers to OBJECT, as MAP-REFERENCES passes them. Return NIL
-if it does not any more."
+  "Return the kind and the detail of the reference from HOLDER to OBJECT, as MAP-REFERENCES passes
+them. Return NIL if HOLDER does not refer to OBJECT any more."
   (if (thread-root-p holder)
       (values :thread holder)
       (block nil

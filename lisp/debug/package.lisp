@@ -1,4 +1,5 @@
-;;;; Held errors: their threads wait where they were signalled, until a request says how to go on.
+;;;; Held errors: their threads wait where they were signalled, until a request says how to
+;;;; continue.
 
 (defpackage "LIVE-LISP.DEBUG"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS" "LIVE-LISP.LOOK" "LIVE-LISP.JOURNAL"

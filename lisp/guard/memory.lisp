@@ -34,7 +34,7 @@ hold the mutex **GUARDING**.")
 function runs after every garbage collection, in the thread that collected."
   (unless (sb-thread:holding-mutex-p **guarding**)
     ;; Another thread that has collected waits here. Otherwise it could fill the heap before this
-    ;; thread goes on.
+    ;; thread continues.
     (let ((ends (with-isolation (sb-thread:with-mutex (**guarding**) (judge-fairly)))))
       (when ends (end-growers ends)))))
 
@@ -77,7 +77,7 @@ those that have ended."
 
 (defun growing-now ()
   "Return a list of the jobs and threads to which a collection in this thread charges the growth of
-the heap. In a thread of a program that somebody else runs it is charged to nobody."
+the heap. In a thread of a program that somebody else runs, charge it to no job or thread."
   (case (thread-role)
     (:agent (possible-growers))
     (:theirs '())
@@ -85,9 +85,9 @@ the heap. In a thread of a program that somebody else runs it is charged to nobo
     (:thread (list sb-thread:*current-thread*))))
 
 (defun thread-role ()
-  "Return a keyword for what the current thread runs: :JOB for the code of a job, :AGENT for code of
-the agent, also in the thread of a job before and after the code of the job runs, and :THREAD for
-other code. In an image that somebody else runs, that other code is :THEIRS."
+  "Return a keyword for the code that the current thread runs: :JOB for code of a job, :AGENT for
+code of the agent, and :THREAD for other code, or :THEIRS in an image that somebody else runs. The
+thread of a job runs code of the agent before and after the code of the job."
   (let* ((thread sb-thread:*current-thread*)
          (starter (gethash thread **starters**))
          (main (eq thread (sb-thread:main-thread))))
@@ -120,10 +120,10 @@ the lock can be waiting for the end of this collection."
 ;;; Choosing and ending the jobs and threads that grow too much
 
 (defun growers-to-end (usage)
-  "Return a list of the jobs or threads to end when USAGE octets of the heap are in use. If a job
-has filled most of the heap, take the jobs that have filled most, as many as it takes until the heap
-is no longer FULL-P. If a thread without a job has filled most, take all such threads that have
-filled much, because nobody waits for them."
+  "Return a list of the jobs or threads to end when USAGE octets of the heap are in use. If the one
+that has filled most of the heap is a job, return as many of the jobs with the most octets as must
+end until the heap is no longer FULL-P. If it is a thread without a job, return all threads without
+a job that have filled much, because nobody waits for them."
   (let* ((growers (remove-if-not (lambda (grower) (too-large-p (grower-growth grower) usage))
                                  (living-growers)))
          (keys (mapcar #'grower-key growers)))
@@ -150,9 +150,9 @@ the heap first."
 (defun too-large-p (growth usage)
   "USAGE octets of the heap are in use, and a job or thread has filled GROWTH of them. Return true
 if the heap is nearly full, and GROWTH is so much that the job or thread must end."
-  ;; GROWTH must exceed an eighth of the room that is left. A job that made less did not fill the
-  ;; heap, and ending it would free next to nothing. The room that jobs may take shrinks with the
-  ;; room that is left, so the heap never gets full.
+  ;; GROWTH must exceed an eighth of the room that is left. A job with less did not fill the heap,
+  ;; and its end would free almost nothing. As the room that is left shrinks, so does this limit, so
+  ;; the heap never gets full.
   (and (full-p usage) (> growth (max 0 (floor (- **heap-size** usage) 8)))))
 
 (defun end-growers (keys)

@@ -103,21 +103,21 @@ start."
 
 (define-hook sb-thread:make-thread guarded-made)
 
-;;; In an image that somebody else runs: SBCL runs the function of a timer in a new thread, or in
-;;; any thread of the image, and the function of an interrupt in the thread that is interrupted.
-;;; What fails there is not that person's.
+;;; SBCL runs the function of a timer in a new thread or in any other, and the function of an
+;;; interrupt in the interrupted thread. In an image that somebody else runs, this can be a thread
+;;; of that person. So the functions of a job's timers and interrupts get their own error handling.
 
 (defun call-in-their-thread (call channel session)
-  "Have CALL-APART take CALL. *CHANNEL* and *SESSION* are bound to the other arguments. An unhandled
-condition ends only this function, because the thread can be one of the person's."
+  "Pass CALL to CALL-APART, with *CHANNEL* and *SESSION* bound to the other arguments. An unhandled
+condition ends only this function, because the thread can belong to the person who runs the image."
   (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook) (*debugger-hook* nil)
          (*of-job* t) (*channel* channel) (*session* session)
          (*thread-end* (list :left)))
     (catch *thread-end* (call-apart call))))
 
 (defun apart-from-theirs (function)
-  "Return a function that calls FUNCTION, without arguments, for this job or thread of one: in a
-thread where no job runs by CALL-IN-THEIR-THREAD."
+  "Return a function without parameters that calls FUNCTION for the job of this thread. In a thread
+that belongs to no job, it calls FUNCTION by CALL-IN-THEIR-THREAD."
   (let ((function (coerce function 'function)) (channel *channel*) (session *session*))
     (lambda ()
       (if (of-job-p)
@@ -126,8 +126,7 @@ thread where no job runs by CALL-IN-THEIR-THREAD."
 
 (defun timer-made (make &rest arguments)
   "Hook: call MAKE, which makes a timer, with ARGUMENTS. The first argument is the function of the
-timer: if a job, or a thread of one, makes the timer, it is called apart from that person's
-threads."
+timer. If a thread of a job makes the timer, pass the result of APART-FROM-THEIRS instead."
   (if (and arguments (callable-p (first arguments)) (of-job-p))
       (apply make (apart-from-theirs (first arguments)) (rest arguments))
       (apply make arguments)))
@@ -136,8 +135,8 @@ threads."
 
 (defun interrupting-apart (interrupt &rest arguments)
   "Hook: call INTERRUPT, which has a thread call a function, with ARGUMENTS. The second argument is
-the function: if a job, or a thread of one, interrupts the thread, it is called apart from that
-person's threads."
+this function. If a thread of a job makes the interrupt, pass the result of APART-FROM-THEIRS
+instead."
   (if (and (rest arguments) (callable-p (second arguments)) (of-job-p))
       (apply interrupt (first arguments) (apart-from-theirs (second arguments)) (cddr arguments))
       (apply interrupt arguments)))

@@ -110,8 +110,8 @@ ASDF or of the library manager, load ASDF or the manager, and call FUNCTION agai
   (call-reading function))
 
 (defun unread-cause (condition)
-  "Return the condition from the reader because of which LOAD, COMPILE-FILE or ASDF signalled
-CONDITION. If there is none, return CONDITION."
+  "Return the condition of the reader that made LOAD, COMPILE-FILE or ASDF signal CONDITION. If
+there is none, return CONDITION."
   (let* ((unloaded (contrib-symbol "ASDF" "LOAD-SYSTEM-DEFINITION-ERROR"))
          (wrapper (if (and unloaded (typep condition unloaded))
                       (ignore-errors (funcall (contrib-symbol "ASDF" "ERROR-CONDITION") condition))

@@ -1,17 +1,18 @@
-;;;; Records what a person and other servers change in an image that several share, so that the next
-;;;; answer to each server names it.
+;;;; Records the changes in an image that several servers share, so that the next answer to each
+;;;; server names the changes by other servers and by the person.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defstruct (change (:constructor make-change (text session)))
-  "A change of the image. TEXT names what was defined or loaded. SESSION is that of the server for
-which the thread worked, and for a person's thread the default session."
+  "A change of the image. TEXT names what was defined or loaded. SESSION is the session of the
+server for which the thread worked, or the default session for a thread of the person."
   text session)
 
 (defparameter *changes-limit* 100 "The maximum number of changes that are kept.")
 (defparameter *changes-shown* 10 "The maximum number of changes that an answer names.")
 (defparameter *names-of-load* 5
-  "A load that defined at most this many names is shown by these, and another by its file.")
+  "The changes of a load with at most this many names are shown by these names, those of any other
+load by its file.")
 
 (sb-ext:defglobal **changes** '() "A list of the last CHANGE structures, newest first.")
 (sb-ext:defglobal **change-count** 0
@@ -24,7 +25,8 @@ which the thread worked, and for a person's thread the default session."
 Else :NONE.")
 
 (defun record-change (text)
-  "Record that this thread has changed what TEXT names, unless that is the newest change already."
+  "Record that this thread has changed the definition or file that TEXT names, unless the newest
+record is of the same change."
   (sb-thread:with-mutex (**changes-lock**)
     (let ((newest (first **changes**)))
       (unless (and newest

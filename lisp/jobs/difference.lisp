@@ -121,9 +121,9 @@ is false, letter case does not matter."
   "The maximum number of comparisons with other objects that COMPARED-P remembers for one object.")
 
 (defun compared-p (seen depth one other)
-  "SEEN is a hash table from objects to alists from other objects to depths. Return true if it says
-that ONE and OTHER were compared before, at nesting depth DEPTH or less. Else return NIL, and add
-this comparison, unless SEEN already has *OTHERS-OF-PART* comparisons of ONE."
+  "Return true if SEEN has a comparison of ONE and OTHER at nesting depth DEPTH or less. Else return
+NIL, and add this comparison to SEEN, unless it already has *OTHERS-OF-PART* comparisons of ONE.
+SEEN is a hash table from objects to alists from other objects to depths."
   (let* ((known (gethash one seen)) (pair (assoc other known :test #'eq)))
     (cond (pair (or (<= (cdr pair) depth) (progn (setf (cdr pair) depth) nil)))
           ((< (length known) *others-of-part*) (push (cons other depth) (gethash one seen)) nil))))

@@ -1,7 +1,8 @@
 ;;;; Finds the frames of user code on the stack, and leaves out the frames of SBCL and of the agent
 ;;;; at both ends. In between, FOLDED-FRAMES puts a FOLDED in the place of runs of system frames.
-;;;; NOTE-FRAME and FRAME-ROLE, by which functions of the agent say what their frames mean, are in
-;;;; base/own.lisp; the places of frames are in places.lisp, their local variables in locals.lisp.
+;;;; NOTE-FRAME gives the frames of a function of the agent a role, which FRAME-ROLE returns; both
+;;;; are in base/own.lisp. The places of frames are in places.lisp, their local variables in
+;;;; locals.lisp.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -203,8 +204,9 @@ through which Lisp was entered, which are among the next six."
     (if foreign (nthcdr (1+ foreign) below) below)))
 
 (defun below-wait (frames)
-  "FRAMES is a list with the newest first. If its newest frames only wait in the agent, as
-LIVE-LISP:CALL-TOOL does for its answer, return the older ones. Else return FRAMES."
+  "FRAMES is a list with the newest first. If the newest of them belong to a function of the agent
+that only waits, as LIVE-LISP:CALL-TOOL waits for its answer, return the older frames. Else return
+FRAMES."
   (let ((wait (position :wait frames :key (lambda (frame) (frame-role (frame-name frame))))))
     (if wait (nthcdr (1+ wait) frames) frames)))
 

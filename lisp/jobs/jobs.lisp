@@ -181,7 +181,7 @@ it is 0."
 (defun interruption (job reason)
   "Return a property list of answer members for an interrupt of JOB: the REASON, a text, and whether
 cleanup forms were cut short. If the program asked for an exit, return only a member that says so,
-since the exit goes on."
+since the exit continues."
   (if (exiting-p)
       (list "exiting" t)
       (list "interrupted" (object "reason" reason
@@ -238,7 +238,7 @@ not reach the jobs of another one."
 
 (defun interrupt-job (job reason)
   "Interrupt JOB, or do nothing if it is NIL. If the job only follows a thread of the program,
-answer it, and let the thread go on. If it still waits for the main thread, answer it without
+answer it, and let the thread continue. If it still waits for the main thread, answer it without
 running it."
   (when job
     (cond

@@ -26,7 +26,8 @@ evaluation."
 (sb-ext:defglobal **session-lock** (sb-thread:make-mutex :name "live-lisp session")
   "The mutex that a thread holds while it reads or changes the VALUES of a session.")
 
-(sb-ext:defglobal **sessions-begun** (list 0) "A list of the number of the last session.")
+(sb-ext:defglobal **sessions-begun** (list 0) "A list whose only element is the number of the last
+session.")
 
 (defstruct session
   "The session of a server.
@@ -58,17 +59,17 @@ LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."
   "The session of the server for which this thread works. In an image that the server started, all
 threads have the same.")
 
-;;; A server with several images has each of them number its objects and errors in a series of its
-;;; own. So no id of one image means something in another.
+;;; Each image of a server numbers its objects and errors in another series. So an id of one image
+;;; is never an id of another.
 
 (defun shown-number (number)
-  "Return the number by which answers of this session mean the object or error with the NUMBER."
+  "Return the number that answers of this session show for the object or error with NUMBER."
   (destructuring-bind (count . index) (session-series *session*)
     (+ (* (1- number) count) index 1)))
 
 (defun number-shown-as (shown)
-  "Return the number of the object or error that SHOWN means in this session. Return 0, which
-nothing has, if SHOWN is not in the series of this session."
+  "Return the number of the object or error that answers of this session show as number SHOWN.
+Return 0, which no object or error has, if SHOWN is not in the series of this session."
   (destructuring-bind (count . index) (session-series *session*)
     (multiple-value-bind (number rest) (floor (- shown index 1) count)
       (if (zerop rest) (1+ number) 0))))
@@ -98,8 +99,8 @@ BEGIN and END are called without interrupts."
             (funcall end)))))))
 
 (defun end-session ()
-  "Undo what running jobs have changed in the image for *SESSION*, by CALL-UNTIL-SESSION-ENDS. From
-now on nothing is changed for *SESSION*."
+  "Undo the changes that running jobs have made for *SESSION* with CALL-UNTIL-SESSION-ENDS. From now
+on CALL-UNTIL-SESSION-ENDS makes no changes for *SESSION*."
   (sb-thread:with-mutex ((session-lock *session*))
     (setf (session-ended *session*) t)
     (loop for (end) in (shiftf (session-undoing *session*) '())

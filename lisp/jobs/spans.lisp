@@ -11,7 +11,7 @@ the list with number N, in characters of the file. Both are 0 when unknown."
   '(simple-array (unsigned-byte 32) (*)))
 
 (defstruct (file-spans (:constructor make-file-spans (date)))
-  "What the reader told of a file, in the version with the write date DATE.
+  "What is known from reading the version of a file with the write date DATE.
 FORMS: a vector. Its element N is the SPANS, the places of the lists, of top-level form N, or NIL if
 they are unknown.
 PACKAGES: a list of (NUMBER . NAME) pairs, the last first: the forms from NUMBER on were read in the
@@ -67,10 +67,10 @@ begins another reading of the file."
 ;;; Recording the lists that the reader makes
 
 (defstruct (recorder (:constructor make-recorder (&optional file)))
-  "The lists read so far for one top-level form of FILE, a FILE-SPANS, or NIL before the first form
-was read. READ has three elements for
-each list: its start, its end and the list itself. DOUBTFUL is NIL, or the first list for which the
-reader may have made another object when the file was loaded."
+  "The lists read so far for one top-level form. FILE is the FILE-SPANS of the file, or NIL before
+its first form was read. READ is a vector with three elements for each list: its start, its end and
+the list itself. DOUBTFUL is NIL, or the first list for which the reader may have made another
+object when the file was loaded."
   file (read (make-array 384 :adjustable t :fill-pointer 0)) (doubtful nil))
 
 (sb-ext:defglobal **recorders** (make-hash-table :test 'eq :weakness :key :synchronized t)
@@ -100,14 +100,27 @@ observer, unless INNER is NIL."
           thereis (eq cell list)))
 
 (defun tail-read-p (list read)
-  "READ is a vector with the start, the end and the list itself for each list that was read. True
-when LIST is a tail of one of these lists, as (c) is a tail of (a b . (c))."
+  "True when LIST is a tail of one of the lists in READ, the READ of a RECORDER, as (c) is a tail of
+(a b . (c))."
   (loop for index from 2 below (length read) by 3 thereis (tail-of-p list (aref read index))))
+
+(defun depths-of (paths)
+  "Return a vector with the depth of each list of a form, at the index that is the list's number.
+PATHS is SBCL's hash table from each list to its path."
+  ;; A path is (symbol number position ...). It has one position for each list around the list, so a
+  ;; longer path belongs to a deeper list.
+  (let* ((last (loop for (nil number) being the hash-values of paths maximize number))
+         (depths (make-array (1+ (or last 0)) :initial-element 0)))
+    (loop for path being the hash-values of paths
+          for number = (second path)
+          for depth = (length path)
+          do (when (or (zerop (svref depths number)) (< depth (svref depths number)))
+               (setf (svref depths number) depth)))
+    depths))
 
 (defun fill-gaps (spans depths)
   "The reader does not report every list. Give each list that has no place in SPANS the place of the
-nearest enclosing list, and return SPANS. DEPTHS is a vector, indexed by the numbers of lists, of
-their depths in the form."
+nearest enclosing list, and return SPANS. DEPTHS is a vector from DEPTHS-OF."
   (declare (type spans spans) (type simple-vector depths))
   (let ((around (make-array (1+ (reduce #'max depths)) :initial-element 0)))
     (loop for number from 0 below (length depths)
@@ -120,35 +133,22 @@ their depths in the form."
     spans))
 
 (defun read-spans (read paths)
-  "Return the SPANS of a form. READ is a vector with the start, the end and the list itself for each
-list of the form. PATHS is SBCL's hash table from each list to its path, a list with the number of
-the list as the second element."
-  ;; A path is (symbol number position ...). It has one position for each list around the list, so a
-  ;; longer path belongs to a deeper list.
-  (let ((last 0))
-    (maphash (lambda (form path) (declare (ignore form)) (setf last (max last (second path))))
-             paths)
-    (let ((spans (make-array (* 2 (1+ last)) :element-type '(unsigned-byte 32) :initial-element 0))
-          (depths (make-array (1+ last) :initial-element 0))
-          (lists (make-array (1+ last) :initial-element nil)))
-      (maphash (lambda (form path)
-                 (declare (ignore form))
-                 (let ((number (second path)) (depth (length path)))
-                   (when (or (zerop (svref depths number)) (< depth (svref depths number)))
-                     (setf (svref depths number) depth))))
-               paths)
-      (loop for index from 0 below (length read) by 3
-            for list = (aref read (+ index 2))
-            for number = (second (gethash list paths))
-            ;; A list can be reported twice: a list after #+ is reported again with the place of the
-            ;; #+ included. The first place counts.
-            do (when (and number
-                          (not (eq list (svref lists number)))
-                          (or (null (svref lists number)) (tail-read-p (svref lists number) read)))
-                 (setf (svref lists number) list
-                       (aref spans (* 2 number)) (aref read index)
-                       (aref spans (1+ (* 2 number))) (aref read (1+ index)))))
-      (fill-gaps spans depths))))
+  "Return the SPANS of a form. READ is that of the form's RECORDER, and PATHS is as for DEPTHS-OF."
+  (let* ((depths (depths-of paths)) (count (length depths))
+         (spans (make-array (* 2 count) :element-type '(unsigned-byte 32) :initial-element 0))
+         (lists (make-array count :initial-element nil)))
+    (loop for index from 0 below (length read) by 3
+          for list = (aref read (+ index 2))
+          for number = (second (gethash list paths))
+          ;; A list can be reported twice: a list after #+ is reported again with the place of the
+          ;; #+ included. The first place counts.
+          do (when (and number
+                        (not (eq list (svref lists number)))
+                        (or (null (svref lists number)) (tail-read-p (svref lists number) read)))
+               (setf (svref lists number) list
+                     (aref spans (* 2 number)) (aref read index)
+                     (aref spans (1+ (* 2 number))) (aref read (1+ index)))))
+    (fill-gaps spans depths)))
 
 (defun without-doubtful (spans doubtful paths)
   "Return the part of SPANS before the list DOUBTFUL, or all of SPANS if DOUBTFUL is NIL. From this
@@ -158,9 +158,9 @@ list to its source path."
     (if number (subseq spans 0 (* 2 number)) spans)))
 
 (defun take-form (recorder form number paths)
-  "RECORDER has the positions of the lists in FORM, the top-level form with NUMBER. Store them in
-the FILE-SPANS of RECORDER's file, and empty RECORDER for the next form. PATHS is SBCL's hash table
-from each list to its source path."
+  "Store the places of the lists in FORM, the top-level form with NUMBER, from RECORDER in the
+FILE-SPANS of RECORDER's file, and empty RECORDER for the next form. PATHS is SBCL's hash table from
+each list to its source path."
   (when (consp form)
     (keep-spans (recorder-file recorder) number
                 (without-doubtful (read-spans (recorder-read recorder) paths)

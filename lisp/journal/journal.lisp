@@ -6,7 +6,7 @@
 ;;;; EVALUATE-REPORTING is the entry. It evaluates the parts of a form, such as those of a PROGN,
 ;;;; one by one. EVALUATE-NOTING (settings.lisp) evaluates a part and records its EFFECTS
 ;;;; (effects.lisp), which an ACCOUNT sums up. The report follows when the form has ended. If a part
-;;;; has changed the image and the form goes on, an earlier message says so, because the form may
+;;;; has changed the image and the form still runs, an earlier message says so, because the form may
 ;;;; never end.
 
 (in-package "LIVE-LISP.JOURNAL")
@@ -43,7 +43,7 @@ function that returns the source text of FORM."
                (report-built (lambda () (append (funcall members form account)
                                                 (closing-members account))))))
            ;; A member of *PROGRESS-FUNCTIONS*: it is called when an error in FORM is held for
-           ;; debugging, because FORM may never go on. It adds no members to the answer.
+           ;; debugging, because FORM may never continue. It adds no members to the answer.
            (report-if-changed ()
              (when (or (account-builds account) (and *effects* (effects-builds *effects*)))
                (report-open account))

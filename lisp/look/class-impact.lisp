@@ -70,8 +70,8 @@ and return NIL if *SEARCHED-HEAP* octets or more are in use, since that would ta
       t)))
 
 (defun count-with-garbage (wanted)
-  "Return the number of instances in the heap of which the predicate WANTED is true, with those that
-are garbage, or NIL if WALK-HEAP does nothing."
+  "Return the number of instances in the heap that satisfy the predicate WANTED, garbage included,
+or NIL if WALK-HEAP does nothing."
   (let ((count 0))
     (when (walk-heap (lambda (object type size)
                        (declare (ignore type size))
@@ -82,9 +82,9 @@ are garbage, or NIL if WALK-HEAP does nothing."
       count)))
 
 (defun count-objects (wanted)
-  "Return the number of instances in the heap of which the predicate WANTED is true, or NIL if
-WALK-HEAP does nothing. WANTED must not change them, as TYPEP can. If there are any, collect
-garbage, which does not count."
+  "Return the number of instances in the heap that satisfy the predicate WANTED, or NIL if WALK-HEAP
+does nothing. WANTED must not change the instances, as TYPEP can. If there are any, collect garbage
+and count again, since garbage does not count."
   (let ((count (count-with-garbage wanted)))
     (cond ((or (null count) (zerop count)) count)
           (t (clear-stack)
@@ -270,9 +270,10 @@ accept. Return :ANY if a method has &ALLOW-OTHER-KEYS."
         (append others (mapcan #'slot-initargs (remove-if #'forward-referenced-p classes))))))
 
 (defun lost-initargs (each class superclasses)
-  "A change gives CLASS the direct SUPERCLASSES. Return a list of strings: the initargs that
-instances of EACH, which is CLASS or a subclass, may no longer accept. They are initargs of direct
-slots of CLASS, or of superclasses that CLASS loses, and no other class or method accepts them."
+  "SUPERCLASSES are the direct superclasses of CLASS after a change. Return a list of strings: the
+initargs that instances of EACH, which is CLASS or a subclass, may no longer accept after it. They
+belong to direct slots of CLASS or to superclasses that EACH loses, and no other class or method
+accepts them."
   (let* ((now (ancestors-with each class superclasses))
          (kept (remove class now))
          (gone (remove-if (lambda (other) (member other now)) (ancestors each)))
@@ -284,8 +285,9 @@ slots of CLASS, or of superclasses that CLASS loses, and no other class or metho
                       (append others own) :test #'string=))))
 
 (defun initarg-data (class below superclasses)
-  "A change gives CLASS the direct SUPERCLASSES. BELOW are the subclasses of CLASS. Return a list of
-JSON objects for the classes among CLASS and BELOW that may then accept fewer initargs."
+  "SUPERCLASSES are the direct superclasses of CLASS after a change, and BELOW its subclasses.
+Return a list of JSON objects for the classes among CLASS and BELOW that may accept fewer initargs
+after the change."
   (loop for each in (cons class below)
         for initargs = (lost-initargs each class superclasses)
         when (and initargs (class-name each))

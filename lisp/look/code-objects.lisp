@@ -140,56 +140,52 @@ of a lambda list after &OPTIONAL or &KEY."
         finally (return (symbolp rest))))
 
 ;;; For (DESTRUCTURING-BIND (A (B)) X ...), the constants of the code are a cell of the function that
-;;; checks, +CHECKS-LIST+, and the lambda lists (A (B)) and (B) behind it. The next three functions
-;;; tell such lists from data of the program.
+;;; checks, +CHECKS-LIST+, and then the lambda lists (A (B)) and (B). The next three functions
+;;; distinguish such lists from data of the program.
 
-(defun behind-check-p (list code)
-  "Return true if SBCL seems to keep LIST, a constant of the code object CODE, for the error
-messages of an argument check. Among the constants of CODE, LIST then follows a function such as
-+CHECKS-LIST+, with only lambda lists between. In SBCLs that keep no functions among the constants,
-only lambda lists precede LIST."
-  ;; SBCLs with +NAME-OF-CELL+ keep no cell of the function that checks among the constants.
-  (let ((behind (and +name-of-cell+ t)))
+(defparameter *argument-checks* (list +checks-list+ +checks-rest+ +checks-keys+)
+  "The names of SBCL's functions that check the arguments of a macro or a DESTRUCTURING-BIND.")
+
+(defun after-check-p (list code)
+  "Return true if only lambda lists stand between LIST, a constant of the code object CODE, and a
+cell of one of *ARGUMENT-CHECKS* before it. SBCL then seems to keep LIST for the error messages of
+the check. SBCLs with +NAME-OF-CELL+ keep no such cells, so there only lambda lists must precede
+LIST."
+  (let ((after (and +name-of-cell+ t)))
     (map-constants (lambda (constant)
-                     (when (eq constant list) (return-from behind-check-p behind))
-                     (setf behind (if (typep constant 'cell)
-                                      (member (cell-name constant)
-                                              (list +checks-list+ +checks-rest+ +checks-keys+)
-                                              :test #'equal)
-                                      (and behind (consp constant) (kept-parameters-p constant)))))
+                     (when (eq constant list) (return-from after-check-p after))
+                     (setf after (if (typep constant 'cell)
+                                     (member (cell-name constant) *argument-checks* :test #'equal)
+                                     (and after (consp constant) (kept-parameters-p constant)))))
                    code)))
 
-(defun beside-lambda-lists-p (list code)
-  "LIST is a constant of the code object CODE for which BEHIND-CHECK-P is true. Return true if it is
-data of the program all the same: most of its symbols name functions, and CODE has more such
-constants than calls of functions that check arguments."
+(defun data-after-check-p (list code)
+  "Return true if LIST, a constant of the code object CODE for which AFTER-CHECK-P is true, is data
+of the program all the same: most of its symbols name functions, and CODE has more such constants
+than calls of functions that check arguments."
   (let ((functions 0) (lists 0))
     (labels ((visit (part)
                (cond ((consp part) (visit (car part)) (visit (cdr part)))
                      (part (incf functions (if (fboundp part) 1 -1))))))
       (visit list))
     (map-constants (lambda (each)
-                     (when (and (consp each) (kept-parameters-p each) (behind-check-p each code))
+                     (when (and (consp each) (kept-parameters-p each) (after-check-p each code))
                        (incf lists)))
                    code)
     (and (plusp functions)
-         (> lists
-            (count-if (lambda (name) (member name (list +checks-list+ +checks-rest+ +checks-keys+)))
-                      (names-in-xrefs code))))))
+         (> lists (count-if (lambda (name) (member name *argument-checks*))
+                            (names-in-xrefs code))))))
 
 (defun lambda-list-p (constant code)
-  "SBCL keeps some lambda lists in code for its error messages about arguments. Return true if
-CONSTANT of the code object CODE is such a list, and not data of the program. For a macro, the list
-begins with a list that names the macro. For a DESTRUCTURING-BIND, it has lambda list keywords, or
-BEHIND-CHECK-P is true."
+  "Return true if CONSTANT of the code object CODE is a lambda list that SBCL keeps for its error
+messages about arguments, and not data of the program. For a macro, the list begins with a list that
+names the macro. For a DESTRUCTURING-BIND, it has lambda list keywords, or AFTER-CHECK-P is true."
   (and (consp constant)
        (let ((of (first constant)))
          (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))
              (and (kept-parameters-p constant)
-                  (intersection (list +checks-list+ +checks-rest+ +checks-keys+)
-                                (called-names code))
-                  (or (and (behind-check-p constant code)
-                           (not (beside-lambda-lists-p constant code)))
+                  (intersection *argument-checks* (called-names code))
+                  (or (and (after-check-p constant code) (not (data-after-check-p constant code)))
                       (loop for rest = constant then (cdr rest)
                             repeat 201
                             while (consp rest)

@@ -201,9 +201,9 @@ SATISFIES."
   (let ((callable (callable-nature symbol)) (others (other-natures symbol)))
     (if callable (cons callable others) others)))
 
-(defun told-natures (symbol)
-  "Return the NATURES of SYMBOL, but in place of \"VARIABLE\" \"CONSTANT VARIABLE\" if it names a
-constant, and \"SYMBOL MACRO\" if it names one."
+(defun shown-natures (symbol)
+  "Return the NATURES of SYMBOL as answers show them: \"CONSTANT VARIABLE\" or \"SYMBOL MACRO\"
+replaces \"VARIABLE\" if SYMBOL names such a variable."
   (let ((variable (case (variable-kind symbol)
                     (:constant "CONSTANT VARIABLE")
                     (:macro "SYMBOL MACRO")
@@ -211,9 +211,10 @@ constant, and \"SYMBOL MACRO\" if it names one."
     (substitute variable "VARIABLE" (natures symbol) :test #'string=)))
 
 (defun any-natures (symbol)
-  "Return the TOLD-NATURES of SYMBOL, a list of strings. If it is empty, return (\"TYPE\") if SYMBOL
-names a type, and (\"SETF EXPANDER\") if there is a DEFSETF of it or the like."
-  (cond ((told-natures symbol))
+  "Return the SHOWN-NATURES of SYMBOL, a list of strings. If this list is empty, return (\"TYPE\")
+if SYMBOL names a type, or else (\"SETF EXPANDER\") if a form such as DEFSETF has defined one for
+SYMBOL."
+  (cond ((shown-natures symbol))
         ((type-name-p symbol) '("TYPE"))
         ((known :setf :expander symbol) '("SETF EXPANDER"))))
 

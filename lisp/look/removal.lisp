@@ -1,12 +1,12 @@
-;;;; Finds what the removal of a definition affects that only the image knows: methods for a class,
+;;;; Finds effects of the removal of a definition that only the image knows: methods for a class,
 ;;;; the functions of a typed structure, generic functions with a method combination, and the users
 ;;;; of a package.
 
 (in-package "LIVE-LISP.LOOK")
 
 (defun specialized-methods (class)
-  "Return a list of the methods that specialize on CLASS. Leave out its accessors, since they go
-with the definition of CLASS."
+  "Return a list of the methods that specialize on CLASS. Leave out its accessors, since they are
+removed with CLASS."
   (remove-if (lambda (method)
                (or (null (sb-mop:method-generic-function method))
                    (typep method 'sb-mop:standard-accessor-method)))

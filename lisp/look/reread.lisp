@@ -28,7 +28,7 @@ more than COUNT arguments sets it in another readtable than the current one.")
 (defun read-new-texts ()
   "Find the names used by the top-level forms that were evaluated or loaded since the last
 question."
-  (dolist (place (unread-definers)) (read-definer place))
+  (dolist (top-form (unread-definers)) (read-definer top-form))
   (mapc #'read-again (unread-loads)))
 
 (defun unread-loads ()
@@ -43,20 +43,20 @@ question."
   "Read the file of LOAD, a FILE-LOAD structure, again, and record which names its forms use. If
 reading ends early, record the reason. The file is not read again for the same LOAD."
   (setf (file-load-state load) "it was interrupted")
-  (let ((file (translated (file-load-name load))) (created (file-load-created load)) (places '()))
+  (let ((file (translated (file-load-name load))) (created (file-load-created load)) (forms '()))
     (without-traces
       (multiple-value-bind (problem read)
           (read-version (lambda (number parts)
                           (let ((found (uses-of-parts parts)))
-                            (when found (push (make-top-form load number :uses found) places))))
+                            (when found (push (make-top-form load number :uses found) forms))))
                         file created)
-        (setf (file-load-places load) places
+        (setf (file-load-forms load) forms
               (file-load-read load) read
               (file-load-state load)
               (cond (problem)
                     ((and created (not (eql read created))) "it changed since it was loaded")
                     (t t)))))
-    (mapc #'note-place places)))
+    (mapc #'note-top-form forms)))
 
 (defun read-version (visit file created)
   "Call VISIT for each top-level form of FILE, a native name, as READ-FORMS does. If FILE has

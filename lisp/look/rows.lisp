@@ -1,8 +1,8 @@
 ;;;; Makes the rows of answers about the users of a name. Finds the functions and top-level forms
 ;;;; that still exist and use the name, and describes each as a JSON object. USER is defined in
 ;;;; users.lisp, TOP-FORM, FILE-LOAD and **CLAIMED** in top-forms.lisp, *WITHIN* in systems.lisp. In
-;;;; runs.lisp are RUN-P, true of code that was compiled to run once, and has run, and RUNNING-P, true
-;;;; of code that runs now. The variable PLACE has a TOP-FORM.
+;;;; runs.lisp are RUN-P, true of code that was compiled to run once and has run, and RUNNING-P,
+;;;; true of code that runs now.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -10,15 +10,15 @@
 
 (defun shown-itself-p (code name)
   "CODE is a code object from no file that uses NAME. Return true if an answer must show CODE itself
-as a user. It need not if CODE was compiled to run once and has run, or if the answer shows a
-top-level form in its place: the form that made CODE, or a form that uses NAME in the file during
-whose load CODE was made. **CLAIMED** has the makers of code."
+as a user. It need not show code that was compiled to run once and has run. It need not show CODE
+either if it shows a top-level form instead: the form that made CODE, or a form that uses NAME in
+the file during whose load CODE was made. **CLAIMED** has the makers of code."
   (let ((claim (gethash code **claimed**)))
     (not (or (run-p code)
              (typecase claim
-               (top-form (place-there-p claim))
+               (top-form (top-form-current-p claim))
                (file-load
-                (some (lambda (place) (use-kinds place name)) (file-load-places claim))))))))
+                (some (lambda (form) (use-kinds form name)) (file-load-forms claim))))))))
 
 (defvar *collected* nil "True if the agent has already collected garbage for the current answer.")
 
@@ -44,7 +44,7 @@ object CODE."
   "Return true if USER, a USER or TOP-FORM structure, still exists and uses NAME. If only a garbage
 collection can show this, throw to NEEDS-COLLECTION."
   (if (top-form-p user)
-      (place-there-p user)
+      (top-form-current-p user)
       (case (user-kind user)
         (:own t)
         (:loose (let ((code (user-code user)))
@@ -71,8 +71,8 @@ USER structures, in the order in which they were added to INDEX, then TOP-FORM s
         (null)
         (fixnum (visit-use uses))
         (uses (loop for i from 1 to (aref uses 0) do (visit-use (aref uses i))))))
-    (dolist (place (reverse (gethash name **places**)))
-      (dolist (kind (use-kinds place name)) (funcall visit place kind)))))
+    (dolist (form (reverse (gethash name **forms-using**)))
+      (dolist (kind (use-kinds form name)) (funcall visit form kind)))))
 
 (defun in-order (users)
   "Return the list USERS, sorted as in answers. The users that were already in the index when it was
@@ -165,29 +165,29 @@ return NIL."
 (defparameter *most-names* 500
   "The maximum number of symbols that an answer lists for the data of one top-level form.")
 
-(defun data-names (place)
-  "Return a list of texts, one for each symbol in the data of PLACE, a TOP-FORM structure. Leave out
+(defun data-names (top-form)
+  "Return a list of texts, one for each symbol in the data of TOP-FORM. Leave out
 variables. The names that the form defines are in the list."
-  (page (loop for symbol in (form-uses-data (top-form-uses place))
+  (page (loop for symbol in (form-uses-data (top-form-uses top-form))
               unless (variable-kind symbol) collect (symbol-text symbol))
         0 *most-names*))
 
-(defun form-data (place possible)
-  "Return a JSON object about PLACE, a TOP-FORM structure: its file and number or, if it is from no
+(defun form-data (top-form possible)
+  "Return a JSON object about TOP-FORM: its file and number or, if it is from no
 file, the name that it defines. POSSIBLE is true if the form only has the name that was asked about
 in its data."
-  (let ((source (top-form-source place)) (name (top-form-name place)))
+  (let ((source (top-form-source top-form)) (name (top-form-name top-form)))
     (if source
         (multiple-value-bind (file date) (native-file (file-load-name source))
           (make-json-object
            (list* "file" file
-                  "form" (top-form-number place)
-                  "names" (data-names place)
+                  "form" (top-form-number top-form)
+                  "names" (data-names top-form)
                   "possible" possible
                   (version-members file (file-load-read source) date))))
         (object "name" (if (stringp name) name (name-text name))
-                "operator" (symbol-name (first (top-form-key place)))
-                "kind" (top-form-part place)
+                "operator" (symbol-name (first (top-form-key top-form)))
+                "kind" (top-form-part top-form)
                 "possible" possible))))
 
 (defun other-package-names ()

@@ -6,22 +6,22 @@
   "The last load of a file. NAME is the file's name, and CREATED its date at the load. MARK is an
 object unique to the load. READ is the date of the version that the agent has read again to find
 uses of names. STATE is :UNREAD until then, then T, or text that says why the result may be wrong.
-PLACES lists the TOP-FORM structures for forms of the file in which uses were found. MADE is NIL, or
+FORMS lists the TOP-FORM structures for forms of the file in which uses were found. MADE is NIL, or
 a hash table for code that forms of the file compiled while they ran. Its keys are the names of the
 functions that this code calls."
-  name mark created (read nil) (state :unread) (places '()) (made nil))
+  name mark created (read nil) (state :unread) (forms '()) (made nil))
 
 (defun note-made (load names)
-  "A form of a file can compile code while it runs, as with COMPILE. Record in LOAD, the FILE-LOAD
-structure of the file, that such code calls the functions NAMES."
+  "Record in LOAD, a FILE-LOAD structure, that code which a form of the file compiled while it ran,
+as with COMPILE, calls the functions NAMES."
   (let ((made (or (file-load-made load)
                   (setf (file-load-made load)
                         (make-hash-table :test 'equal :synchronized t)))))
     (dolist (name names) (setf (gethash name made) t))))
 
 (defun made-call-p (load name)
-  "Forms of a file can compile code while they run. Return true if such code calls the function
-NAME. LOAD is the FILE-LOAD structure of the file, or NIL."
+  "Return true if code that NOTE-MADE has recorded in LOAD calls the function NAME. LOAD is a
+FILE-LOAD structure or NIL."
   (let ((made (and load (file-load-made load))))
     (and made (gethash name made))))
 
@@ -29,42 +29,43 @@ NAME. LOAD is the FILE-LOAD structure of the file, or NIL."
   "A hash table from the names of loaded source files to their FILE-LOAD structures.")
 
 (defstruct (top-form (:constructor make-top-form (source number &key key part form package uses)))
-  "A top-level form that SBCL has run. USES is a FORM-USES structure. For a form in a file, SOURCE
-is the FILE-LOAD structure of the file and NUMBER the number of the form. For another form, KEY is
-the list from DEFINER-KEY, and PART the text from PART-RUN. Until READ-DEFINER has examined it, FORM
-is the form itself and PACKAGE the package in which it was evaluated."
+  "A top-level form that SBCL has run. USES is a FORM-USES structure. A form in a file has two slots
+more: SOURCE, the FILE-LOAD structure of the file, and NUMBER, the number of the form. A form
+outside files has KEY, the list from DEFINER-KEY, and PART, the text from PART-RUN. Until
+READ-DEFINER has examined it, it also has FORM, the form itself, and PACKAGE, the package in which
+it was evaluated."
   source number key part form package uses)
 
-(defun top-form-name (place)
-  "Return the name that PLACE, a TOP-FORM structure for a form outside files, defines. Return NIL
-for a form in a file."
-  (second (top-form-key place)))
+(defun top-form-name (top-form)
+  "Return the name that TOP-FORM, a form outside files, defines. Return NIL for a form in a file."
+  (second (top-form-key top-form)))
 
-(sb-ext:defglobal **places** (make-hash-table :test 'equal :synchronized t)
+(sb-ext:defglobal **forms-using** (make-hash-table :test 'equal :synchronized t)
   "A hash table from names to lists of the TOP-FORM structures for forms that use them.")
 
 (sb-ext:defglobal **definers** (make-hash-table :test 'equal :synchronized t)
   "A hash table from DEFINER-KEY lists, such as (DEFVAR *X*), to the TOP-FORM structures for forms
 outside files that may be definitions.")
 
-(defun place-there-p (place)
-  "Return true if PLACE, a TOP-FORM structure, is current. It is outdated if its file was loaded
-again or, for a form outside files, if a later form has defined the same name."
-  (let ((source (top-form-source place)) (name (top-form-name place)))
+(defun top-form-current-p (top-form)
+  "Return true if TOP-FORM is current. It is outdated if its file was loaded again or, for a form
+outside files, if a later form has defined the same name."
+  (let ((source (top-form-source top-form)) (name (top-form-name top-form)))
     (if source
         (eq source (gethash (file-load-name source) **sources**))
         (and (or (stringp name) (symbol-package (name-symbol name)))
-             (eq place (gethash (top-form-key place) **definers**))))))
+             (eq top-form (gethash (top-form-key top-form) **definers**))))))
 
-(defun note-place (place)
-  "Add PLACE, a TOP-FORM structure, to the lists in **PLACES** for the names that its form uses.
-Remove TOP-FORM structures that are not current from these lists."
+(defun note-top-form (top-form)
+  "Add TOP-FORM to the lists in **FORMS-USING** for the names that it uses. Remove TOP-FORM
+structures that are not current from these lists."
   (flet ((note (name)
-           (sb-ext:with-locked-hash-table (**places**)
-             (setf (gethash name **places**)
-                   (cons place (remove-if-not #'place-there-p (gethash name **places**)))))))
-    (let ((uses (top-form-uses place)))
-      (mapc #'note (remove (top-form-name place)
+           (sb-ext:with-locked-hash-table (**forms-using**)
+             (setf (gethash name **forms-using**)
+                   (cons top-form
+                         (remove-if-not #'top-form-current-p (gethash name **forms-using**)))))))
+    (let ((uses (top-form-uses top-form)))
+      (mapc #'note (remove (top-form-name top-form)
                            (remove-duplicates (append (form-uses-calls uses)
                                                       (form-uses-inner uses)
                                                       (form-uses-data uses)
@@ -72,15 +73,15 @@ Remove TOP-FORM structures that are not current from these lists."
                                               :test #'equal)
                            :test #'equal)))))
 
-(defun use-kinds (place name)
-  "Return a list of kinds of uses, from *USE-KINDS*: :CONSTANT if the form of PLACE, a TOP-FORM
-structure, calls NAME, and :MENTION if it has NAME in its data or as a variable."
-  (let* ((uses (top-form-uses place)) (data (member name (form-uses-data uses))))
+(defun use-kinds (top-form name)
+  "Return a list of kinds of uses, from *USE-KINDS*: :CONSTANT if TOP-FORM calls NAME, and :MENTION
+if it has NAME in its data or as a variable."
+  (let* ((uses (top-form-uses top-form)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)
                      ;; The form has NAME in its data, and its file has compiled code that
                      ;; calls NAME.
-                     (and data (made-call-p (top-form-source place) name)))
+                     (and data (made-call-p (top-form-source top-form) name)))
                  '(:constant))
             (and (or data (member name (form-uses-variables uses))) '(:mention)))))
 
@@ -102,17 +103,17 @@ evaluated."
             thereis (equal name defined))))
 
 (defun definer-key (form)
-  "Return a list of the operator and the name in FORM, which may be a definition, and for a
-DEFMETHOD also the qualifiers and specializers as text. A later form with an EQUAL list replaces the
-definition."
+  "Return the key of FORM, which may be a definition, in **DEFINERS**: a list of its operator, its
+name and, for a DEFMETHOD, its qualifiers and specializers as text. A later form with an EQUAL key
+replaces FORM."
   (list* (first form)
          (second form)
          (when (eq 'defmethod (first form)) (list (plain-text 500 (method-head form))))))
 
 (defun parts-run (form)
-  "FORM is a definition. Return a list of strings such as \"specializer\" for the parts of it that
-are evaluated outside the functions that it defines. Only parts of DEFMETHOD, DEFCLASS and
-DEFINE-CONDITION have such strings."
+  "Return a list of strings, such as \"specializer\", for the parts of FORM, a definition, that are
+evaluated outside the functions that it defines. Only DEFMETHOD, DEFCLASS and DEFINE-CONDITION have
+such parts here."
   (case (first form)
     (defmethod
      (append (when (load-time-forms form) '("load-time value"))
@@ -124,9 +125,8 @@ DEFINE-CONDITION have such strings."
              (when (assoc :default-initargs (nthcdr 4 form)) '("default initarg"))))))
 
 (defun part-run (form)
-  "FORM is a definition. Return text for the part of it that is evaluated outside the functions that
-it defines, such as \"specializer\". If several parts are, return the operator of FORM in lower
-case. If none is, return NIL."
+  "Return the only string from PARTS-RUN for FORM, a definition. If there are several, return the
+operator of FORM in lower case. If there is none, return NIL."
   (let ((parts (parts-run form)))
     (if (rest parts) (string-downcase (first form)) (first parts))))
 
@@ -149,23 +149,23 @@ structure, or the FILE-LOAD structure of the load during which the code was made
 recorded yet."
   (let ((unread '()))
     (sb-ext:with-locked-hash-table (**definers**)
-      (loop for place being the hash-values of **definers**
-            when (top-form-form place) do (push place unread)))
+      (loop for top-form being the hash-values of **definers**
+            when (top-form-form top-form) do (push top-form unread)))
     (nreverse unread)))
 
-(defun read-definer (place)
-  "PLACE is a TOP-FORM structure from UNREAD-DEFINERS. Record which names its form uses, and forget
-the form. If the form turns out to be no definition, remove PLACE from **DEFINERS**: the operator is
-not in *DEFINERS-OF-FUNCTIONS*, and the name is not in the data of the form."
-  (let ((form (shiftf (top-form-form place) nil)) (name (top-form-name place))
-        (key (top-form-key place))
-        (*package* (if (package-name (top-form-package place)) (top-form-package place) *package*)))
+(defun read-definer (top-form)
+  "Record which names TOP-FORM, from UNREAD-DEFINERS, uses, and forget its form. Remove TOP-FORM
+from **DEFINERS** if the form is no definition after all: the operator is not in
+*DEFINERS-OF-FUNCTIONS*, and the name is not in the data of the form."
+  (let* ((form (shiftf (top-form-form top-form) nil)) (key (top-form-key top-form))
+         (name (top-form-name top-form)) (package (top-form-package top-form))
+         (*package* (if (package-name package) package *package*)))
     (when form
       (let* ((uses (without-traces (uses-of-parts (parts-of-form form))))
              (defined (and uses (member name (form-uses-data uses) :test #'equal))))
         (cond ((or defined (member (first key) *definers-of-functions*) (and uses (stringp name)))
                (when uses
-                 (setf (top-form-part place) (part-run form)
-                       (top-form-uses place) uses)
-                 (note-place place)))
-              ((eq place (gethash key **definers**)) (remhash key **definers**)))))))
+                 (setf (top-form-part top-form) (part-run form)
+                       (top-form-uses top-form) uses)
+                 (note-top-form top-form)))
+              ((eq top-form (gethash key **definers**)) (remhash key **definers**)))))))

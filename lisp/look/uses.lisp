@@ -196,8 +196,8 @@ COVERED-P."
                uses)))
 
 (defun covered-p (use known)
-  "USE and KNOWN are integers for uses of one name. Return true if the index need not have USE when
-it has KNOWN: both are by the same user, and have the same kind, or USE is a :MENTION, or USE is a
+  "USE and KNOWN are integers for uses of one name. Return true if USE adds nothing to an index that
+has KNOWN: both are by the same user, and they have the same kind, or USE is a :MENTION, or USE is a
 :CONSTANT and KNOWN is a :CALLS."
   (declare (type (unsigned-byte 32) use known) (optimize speed))
   (and (= (use-user use) (use-user known))

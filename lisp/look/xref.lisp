@@ -88,17 +88,16 @@ structures. Those that are no top-level form of a file come last."
              (< (or (top-form-number one) 0) (or (top-form-number other) 0)))
             (t (string< file-1 file-2))))))
 
-(defun makes-p (place user)
-  "Return true if the top-level form of PLACE, a TOP-FORM structure, is in a file and defines the
-function of USER, a USER structure."
-  (let* ((function (user-function user)) (source (top-form-source place))
+(defun makes-p (top-form user)
+  "Return true if TOP-FORM is in a file and defines the function of USER, a USER structure."
+  (let* ((function (user-function user)) (source (top-form-source top-form))
          (form (and (user-name user) (form-number (compiled-debug (function-debug function))))))
     (and source
          (user-name user)
          (equal (file-load-name source) (code-file (user-code user)))
          (if form
-             (eql form (top-form-number place))
-             (member (user-name user) (form-uses-data (top-form-uses place)) :test #'equal)))))
+             (eql form (top-form-number top-form))
+             (member (user-name user) (form-uses-data (top-form-uses top-form)) :test #'equal)))))
 
 (defun redundant-p (place users name)
   "Return true if an answer about NAME that shows USERS need not show PLACE too, a USER or TOP-FORM

@@ -1,4 +1,4 @@
-;;;; Counts the objects in the heap by class, and tells which classes have grown since the last count.
+;;;; Counts the objects in the heap by class, and compares the counts with those of the last time.
 ;;;; COUNT-HEAP collects garbage and counts. HEAP-MEMBERS compares two counts.
 
 (in-package "LIVE-LISP.OBSERVE")
@@ -84,10 +84,10 @@ has instances of their own only, as those of COMMON-LISP and built-in classes ha
                  (not (typep class '(or structure-class standard-class))))))))
 
 (defun counted-rows (now before package)
-  "Return a list of lists (CLASS COUNT OCTETS MORE MORE-OCTETS) for the classes in NOW, a HEAP-COUNT,
-with the differences to BEFORE, another one or NIL. Leave out classes without a difference, or if
-BEFORE is NIL, without instances. Take the classes of PACKAGE, or if that is NIL, those that are the
-program's or that it uses."
+  "Return a list of lists (CLASS COUNT OCTETS MORE MORE-OCTETS) for the classes in NOW, a
+HEAP-COUNT, with the differences to BEFORE, another one or NIL. Leave out classes without a
+difference or, if BEFORE is NIL, without instances. Include only classes of PACKAGE. If PACKAGE is
+NIL, include the classes of the program and those that programs use."
   (loop for class being the hash-keys of (heap-count-classes now) using (hash-value index)
         for old = (and before (gethash class (heap-count-classes before)))
         for count = (aref (heap-count-counts now) index)
@@ -99,7 +99,7 @@ program's or that it uses."
 
 (defun heap-data (now before package limit)
   "Return a JSON object that compares NOW with BEFORE, a HEAP-COUNT or NIL, as COUNTED-ROWS does.
-Tell at most LIMIT classes."
+Include at most LIMIT classes."
   (flet ((total (heap-count) (if heap-count (reduce #'+ (heap-count-octets heap-count)) 0)))
     (let ((rows (stable-sort (sort (counted-rows now before package) #'> :key #'fifth)
                              (lambda (one other) (and (program-class-p one)

@@ -1,5 +1,6 @@
 ;;;; Finds hash tables in which many keys have the same hash, so that each look-up compares many of
-;;;; them. Looks at the tables to which the variables lead that the functions of a profile use.
+;;;; them. Looks at the tables that can be reached from variables used by the functions of a
+;;;; profile.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -9,7 +10,8 @@
   (test string) (count integer "The number of its keys that were looked at.")
   (sharing integer "The largest number of keys with the same hash."))
 
-(defparameter *crowd* 16 "The number of keys with the same hash from which on a table is told.")
+(defparameter *crowd* 16 "The least number of keys with the same hash for which an answer lists a
+table.")
 (defparameter *most-keys* 1000000 "The maximum number of keys that are looked at in all tables.")
 (defparameter *most-objects* 1000
   "The maximum number of objects that are looked at on the ways from a variable to tables.")
@@ -25,7 +27,7 @@ that were looked at, at most LIMIT."
               (loop for count being the hash-values of counts sum count)))))
 
 (defun tables-within (object)
-  "Return a list of the hash tables to which OBJECT leads through other data of the program."
+  "Return a list of the hash tables that can be reached from OBJECT through data of the program."
   (let ((left (list object)) (seen (make-hash-table :test 'eq)) (tables '()))
     (loop while (and left (< (hash-table-count seen) *most-objects*))
           do (let ((part (pop left)))

@@ -37,13 +37,14 @@ text of the file that made DEFINITION, or NIL."
   (eq (known :function :inlinep (definition-name definition)) 'inline))
 
 (defun compiled-in-p (definition)
-  "Return true if users of DEFINITION have its code or value compiled in, as users of a macro do."
+  "Return true if code that uses DEFINITION contains its compiled code or value, as code that uses a
+macro does."
   (case (definition-kind definition)
     ((:macro :compiler-macro :symbol-macro :constant) t)
     (:function (or (definition-inlined definition) (inline-p definition)))))
 
 (defun telling-part (definition form)
-  "Return the part of FORM, a text, whose change means that DEFINITION has changed. For a variable
+  "Return the part of FORM, a text, that decides whether DEFINITION has changed. For a variable
 or a constant, this is the text of its value, else it is FORM."
   (if (and form (member (definition-kind definition) '(:variable :constant)))
       (values (form-value form (definition-name definition)))
@@ -105,7 +106,7 @@ loaded, although the file has another value."
 
 (defun note-set (symbol)
   "Record that a form has set the variable SYMBOL, perhaps to the same value as before. From now on
-its value does not count as one that the variable kept while a file with another value was loaded."
+no answer says that SYMBOL kept its value when a file with another value was loaded."
   (sb-thread:with-mutex (**lock**)
     (loop with key = (definition-key :variable symbol nil)
           for file being the hash-values of **files**
@@ -113,11 +114,11 @@ its value does not count as one that the variable kept while a file with another
           when definition do (setf (definition-kept definition) nil))))
 
 (defun note-unset (definition old old-text text value)
-  "DEFINITION is of a variable that kept VALUE while a file with TEXT was loaded. OLD is the
-variable's definition in OLD-TEXT, the text loaded before, or NIL. If the value in TEXT differs from
-the one in the form that gave the variable VALUE, record this in DEFINITION, and return DEFINITION.
-Else return NIL. If OLD has such a record and the program has assigned the variable since, the form
-in OLD-TEXT counts as the one that gave it VALUE."
+  "DEFINITION is a definition of a variable that kept VALUE while a file with TEXT was loaded. OLD
+is the variable's definition in OLD-TEXT, the text loaded before, or NIL. If TEXT has another value
+for the variable than the form that gave it VALUE, record this in DEFINITION and return DEFINITION.
+Else return NIL. If OLD has such a record and the program has assigned the variable since, compare
+with the form in OLD-TEXT."
   (let* ((symbol (definition-name definition))
          (assigned (and old (definition-says old) (not (still-unset-p old))))
          (form (and (or (null old) (definition-baseline old) (not (equal text old-text)))
@@ -178,8 +179,9 @@ the same file made."
          (not (eql (identity-form method) (identity-form other))))))
 
 (defun doubled-methods (log)
-  "Return a list of DOUBLED structures for methods that the load of a file has replaced, so that two
-forms of the file define the same method. LOG is the LOG of a TOUCHED structure, newest first."
+  "Two forms of a file can define the same method. Return a list of DOUBLED structures for the
+methods that another form of the same file has replaced during a load. LOG is the LOG of a TOUCHED
+structure, newest first."
   (loop with methods = (remove-if #'symbolp log)
         for (name . other) in methods
         for taker = (and (null (sb-mop:method-generic-function other))

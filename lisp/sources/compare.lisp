@@ -32,8 +32,8 @@ loaded: its name, its value, and the value in the file. Return NIL if the progra
               "says" (and (stringp says) (shortened *says-limit* says))))))
 
 (defun listing-order (entries)
-  "Return the list ENTRIES of (DEFINITION FILE) lists, with those first that no answer has listed
-yet as no longer in their file."
+  "Return ENTRIES, a list of (DEFINITION FILE) lists, in another order: definitions that no answer
+has listed yet as missing from their file come first."
   (append (remove-if #'listed-p entries :key #'first)
           (remove-if-not #'listed-p entries :key #'first)))
 
@@ -45,7 +45,7 @@ yet as no longer in their file."
   (by string :optional "The beginning of the form that was evaluated."))
 
 (defun list-as-old (entries)
-  "Record that an answer lists ENTRIES, a list of (DEFINITION FILE) lists, as no longer in their
+  "Record that an answer lists ENTRIES, a list of (DEFINITION FILE) lists, as missing from their
 files."
   (dolist (file (remove-duplicates (mapcar #'second entries) :test #'eq))
     (let ((fresh (loop for (definition of) in entries
@@ -57,9 +57,9 @@ files."
 
 (defun old-members (files &key (wanted (constantly t)) more forgetting)
   "Return a plist for a JSON object about definitions that the image still has but FILES no longer
-make, if the predicate WANTED is true of them. MORE is a list of JSON objects to append. Record the
-definitions that fit into the answer as listed. If FORGETTING is true, more of them fit, and those
-that no answer has listed yet come first."
+make, and that satisfy the predicate WANTED. MORE is a list of JSON objects to append. Record the
+definitions that fit in the answer as listed. If FORGETTING is true, the limit is higher, and
+definitions that no answer has listed yet come first."
   (let* ((*shown-items-limit* (if forgetting *shown-removals-limit* *shown-items-limit*))
          (entries (loop for file in files
                         append (loop for definition in (main-definitions (old-definitions file))
@@ -79,8 +79,8 @@ that no answer has listed yet come first."
   (some (lambda (kind) (gethash (cons kind name) (source-file-definitions file))) kinds))
 
 (defun outdated-of (files &optional removed)
-  "Return a list of the COMPILED-USE structures from OUTDATED-USES for which one of FILES defines
-the used name or its user, or the used name is that of a definition in the list REMOVED."
+  "Return those COMPILED-USE structures from OUTDATED-USES that concern FILES or REMOVED: one of
+FILES defines the used name or the user, or the list REMOVED has a definition of the used name."
   (flet ((concerned-p (use)
            (let* ((used (compiled-use-used use)) (user (compiled-use-user use))
                   (method (method-of (compiled-use-function use) user)))
@@ -202,8 +202,8 @@ Return NIL if there is none."
                   (sb-mop:generic-function-methods function)))))
 
 (defun in-place-of (definition)
-  "Return the identity, such as a function, of the definition that the image now has in place of
-DEFINITION, or NIL if there is none."
+  "Return the identity, such as a function, of the definition that has replaced DEFINITION in the
+image, or NIL if there is none."
   (case (definition-kind definition)
     (:method (method-now definition))
     ((:export :package) nil)
@@ -239,7 +239,8 @@ form. KEPT is a list about the evaluation from **EVALUATED**."
                                            (source-file-definitions file))
                  when (and definition
                            (current-p definition)
-                           ;; A generic function without a DEFGENERIC is told by its methods.
+                           ;; The methods of a generic function without a DEFGENERIC are found
+                           ;; instead.
                            (not (typep (definition-identity definition) 'generic-function)))
                    do (return-from maker-of
                         (values (source-file-path file)
@@ -277,7 +278,7 @@ file FILE made. Return NIL if it does not differ."
 
 (defun differing (file wanted)
   "Return a list of JSON objects for the definitions that the last load of the file FILE made and
-the image no longer has. Include only definitions of which the predicate WANTED is true."
+the image no longer has. Include only definitions that satisfy the predicate WANTED."
   (let ((definitions (definitions-if (lambda (definition)
                                        (and (>= (definition-serial definition)
                                                 (source-file-serial file))

@@ -44,7 +44,7 @@ MORE is a plist of further members. Return NIL if none of the files was loaded."
 
 (defun comparison (files wanted packages)
   "Return a plist for a JSON object about differences between the image and FILES, for definitions
-of which the predicate WANTED is true. Include definitions of names in PACKAGES that only evaluated
+that satisfy the predicate WANTED. Include definitions of names in PACKAGES that only evaluated
 forms have made."
   (let ((files (sort (copy-list files) #'string< :key #'source-file-path)))
     (append (list "files" (length files)
@@ -186,8 +186,8 @@ first characters."
           (shortened 40 (decoded form))))))
 
 (defun method-parts (form)
-  "Return a list of texts that tell the method in FORM, the text of a DEFMETHOD form, from others of
-its generic function: its qualifiers, and a list of its specializers."
+  "Return a list of texts for the method in FORM, the text of a DEFMETHOD form: its qualifiers, and
+then its specializers as one text. No other method of its generic function has the same ones."
   (loop for part in (cddr (form-parts form 10))
         if (eql 0 (position #\( part))
           collect (format nil "(~{~A~^ ~})"

@@ -68,9 +68,9 @@ DEFMETHOD, undefine the function too."
   (when (eq by 'defmethod) (fmakunbound name)))
 
 (defun make-way (name lambda-list location by)
-  "Remove the methods, the ordinary function or the macro because of which NAME cannot become a
-generic function with LAMBDA-LIST. Keep definitions that the current load has made. LOCATION is the
-source location of the form with LAMBDA-LIST, and BY its operator, DEFGENERIC or DEFMETHOD."
+  "Remove the methods, the ordinary function or the macro that prevents NAME from becoming a generic
+function with LAMBDA-LIST. Keep definitions that the current load has made. LOCATION is the source
+location of the form with LAMBDA-LIST, and BY its operator, DEFGENERIC or DEFMETHOD."
   (let ((home (symbol-package (name-symbol name))) (function (generic-function-named name)))
     (when (and home (fboundp name) (not (sb-ext:package-locked-p home)) (touched-p *touched*))
       (if function

@@ -71,8 +71,8 @@ definitions in the list GOING define, and of the instances of these classes."
 (defparameter *entry-parts* 200 "The maximum number of parts of an entry that can be removed.")
 
 (defun entry-p (object going-p)
-  "Return true if OBJECT refers to something of which the predicate GOING-P is true, and to nothing
-else that the program defines. Then nothing but the removed definitions needs OBJECT."
+  "Return true if OBJECT refers to something that satisfies GOING-P, and to nothing else that the
+program defines. Then only the removed definitions need OBJECT."
   (let ((left (list object)) (found nil))
     (loop repeat *entry-parts*
           while left
@@ -89,8 +89,8 @@ else that the program defines. Then nothing but the removed definitions needs OB
 ;;; Removing the entries
 
 (defun list-without (list going-p)
-  "Return LIST without its elements of which ENTRY-P is true, and a list of texts for these. The
-elements of a property list stay."
+  "Return two values: LIST without the elements that satisfy ENTRY-P, and a list of texts for these
+elements. Remove nothing from a property list."
   (let ((length (ignore-errors (list-length list))))
     (if (or (null length)
             (and (evenp length) (loop for (key) on list by #'cddr always (keywordp key))))
@@ -102,9 +102,9 @@ elements of a property list stay."
               finally (return (values kept texts))))))
 
 (defun trim-table (table going-p)
-  "Remove the entries from the hash table TABLE that have a key to be removed, or a value of which
-ENTRY-P is true. An entry whose key has another definition stays: it can have replaced one that was
-there. Return a list of texts for the removed entries."
+  "Remove an entry from the hash table TABLE if its key is to be removed, or if its value satisfies
+ENTRY-P. But keep an entry whose key has another definition: the value can have replaced an older
+one. Return a list of texts for the removed entries."
   (loop for (key . value) in (let ((pairs '()))
                                (maphash (lambda (key value) (push (cons key value) pairs)) table)
                                (nreverse pairs))
@@ -114,8 +114,8 @@ there. Return a list of texts for the removed entries."
           collect (progn (remhash key table) (format nil "entry ~A" (local-text key)))))
 
 (defun map-places (visit object)
-  "Call VISIT with the value of each entry or slot of OBJECT and a function that sets this, or with
-each other object to which OBJECT refers directly and NIL."
+  "If OBJECT has entries or slots, call VISIT with the value of each and a function that sets it.
+Otherwise call VISIT with each object to which OBJECT refers directly, and NIL."
   (let ((slots (and (user-instance-p object) (inner-slots object))))
     (cond ((hash-table-p object)
            (maphash (lambda (key value)
@@ -128,9 +128,10 @@ each other object to which OBJECT refers directly and NIL."
           (t (map-parts (lambda (part) (funcall visit part nil)) object)))))
 
 (defun trim-object (object set going-p)
-  "Remove the entries of which ENTRY-P is true from OBJECT, if it is a list, a hash table or a
-vector with a fill pointer. SET is a function that sets the place with OBJECT, or NIL if that is in
-neither a slot nor an entry. Return what OBJECT has become, and a list of texts for the entries."
+  "Remove the entries that satisfy ENTRY-P from OBJECT, if it is a list, a hash table or a vector
+with a fill pointer. SET is a function that sets the place of OBJECT, or NIL if OBJECT is in neither
+a slot nor an entry. Return two values: OBJECT or the shorter list that replaces it, and a list of
+texts for the removed entries."
   (cond ((hash-table-p object) (values object (trim-table object going-p)))
         ;; A list in a list can be a record, in which the position of an element has a meaning.
         ((and (consp object) set)
@@ -146,9 +147,9 @@ neither a slot nor an entry. Return what OBJECT has become, and a list of texts 
         (t object)))
 
 (defun trim-value (value set going-p seen)
-  "Remove the entries of which ENTRY-P is true from the lists, hash tables and vectors to which
-VALUE leads. SET is a function that sets the place with VALUE. SEEN is an EQ hash table with the
-objects that were looked at. Return a list of texts for the entries."
+  "Remove the entries that satisfy ENTRY-P from the lists, hash tables and vectors that can be
+reached from VALUE. SET is a function that sets the place of VALUE. SEEN is an EQ hash table with
+the objects that were looked at. Return a list of texts for the entries."
   (loop with left = (list (list value set))
         while (and left (< (hash-table-count seen) *most-parts*))
         append (destructuring-bind (object set) (pop left)
@@ -160,15 +161,15 @@ objects that were looked at. Return a list of texts for the entries."
                      gone)))))
 
 (defun trim-plist (symbol going-p)
-  "Remove the properties of SYMBOL of whose values ENTRY-P is true, or all if SYMBOL itself is to be
-removed. Return a list of texts for these."
+  "Remove each property of SYMBOL whose value satisfies ENTRY-P, or all properties if SYMBOL itself
+is to be removed. Return a list of the removed indicators as texts."
   (loop for (key value) on (copy-list (symbol-plist symbol)) by #'cddr
         when (or (funcall going-p symbol) (entry-p value going-p))
           collect (progn (remprop symbol key) (local-text key))))
 
 (defun trim-program (going-p)
-  "Remove the entries of which ENTRY-P is true from the values of the program's variables and from
-property lists. Return a list of lines that tell what was removed from each."
+  "Remove the entries that satisfy ENTRY-P from the values of the program's variables and from
+property lists. Return a list of lines: for each variable or property list, what was removed."
   (let ((seen (make-hash-table :test 'eq)) (lines '()))
     (flet ((note (symbol format texts)
              (when texts (push (format nil format (symbol-text symbol) texts) lines))))
@@ -186,16 +187,18 @@ property lists. Return a list of lines that tell what was removed from each."
 ;;; Removing the definitions
 
 (defun remaining-needs (definition going)
-  "Return a list of texts for what needs DEFINITION, so that it must stay. GOING lists all
+  "Return a list of texts for what needs DEFINITION and so prevents its removal. GOING lists all
 definitions that are to be removed."
   (case (definition-kind definition)
-    ;; The evaluated forms that set the variable are what is undone.
+    ;; For a variable, do not call NEEDS: it counts the evaluated forms that set the variable, and
+    ;; these are to be undone.
     (:variable (needed-by-code (list (definition-name definition)) going))
     (t (needs definition going))))
 
 (defun remove-definitions (going)
-  "Remove the definitions in the list GOING from the image, apart from those that something needs,
-and their parts. Return a list of those that were removed, and a list of lines on those that stay."
+  "Remove the definitions in the list GOING from the image, except those that something needs and
+the parts of these. Return two values: a list of the removed definitions, and a list of lines about
+the others."
   (let* ((needs (loop for definition in going
                       for texts = (remaining-needs definition going)
                       when texts collect (cons definition texts)))
@@ -214,8 +217,8 @@ and their parts. Return a list of those that were removed, and a list of lines o
           (item-name definition)))
 
 (defun forgotten-lines (names)
-  "Remove the evaluated definitions of NAMES, and the entries for them. Return a list of lines that
-tell what was removed and what was not."
+  "Remove the evaluated definitions of NAMES, and the entries for them. Return a list of lines about
+what was removed and what was not."
   (multiple-value-bind (going replacing) (forgettable names)
     (let* ((going-p (referring-p-to going)) (symbols (bare-symbols going))
            (texts (loop for definition in (sort-definitions (main-definitions going))
@@ -245,8 +248,8 @@ tell what was removed and what was not."
 
 (defun live-lisp:forget (name &rest names)
   "Remove the definitions of NAME and NAMES, symbols or lists (SETF symbol), that evaluated forms
-made and no file has, with the entries for them in the lists and hash tables to which variables
-lead. Print what was removed and what was not."
+made and no file has. Also remove the entries for them from the lists and hash tables in the values
+of variables. Print what was removed and what was not."
   (let* ((names (cons name names))
          (wrong (find-if-not (lambda (name) (typep name 'program-name)) names)))
     (when wrong

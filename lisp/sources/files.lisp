@@ -186,7 +186,7 @@ end. Both can be NIL."
            (source-file-definitions file)))
 
 (defun definitions-if (wanted file)
-  "Return a list of the definitions of the file FILE of which the predicate WANTED is true."
+  "Return a list of the definitions of the file FILE that satisfy the predicate WANTED."
   (let ((found '()))
     (map-file-definitions (lambda (definition)
                             (when (funcall wanted definition) (push definition found)))

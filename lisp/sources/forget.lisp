@@ -56,11 +56,12 @@ unbound."
 longer in their files.")
 
 (defun note-listed (definition reasons)
-  "Record that an answer has listed DEFINITION as no longer in its file, with its REASONS to stay."
+  "Record that an answer has listed DEFINITION as missing from its file, and REASONS, which say why
+it cannot be removed."
   (setf (gethash definition **listed**) reasons))
 
 (defun listed-p (definition)
-  "Return true if an answer has listed DEFINITION as no longer in its file."
+  "Return true if an answer has listed DEFINITION as missing from its file."
   (nth-value 1 (gethash definition **listed**)))
 
 (define-operation ("nothing-listed" :inline t :gives null) ()
@@ -116,10 +117,11 @@ example the accessors of a class, and their generic functions."
 
 (defun staying (definitions going)
   "Return an alist of those DEFINITIONS that must not be removed. The values are their REASONS, or
-NIL for parts of others that stay. GOING lists all definitions that are to be removed."
+NIL for parts of other definitions that must not be removed. GOING lists all definitions that are to
+be removed."
   (let ((stay '()))
     (flet ((others (list) (remove-if (lambda (definition) (assoc definition stay :test #'eq)) list)))
-      ;; What stays can need others, so go on until no more are found.
+      ;; A definition that stays can need others, so search until no more are found.
       (loop for found = (loop for definition in (others definitions)
                               for reasons = (reasons definition (others going))
                               when reasons collect (cons definition reasons))
@@ -136,8 +138,8 @@ than that of definitions on which it can depend."
 
 (defun take-out (definitions going)
   "Remove DEFINITIONS from the image, but not those that something needs. GOING lists all
-definitions that are to be removed. Return two alists from definitions: for the removed ones, to
-JSON objects, and for those that were not removed, to the REASONS."
+definitions that are to be removed. Return two alists: from the removed definitions to JSON objects,
+and from those that were not removed to their REASONS."
   (let* ((left (staying definitions going)) (gone '())
          (leaving (remove-if (lambda (definition) (assoc definition left :test #'eq))
                              definitions)))
@@ -154,8 +156,8 @@ JSON objects, and for those that were not removed, to the REASONS."
     (values gone left)))
 
 (defun users-first (packages)
-  "Return a list of PACKAGES, definitions of packages, in which those that use others come before
-these."
+  "Return a list of PACKAGES, definitions of packages, in an order in which each package comes
+before the packages that it uses."
   (loop while packages
         collect (let* ((left (mapcar #'definition-identity packages))
                        (next (or (find-if (lambda (package)
@@ -181,19 +183,19 @@ first, since their values can have instances of classes. Packages come last, eac
              (mapcar #'list (users-first packages))))))
 
 (defun map-removal-steps (visit definitions)
-  "Call VISIT with each of the REMOVAL-STEPS of DEFINITIONS, and the list of definitions that count
-as going in this step."
+  "Call VISIT with two arguments for each of the REMOVAL-STEPS of DEFINITIONS: the definitions to
+remove in this step, and those of DEFINITIONS that are assumed to be removed in the end."
   (loop for step in (removal-steps definitions)
-        ;; The first step removes variables. Only the second decides whether a structure stays. So
-        ;; in the first, parts of structures, such as constructors, count as staying, and a
-        ;; variable that a constructor uses stays with them.
+        ;; The first step removes variables, and only the second decides which structures are
+        ;; removed. So the first step assumes that parts of structures stay, such as constructors.
+        ;; It keeps a variable that a constructor uses.
         for going = (main-definitions definitions) then definitions
         do (funcall visit step going)))
 
 (defun planned-staying (definitions)
-  "Return an alist. Its keys are those of DEFINITIONS that FORGET-ALL would not remove. Its values
-are their REASONS, or NIL for parts of others that stay. This is a forecast: removing some
-definitions can change which others must stay."
+  "Return an alist of those DEFINITIONS that FORGET-ALL would probably not remove. The values are
+their REASONS, or NIL for parts of other definitions that it would not remove. FORGET-ALL can decide
+otherwise, since the removal of some definitions can change what others need."
   (let ((*planning* t) (all '()))
     (map-removal-steps (lambda (step going) (setf all (append (staying step going) all)))
                        definitions)
@@ -211,8 +213,8 @@ definitions can change which others must stay."
   (in-data-at (list used-at) :optional "Top-level forms that have its name in their data only."))
 
 (defun with-users (definition data)
-  "Return DATA, a JSON object about DEFINITION, which was removed. If that was a function that code
-still uses, add the members of this code."
+  "Return DATA, a JSON object about DEFINITION, which was removed. For a function, add members about
+the code that still uses it."
   (if (eq (definition-kind definition) :function)
       (multiple-value-bind (users mentions) (users-of-names (list (definition-name definition)))
         (multiple-value-bind (texts forms) (code-texts users '())

@@ -1,17 +1,18 @@
 ;;;; Decides which definitions a file no longer makes. The rule: a definition is gone when the form
 ;;;; that made it is known, the file no longer has that form, and no form that loading the file runs
-;;;; could make it. Each other definition counts as made again, although the last load has not made
-;;;; it: (unless (fboundp 'f) (defun f () 1)) makes F only once, and what a form reads from another
-;;;; file and evaluates belongs to that file. KEEP-PERHAPS-MADE applies the rule after a load;
-;;;; GUARDING-FORMS finds forms that would make a definition if the image did not have it.
+;;;; could make it. All other definitions count as made again, even if the last load has not made
+;;;; them. For example, (unless (fboundp 'f) (defun f () 1)) makes F only at the first load. A
+;;;; definition that a form reads from another file and evaluates belongs to that file.
+;;;; KEEP-PERHAPS-MADE applies the rule after a load; GUARDING-FORMS finds forms that would make a
+;;;; definition if the image did not have it.
 
 (in-package "LIVE-LISP.SOURCES")
 
 ;;; Definitions that the last load did not make again
 
 (defstruct (loaded-part (:constructor make-loaded-part (number text stood)))
-  "A form of which loading its file evaluates a part. NUMBER is the number of the form, TEXT its
-RUNNING-TEXT. STOOD is true if the file had the form at the load before, too."
+  "A top-level form with a part that is evaluated when the file is loaded. NUMBER is the number of
+the form, TEXT its RUNNING-TEXT. STOOD is true if the file had this form at the previous load, too."
   number text stood)
 
 (defstruct (definer-call (:constructor make-definer-call (operator name)))
@@ -39,13 +40,13 @@ before, and TEXT its text now. Both can be NIL."
   (definitions-if (lambda (definition)
                     (and (not-made-again-p definition file)
                          (current-p definition)
-                         ;; A generic function without a DEFGENERIC goes with its methods.
+                         ;; A generic function without a DEFGENERIC is removed with its methods.
                          (not (typep (definition-identity definition) 'generic-function))))
                   file))
 
 (defun readable-forms (text)
-  "Return the vector of the top-level forms of TEXT as texts. If it cannot be split, as where only
-evaluation can tell which forms it has, all of it counts as one form that runs code."
+  "Return the vector of the top-level forms of TEXT as texts. If TEXT cannot be split, as when only
+evaluation can show where its forms end, all of it counts as one form that runs code."
   (and text (or (forms-of text) (vector (format nil "(let () ~A)" text)))))
 
 (defun known-maker (definition file old serial)

@@ -49,8 +49,8 @@ with three arguments as MAP-DEFINITIONS does. It is called several times for som
           when (or (symbolp name) (eq (first name) 'setf)) do (funcall visit :method name method))))
 
 (defun within-files-p (identity paths)
-  "Return true unless a file that is there and is not one of PATHS made the definition that IDENTITY
-stands for."
+  "IDENTITY is the object that stands for a definition. Return false if an existing file that is not
+one of PATHS made this definition, else true."
   (let* ((name (if (typep identity 'generic-function)
                    (generic-function-file identity)
                    (identity-file identity)))
@@ -60,9 +60,9 @@ stands for."
         (null (ignore-errors (probe-file (sb-ext:parse-native-namestring path)))))))
 
 (defun summary-text (value)
-  "Return text for VALUE in which two images can be compared: a literal as printed, of a list, a
-vector or a hash table how many elements it has, and of anything else only the class. No code of the
-user runs."
+  "Return a text for VALUE that is the same in another image with the same value: the printed form
+of a literal, the number of elements of another list, a vector or a hash table, and the class of any
+other object. Run no code of the user."
   (flet ((literal-p (value) (typep value '(or number character string symbol)))
          (counted (what count) (format nil "a ~A of ~D" what count)))
     (let ((length (and (consp value) (ignore-errors (list-length value)))))

@@ -30,8 +30,8 @@ packages. LOG is the LOG of a TOUCHED structure. SERIAL is the number of the loa
           collect (make-definition :function name function serial)))
 
 (defun new-definitions (touched serial)
-  "Return a list of new DEFINITION structures for all definitions made according to TOUCHED, a
-TOUCHED structure. SERIAL is the number of the load or evaluation."
+  "Return a list of new DEFINITION structures for all definitions that, according to the TOUCHED
+structure TOUCHED, were made. SERIAL is the number of the load or evaluation."
   (let ((new '()))
     (maphash (lambda (symbol before)
                (map-definitions (lambda (kind name identity)
@@ -322,7 +322,8 @@ save it in DEFINITION-BASELINE."
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
        (let* ((number (definition-number definition))
-              ;; Where only evaluation can tell which forms a text has, the server counts others.
+              ;; If only evaluation can show which forms the text has, the server counts them in
+              ;; another way.
               (now (and number (forms-of old-text) (position number *form-numbers*))))
          (cond (now (setf (definition-form definition) now))
                ((and number (= (definition-serial definition) (source-file-serial file)))

@@ -6,9 +6,9 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defvar *planning* nil
-  "True while it is only asked what a removal would leave. Instances that a variable holds, and
-symbols of a package, can go before the removal comes to their class and package, so they do not
-count.")
+  "True while a removal is only planned. Instances in the value of a variable, and symbols of a
+package, do not count then: the removal may remove them before it comes to their class and
+package.")
 
 (defun needs (definition going)
   "Return two lists about what needs DEFINITION, whose removal would break it or lose data: texts
@@ -40,8 +40,8 @@ GOING: subclasses, methods, code that tests for the class, and instances."
               (needed-by-instances class)))))))
 
 (defun needed-by-definitions (class going)
-  "Return a list of texts for the subclasses and methods that need CLASS. Leave out those in the
-list GOING."
+  "Return a list of texts for the subclasses and methods that need CLASS, except those in the list
+GOING."
   (append (loop for sub in (sb-mop:class-direct-subclasses class)
                 unless (or (not (eq sub (find-class (class-name sub) nil)))
                            (find-if (lambda (definition)
@@ -66,8 +66,8 @@ list GOING."
   (member class (sb-mop:method-specializers method) :test #'eq))
 
 (defun needed-by-constants (symbol wanted going)
-  "Return a list of texts for the definitions whose code has a constant of which the predicate
-WANTED is true, as code that uses the class SYMBOL has. Leave out the definitions in the list
+  "Return a list of texts for the definitions whose code has a constant that satisfies the predicate
+WANTED. Code that uses the class SYMBOL has such constants. Leave out the definitions in the list
 GOING."
   (remove-duplicates (loop for use in (users-of-constants symbol wanted '())
                            for name = (compiled-use-user use)
@@ -151,8 +151,8 @@ one of its symbols, and for the session if PACKAGE is its current package."
           (and (eq package (session-package)) (list "the session, whose current package it is"))))
 
 (defun needed-by-own (package)
-  "Return a list of at most 3 texts for symbols at home in PACKAGE that have definitions, or that
-methods specialize on."
+  "Return a list of at most 3 texts for symbols whose home package is PACKAGE and that have
+definitions or are EQL specializers of methods."
   (page (loop for symbol in (home-symbols package)
               when (defined-p symbol)
                 collect (symbol-text symbol)
@@ -167,7 +167,7 @@ methods specialize on."
         0 3))
 
 (defun home-symbols (package)
-  "Return a list of the symbols that are at home in PACKAGE."
+  "Return a list of the symbols whose home package is PACKAGE."
   (let ((symbols '()))
     (do-symbols (symbol package (remove-duplicates symbols :test #'eq))
       (when (eq (symbol-package symbol) package) (push symbol symbols)))))
@@ -232,8 +232,8 @@ program's variables are too large to be searched, return instead a list of one t
   (list "values of variables, which are too large to search"))
 
 (defun values-with (wanted)
-  "Return a list of texts for variables of the program whose values contain a symbol of which the
-predicate WANTED is true, and for symbols with such property lists."
+  "Return a list of texts for the variables of the program whose values contain a symbol that
+satisfies the predicate WANTED, and for the symbols whose property lists do."
   (let ((seen (make-hash-table :test 'eq)) (texts '()))
     (flet ((look (symbol object format)
              (when (reaches-p wanted object seen)
@@ -255,9 +255,9 @@ predicate WANTED is true, and for symbols with such property lists."
            (funcall visit symbol)))))))
 
 (defun reaches-p (wanted object seen)
-  "Return true if OBJECT or an object in it, at any depth, is a symbol of which the predicate WANTED
-is true. SEEN is an EQ hash table with the objects that were examined before, to which this adds.
-Throw to TOO-MANY-PARTS if SEEN has *MOST-PARTS* objects."
+  "Return true if OBJECT or an object in it, at any depth, is a symbol that satisfies the predicate
+WANTED. SEEN is an EQ hash table of the objects that were examined before. Add the objects examined
+here to it. Throw to TOO-MANY-PARTS if SEEN has *MOST-PARTS* objects."
   (let ((left (list object)))
     (flet ((look (part)
              (cond ((symbolp part) (when (funcall wanted part) (return-from reaches-p t)))

@@ -36,7 +36,7 @@ NOTE-LOADED."
   (around (make-hash-table :test 'eq)) (forms (make-hash-table :test 'eq)) (loads '()))
 
 (defun changed-symbols (touched)
-  "Return a list of the symbols that TOUCHED, a TOUCHED structure, says were changed."
+  "Return a list of the changed symbols in TOUCHED, a TOUCHED structure."
   (loop for symbol being the hash-keys of (touched-before touched) collect symbol))
 
 (defvar *touched* nil
@@ -77,9 +77,9 @@ source."
                     (cons (source-name (place-source place)) (place-top-level-form place))))))
 
 (defun note-makers (thing touched)
-  "Record in the TOUCHED structure TOUCHED what changes THING, a symbol, package or method: the
-files being loaded or compiled now go to MAKERS, and the files that loaded those to AROUND. What is
-loaded from no file, such as a string, belongs to the file that loads it."
+  "Record in the TOUCHED structure TOUCHED which files change THING, a symbol, package or method.
+Add the files that are being loaded or compiled now to MAKERS, and the files that loaded those to
+AROUND. If a file loads something that is no file, such as a string, add that file to MAKERS."
   (dolist (file (or (files-begun) (and (null *load-truename*) *around* (list (first *around*)))))
     (pushnew file (gethash thing (touched-makers touched)) :test #'eq))
   (dolist (file *around*)
@@ -92,14 +92,14 @@ loaded from no file, such as a string, belongs to the file that loads it."
   (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class)))
 
 (defun slots-with-inherited (class)
-  "Return a list of the names of the slots of CLASS, with those that it inherits, even if SBCL has
-not computed these yet."
+  "Return a list of the names of all slots of CLASS, including inherited ones that SBCL has not
+computed yet."
   (reduce #'union (mapcar #'slots-with-inherited (sb-mop:class-direct-superclasses class))
           :initial-value (own-slots class)))
 
 (defun note-slots (symbol touched)
   "If SYMBOL names a STANDARD-CLASS, record its slots in TOUCHED, a TOUCHED structure, to compare
-them with its slots after the change. Do so for the classes below it too, to which a slot can move."
+them with its slots after the change. Do the same for its subclasses, to which a slot can move."
   (let* ((cell (class-cell symbol)) (class (and cell (cell-class cell)))
          (table (touched-slots touched)))
     (when (typep class 'standard-class)
@@ -108,7 +108,8 @@ them with its slots after the change. Do so for the classes below it too, to whi
           (setf (gethash each table) (cons (own-slots each) (slots-with-inherited each))))))))
 
 (defun note-symbol (symbol touched)
-  "Record in TOUCHED, a TOUCHED structure, that SYMBOL is about to change, and its definitions now."
+  "Record in TOUCHED, a TOUCHED structure, that SYMBOL is about to change, and which definitions it
+has now."
   (push symbol (touched-log touched))
   (note-makers symbol touched)
   (when *load-truename* (setf (gethash symbol (touched-loaded touched)) t))
@@ -150,7 +151,7 @@ kind of its definition that is set, perhaps to the same function, such as :MACRO
 
 (defun touch-exports (symbols package)
   "Record that PACKAGE exports SYMBOLS, a symbol or a list, and whether a DEFPACKAGE that is being
-evaluated says so."
+evaluated exports them."
   (with-touched (touched)
     (let ((package (find-package package)) (symbols (if (listp symbols) symbols (list symbols))))
       (cond (*defining-package*

@@ -96,7 +96,7 @@ definitions."
 
 (defun users-of-constants (symbol wanted fresh)
   "Return a list of COMPILED-USE structures of SYMBOL for named functions whose code has a constant
-of which the predicate WANTED is true. Leave out code with a debug source in the list FRESH."
+that satisfies the predicate WANTED. Leave out code with a debug source in the list FRESH."
   (let ((uses '()))
     (map-code
      (lambda (code)

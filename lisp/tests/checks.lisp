@@ -88,7 +88,7 @@ FORM."
   (format nil "~A~:[ at ~A~;~]" text (member path '(nil "") :test #'equal) path))
 
 (defun of-whole (text path &rest wholes)
-  "TEXT tells of parts at PATH in values with the texts WHOLES. Return TEXT followed by \" of \" and
+  "TEXT is about parts at PATH in values with the texts WHOLES. Return TEXT followed by \" of \" and
 WHOLES if the current failure has more room than others, and the values fit in there."
   (let ((room (room-for *value-characters*)))
     (if (or (member path '(nil "") :test #'equal)

@@ -11,10 +11,10 @@
   "A plist of keyword arguments for NOTE-FAILURE about the check that is failing in this thread.")
 
 (defun fiveam-values (form arguments)
-  "ARGUMENTS are the format arguments of the message of a failed check, whose form is FORM. If the
-message is FiveAM's own, they are an argument of FORM, its value, the predicate, and perhaps the
-value of another argument. Return an alist from arguments of FORM to their values. If the message is
-not FiveAM's own, return NIL."
+  "ARGUMENTS are the format arguments of the message about FORM, a check that failed. A message of
+FiveAM has three or four: an argument of FORM, the value of this argument, the predicate, and the
+value of the other argument if there is one. Return an alist from arguments of FORM to their values.
+If the author of the test wrote the message, return NIL."
   (destructuring-bind (&optional part value predicate (other nil other-given) &rest more) arguments
     (when (and (consp form)
                (null more)

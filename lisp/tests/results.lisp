@@ -232,8 +232,8 @@ again."
                                      (not (of-system-p operator))))))))
 
 (defun former-p (name text)
-  "Return true if the test NAME, of which TEXT is the name as text, does not belong to the run
-because its file no longer has it. Record that."
+  "Return true if the file of the test NAME no longer has this test, so that it does not belong to
+the run. Then also record this. TEXT is NAME as text."
   (let ((file nil))
     ;; Set FILE inside, and ignore the value of APART-FROM-TESTS: when the search is cut short, as
     ;; by a full stack, that value can be anything.

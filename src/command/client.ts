@@ -22,9 +22,9 @@ export class SessionClient {
   #lastId = 0;
   #rest = '';
 
-  /** VERSION is the version of this program. CAN_ASK says whether its user can answer questions. ON_PROGRESS
-   *  receives texts on the progress of a running call, ON_OUTPUT what the call writes, which its answer then
-   *  leaves out. */
+  /** VERSION is the version of this program. CAN_ASK says whether its user can answer questions.
+   *  ON_PROGRESS receives texts on the progress of a running call. ON_OUTPUT receives the output of the
+   *  call, and the answer then leaves out this output. */
   constructor(
     socket: Socket,
     {

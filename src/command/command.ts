@@ -119,7 +119,8 @@ function onlyOnce(name: string, earlier: unknown, value: string): string {
   return value;
 }
 
-/** Performs the verbs `sessions`, which lists the sessions, and `stop`, which stops that of the workspace. */
+/** Performs the verbs `sessions`, which lists all sessions, and `stop`, which stops the session of the
+ *  workspace. */
 async function manage(verb: 'sessions' | 'stop', options: Options, rest: readonly string[]): Promise<number> {
   if (rest.length > 0) throw new UsageError(`The command ${verb} takes no ${rest[0]}.`);
   const search = searchOf(options);
@@ -350,9 +351,9 @@ function interrupted(text: string): number {
   return EXIT.interrupted;
 }
 
-/** Waits for REPLY. On Ctrl-C, asks the session to interrupt the call, and goes on waiting, because the
- *  answer says how the call ended. If it does not come in time, resolves with `late`. A second Ctrl-C ends
- *  this process. */
+/** Waits for REPLY. On Ctrl-C, asks the session to interrupt the call, and still waits, because the answer
+ *  says how the call ended. If it does not come in time, resolves with `late`. A second Ctrl-C ends this
+ *  process. */
 function interruptible(reply: Promise<SessionReply>, client: SessionClient) {
   let isInterrupted = false;
   return new Promise<{ reply: SessionReply | 'late'; isInterrupted: boolean }>((resolve) => {
@@ -386,7 +387,7 @@ function printResult(result: RequestResult, { json }: Options): number {
   return EXIT[ended ?? (result['isError'] === true ? 'failed' : 'good')];
 }
 
-/** Prints what a call writes while it runs, under a headline, and an empty line behind it. */
+/** Prints the output of a call while it runs: a headline, the output, and an empty line. */
 class WrittenText {
   #last = '';
 

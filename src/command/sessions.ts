@@ -142,7 +142,8 @@ export async function startSession(
   }
 }
 
-/** Throws an error with advice when WORKSPACE does not exist, or FOLDER cannot hold the files of sessions. */
+/** Throws an error with advice when WORKSPACE cannot have a session, or FOLDER cannot hold the files of
+ *  sessions. */
 function checkStart(folder: string, workspace: string): void {
   if (!statSync(workspace, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`There is no folder ${workspace}. Name the folder of a project: --root DIR.`);
@@ -182,8 +183,8 @@ function takeLock(lock: string): boolean {
 }
 
 /** True when the process OWNER, named in the file LOCK, may still be starting a session. If the file is
- *  older, its command was killed, and another process has its id now. If its time is in the future, the clock was
- *  set back. */
+ *  older than a start can take, OWNER was killed, and another process has its id now. If the time of the
+ *  file is in the future, the clock was set back. */
 function isHeld(lock: string, owner: number): boolean {
   const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return owner > 0 && isRunning(owner) && Math.abs(Date.now() - made) < 2 * START_MS;

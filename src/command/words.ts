@@ -16,8 +16,8 @@ export function optionOf(name: string): string {
 }
 
 /** Splits WORDS into options and operands, and returns the arguments that the options give. PARAMETERS are
- *  those of the tool that VERB calls. SHORT has options that take no value, with the arguments that each
- *  stands for; with a value, such an option is a parameter. Throws a UsageError for an unknown option, one
+ *  those of the tool that VERB calls. SHORT maps options without a value to the arguments that they stand
+ *  for. With a value, such an option names a parameter. Throws a UsageError for an unknown option, one
  *  without a value, or one that is given twice. */
 export function argumentsOf(
   words: readonly string[],

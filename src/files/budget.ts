@@ -3,7 +3,7 @@
 /** The wall-clock limit of a search, as a multiple of the limit of its CPU time. */
 const WALL_CLOCK_FACTOR = 3;
 
-/** What a search may still use, and whether it needed more (EXCEEDED). */
+/** The directory entries and the time that a search may still use. EXCEEDED is true when it needed more. */
 export interface Budget {
   entries: number;
   remainingMs: () => number;
@@ -15,8 +15,9 @@ export function budgetOf(entries: number, ms: number): Budget {
   return { entries, remainingMs: remainingTime(ms) };
 }
 
-/** Returns a function that returns how many of MS milliseconds of CPU time are left: other processes that use
- *  the CPU cost a search no time. At WALL_CLOCK_FACTOR times MS of wall-clock time, nothing is left. */
+/** Returns a function that returns how many of MS milliseconds of this process's CPU time are left. CPU
+ *  time does not run while other processes use the CPU. After WALL_CLOCK_FACTOR times MS of wall-clock
+ *  time, nothing is left. */
 export function remainingTime(ms: number): () => number {
   const cpuDeadline = cpuMs() + ms;
   const wallDeadline = performance.now() + WALL_CLOCK_FACTOR * ms;

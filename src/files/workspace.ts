@@ -30,7 +30,7 @@ interface WorkspaceFolders {
   readRoots?: readonly string[];
   /** Returns the real paths of further readable directories. Called only for paths outside all roots. */
   sources?: () => Promise<string[]>;
-  /** Returns whether the sandbox hides the file at REAL from the image. */
+  /** True when the sandbox hides the file at REAL from the image. */
   hides?: (real: string) => boolean;
   /** Resolves when `hides` knows what the sandbox hides. */
   secretsKnown?: Promise<void>;
@@ -39,11 +39,12 @@ interface WorkspaceFolders {
   elsewhere?: string | undefined;
   /** The editors of the user. */
   editors?: FileEditors;
-  /** The last change of a file. Workspaces over the same files share this. */
+  /** The change of a file that began last. The next change waits for it, also in other workspaces with the
+   *  same `changes`. */
   changes?: { last: Promise<unknown> };
 }
 
-/** What the server asks the user's editors about files, and tells them. */
+/** Questions and notifications to the user's editors about files. */
 interface FileEditors {
   /** Resolves with the name of an editor in which the file at REAL has unsaved changes; undefined when
    *  there is none. */

@@ -46,7 +46,7 @@ export interface Image {
   status(): Promise<ImageStatus>;
   /** Returns the notices since the last answer, oldest first, and forgets them. */
   takeNotices(): ImageNotice[];
-  /** True when an image is there or is being started. */
+  /** True when an image exists or is being started. */
   readonly running: boolean;
   /** The systems and the files that calls have loaded, each once, in the order of their first loads; none in an image
    *  that somebody else runs. */

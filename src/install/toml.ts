@@ -36,8 +36,9 @@ function withoutTable(text: string, path: readonly string[]): string {
   return kept.join('\n').replace(/(?<=\S)$/, '\n');
 }
 
-/** Returns those LINES of a removed table that stay: comments, and the empty lines around comments at its
- *  end. FIRST is true when no line before the table stays, AT_END when no line follows the table. */
+/** Returns the lines to keep of LINES, a table that is removed: its comments, and the empty lines around
+ *  comments at its end. FIRST is true when no line before the table is kept, AT_END when no line follows
+ *  the table. */
 function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): string[] {
   const isRemark = (line: string) => /^\s*#/.test(line);
   const end = lines.findLastIndex((line) => line.trim() !== '' && !isRemark(line)) + 1;

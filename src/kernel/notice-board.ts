@@ -8,7 +8,7 @@ export type Notice = string | { own: string };
 
 /** The position of a connection in the sequence of all notices. */
 export interface NoticeReader {
-  /** How many notices were delivered over the connection, or are not meant for it. */
+  /** How many notices were delivered over the connection, or are for other connections. */
   passed: number;
 }
 

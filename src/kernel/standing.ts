@@ -76,7 +76,8 @@ function allow(rules: readonly Rule[], tool: string, places: readonly (string | 
 
 const LISP_SOURCE = /\.(?:lisp|lsp|cl)$/i;
 
-/** Matches hidden files and folders, where programs keep what they run, and init files of a Lisp. */
+/** Matches files that programs run or obey without asking: hidden files, files in hidden folders, and init
+ *  files of a Lisp. */
 const OBEYED = /(?:^|\/)\.(?!\.?(?:\/|$))|(?:^|[/._-])(?:init|setup|site|\w*rc)\.\w+$/i;
 
 /** True when OTHER is in the same folder as the file at PLACE, and has the same extension. */

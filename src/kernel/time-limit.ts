@@ -9,9 +9,9 @@ const GRACE_MS = 2000;
 /** Longest delay of Node's timers, in milliseconds. A timer with a longer delay fires at once. */
 const LONGEST_MS = 0x7fffffff;
 
-/** Runs WORK for TOOL and returns its value. The signal that WORK receives aborts when the call is cancelled,
- *  or when TOOL's limit has passed. In the second case its reason is a TimeoutError, as with
- *  AbortSignal.timeout. When WORK still does not end, throws a CallError, and WORK goes on unobserved. */
+/** Runs WORK for TOOL and returns its value. The signal that WORK receives aborts when the call is
+ *  cancelled, or when TOOL's limit has passed. In the second case its reason is a TimeoutError, as with
+ *  AbortSignal.timeout. When WORK still does not end, throws a CallError, and WORK continues unobserved. */
 export async function withinLimit<Value>(
   tool: Tool,
   context: CallContext,

@@ -111,7 +111,8 @@ function idOf(line: string): string {
   return String(membersOf(line)['id'] ?? '');
 }
 
-/** Returns the file AUDIT and the full files of the log beside it. */
+/** Returns AUDIT, the current file of the audit log, and its older files beside it, which have reached the
+ *  size limit. */
 function auditFiles(audit: string): string[] {
   const { name, ext } = parse(audit);
   const isAuditFile = (file: string) =>
@@ -119,8 +120,7 @@ function auditFiles(audit: string): string[] {
   return filesIn(dirname(audit)).filter((file) => isAuditFile(basename(file)));
 }
 
-/** Folders, in the folder of journals, for the journals of servers with a sandbox, and of images on other
- *  machines. */
+/** Subfolders of the folder of journals: one for servers with a sandbox, one for images on other machines. */
 const KINDS: readonly string[] = ['sandboxed', 'elsewhere'];
 
 /** Returns the folders of all workspaces in JOURNALS, including those in KINDS. */

@@ -66,7 +66,8 @@ export function largest(limit: number, predicate: (count: number) => boolean): n
  *  line, its code is shown instead, so that no text can fake the end of a line. */
 const LINE_END = '\u23ce';
 
-/** Joins LINES. Clients that need one line show no isolates (U+2066 to U+2069), so these become codes. */
+/** Joins LINES into one line. Clients that need one line do not show isolates (U+2066 to U+2069), so codes
+ *  replace the characters inside isolates. */
 function inOneLine(lines: readonly string[]): string {
   const shown = lines.map((line) => withoutIsolates(line).replaceAll(LINE_END, '<U+23CE>'));
   return shown.join(` ${LINE_END} `);

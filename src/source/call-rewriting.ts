@@ -101,7 +101,7 @@ class Unfit extends Error {
 class Rewriting {
   readonly #text: string;
   readonly #pattern: CallPattern;
-  /** By where a call begins: its end, and the text that replaces it. */
+  /** For the start of each rewritten call: its end, and the text that replaces it. */
   readonly #rewritten = new Map<number, { end: number; text: string }>();
 
   constructor(text: string, pattern: CallPattern) {

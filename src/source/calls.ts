@@ -9,7 +9,7 @@ import type { SourceText } from './text.ts';
 import { isSoughtName, isSoughtSymbol, type SoughtName } from './uses.ts';
 import { walkSource } from './walk.ts';
 
-/** How a function is mentioned where it is not called in code with arguments that can be checked. */
+/** The kinds of mentions of a function that are no calls with arguments that can be checked. */
 export type Mentioned = 'called by FORMAT' | 'as a function' | 'as a name' | 'in a backquote or as data';
 
 /** A call or other mention of a function, which begins at offset START. ARGS are the arguments of a call,

@@ -73,7 +73,8 @@ function withList(base: ParsedDefinition, form: Form | undefined): ParsedDefinit
   return lambdaList && { ...base, lambdaList };
 }
 
-/** Returns DEFINITION, of a modify macro, with the place that each call of it begins with in its lambda list. */
+/** Returns DEFINITION, which defines a modify macro, with one more required parameter: the place, which is
+ *  the first argument of each call but is not in the lambda list of the definition. */
 function withPlace(definition: ParsedDefinition | undefined): ParsedDefinition | undefined {
   const list = definition?.lambdaList;
   return list && { ...definition, lambdaList: { ...list, required: list.required + 1 } };

@@ -93,11 +93,11 @@ export function targetsFitting(forms: TopLevelForms, wanted: SoughtDefinition): 
   const all = formsNaming(forms, wanted);
   const { operator, methods } = wanted;
   const found = methods === undefined ? all : all.filter(({ method }) => methods.includes(method));
-  // No method has these specializers: the list asked for may be the lambda list of a function.
+  // If no method has these specializers, the list in the query may be the lambda list of a function.
   return found.length === 0 && operator !== 'DEFMETHOD' ? all : found;
 }
 
-/** Returns those of FOUND that WANTED, which they all fit, most likely means. */
+/** FOUND are definitions that fit WANTED. Returns those that WANTED most likely means. */
 export function likeliest<Found extends Pick<NamingForm, 'operator'>>(
   found: readonly Found[],
   { operator }: SoughtDefinition,

@@ -192,7 +192,7 @@ export class FormReader {
   }
 
   /** Yields all top-level forms. A reading under features stops at a surplus `)`; a reading of everything
-   *  goes on after it. A generator, so that the memory of one form can be freed before the next is read. */
+   *  continues after it. A generator, so that the memory of one form can be freed before the next is read. */
   *forms(): Generator<Form, void> {
     for (let at = 0; this.tree.kind(at) !== 'end'; ) {
       const form = this.form(at);

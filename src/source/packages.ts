@@ -58,7 +58,8 @@ export class Packages {
     }
   }
 
-  /** Returns whether the package NAME, see `proper`, has the symbol of RENAMING; undefined if unknown. */
+  /** Returns whether the package that NAME means in the package WITHIN has the symbol of RENAMING; undefined
+   *  if the package is unknown. */
   has(renaming: Renaming, name: string, within?: string): boolean | undefined {
     const proper = this.proper(name, within);
     if (renaming.packages.has(proper)) return true;
@@ -72,20 +73,21 @@ export class Packages {
     );
   }
 
-  /** Returns whether PART, in an option of a package definition, names the symbol of RENAMING. Returns
-   *  undefined when PART is in no such option, and 'deeper' when it is in a list within an option. */
-  inDefinition(part: Form, renaming: Renaming): boolean | 'deeper' | undefined {
+  /** Returns what PART is in a package definition: 'symbol' when an option names the symbol of RENAMING with it,
+   *  'other' when it is anything else in an option, 'deeper' when it is in a list within an option. Returns
+   *  undefined for other parts. */
+  inDefinition(part: Form, renaming: Renaming): 'symbol' | 'other' | 'deeper' | undefined {
     if (!isInDefinition(part)) return undefined;
     const option = listAround(part);
-    const form = option?.parent;
-    if (option === undefined || form === undefined) return undefined;
-    if (!isPackageDefinition(form)) return isInDefinition(form) ? 'deeper' : undefined;
-    const key = option.elements[0]?.bare ?? '';
-    const [, first] = option.elements;
-    if (IMPORT_OPTIONS.has(key) && part === first) return false;
-    const named = IMPORT_OPTIONS.has(key) ? first : OWN_OPTIONS.has(key) ? form.elements[1] : undefined;
-    const home = named?.designated;
-    return home !== undefined && part !== option.elements[0] && this.has(renaming, home) === true;
+    const definition = option?.parent;
+    if (option === undefined || definition === undefined) return undefined;
+    if (!isPackageDefinition(definition)) return isInDefinition(definition) ? 'deeper' : undefined;
+    const [key, first] = option.elements;
+    const isImport = IMPORT_OPTIONS.has(key?.bare ?? '');
+    const isOwn = OWN_OPTIONS.has(key?.bare ?? '');
+    if (part === key || (isImport && part === first)) return 'other';
+    const home = (isImport ? first : isOwn ? definition.elements[1] : undefined)?.designated;
+    return home !== undefined && this.has(renaming, home) === true ? 'symbol' : 'other';
   }
 }
 

@@ -1,23 +1,25 @@
-// Names the part of a definition around an offset, if it runs outside of functions, as an initform does.
+// Names the part of a definition that contains an offset, if this part runs outside of functions, as an
+// initform does.
 
 import { readForm } from './form.ts';
 import type { TopLevelHead } from './top-level.ts';
 
-/** A list around the offset: its first symbol, the last before the offset, and the one before the list. */
+/** A list around the offset. OPERATOR is its first symbol, LAST its last symbol before the offset, and
+ *  BEHIND the last symbol before this list in the list around it. */
 interface Around {
   operator: string;
   last: string;
   behind: string;
 }
 
-/** By slot option: the name of the part that the option's value is. */
+/** For each slot option: the name of the part that is the option's value. */
 const SLOT_PARTS: ReadonlyMap<string, string> = new Map([
   ['INITFORM', 'slot initform'],
   ['TYPE', 'slot type'],
 ]);
 
-/** By operator of a definition: a function that returns the name of the part. It takes the lists that contain
- *  the offset, the outermost first, and the last symbol before the offset. */
+/** For the operator of a definition: a function that returns the name of the part. It takes the lists that
+ *  contain the offset, the outermost first, and the last symbol before the offset. */
 const PARTS: ReadonlyMap<string, (lists: readonly Around[], behind: string) => string | undefined> = new Map([
   ...['DEFMETHOD', 'DEFGENERIC'].map((operator) => [operator, partOfMethod] as const),
   ...['DEFCLASS', 'DEFINE-CONDITION'].map((operator) => [operator, partOfClass] as const),

@@ -99,8 +99,8 @@ class Scanner {
   #name(part: Form, renaming: Renaming, context: Context): void {
     const { packages } = this.#task;
     const inPackageDefinition = context.may.definePackage ? packages.inDefinition(part, renaming) : undefined;
-    if (inPackageDefinition === true) this.#replace(part, renaming, 'name');
-    if (typeof inPackageDefinition === 'boolean') return;
+    if (inPackageDefinition === 'symbol') this.#replace(part, renaming, 'name');
+    if (inPackageDefinition === 'symbol' || inPackageDefinition === 'other') return;
     const { prefix } = part.isString ? { prefix: '#' } : writtenSymbol(part.text);
     if (prefix !== '' && prefix !== '#') this.#symbol(part, renaming, prefix, context);
     else if (namedBeside(part, renaming, packages)) this.#replace(part, renaming, 'name');

@@ -39,15 +39,15 @@ interface NamedAs {
 }
 
 /** A list that contains a symbol, directly or through other lists: its operator, and the index of the
- *  element in which the symbol is. */
+ *  element in which the symbol is. The steps of a symbol are all these lists, the innermost first. */
 interface Step {
   list: Form;
   operator: string;
   index: number;
 }
 
-/** What a mention of a symbol can be besides a Role: the name that a form defines, the operator of a call,
- *  or a lexical variable where it is bound or declared. */
+/** A mention of a symbol has a Role, or it is the name that a form defines, the operator of a call, or a
+ *  lexical variable where it is bound or declared. */
 type Place = Role | 'definition' | 'call' | 'variable';
 
 /** Returns where SOURCE, read under FEATURES, names the symbol SOUGHT; its `current` is the package at the
@@ -164,10 +164,10 @@ const EXPORTING: ReadonlySet<string> = new Set(
   'EXPORT UNEXPORT IMPORT SHADOW SHADOWING-IMPORT UNINTERN INTERN FIND-SYMBOL'.split(' '),
 );
 
-const TYPECASES: ReadonlySet<string> = new Set(['TYPECASE', 'ETYPECASE', 'CTYPECASE']);
-const CASES: ReadonlySet<string> = new Set(['CASE', 'ECASE', 'CCASE']);
+const TYPECASES = ['TYPECASE', 'ETYPECASE', 'CTYPECASE'];
+const CASES = ['CASE', 'ECASE', 'CCASE'];
 
-/** Returns what PART, a symbol in a text, is there. */
+/** Returns the Place of PART, a symbol in a text. */
 function placeOf(part: Form): Place {
   const steps = stepsFrom(part);
   if (isDefined(steps)) return 'definition';
@@ -185,39 +185,44 @@ function placeOf(part: Form): Place {
 /** True when a symbol is the name that a form defines: in (OPERATOR NAME), in (OPERATOR (NAME options)), or
  *  in (OPERATOR (setf NAME)). The two steps are those of the symbol. */
 function isDefined([list, outer]: readonly Step[]): boolean {
-  if (list === undefined) return false;
-  if (list.index === 1 && DEFINERS.has(bare(list.operator))) return true;
-  const isName = list.index === 0 || (list.index === 1 && bare(list.operator) === 'SETF');
-  return isName && outer !== undefined && outer.index === 1 && DEFINERS.has(bare(outer.operator));
+  const isNameIn = (step: Step | undefined) => step?.index === 1 && DEFINERS.has(bare(step.operator));
+  return isNameIn(list) || ((list?.index === 0 || isAt(1, list, 'SETF')) && isNameIn(outer));
+}
+
+/** True when STEP leads to the element INDEX of a call of one of OPERATORS. */
+function isAt(index: number, step: Step | undefined, ...operators: readonly string[]): boolean {
+  return step?.index === index && operators.includes(bare(step.operator));
+}
+
+/** True when STEP leads to the element INDEX, or a later one, of a call of one of OPERATORS. */
+function isFrom(index: number, step: Step | undefined, ...operators: readonly string[]): boolean {
+  return step !== undefined && step.index >= index && operators.includes(bare(step.operator));
 }
 
 /** Returns the role that STEPS[AT] and the lists around it give to INNER, its element in which the symbol
  *  is; undefined when they give it no role. */
 function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefined {
   const list = steps[at] as Step;
-  const [outer, third, fourth] = [steps[at + 1], steps[at + 2], steps[at + 3]];
-  const operator = bare(list.operator);
-  const around = outer === undefined ? '' : bare(outer.operator);
+  const [outer, third] = steps.slice(at + 1);
   if (list.operator === 'QUOTE') return quotedRole(outer, list.list);
+  // The first element of a clause or structure: (handler-case FORM (NAME ...)), (handler-bind ((NAME ...)) ...)
   if (list.index === 0) {
     if (list.list.parent?.mark === '#s') return 'instance';
-    if (outer && outer.index >= 2 && around === 'HANDLER-CASE') return 'handler';
-    if (third && third.index === 1 && bare(third.operator) === 'HANDLER-BIND') return 'handler';
-    if (outer && outer.index >= 2 && TYPECASES.has(around)) return 'type';
-    if (outer && outer.index >= 2 && CASES.has(around)) return 'data';
+    if (isFrom(2, outer, 'HANDLER-CASE') || isAt(1, third, 'HANDLER-BIND')) return 'handler';
+    if (isFrom(2, outer, ...TYPECASES)) return 'type';
+    if (isFrom(2, outer, ...CASES)) return 'data';
   }
   if (isSpecializer(list, third)) return 'specializer';
-  if (outer && outer.index === 2 && ['DEFCLASS', 'DEFINE-CONDITION'].includes(around)) return 'superclass';
-  if (list.index === 1 && ['INCLUDE', 'METACLASS'].includes(operator) && isKeyword(list.operator))
-    return 'superclass';
-  if (list.index === 1 && operator === 'METHOD-COMBINATION' && isKeyword(list.operator)) return 'combination';
-  if (list.index > 1 && operator === 'DEFMETHOD' && list.index < parametersIn(list.list))
-    return 'combination';
-  if (list.index === 1 && operator === 'THE') return 'type';
-  if (list.index === 2 && operator === 'CHECK-TYPE') return 'type';
+  if (isAt(2, outer, 'DEFCLASS', 'DEFINE-CONDITION')) return 'superclass';
+  if (isKeyword(list.operator) && isAt(1, list, 'INCLUDE', 'METACLASS')) return 'superclass';
+  if (isKeyword(list.operator) && isAt(1, list, 'METHOD-COMBINATION')) return 'combination';
+  // A qualifier stands between the name of a method and its lambda list.
+  if (isFrom(2, list, 'DEFMETHOD') && list.index < parametersIn(list.list)) return 'combination';
+  if (isAt(1, list, 'THE') || isAt(2, list, 'CHECK-TYPE')) return 'type';
   if (isBehind(inner, list.list, ['TYPE', 'OF-TYPE'])) return 'type';
-  if (outer?.index === 0 && third && third.index >= 2 && CASES.has(bare(third.operator))) return 'data';
-  return declaredRole(list, outer, third, fourth);
+  // In (case KEY ((NAME ...) ...)).
+  if (outer?.index === 0 && isFrom(2, third, ...CASES)) return 'data';
+  return declaredRole(list, outer, third);
 }
 
 function isKeyword(operator: string): boolean {
@@ -233,9 +238,11 @@ function isBehind(inner: Form, list: Form, words: readonly string[]): boolean {
 /** True when LIST is a parameter (VARIABLE CLASS) in the lambda list of METHOD. */
 function isSpecializer(list: Step, method: Step | undefined): boolean {
   if (list.index !== 1 || list.list.elements.length !== 2 || method === undefined) return false;
-  const operator = bare(method.operator);
-  if (operator !== 'DEFMETHOD' && !(operator === 'METHOD' && isKeyword(method.operator))) return false;
-  return method.index === parametersIn(method.list, operator === 'DEFMETHOD' ? 2 : 1);
+  if (isFrom(0, method, 'DEFMETHOD')) return method.index === parametersIn(method.list);
+  // An option of DEFGENERIC.
+  return (
+    isKeyword(method.operator) && isFrom(0, method, 'METHOD') && method.index === parametersIn(method.list, 1)
+  );
 }
 
 /** The lambda list of a method is searched among this many elements. */
@@ -246,17 +253,11 @@ function parametersIn(method: Form, from = 2): number {
   return method.elements.slice(0, QUALIFIERS).findIndex((each, index) => index >= from && each.isList);
 }
 
-/** Returns the role of a symbol in a declaration; undefined when it is in none. LIST and OTHERS are its
- *  steps. */
-function declaredRole(list: Step, ...others: (Step | undefined)[]): Place | undefined {
-  const [outer, third] = others;
-  const declares = (step: Step | undefined) =>
-    step !== undefined && ['DECLARE', 'DECLAIM'].includes(bare(step.operator));
-  const proclaims = outer?.operator === 'QUOTE' && bare(third?.operator ?? '') === 'PROCLAIM';
-  if (!declares(outer) && !proclaims) return undefined;
-  const operator = bare(list.operator);
-  if (list.index === 0 || (list.index === 1 && ['TYPE', 'FTYPE'].includes(operator))) return 'type';
-  return 'variable';
+/** Returns the role of a symbol in a declaration; undefined when it is in none. The arguments are its steps. */
+function declaredRole(list: Step, outer: Step | undefined, third: Step | undefined): Place | undefined {
+  const isProclaimed = outer?.operator === 'QUOTE' && isFrom(0, third, 'PROCLAIM');
+  if (!isFrom(0, outer, 'DECLARE', 'DECLAIM') && !isProclaimed) return undefined;
+  return list.index === 0 || isAt(1, list, 'TYPE', 'FTYPE') ? 'type' : 'variable';
 }
 
 /** Returns the role of QUOTED, the form in a list (QUOTE FORM), as an argument in the list OUTER. */

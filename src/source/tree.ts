@@ -205,10 +205,11 @@ export function isPrefix(kind: string): boolean {
 
 /** Limit of the total size of the texts whose trees are kept. */
 const KEPT = 2 * 1024 * 1024;
-/** The size of a text is its number of characters plus this, so that many short texts reach the limit too. */
+/** This is added to the number of characters of each text, so that many short texts reach the limit too. */
 const EACH = 1000;
 
-// Two generations, because deleting the oldest entry of one map skips all those deleted before: too slow.
+// Trees move from `young` to `old` and are then dropped. With one map, the search for its oldest entry would
+// pass over all deleted entries each time, which is slow.
 let [young, old, size] = [new Map<string, Tree>(), new Map<string, Tree>(), 0];
 
 /** Returns the tree of TEXT, the same object for a text used recently. */

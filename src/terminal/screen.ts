@@ -15,7 +15,8 @@ export interface Entered {
  *  edited. */
 export class Screen {
   readonly #editor: Interface;
-  /** The last line of the program's output as far as it is there, such as the prompt of a REPL. */
+  /** The beginning of the last line of the program's output, if this line has not ended, such as the
+   *  prompt of a REPL. */
   #lastLine = '';
   /** True when no more lines are taken. */
   #isClosed = false;

@@ -14,7 +14,7 @@ import { TopLevelForms } from '../source/top-level.ts';
 
 /** A fingerprint of a file's stat data. `settled` is true when every later write changes the fingerprint. */
 interface Version {
-  told: string;
+  fingerprint: string;
   settled: boolean;
 }
 
@@ -163,7 +163,7 @@ export class Sources {
     for (const [index, [key, { file, mark, now }]] of [...wanted].entries()) {
       const { text, features } = found[index] ?? {};
       if (features === undefined) continue;
-      const version = { told: mark, settled: true };
+      const version = { fingerprint: mark, settled: true };
       const octets = text === undefined ? undefined : Buffer.from(text, 'latin1');
       const source = octets ? new Source(file, version, 0, octets, this.#features) : now;
       this.#loaded.set(key, { source, features: new Set(features) });
@@ -196,7 +196,7 @@ export class Sources {
     const found = await this.#elsewhere?.read(file, kept?.written);
     if (found === undefined) return undefined;
     if (found.octets === undefined) return kept;
-    const version = { told: String(found.written), settled: true };
+    const version = { fingerprint: String(found.written), settled: true };
     return new Source(file, version, found.written, found.octets, this.#features);
   }
 
@@ -212,7 +212,9 @@ export class Sources {
   /** Returns the cached version of FILE when STATS prove that it is current. */
   #unchanged(file: string, stats: Stats): Source | undefined {
     const kept = this.#newest.get(file);
-    return kept?.version.settled && kept.version.told === versionOf(stats).told ? kept : undefined;
+    return kept?.version.settled && kept.version.fingerprint === versionOf(stats).fingerprint
+      ? kept
+      : undefined;
   }
 
   #take(file: string, { octets, stats }: RegularFile): Source {
@@ -274,5 +276,5 @@ function fnvHashOf(octets: Uint8Array): string {
 /** Returns the version of a file. The fingerprint includes ctime, because programs can set mtime to any
  * value. */
 function versionOf({ mtimeMs, ctimeMs, size, ino }: Stats): Version {
-  return { told: `${mtimeMs} ${ctimeMs} ${size} ${ino}`, settled: Date.now() > ctimeMs + TICK_MS };
+  return { fingerprint: `${mtimeMs} ${ctimeMs} ${size} ${ino}`, settled: Date.now() > ctimeMs + TICK_MS };
 }

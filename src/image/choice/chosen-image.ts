@@ -20,9 +20,9 @@ import { codeCaller } from '../wire/origin.ts';
 import { type Served, servedName, servedSince } from '../wire/served.ts';
 
 interface ChoiceOptions {
-  /** The value of --image. `own`: an image that the server starts. `auto`: an image to which servers of this
-   *  workspace can attach or, if there is none, an own image. Otherwise the name of an image to which servers
-   *  can attach. */
+  /** The value of --image. `own`: an image that the server starts. `auto`: an image to which servers of
+   *  this workspace can attach or, if there is none, an image that the server starts. Otherwise the name
+   *  of an image to which servers can attach. */
   choice: string;
   /** Folder with the sockets of the images to which servers can attach; undefined when this user has no home
    *  folder. */
@@ -31,13 +31,13 @@ interface ChoiceOptions {
   root: string;
   /** True when a real path is too wide for a workspace. */
   isTooWide: (real: string) => boolean;
-  /** The flag, if given, because of which `auto` means an own image. */
+  /** The flag, if one is given, that makes `auto` choose an image that the server starts. */
   keptOwnBy: string | undefined;
   /** Returns a new image that the server itself runs, as opposed to one that somebody else runs. */
   makeOwn: () => SbclImage;
   /** Options for an image that somebody else runs. */
   attached: Omit<AttachedOptions, 'find'>;
-  /** Finds the image when the choice is not its name, but a Swank or a command that leads to it. */
+  /** Finds the image when --image gives the address of a Swank server or a command instead of a name. */
   findByAddress?: (() => Promise<Served>) | undefined;
 }
 
@@ -48,28 +48,31 @@ const INTERNAL_OPERATIONS: ReadonlySet<string> = new Set<keyof Operations>([
   'loaded-texts',
 ]);
 
-/** Maximum number of images beside one at the same time; each takes 150 MB at least. */
+/** Maximum number of fresh images at the same time beside the image of the session. Each takes at least
+ *  150 MB. */
 const BESIDE_LIMIT = 4;
 
 export class ChosenImage implements Image, RestartableImage {
   readonly #options: ChoiceOptions;
   readonly #attached: AttachedImage;
-  /** The own image; undefined until it is needed, and after calls have moved to an image of somebody else. */
+  /** The image that the server starts; undefined until it is needed, and after calls have moved to an
+   *  image that somebody else runs. */
   #own: SbclImage | undefined;
-  /** True when calls go to an image of somebody else, false when they go to the own image. For `auto` this
-   *  follows the images that serve, until the choice is settled. */
+  /** True when calls go to an image that somebody else runs, false when they go to the server's own. For
+   *  `auto`, this can change until the choice is settled, as images begin and end to serve. */
   #isAttached: boolean;
-  /** True when the choice is settled because a flag made it, or a call has used the own image. (A use of an
-   *  image of somebody else settles it too; see #isSettled.) Never becomes false. */
+  /** True when a flag made the choice, or a call has used the server's own image. Never becomes false
+   *  again. A use of an image that somebody else runs settles the choice too; see #isSettled. */
   #isDecided: boolean;
-  /** The choice that `start` has begun. */
+  /** Resolves when the choice that `start` has begun is made. */
   #starting: Promise<void> | undefined;
   #closed = false;
-  /** Images beside this one that have not ended. */
+  /** The fresh images that have not ended. */
   readonly #beside = new Set<SbclImage>();
   readonly #besideQueue = new Queue(BESIDE_LIMIT);
   readonly #notices = new Notices<ImageNotice>();
-  /** True when a notice has said that an image of somebody else serves this workspace and is not used. */
+  /** True when a notice has said that an image that somebody else runs serves this workspace and is not
+   *  used. */
   #unusedNoticed = false;
   /** True when a notice has said that the folder of sockets cannot be used. */
   #refusalNoticed = false;
@@ -159,8 +162,8 @@ export class ChosenImage implements Image, RestartableImage {
     return reply;
   }
 
-  /** If ERROR says that the command of --image leads to an image of somebody else, lets all calls go there
-   *  from now on. Otherwise rethrows ERROR. */
+  /** If ERROR says that the command of --image leads to an image that somebody else runs, sends all calls
+   *  there from now on. Otherwise rethrows ERROR. */
   #attachIfDialled(error: unknown): void {
     if (!(error instanceof DialledError)) throw error;
     this.#isAttached = true;
@@ -209,7 +212,7 @@ export class ChosenImage implements Image, RestartableImage {
     for (const image of [this.#own, this.#attached, ...this.#beside]) image?.close();
   }
 
-  /** Returns the greeting of the agent in the own image. */
+  /** Returns the greeting of the agent in the server's own image. */
   greeting(): Promise<Hello> {
     return this.#ownImage.greeting();
   }
@@ -246,8 +249,8 @@ export class ChosenImage implements Image, RestartableImage {
     return this.#isDecided || attachedUsed;
   }
 
-  /** Chooses the image that serves the workspace or, if there is none, the own image. Throws a SetupError
-   *  when several serve it. */
+  /** Chooses the image that serves the workspace or, if there is none, the server's own image. Throws a
+   *  SetupError when several serve it. */
   async #choose(): Promise<void> {
     const { images, refusal } = await this.#fitting();
     // Another call can have made the choice meanwhile.
@@ -261,7 +264,8 @@ export class ChosenImage implements Image, RestartableImage {
     }
     this.#isAttached = true;
     if (this.#own === undefined) return;
-    // No call has used the own image. The tools that its start file has defined end with it.
+    // No call has used the server's own image, so it is ended, with the tools that its start files have
+    // defined.
     this.#own.close();
     this.#own = undefined;
     this.#options.attached.tools?.clear();
@@ -275,8 +279,8 @@ export class ChosenImage implements Image, RestartableImage {
     return { images: await listeningImages(await fittingImages(images, root, isTooWide)) };
   }
 
-  /** Returns the image of somebody else to connect to. Throws a SetupError when there is none or, for a
-   *  choice without a name, when there are several. */
+  /** Returns the image to connect to, which somebody else runs. Throws a SetupError when there is none or,
+   *  for a choice without a name, when there are several. */
   async #find(): Promise<Served> {
     if (this.#options.findByAddress !== undefined) return this.#options.findByAddress();
     if (this.#isByName) return this.#named(servedImages(this.#options.folder));
@@ -323,7 +327,7 @@ export class ChosenImage implements Image, RestartableImage {
     ].join(' ');
   }
 
-  /** Adds the notice that an image of somebody else serves the workspace and is not used, once. */
+  /** Adds, once, the notice that an image that somebody else runs serves the workspace and is not used. */
   async #noticeUnused(): Promise<void> {
     const { choice, keptOwnBy } = this.#options;
     if (choice !== 'auto' || this.#unusedNoticed) return;

@@ -29,8 +29,8 @@ export interface SbclOptions extends LifetimeOptions {
   series?: Series | undefined;
   /** The user's files to load into every new image. */
   startFiles: () => string[];
-  /** Returns the library manager that an image loads when it first needs one. `initFile` is the user's init
-   *  file, which images do not load, if it could set up more libraries. */
+  /** Returns the library manager that an image loads when it first needs one. `initFile` is an init file
+   *  of the user that images do not load, if it may set up more libraries. */
   libraries?: () => Partial<LibraryManager> & { initFile?: string | undefined };
   /** Calls a tool for code in the image. When this option is absent, code can call no tools. */
   callTool?: Upcalls['callTool'];

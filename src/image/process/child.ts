@@ -329,8 +329,8 @@ export class Child implements Peer {
     return `its command ${how}${said === '' ? '' : `, and wrote last: ${said}`}`;
   }
 
-  /** Makes this process count as ended, although it goes on without an agent. Linux ends the process when the
-   *  server ends. */
+  /** Makes this process count as ended, although it continues without an agent. Linux ends the process
+   *  when the server ends. */
   #letGo(): void {
     this.#killReason = LET_GO;
     for (const name of this.#rawStreams) this.#process[name]?.removeAllListeners('data').resume();

@@ -91,8 +91,7 @@ export class Journal {
     for (const each of others) this.add(each);
   }
 
-  /** Appends ENTRY. First removes the last entry, and those before it, as long as ENTRY makes them
-   *  superfluous. */
+  /** Appends ENTRY. Before that, removes the last entries that ENTRY makes superfluous. */
   add(entry: JournalEntry): void {
     if (!this.isEnabled || this.#full) return;
     for (let last = this.#entries.at(-1); last && replaces(entry, last); last = this.#entries.at(-1)) {

@@ -55,7 +55,7 @@ export class Rebuild {
     if (job === this.#runningJob?.job) this.#runningJob.reached(index, probing);
   }
 
-  /** Makes "nothing was rebuilt" the result, because the image is lost again and again. */
+  /** Sets the result that nothing was rebuilt, because the image is lost again and again. */
   giveUp(): void {
     this.#result = { ...nothingBuilt(), gaveUp: true };
   }

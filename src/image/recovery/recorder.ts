@@ -1,5 +1,5 @@
-// Records how calls change the image: as entries of the journal, and as contents, which the report of a loss
-// lists.
+// Records how calls change the image: in entries of the journal, and in the contents that the report of a
+// loss lists.
 
 import { digestOf } from '../../files/digest.ts';
 import type { Ending } from '../wire/endings.ts';
@@ -24,6 +24,9 @@ const JOB_LIMIT = 1000;
 
 /** Receives the answer of an operation, and the id of its job. */
 type AnswerRecorder = (job: number, answer: Answer) => void;
+
+/** Receives the entry of a system that was loaded, and the names of all systems that were loaded with it. */
+type LoadedSystem = (entry: SystemEntry, names: string[]) => void;
 
 export class Recorder {
   readonly #journal: Journal;
@@ -69,13 +72,8 @@ export class Recorder {
   }
 
   /** Returns a callback for the answer of the operation NAME, which is about to be performed with ARGS.
-   *  Before it returns, reads the files that the operation will load. After a system was loaded, LOADED
-   *  receives its entry and the names of all systems that were loaded with it. */
-  async answerRecorder(
-    name: string,
-    args: object,
-    loaded: (entry: SystemEntry, names: string[]) => void,
-  ): Promise<AnswerRecorder> {
+   *  Before it returns, reads the files that the operation will load. */
+  async answerRecorder(name: string, args: object, loaded: LoadedSystem): Promise<AnswerRecorder> {
     const onEnd = await this.#endRecorder(name, args, loaded);
     const loadLabel = labelOfLoad(name, args);
     return (job, answer) => {
@@ -91,11 +89,7 @@ export class Recorder {
 
   /** Returns the callback for the answer of the operation NAME. It is called when the operation has ended and
    *  the image still lives. */
-  async #endRecorder(
-    name: string,
-    args: object,
-    loaded: (entry: SystemEntry, names: string[]) => void,
-  ): Promise<AnswerRecorder> {
+  async #endRecorder(name: string, args: object, loaded: LoadedSystem): Promise<AnswerRecorder> {
     switch (name) {
       case 'evaluate':
         return (job, { data }) => this.#evaluated(job, data as EvaluateData);
@@ -193,11 +187,8 @@ export class Recorder {
     });
   }
 
-  /** Records that a system was loaded. LOADED is as for `answerRecorder`. */
-  #loadedSystem(
-    { value, wentOnBy }: LoadSystemData,
-    loaded: (entry: SystemEntry, names: string[]) => void,
-  ): void {
+  /** Records that a system was loaded, and calls LOADED. */
+  #loadedSystem({ value, wentOnBy }: LoadSystemData, loaded: LoadedSystem): void {
     if (value?.system === undefined || value.missing !== undefined) return;
     const names = value.loaded ?? [];
     for (const name of names) addName(this.#contents.systems, name);
@@ -206,31 +197,32 @@ export class Recorder {
     loaded(entry, names.length > 0 ? names : [entry.name]);
   }
 
-  /** Records BUILT, the changes that a form of JOB made to the image. */
+  /** Records BUILT, a report on a form of JOB. A form that has changed the image and still runs is reported with
+   *  the number `opens`; the report of its end repeats this number as `closes`. */
   built(job: number, built: ImageChange): void {
-    const { text, inPackage, damages, unfinished, set, reads, opens, closes, ...facts } = built;
-    if (typeof opens === 'number') {
-      keepNewest(this.#unfinished, opens, String(unfinished));
-      return;
+    const { opens, closes, unfinished } = built;
+    if (typeof opens === 'number') keepNewest(this.#unfinished, opens, String(unfinished));
+    else {
+      this.#unfinished.delete(Number(closes));
+      this.#formEnded(job, built);
     }
-    this.#unfinished.delete(Number(closes));
-    const known = [text, inPackage, damages, unfinished].some((each) => each !== undefined);
-    if (known && !Number.isNaN(job)) this.#count(job);
+  }
+
+  #formEnded(job: number, { text, inPackage, damages, unfinished, set, reads, ...facts }: ImageChange): void {
+    // A report of nothing but set variables is about a form that no rebuild evaluates. `notRun` counts these.
+    const isCounted = [text, inPackage, damages, unfinished].some((each) => each !== undefined);
+    if (isCounted && !Number.isNaN(job))
+      keepNewest(this.#reportedForms, job, (this.#reportedForms.get(job) ?? 0) + 1);
     if (typeof text === 'string') {
       const entry = formEntry(text, facts);
-      if (namesIn(reads).some((name) => this.#contents.variables.includes(name))) {
+      if (namesIn(reads).some((name) => this.#contents.variables.includes(name)))
         addForm(this.#contents.differing, labelOf(entry));
-      }
       this.#journal.add(entry);
     }
     if (typeof inPackage === 'string') this.#journal.add({ kind: 'package', inPackage });
     if (typeof damages === 'string') addForm(this.#contents.damages, damages);
     if (typeof unfinished === 'string') addForm(this.#contents.unfinished, unfinished);
     for (const name of namesIn(set)) addName(this.#contents.variables, name);
-  }
-
-  #count(job: number): void {
-    keepNewest(this.#reportedForms, job, (this.#reportedForms.get(job) ?? 0) + 1);
   }
 
   /** Records that code registered the tool that clients call NAME. */

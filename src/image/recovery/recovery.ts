@@ -14,7 +14,7 @@ import { addContents, emptyContents, type LossReport } from './report.ts';
 /** At most this many rebuilds in a row may end the new image, and at most this many rebuilt images in a row
  *  may be lost before a call uses them. */
 const ATTEMPTS = 3;
-/** When this many images in a row were rebuilt and lost soon after, the rebuild is suspected to be the
+/** When this many images in a row were lost soon after their rebuild, the rebuild is suspected to be the
  *  cause. */
 const SUSPICIOUS = 2;
 /** A report lists at most this many losses, which are the latest. */
@@ -91,7 +91,7 @@ export class Recovery {
     this.#life.survivedCall = true;
   }
 
-  /** Records that the image was lost for the reason HOW, which is part of a sentence. Returns true when it
+  /** Records that the image was lost. HOW is the reason, as a part of a sentence. Returns true when it
    *  must be rebuilt at once. An image that no call had used is rebuilt only when a call needs it. */
   noteLoss(how: string): boolean {
     this.#losses = [...this.#losses, how].slice(-MAX_REPORTED_LOSSES);

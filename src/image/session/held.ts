@@ -18,7 +18,8 @@ export interface HeldCall<Rendered> {
   timed: boolean;
   /** Milliseconds for which errors have held the call, up to the time `since`. */
   heldMs: number;
-  /** The time (performance.now) up to which `heldMs` counts, or at which the last error stopped the call. */
+  /** The start of the time that `heldMs` does not contain yet (performance.now): when an error last
+   *  stopped the call, or when `heldMs` last grew. */
   since: number;
   /** Frees the resources of the call when it has ended. */
   release: () => void;

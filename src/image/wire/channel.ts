@@ -16,7 +16,7 @@ export interface ChannelCallbacks {
   hello(hello: Hello): void;
   /** The image is about to exit, although the server did not ask it to. */
   exiting(): void;
-  /** The program has stopped the agent. The image goes on without it. */
+  /** The program has stopped the agent. The image continues without it. */
   stopped(): void;
   /** No message can be exchanged with the agent any more. HOW is the reason, as the part of a sentence that
    *  follows "the image was lost". */

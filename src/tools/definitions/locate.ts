@@ -62,9 +62,10 @@ export class Locator {
     const known = await this.#describe(query.name.replace(/^"|"$/g, ''), this.#home);
     const { paths, outside } =
       edit.path === undefined ? await this.#pathsOf(edit, known) : { paths: [edit.path], outside: undefined };
-    const ofSymbol = await this.#ofSymbol(await this.#candidatesIn(paths, edit), edit, known);
-    const best = bestFitting(ofSymbol, query);
-    const found = best.length > 1 ? this.#loaded(this.#ofSameKind(best, edit), known) : best;
+    let found = await this.#ofSymbol(await this.#candidatesIn(paths, edit), edit, known);
+    found = bestFitting(found, query);
+    if (found.length > 1) found = this.#ofSameKind(found, edit);
+    if (found.length > 1) found = this.#loaded(found, known);
     const [only, ...more] = found;
     // Opening the file throws an error with the reason why it cannot be changed.
     if (only === undefined && outside !== undefined) await this.#files.open(outside);
@@ -119,21 +120,17 @@ export class Locator {
    * the image, if any. */
   async #ofSymbol(found: Located[], { query }: Edit, known: DescribeData | undefined): Promise<Located[]> {
     const prefix = prefixOf(query) ?? this.#home;
-    const defined = known !== undefined && (known.things ?? []).length > 0;
-    if (prefix === undefined && !defined) return found;
-    const byText = ofPackage(found, prefix, ({ target }) => target.home);
+    const isDefined = known !== undefined && (known.things ?? []).length > 0;
+    if (prefix === undefined && !isDefined) return found;
+    const inPackage = ofPackage(found, prefix, ({ target }) => target.home);
     const same: Located[] = [];
     for (const candidate of found) {
       const { written, home } = candidate.target;
       // A string, such as the name of a system, has no package.
-      if (written.startsWith('"')) {
-        same.push(candidate);
-        continue;
-      }
-      const other = await this.#describe(written, home);
-      const fits =
-        known && other ? known.symbol === other.symbol : prefix === undefined || byText.includes(candidate);
-      if (fits) same.push(candidate);
+      const isString = written.startsWith('"');
+      const other = isString ? undefined : await this.#describe(written, home);
+      const hasPackage = prefix === undefined || inPackage.includes(candidate);
+      if (isString || (known && other ? known.symbol === other.symbol : hasPackage)) same.push(candidate);
     }
     // A name without prefix means the symbol of the current package when a file defines that symbol.
     // Otherwise it means any symbol of this name.

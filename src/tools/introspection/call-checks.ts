@@ -57,44 +57,43 @@ function distinctMentions(mentions: Mentions): CallMention[] {
 
 class Checks {
   readonly #callee: Callee;
-  /** The function to be removed. Its own calls do not count, because they are removed too. Undefined when the
-   * function is only changed, and for a generic function. */
-  readonly #goes: string | undefined;
+  /** The name of the function if it is to be removed. Its calls of itself are removed with it. The methods of a
+   *  generic function are not. */
+  readonly #removed: string | undefined;
   readonly #list: LambdaList | undefined;
   readonly #places: Places;
   /** Maps nicknames of packages to names. */
   readonly #packages: Readonly<Record<string, string>>;
   readonly #files = new Map<string, Mentions>();
-  readonly #claimed = new Set<CallMention>();
-  /** The callers in each top-level form. The key is its file and start index. */
+  /** The mentions that are known to be uses. `check` looks at the other mentions last. */
+  readonly #checked = new Set<CallMention>();
+  /** The callers in each top-level form. The key is the file of the form and its start index. */
   readonly #callers = new Map<string, Set<string>>();
   readonly #reported = new Set<string>();
   readonly #result: CheckedCalls = { calls: 0, unchecked: [], unfit: [], unknown: [], perhaps: [] };
 
   constructor(found: WhoCallsData, list: LambdaList | undefined, places: Places) {
     const stays = list !== undefined || found.natures?.includes('GENERIC-FUNCTION');
-    this.#goes = stays ? undefined : found.name;
+    this.#removed = stays ? undefined : found.name;
     this.#callee = { ...usedOf(found), macro: found.natures?.includes('MACRO') };
     this.#list = list;
     this.#places = places;
     this.#packages = found.packages ?? {};
   }
 
+  /** Checks first what SBCL has recorded, then the other calls in the same files and in FILES. */
   check(
     { rows = [], outside: forms = [], unrecorded }: WhoCallsData,
     { files, naming }: Elsewhere,
   ): CheckedCalls {
     for (const { name = '', sites = [] } of rows)
-      for (const uses of groupByForm(sites)) this.#uses(name, uses);
+      for (const uses of groupByForm(sites)) this.#recordedUses(name, uses);
     const known = new Set(rows.map(({ name = '' }) => name));
     for (const place of naming) this.#inlined(place, known);
-    for (const file of files) this.#mentions(file);
+    for (const file of files) this.#mentionsIn(file);
     if (unrecorded === 'inline') this.#furtherCalls();
     for (const row of forms) this.#topLevelCalls(row);
-    for (const [file, mentions] of this.#files) {
-      for (const mention of distinctMentions(mentions))
-        if (!this.#claimed.has(mention)) this.#unclaimed(file, mention);
-    }
+    for (const [file, mention] of this.#uncheckedMentions()) this.#notRecorded(file, mention);
     for (const row of forms) this.#data(row);
     sortBySite(this.#result.unchecked);
     sortBySite(this.#result.unfit);
@@ -103,8 +102,8 @@ class Checks {
     return this.#result;
   }
 
-  /** Returns the mentions in FILE by index; undefined when FILE cannot be read. */
-  #mentions(file: string): Mentions | undefined {
+  /** Returns the mentions in FILE by their indexes; undefined when FILE cannot be read. */
+  #mentionsIn(file: string): Mentions | undefined {
     const cached = this.#files.get(file);
     if (cached) return cached;
     const text = this.#places.sourceText(file);
@@ -118,21 +117,27 @@ class Checks {
     return found;
   }
 
-  /** Checks USES by CALLER in one form. When the form changed since it was loaded, the recorded places are
-   * invalid, and `check` later examines all mentions in the file. */
-  #uses(caller: string, uses: readonly Place[]): void {
+  /** Yields the mentions in all files read so far that are not checked yet, each with its file. */
+  *#uncheckedMentions(): Generator<[file: string, mention: CallMention], void> {
+    for (const [file, mentions] of this.#files)
+      for (const mention of distinctMentions(mentions))
+        if (!this.#checked.has(mention)) yield [file, mention];
+  }
+
+  /** Checks the USES by CALLER in one form. If the form has changed since it was loaded, the recorded places
+   *  are invalid, and `check` later looks at all mentions in the file. */
+  #recordedUses(caller: string, uses: readonly Place[]): void {
     const { file, method } = uses[0] ?? {};
-    const mentions = file === undefined ? undefined : this.#mentions(file);
+    const mentions = file === undefined ? undefined : this.#mentionsIn(file);
     const found = this.#places.spots(uses, this.#callee, { name: caller, method });
     if (file === undefined || mentions === undefined || found === undefined) {
-      const why = 'its source cannot be read';
-      this.#report(this.#result.unknown, { caller, at: file ?? 'no source', text: '', why });
+      this.#unknown({ caller, at: file ?? 'no source', text: '' }, 'its source cannot be read');
       return;
     }
     const { start, same, changed, spots } = found;
     if (start === undefined || !same) {
       const why = changed ? 'the file changed since it was loaded' : 'its form is not found in the file';
-      this.#report(this.#result.unknown, { caller, at: this.#places.fileName(file), text: '', why });
+      this.#unknown({ caller, at: this.#places.fileName(file), text: '' }, why);
       return;
     }
     const candidates = spots.flatMap(({ starts, sure }) => {
@@ -143,7 +148,7 @@ class Checks {
       const atIndex = mentions.get(index);
       if (atIndex === undefined) this.#checkInExpansion(caller, file, index, mentions);
       for (const mention of atIndex ?? [])
-        if (!this.#claimed.has(mention)) this.#check(caller, file, mention, doubt);
+        if (!this.#checked.has(mention)) this.#check(caller, file, mention, doubt);
     }
   }
 
@@ -152,19 +157,16 @@ class Checks {
   #inlined(place: Place, known: ReadonlySet<string>): void {
     const { description: caller = '', file } = place;
     if (file === undefined || known.has(caller)) return;
-    const why = 'in code that was inlined from another function';
-    this.#report(this.#result.unknown, { caller, ...this.#places.site(place), why });
+    this.#unknown({ caller, ...this.#places.site(place) }, 'in code that was inlined from another function');
   }
 
   /** Checks the calls that SBCL does not record. For an inlined function it records only the first call in a
    * form. */
   #furtherCalls(): void {
-    for (const [file, mentions] of this.#files) {
-      for (const mention of distinctMentions(mentions)) {
-        const [caller, ...more] = this.#callers.get(`${file} ${mention.top}`) ?? [];
-        if (caller === undefined || more.length > 0 || mention.args === undefined) continue;
-        if (!this.#claimed.has(mention)) this.#check(caller, file, mention);
-      }
+    for (const [file, mention] of this.#uncheckedMentions()) {
+      const [caller, ...more] = this.#callers.get(`${file} ${mention.top}`) ?? [];
+      if (caller !== undefined && more.length === 0 && mention.args !== undefined)
+        this.#check(caller, file, mention);
     }
   }
 
@@ -174,8 +176,8 @@ class Checks {
     const found = file === undefined || possible ? undefined : this.#places.formOf(row);
     if (file === undefined || !found?.same) return;
     const top = found.form.start;
-    for (const mention of distinctMentions(this.#mentions(file) ?? new Map()))
-      if (mention.top === top && mention.args && !this.#claimed.has(mention))
+    for (const mention of distinctMentions(this.#mentionsIn(file) ?? new Map()))
+      if (mention.top === top && mention.args && !this.#checked.has(mention))
         this.#check(this.#holder(file, mention), file, mention);
   }
 
@@ -195,11 +197,7 @@ class Checks {
     const known = new Set(Object.values(lists).flatMap((list) => list.map(({ at }) => at)));
     for (const site of user.sites ?? [])
       if (!known.has(site.at))
-        this.#report(this.#result.unknown, {
-          caller: user.name,
-          ...site,
-          why: 'named in data, from which code may call the function',
-        });
+        this.#unknown({ caller: user.name, ...site }, 'named in data, from which code may call the function');
   }
 
   /** Records a use in the macro expansion of the form at INDEX of FILE. When that form is a whole definition,
@@ -209,69 +207,59 @@ class Checks {
     // The expansion can call a function that the form only passes as an argument, for example to MAPCAR.
     const top = distinct.findLast((mention) => mention.top <= index)?.top;
     const passed = distinct.find(
-      (mention) => mention.how && mention.top === top && mention.start > index && !this.#claimed.has(mention),
+      (mention) => mention.how && mention.top === top && mention.start > index && !this.#checked.has(mention),
     );
     if (passed) this.#check(caller, file, passed);
-    else if (!distinct.some((mention) => mention.top === index && mention.args)) {
-      this.#report(this.#result.unknown, {
-        caller,
-        ...this.#places.siteAt(file, index),
-        why: 'in an expansion',
-      });
-    }
+    else if (!distinct.some((mention) => mention.top === index && mention.args))
+      this.#unknown({ caller, ...this.#places.siteAt(file, index) }, 'in an expansion');
   }
 
   /** Checks MENTION, a call by CALLER. CANDIDATE_COUNT is given when SBCL recorded fewer uses than there are
    * candidates, so that MENTION is not certainly a recorded use. */
   #check(caller: string, file: string, mention: CallMention, candidateCount?: number): void {
-    this.#claimed.add(mention);
-    if (caller === this.#goes) return;
-    const form = `${file} ${mention.top}`;
+    const { top, start, args, how } = mention;
+    this.#checked.add(mention);
+    if (caller === this.#removed) return;
+    const form = `${file} ${top}`;
     this.#callers.set(form, (this.#callers.get(form) ?? new Set()).add(caller));
-    const row = { caller, ...this.#places.siteAt(file, mention.start) };
-    if (mention.args === undefined) {
-      this.#report(this.#result.unknown, { ...row, why: mention.how ?? 'not a call' });
-      return;
+    const row = { caller, ...this.#places.siteAt(file, start) };
+    const fits = args === undefined || this.#list === undefined || checkFit(this.#list, args);
+    if (args === undefined) this.#unknown(row, how ?? 'not a call');
+    else if (fits === undefined) this.#unknown(row, 'its arguments are computed');
+    else if (fits !== true && candidateCount !== undefined)
+      this.#unknown(row, `one of ${candidateCount} candidates for a recorded use: ${fits}`);
+    else {
+      this.#result.calls++;
+      if (this.#list === undefined) this.#report(this.#result.unchecked, row);
+      else if (fits !== true) this.#report(this.#result.unfit, { ...row, why: fits });
     }
-    const fits = this.#list === undefined ? true : checkFit(this.#list, mention.args);
-    if (candidateCount !== undefined && typeof fits === 'string') {
-      this.#report(this.#result.unknown, {
-        ...row,
-        why: `one of ${candidateCount} candidates for a recorded use: ${fits}`,
-      });
-      return;
-    }
-    if (fits === undefined) {
-      this.#report(this.#result.unknown, { ...row, why: 'its arguments are computed' });
-      return;
-    }
-    this.#result.calls++;
-    if (this.#list === undefined) this.#report(this.#result.unchecked, row);
-    if (fits !== true) this.#report(this.#result.unfit, { ...row, why: fits });
   }
 
-  #unclaimed(file: string, mention: CallMention): void {
-    // SBCL records no uses of macros in top-level forms, so every form that looks like a macro call counts.
-    if (this.#callee.macro && mention.args !== undefined && !mention.how) {
-      this.#check(this.#holder(file, mention), file, mention);
+  /** Reports MENTION, which SBCL has not recorded, if it can be a call that does not fit. */
+  #notRecorded(file: string, mention: CallMention): void {
+    const { start, args, how } = mention;
+    const caller = this.#holder(file, mention);
+    if (caller === this.#removed) return;
+    // SBCL records no uses of macros in top-level forms, so what looks like a macro call counts as one.
+    if (this.#callee.macro && args !== undefined && !how) {
+      this.#check(caller, file, mention);
       return;
     }
-    const row = { caller: this.#holder(file, mention), ...this.#places.siteAt(file, mention.start) };
-    if (mention.how && row.caller !== this.#goes)
-      this.#report(this.#result.unknown, { ...row, why: mention.how });
-    if (mention.args === undefined) return;
-    if (this.#list === undefined) {
-      if (row.caller !== this.#goes) this.#report(this.#result.perhaps, row);
-      return;
-    }
-    const fits = checkFit(this.#list, mention.args);
+    const row = { caller, ...this.#places.siteAt(file, start) };
+    if (how) this.#unknown(row, how);
+    const fits = args && this.#list && checkFit(this.#list, args);
     if (typeof fits === 'string') this.#report(this.#result.perhaps, { ...row, why: fits });
+    if (args !== undefined && this.#list === undefined) this.#report(this.#result.perhaps, row);
   }
 
   /** Returns the name of the definition around a mention; '' when there is none. */
   #holder(file: string, { top, start }: CallMention): string {
     const forms = this.#places.forms(file);
     return (forms && holderAt(forms, top, start, this.#packages)) ?? '';
+  }
+
+  #unknown(row: CheckedCall, why: string): void {
+    this.#report(this.#result.unknown, { ...row, why });
   }
 
   #report(rows: CheckedCall[], row: CheckedCall): void {

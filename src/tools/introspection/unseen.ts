@@ -22,14 +22,14 @@ interface Unseen {
  * the places. Uses inside the definitions in TOLD are left out. */
 export function unseenUsers(
   found: Unseen,
-  told: readonly NameUser[],
+  listed: readonly NameUser[],
   places: Places,
   sites: boolean,
 ): NameUser[] {
   const { name, files = [], accessibleIn = [], natures = [] } = found;
   const callee = { ...usedOf({ name, accessibleIn }), macro: natures.includes('MACRO') };
   const users = new Map<string, NameUser>();
-  const names = new Set(told.map(({ name }) => unqualifiedName(name)));
+  const names = new Set(listed.map(({ name }) => unqualifiedName(name)));
   for (const file of files) {
     const text = places.sourceText(file);
     if (text === undefined) continue;

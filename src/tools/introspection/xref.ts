@@ -117,44 +117,19 @@ async function callersOf(
   context: CallContext,
 ): Promise<Result> {
   const page = pageOf(args, context);
+  const sites = args.sites ?? false;
+  const internals = args.internals ?? false;
   const reply = await image.call(
     'who-calls',
-    {
-      name: args.name,
-      ...packageOf(args),
-      sites: args.sites ?? false,
-      internals: args.internals ?? false,
-      ...withinOf(args),
-      ...page,
-    },
+    { name: args.name, ...packageOf(args), sites, internals, ...withinOf(args), ...page },
     callOptions(context),
   );
   const callers = lookedUp(reply, (found) => {
-    // `named` counts the callers in the cross references. `users` counts code outside functions: `outside`
-    // certainly calls the function, `outsidePossible` only has its name in data. `unseen` are forms that ran
-    // while their file was compiled. They are listed in this order, so `from` is the number of `unseen` on
-    // earlier pages. A caller in `repeated` is in `outside` too, and counts once.
-    const named = found.callers + found.others + found.possible;
-    const sites = args.sites ?? false;
-    const users = usersOf(found, places, { page, named, sites });
-    const certain = found.callers + found.others + users.outside > 0;
-    const unseen =
-      certain && found.unrecorded !== 'slot' ? [] : unseenUsers(found, users.rows, places, sites);
-    const from = Math.max(0, page.offset - named - users.outside - users.outsidePossible);
-    const { files = [], ...told } = withoutOutside(found);
-    const finders = found.findingUnrecorded ? findersIn(files, found.accessibleIn ?? [], places) : undefined;
-    const data = {
-      ...told,
-      ...(finders && { finding: finders.slice(0, 3).map(({ name }) => name), findingCount: finders.length }),
-      others: found.others + users.outside,
-      possible: found.possible - users.repeated + users.outsidePossible + unseen.length,
-      rows: [...users.rows, ...unseen.slice(from, from + page.limit - users.rows.length)],
-    };
-    const unfound = data.callers + data.others + data.possible === 0;
+    const data = callersOnPage(found, places, page, sites);
     return {
       data,
       text: callersText(data, { offset: page.offset, several, places, told: context.told }),
-      unfound,
+      unfound: data.callers + data.others + data.possible === 0,
     };
   });
   const { natures = [] } = callers.data as Partial<WhoCallsData>;
@@ -162,8 +137,34 @@ async function callersOf(
   return withReferences(callers, await referencesOf(image, places, args, context));
 }
 
-/** Returns CALLERS with REFERENCES inserted before the notes. CALLERS is empty, because the name is a
- * variable. */
+/** Returns FOUND with the rows of PAGE, and with the totals of all pages. The pages list callers in three parts: those
+ *  in the cross references of the image, code outside functions, and code that ran only during a compilation. */
+function callersOnPage(
+  found: WhoCallsData,
+  places: Places,
+  page: ReturnType<typeof pageOf>,
+  sites: boolean,
+): ShownCallers {
+  const { callers, others, possible } = found;
+  const recorded = callers + others + possible;
+  const users = usersOf(found, places, { page, named: recorded, sites });
+  const hasCertain = callers + others + users.outside > 0;
+  const unseen =
+    hasCertain && found.unrecorded !== 'slot' ? [] : unseenUsers(found, users.rows, places, sites);
+  const earlier = Math.max(0, page.offset - recorded - users.outside - users.outsidePossible);
+  const { files = [], ...shown } = withoutOutside(found);
+  const finders = found.findingUnrecorded ? findersIn(files, found.accessibleIn ?? [], places) : undefined;
+  return {
+    ...shown,
+    ...(finders && { finding: finders.slice(0, 3).map(({ name }) => name), findingCount: finders.length }),
+    others: others + users.outside,
+    // A possible caller in the cross references that is also code outside functions counts once.
+    possible: possible - users.repeated + users.outsidePossible + unseen.length,
+    rows: [...users.rows, ...unseen.slice(earlier, earlier + page.limit - users.rows.length)],
+  };
+}
+
+/** Returns CALLERS, empty because the name is a variable, with REFERENCES inserted before the notes. */
 function withReferences(callers: Result, references: Result): Result {
   const [none = '', ...notes] = callers.text.split('\n');
   return {
