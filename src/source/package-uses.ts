@@ -1,4 +1,4 @@
-/** Finds where a source text names a package, or writes symbols with its name. */
+/** Finds where a source text names a package: alone, or as the prefix of a symbol. */
 
 import { bareName, type Features, type Form, formsWithin } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
@@ -6,14 +6,12 @@ import { mayContain } from './mentioning.ts';
 import type { SourceText } from './text.ts';
 import { TopLevelForms } from './top-level.ts';
 
-/** As what a text names a package:
- *  definition: in the definition of another package, which uses it or imports from it;
- *  current: in IN-PACKAGE, so that the forms after it are read in the package;
- *  prefix: before a symbol;
- *  name: anywhere else, as in (find-package :name). */
+/** Where a text names a package. definition: in the definition of another package, which uses it or imports
+ *  from it. current: in IN-PACKAGE. prefix: before a symbol. name: anywhere else, as in (find-package
+ *  :name). */
 export type PackageRole = 'definition' | 'current' | 'prefix' | 'name';
 
-/** Returns where SOURCE, read under FEATURES, names the package that has the NAMES. Leaves out its own
+/** Returns where SOURCE, read under FEATURES, names the package with these NAMES, except in its own
  *  definition. */
 export function packageNamedIn(
   source: SourceText,

@@ -1,5 +1,5 @@
-// Finds the places where a source text names a symbol that is not a function there, and the role of the
-// symbol at each place, such as class or type.
+// Finds where a source text names a symbol that is no function there, and the role of the symbol at each
+// place, such as class or type.
 
 import { bareName, type Features, type Form, formsWithin, operatorOf } from './form.ts';
 import { MAKERS } from './instances.ts';
@@ -10,16 +10,12 @@ import { TopLevelForms } from './top-level.ts';
 import { namesSymbol, type SoughtName } from './uses.ts';
 import { walkSource } from './walk.ts';
 
-/** The role of a symbol at a place of a text:
- *  superclass: in the superclasses or :INCLUDE of a definition, or as its metaclass;
- *  specializer: as a class in the lambda list of a method;
- *  instance: the class argument of a call such as MAKE-INSTANCE, ERROR or FIND-CLASS;
- *  handler: in a clause of HANDLER-CASE or HANDLER-BIND;
- *  type: as a type, in a declaration or a test;
- *  combination: as the method combination of a generic function, or as the qualifier of a method;
- *  export: in a package definition, or as an argument of EXPORT, IMPORT or the like;
- *  data: in quoted data, or as the key of a CASE;
- *  code: anywhere else in code. */
+/** The role of a symbol at a place of a text. superclass: in the superclasses or :INCLUDE of a definition, or
+ *  as its metaclass. specializer: as a class in the lambda list of a method. instance: the class argument of
+ *  a call such as MAKE-INSTANCE or FIND-CLASS. handler: in a clause of HANDLER-CASE or HANDLER-BIND. type: as
+ *  a type, in a declaration or a test. combination: as a method combination, or as the qualifier of a method.
+ *  export: in a package definition, or as an argument of EXPORT, IMPORT or the like. data: in quoted data, or
+ *  as the key of a CASE. code: anywhere else in code. */
 export type Role =
   | 'superclass'
   | 'specializer'
@@ -31,27 +27,26 @@ export type Role =
   | 'data'
   | 'code';
 
-/** A place in a text that names the symbol. TOP is the start of its top-level form. */
+/** A place in a text with the symbol. `top` is the start of its top-level form. */
 interface NamedAs {
   start: number;
   top: number;
   role: Role;
 }
 
-/** A list that contains a symbol, directly or through other lists: its operator, and the index of the
- *  element in which the symbol is. */
+/** A list around a symbol: its operator, and the index of the element that is or contains the symbol. */
 interface Step {
   list: Form;
   operator: string;
   index: number;
 }
 
-/** What a mention of a symbol can be besides a Role: the name that a form defines, the operator of a call,
- *  or a lexical variable where it is bound or declared. */
+/** A Role, or another kind of mention: the name that a form defines, the operator of a call, or a lexical
+ *  variable where it is bound or declared. */
 type Place = Role | 'definition' | 'call' | 'variable';
 
-/** Returns where SOURCE, read under FEATURES, names the symbol SOUGHT; its `current` is the package at the
- *  start of SOURCE. Leaves out definitions of the symbol, calls of a function of that name, and lexical
+/** Returns where SOURCE, read under FEATURES, names the symbol SOUGHT. The `current` of SOUGHT is the package
+ *  at the start of SOURCE. Leaves out its definitions, calls of a function of that name, and lexical
  *  variables of that name. */
 export function namedIn(source: SourceText, features: Features, sought: SoughtName): NamedAs[] {
   if (!mayContain(source.text, [sought.name])) return [];
@@ -75,7 +70,7 @@ function namedInForm(top: Form, sought: SoughtName): NamedAs[] {
   });
 }
 
-/** Returns where SOURCE, read under FEATURES, makes an instance of a class that is computed at run time. */
+/** Returns where SOURCE, read under FEATURES, makes an instance of a class computed at run time. */
 export function computedIn(
   source: SourceText,
   features: Features,
@@ -91,14 +86,14 @@ export function computedIn(
   return found;
 }
 
-/** Clauses of a DEFPACKAGE whose elements are names of symbols of the package that it defines. */
+/** Clauses of a DEFPACKAGE whose elements name symbols of the defined package. */
 const OWN_CLAUSES: ReadonlySet<string> = new Set(['EXPORT', 'INTERN', 'SHADOW']);
-/** Clauses of a DEFPACKAGE whose first element is another package, and whose other elements are names of
- *  symbols of that package. */
+/** Clauses of a DEFPACKAGE whose first element is another package. The other elements name symbols of that
+ *  package. */
 const FROM_CLAUSES: ReadonlySet<string> = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
 
-/** True when PART, in a clause of a DEFPACKAGE, is a string or symbol such as #:NAME that stands for the
- *  sought symbol. */
+/** True when PART, in a clause of a DEFPACKAGE, is a string or symbol such as #:NAME for the sought
+ *  symbol. */
 function isDesignator(part: Form, { name, packages }: SoughtName): boolean {
   if (part.designated !== name) return false;
   const [clause, definition] = stepsFrom(part);
@@ -116,8 +111,7 @@ function isDesignator(part: Form, { name, packages }: SoughtName): boolean {
 /** Maximum number of steps to look at. */
 const STEPS = 50;
 
-/** Returns the lists that contain PART, the innermost first. A quoted form counts as the list (QUOTE
- *  FORM). */
+/** Returns the lists around PART, the innermost first. A quoted form counts as the list (QUOTE FORM). */
 function stepsFrom(part: Form): Step[] {
   const steps: Step[] = [];
   for (
@@ -155,7 +149,7 @@ const TYPE_FUNCTIONS: ReadonlySet<string> = new Set(
   'TYPEP SUBTYPEP COERCE CONCATENATE MAP MERGE MAKE-SEQUENCE UPGRADED-ARRAY-ELEMENT-TYPE DEFTYPE'.split(' '),
 );
 
-/** Operators of compound type specifiers, in which further types stand. */
+/** Operators of compound type specifiers whose arguments can be types. */
 const COMPOUNDS: ReadonlySet<string> = new Set(
   'OR AND NOT CONS VECTOR ARRAY SIMPLE-ARRAY FUNCTION VALUES &OPTIONAL &REST &KEY'.split(' '),
 );
@@ -167,23 +161,22 @@ const EXPORTING: ReadonlySet<string> = new Set(
 const TYPECASES: ReadonlySet<string> = new Set(['TYPECASE', 'ETYPECASE', 'CTYPECASE']);
 const CASES: ReadonlySet<string> = new Set(['CASE', 'ECASE', 'CCASE']);
 
-/** Returns what PART, a symbol in a text, is there. */
 function placeOf(part: Form): Place {
   const steps = stepsFrom(part);
   if (isDefined(steps)) return 'definition';
   for (let at = 0; at < steps.length; at++) {
     const found = roleAt(steps, at, at === 0 ? part : (steps[at - 1] as Step).list);
     if (found !== undefined) return found;
-    // In a type specifier, as (or null NAME) or (NAME 10), NAME has the role of the whole. In other lists
-    // it has not.
+    // In a type specifier, as (or null NAME) or (NAME 10), NAME has the role of the whole specifier. In other
+    // lists it has not.
     const step = steps[at] as Step;
     if (step.index > 0 && step.operator !== '' && !COMPOUNDS.has(bare(step.operator))) break;
   }
   return placeInCode(steps);
 }
 
-/** True when a symbol is the name that a form defines: in (OPERATOR NAME), in (OPERATOR (NAME options)), or
- *  in (OPERATOR (setf NAME)). The two steps are those of the symbol. */
+/** True when a symbol is the name in (OPERATOR NAME), (OPERATOR (NAME options)) or (OPERATOR (setf NAME)).
+ *  The two steps are those of the symbol. */
 function isDefined([list, outer]: readonly Step[]): boolean {
   if (list === undefined) return false;
   if (list.index === 1 && DEFINERS.has(bare(list.operator))) return true;
@@ -191,8 +184,8 @@ function isDefined([list, outer]: readonly Step[]): boolean {
   return isName && outer !== undefined && outer.index === 1 && DEFINERS.has(bare(outer.operator));
 }
 
-/** Returns the role that STEPS[AT] and the lists around it give to INNER, its element in which the symbol
- *  is; undefined when they give it no role. */
+/** Returns the role that STEPS[AT] and the lists around it give to INNER, their element with the symbol;
+ *  undefined for none. */
 function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefined {
   const list = steps[at] as Step;
   const [outer, third, fourth] = [steps[at + 1], steps[at + 2], steps[at + 3]];
@@ -224,8 +217,7 @@ function isKeyword(operator: string): boolean {
   return operator.startsWith(PACKAGE_MARKER);
 }
 
-/** True when the element before INNER in LIST is one of the symbols WORDS, as in (:type INNER) or (of-type
- *  INNER). */
+/** True when one of WORDS precedes INNER in LIST, as in (:type INNER) or (of-type INNER). */
 function isBehind(inner: Form, list: Form, words: readonly string[]): boolean {
   return inner.index > 0 && words.includes(bareName(list.elements[inner.index - 1]));
 }
@@ -238,7 +230,7 @@ function isSpecializer(list: Step, method: Step | undefined): boolean {
   return method.index === parametersIn(method.list, operator === 'DEFMETHOD' ? 2 : 1);
 }
 
-/** The lambda list of a method is searched among this many elements. */
+/** Maximum index of the lambda list in a method. */
 const QUALIFIERS = 12;
 
 /** Returns the index of the lambda list in METHOD: of the first list at or after index FROM. */
@@ -246,8 +238,8 @@ function parametersIn(method: Form, from = 2): number {
   return method.elements.slice(0, QUALIFIERS).findIndex((each, index) => index >= from && each.isList);
 }
 
-/** Returns the role of a symbol in a declaration; undefined when it is in none. LIST and OTHERS are its
- *  steps. */
+/** Returns the role of a symbol in a declaration; undefined outside of one. LIST and OTHERS are the steps of
+ *  the symbol. */
 function declaredRole(list: Step, ...others: (Step | undefined)[]): Place | undefined {
   const [outer, third] = others;
   const declares = (step: Step | undefined) =>
@@ -259,7 +251,7 @@ function declaredRole(list: Step, ...others: (Step | undefined)[]): Place | unde
   return 'variable';
 }
 
-/** Returns the role of QUOTED, the form in a list (QUOTE FORM), as an argument in the list OUTER. */
+/** Returns the role of QUOTED, the form in (QUOTE FORM), as an argument in the list OUTER. */
 function quotedRole(outer: Step | undefined, quoted: Form): Place {
   const operator = bare(outer?.operator ?? '');
   if (outer === undefined) return 'data';
@@ -271,7 +263,7 @@ function quotedRole(outer: Step | undefined, quoted: Form): Place {
   return passed.some((each) => CLASS_ARGUMENTS.has(bareName(each.elements[1]))) ? 'instance' : 'data';
 }
 
-/** Operators that bind variables, with the index of the list of the variables or bindings. */
+/** By operator that binds variables: the index of the list of variables or bindings. */
 const BINDERS: ReadonlyMap<string, number> = new Map([
   ...'LET LET* PROG PROG* LAMBDA DO DO* MULTIPLE-VALUE-BIND DESTRUCTURING-BIND WITH-SLOTS WITH-ACCESSORS'
     .split(' ')
@@ -281,11 +273,10 @@ const BINDERS: ReadonlyMap<string, number> = new Map([
     .map((operator) => [operator, 2] as const),
 ]);
 
-/** Matches operators, such as DOLIST and WITH-OPEN-FILE, whose first argument is a list that begins with
- *  the variable they bind. */
+/** Matches operators, such as DOLIST, whose first argument is a list that begins with the bound variable. */
 const BINDS_FIRST = /^(?:WITH-|DO-|DOLIST$|DOTIMES$)/;
 
-/** Returns what a symbol with these STEPS is, when the lists around it give it no role. */
+/** Returns the role of a symbol with these STEPS in code when `roleAt` finds none. */
 function placeInCode(steps: readonly Step[]): Place {
   const [list, outer, third] = steps;
   if (list === undefined) return 'code';
@@ -297,7 +288,7 @@ function placeInCode(steps: readonly Step[]): Place {
   return first || list.operator === 'FUNCTION' ? 'call' : 'code';
 }
 
-/** True when FORM, a step of a list, binds variables in that list: in bindings or in a lambda list. */
+/** True when the list of FORM holds variables to bind: bindings or a lambda list. */
 function bindsIn(form: Step | undefined): boolean {
   if (form === undefined) return false;
   const operator = bare(form.operator);
