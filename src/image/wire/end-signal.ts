@@ -1,7 +1,6 @@
-// Defines the signal by which a call learns that it must end. Creating an AbortSignal for each call would
-// take 10 times as long.
+// Defines the signal that ends a call. Creating an AbortSignal for each call would take 10 times as long.
 
-/** The part of the interface AbortSignal that the code for calls needs. Every AbortSignal is an EndSignal. */
+/** The part of AbortSignal that calls need. Every AbortSignal is an EndSignal. */
 export interface EndSignal {
   readonly aborted: boolean;
   /** The reason, once the signal has aborted. */
