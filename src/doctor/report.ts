@@ -8,7 +8,7 @@ import type { StepResult } from './trial.ts';
 
 interface Trouble {
   version: string;
-  /** The web page where issues are filed. */
+  /** The web page for issues. */
   issues: string;
   facts: SbclFacts;
   failure: StepResult;
@@ -17,7 +17,7 @@ interface Trouble {
   lacking: Lacking | undefined;
 }
 
-/** Returns the report on TROUBLE, without the path of the user's home. */
+/** Returns the report, without the path of the user's home. */
 export function reportText({ version, issues, facts, failure, cause, lacking }: Trouble): string {
   const missing = lacking?.fallbacks.map(
     ({ ability, missing }) => `${ability} (${missing.join(', ') || 'as a whole'})`,
