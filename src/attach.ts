@@ -20,8 +20,7 @@ export function emacsLine(): string {
   return `(progn (load ${JSON.stringify(join(PACKAGE_FOLDER, 'emacs', 'live-lisp.el'))}) (live-lisp-mode 1))`;
 }
 
-/** The images to which servers can attach now, and those among which a server in the workspace would
- *  choose. */
+/** The images to which servers can attach now. `fitting` are the candidates of a server in the workspace. */
 export interface ServingNow {
   images: Served[];
   fitting: Served[];

@@ -45,9 +45,10 @@ export function visibleLine(text: string, keepsTabs = false): string {
   return visible(text).replace(keepsTabs ? /\n/g : /[\n\t]/g, codeOf);
 }
 
-/** Returns LINE, without hidden characters, for the end of a line. Marks at its beginning, which would be
- *  drawn over the text before it, and the third and further combining marks in a row become codes.
- *  Right-to-left words get isolates, so that they do not reorder the text beside them. */
+/** Returns LINE, which must have no hidden characters, in a form that is safe beside other text. Codes
+ *  replace combining marks at its beginning, which would be drawn over the text before it, and the third and
+ *  further marks in a row. Right-to-left words get isolates, so that they do not reorder the text beside
+ *  them. */
 export function withIsolates(line: string): string {
   if (/^[ -~\t]*$/.test(line)) return line;
   const stacked = line

@@ -19,7 +19,8 @@ const NAME_PART = 0.25;
 const PATTERN_WORD = 0.4;
 /** Weight of a stop word. It is so low that it decides only between tools with the same other words. */
 const STOP_WORD = 0.15;
-/** Weight, in the request's subject, of a word that no tool has, perhaps a name. */
+/** Weight, in the request's subject, of a word that no tool has, perhaps a name (UNKNOWN), and of a word from
+ *  PATTERNS. */
 const UNKNOWN = 0.5;
 const PATTERN_SUBJECT = 2;
 

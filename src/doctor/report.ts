@@ -12,7 +12,7 @@ interface Trouble {
   issues: string;
   facts: SbclFacts;
   failure: StepResult;
-  /** A sentence on the cause, as far as it is known. */
+  /** A sentence on the cause. */
   cause: string;
   lacking: Lacking | undefined;
 }

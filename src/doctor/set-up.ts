@@ -122,7 +122,7 @@ async function checkSwank(address: NonNullable<Config['swank']>, { serving }: Co
   }
 }
 
-/** Returns a text on how to set up MCP clients to start this program. */
+/** Returns instructions to set up MCP clients to start this program. */
 export function clientConfigurations(): string {
   const script = join(PACKAGE_FOLDER, 'dist', SCRIPT_NAME);
   const command = `${shellLine([process.execPath, script])}`;

@@ -18,7 +18,7 @@ const REASONS: { readonly [code: string]: string } = {
 /** Error codes that mean, after all checks have passed, that the path now leads elsewhere. */
 const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EISDIR'];
 
-/** Returns the error to throw for ERROR. DONE is the operation on the file at PATH. */
+/** Returns the error to throw for ERROR of the file at PATH. DONE is the failed operation. */
 export function fileFailure(error: unknown, path: string, done: 'read' | 'written'): unknown {
   if (error instanceof UnresponsiveFolderError)
     return new CallError(`${visibleName(path)} cannot be ${done}: ${error.message}. ${SILENCE_REMEDY}.`);

@@ -200,7 +200,7 @@ function pluginFindings({ name, title }: Client, context: InstallContext): Promi
   });
 }
 
-/** Returns findings on the program and the script in LINE, the words of a command. */
+/** Returns findings on the program and the script, the first words of a command. */
 function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   const findings: Finding[] = [];
   if (!node.startsWith('/')) {

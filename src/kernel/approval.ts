@@ -81,8 +81,8 @@ const MAX_NAMED_FILES = 3;
 const BY_COMMAND =
   'A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs.';
 
-/** Returns a sentence about how to allow such calls at the start of the server, with a rule for each file.
- *  For a command, says how to approve the call. */
+/** Returns advice to allow such calls at the start of the server, with a rule for each file. For a command,
+ *  returns advice to approve the call. */
 function allowanceText({ tool, requiredTools, caller, ...about }: QuestionSubject): string {
   if (caller === 'command') return BY_COMMAND;
   if (tool.approvedAs !== undefined) {

@@ -199,7 +199,7 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** True when MESSAGE has a part of the output of a call. */
+/** True for a notification with a part of a call's output. */
 function hasOutput({ params }: JSONRPCNotification): boolean {
   return params?._meta?.[OUTPUT_KEY] !== undefined;
 }

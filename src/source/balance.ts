@@ -66,7 +66,7 @@ const LOOKS = 600_000;
  *  often, so a repair of these is preferred. */
 const UNLIKELY = 0.5;
 
-/** Returns what is wrong with the parentheses or the string quotes of TEXT; undefined when they balance. */
+/** Returns the imbalance of parentheses or string quotes in TEXT; undefined when they balance. */
 export function imbalanceOf(text: string): Imbalance | undefined {
   const search = new RegionSearch();
   // Start of the first string or |symbol| that contains a line beginning with a parenthesis.

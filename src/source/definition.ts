@@ -196,7 +196,8 @@ export function definedLambdaList(
   return name && lambdaList ? { name: setf ? `(SETF ${name})` : name, lambdaList } : undefined;
 }
 
-/** Returns LIST on one line without comments; undefined when it is not closed or has a CONDITIONAL token. */
+/** Returns the list on one line without comments; undefined when it is not closed or has a CONDITIONAL
+ *  token. */
 function listText({ tree, firstToken, behind }: Form): string | undefined {
   for (let token = firstToken; token < behind; token++)
     if (CONDITIONAL.includes(tree.kind(token))) return undefined;

@@ -98,8 +98,8 @@ export function targetsFitting(forms: TopLevelForms, wanted: SoughtDefinition): 
   return found.length === 0 && operator !== 'DEFMETHOD' ? all : found;
 }
 
-/** Returns the likeliest of FOUND, which all fit WANTED: functions before methods, definitions before other
- *  forms. */
+/** Returns the likeliest of FOUND, which all fit the sought definition: functions before methods, definitions
+ *  before other forms. */
 export function likeliest<Found extends Pick<NamingForm, 'operator'>>(
   found: readonly Found[],
   { operator }: SoughtDefinition,

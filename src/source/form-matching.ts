@@ -44,7 +44,8 @@ function hasName({ head }: Entry, wanted: Head | undefined): boolean {
   return head !== undefined && head.operator === wanted?.operator && head.name === wanted.name;
 }
 
-/** Returns the offset of the only form of NOW that defines DEFINITION; undefined for none or several. */
+/** Returns the offset of the only form of NOW with the definition of the given name; undefined for none or
+ *  several. */
 export function formDefining({ name, method }: DefinitionName, now: TopLevelForms): number | undefined {
   const naming = [...now.mentioning([partsOfName(name).symbol])]
     .map(({ form }) => ({ start: form.start, head: headOf(form) }))
@@ -55,7 +56,7 @@ export function formDefining({ name, method }: DefinitionName, now: TopLevelForm
   return fitting.length === 1 ? fitting[0]?.start : undefined;
 }
 
-/** True when the form at START of NOW contains the symbol of DEFINITION. */
+/** True when the form at START of NOW contains the symbol of the definition. */
 export function formMentions(start: number, { name }: DefinitionName, now: TopLevelForms): boolean {
   const { symbol } = partsOfName(name);
   const form = now.formFrom(start);

@@ -49,7 +49,7 @@ function specializerOf(parameter: Form): string {
 }
 
 /** Returns a key of METHOD, the qualifiers and specializers as SBCL prints them or as a file writes them.
- *  Equal methods have equal keys: package names are left out, literals kept. */
+ *  Equal methods have equal keys. A key has no package names, but all literals. */
 export function methodKey(method: string): string {
   const names: string[] = [];
   for (const token of tokensOf(method)) if (!/^[()']$/.test(token.kind)) names.push(wordOf(token, method));

@@ -13,8 +13,8 @@ interface Sought {
   slots: readonly string[];
 }
 
-/** A form that makes an instance of the class `name` with initargs `keys`, or names a `slot`. `how` is set
- *  when the form may not make such an instance, and says why. */
+/** A form that makes an instance of the class `name` with initargs `keys`, or names a `slot`. `how` is the
+ *  reason why the form may not make such an instance, if so. */
 export interface InstanceUse {
   start: number;
   name?: string;

@@ -11,8 +11,8 @@ import { TopLevelForms } from './top-level.ts';
  *  :name). */
 export type PackageRole = 'definition' | 'current' | 'prefix' | 'name';
 
-/** Returns where SOURCE, read under FEATURES, names the package with these NAMES, except in its own
- *  definition. */
+/** Returns the places in SOURCE, read under FEATURES, that name the package with these NAMES, except in its
+ *  own definition. */
 export function packageNamedIn(
   source: SourceText,
   features: Features,
@@ -41,7 +41,7 @@ function roleOf(part: Form, top: Form, names: ReadonlySet<string>): PackageRole 
   return part.isString || mark === 0 ? 'name' : undefined;
 }
 
-/** True when PART, in the option OPERATOR of a package definition, is the name of another package. */
+/** True when a form, in the option OPERATOR of a package definition, is the name of another package. */
 function isInOption({ index }: Form, operator: string): boolean {
   if (operator.endsWith('IMPORT-FROM')) return index === 1;
   return index > 0 && !['EXPORT', 'INTERN', 'SHADOW', 'NICKNAMES', 'DOCUMENTATION'].includes(operator);

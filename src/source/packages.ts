@@ -1,4 +1,4 @@
-/** Determines which package a name in a text means, and whether that package has a symbol to rename. */
+/** Finds the package that a name in a text means, and whether that package has a symbol to rename. */
 
 import { type Form, FormReader, formsWithin } from './form.ts';
 import { topLevelFormsIn } from './top-level.ts';
@@ -23,7 +23,7 @@ interface Planned {
 
 /** Options of a package definition that name symbols of the defined package. */
 const OWN_OPTIONS = new Set(['EXPORT', 'INTERN', 'SHADOW', 'UNEXPORT', 'UNINTERN']);
-/** Options whose first name is another package and whose further names are symbols of that package. */
+/** Options whose first name is another package. Their further names are symbols of that package. */
 const IMPORT_OPTIONS = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
 
 export class Packages {
@@ -92,7 +92,7 @@ export class Packages {
   }
 }
 
-/** Returns the list that contains PART. A list after a dot is part of the list with the dot. */
+/** Returns the list around a form. A list after a dot is part of the list with the dot. */
 function listAround({ parent }: Form): Form | undefined {
   let list = parent;
   while (list !== undefined && isRest(list)) list = list.parent;

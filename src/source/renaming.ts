@@ -224,7 +224,7 @@ function otherArgument(part: Form): Form | undefined {
   return part === first ? second : part === second ? first : undefined;
 }
 
-/** True when LIST looks like a call: its first element is a symbol, neither keyword nor uninterned. */
+/** True when a list looks like a call: its first element is a symbol, neither keyword nor uninterned. */
 function isCall({ first }: Form): boolean {
   return first !== undefined && first.bare !== '' && !isPlainName(first);
 }
@@ -281,7 +281,7 @@ function isLoopWord(part: Form): boolean {
   return words.has(part);
 }
 
-/** Returns the elements that are words of LOOP, not forms or variables of that name. */
+/** Returns the words of LOOP among the elements. A form or variable named like a word is left out. */
 function wordsOfLoop({ elements }: Form): ReadonlySet<Form> {
   const words = new Set<Form>();
   let joined: string | undefined;

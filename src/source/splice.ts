@@ -150,10 +150,10 @@ export function unfinishedLine(text: string, features: ReadonlySet<string>): num
   }
 }
 
-/** Compares the forms of a text BEFORE and after SPLICES, which are sorted and do not overlap. `changed` has
- *  the forms of NOW that a splice inserted or changed. `numbers` has for each form of NOW its number in
- *  BEFORE, or null if it changed. If a splice changed how another form is read, as an unclosed string would,
- *  returns only the start of that form in BEFORE as `lost`. */
+/** Compares the forms of a text BEFORE and NOW, that is after SPLICES, which are sorted and do not overlap.
+ *  `changed` has the forms of NOW that a splice inserted or changed. `numbers` has for each form of NOW its
+ *  number in BEFORE, or null if it changed. A splice can change the reading of another form, as an unclosed
+ *  string does. Then returns only the start of that form in BEFORE as `lost`. */
 export function changedForms(
   before: TopLevelForms,
   now: TopLevelForms,

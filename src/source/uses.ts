@@ -118,7 +118,7 @@ interface KnownUses {
   inside: number;
 }
 
-/** Returns where in the text of FORM the given uses of SOUGHT are. */
+/** Returns the positions of the given uses of SOUGHT in the text of FORM. */
 export function usePositionsIn(
   form: Form,
   { at, whole, inside }: KnownUses,
@@ -196,8 +196,8 @@ function isAccessorOption(part: Form): boolean {
   return ACCESSOR_OPTIONS.has(elementBefore(name)?.name ?? '');
 }
 
-/** Returns the element before PART in its list; undefined for the first element, and after a prefix such as a
- *  quote. */
+/** Returns the element before a form in its list; undefined for the first element, and after a prefix such as
+ *  a quote. */
 function elementBefore({ parent, index }: Form): Form | undefined {
   return parent?.inner === undefined ? parent?.elements[index - 1] : undefined;
 }

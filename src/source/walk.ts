@@ -15,8 +15,8 @@ interface Visitor {
 }
 
 /** Walks the top-level forms of SOURCE under FEATURES that contain one of WORDS, names without packages.
- *  VISITOR_FOR takes such a form, its package if known, and the token numbers of the forms walked so far, and
- *  returns the callbacks. The walk skips forms in this set. */
+ *  VISITOR_FOR takes such a form, its package (undefined if unknown), and the token numbers of the forms
+ *  walked so far. It returns the callbacks. The walk skips forms in this set. */
 export function walkSource(
   source: SourceText,
   features: ReadonlySet<string>,

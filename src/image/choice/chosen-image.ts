@@ -308,7 +308,7 @@ export class ChosenImage implements Image, RestartableImage {
   }
 
   /** Returns the error text when servers can attach to no image of the workspace any more. USED is the image
-   *  of earlier calls, if any. REFUSAL says why the folder of sockets cannot be used, if so. */
+   *  of earlier calls, if any. REFUSAL is the reason why the folder of sockets cannot be used, if so. */
   #goneText(used: Served | undefined, refusal: string | undefined): string {
     const head =
       used === undefined

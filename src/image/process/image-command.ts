@@ -11,7 +11,7 @@ import type { BootstrapPlan } from './bootstrap.ts';
 import type { ProcessCommand } from './command.ts';
 import { whyUnsupported } from './sbcl-versions.ts';
 
-/** A command whose stdin and stdout lead to a Lisp. */
+/** A command whose stdin and stdout are those of a Lisp. */
 export interface ImageCommand {
   /** Name of the image in texts and in --map. */
   name: string;
@@ -27,8 +27,8 @@ const TEMPORARY = '/tmp';
  *  sent. */
 const TEXT_LIMIT = 16 * 1024 * 1024;
 
-/** Returns the translation between paths of this machine and paths where IMAGE runs. It also reads the text
- *  of a file for IMAGE to load, because the file may be absent there. */
+/** Returns the translation between paths of this machine and paths where the image runs. It also reads the
+ *  text of a file for the image to load, because the file may be absent there. */
 export function farPaths({ name, maps }: ImageCommand): FarPaths {
   const temporary = { here: tmpdir(), there: TEMPORARY };
   return new FarPaths(name, [...maps, temporary], (file) => {

@@ -47,7 +47,8 @@ export function libraryManager({
  *  start, also outside of a sandbox, so these are protected. */
 const QUICKLISP = ['dists', 'local-projects', 'cache', 'tmp'];
 
-/** Returns the folders outside the workspace in which MANAGER installs libraries. Creates missing ones. */
+/** Returns the folders outside the workspace in which the manager installs libraries. Creates missing
+ *  ones. */
 export function libraryFolders({ name, file }: LibraryManager): string[] {
   if (name !== 'Quicklisp') return [];
   const folders = QUICKLISP.map((each) => join(dirname(file), each));

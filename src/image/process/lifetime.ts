@@ -43,7 +43,7 @@ export interface LifetimeOptions extends AgentOptions {
 
 /** Callbacks for the events in the life of an image. */
 export interface LifetimeCallbacks {
-  /** Returns the handlers of requests that code in CHILD, which is being started, will send to the server. */
+  /** Returns the handlers for requests of code in `child`, which is being started. */
   upcalls(child: Child): Upcalls;
   /** Makes CHILD, which has greeted, ready for calls. Resolves to true when CHILD must be replaced because of
    *  a failed rebuild. */

@@ -17,8 +17,8 @@ interface ProgramOutput {
   stderr: string;
 }
 
-/** Returns the path of the sbcl to start: WANTED when given, else the first on PATH, else the first in
- *  PLACES. Throws a SetupError that says how to install one. */
+/** Returns the path of the sbcl to start: WANTED if given, else the first on PATH, else the first in PLACES.
+ *  Throws a SetupError with advice to install one. */
 export function findSbcl(
   wanted: string | undefined,
   path: string = process.env['PATH'] ?? '',
@@ -87,15 +87,15 @@ const INSTALL_COMMANDS: [RegExp, string][] = [
   [/nixos/, 'nix-env -iA nixos.'],
 ];
 
-/** Returns the command that installs the package NAME on the system of RELEASE, if known. The package must
- *  have the same name on every system. */
+/** Returns the command that installs the package NAME on the system of RELEASE; undefined for other systems.
+ *  The package must have the same name on every system. */
 export function installCommand(name: string, release: string = readRelease()): string | undefined {
   const names = [...release.matchAll(/^(?:ID|ID_LIKE)=(.*)$/gm)].map((match) => match[1]).join(' ');
   const command = INSTALL_COMMANDS.find(([system]) => system.test(names))?.[1];
   return command === undefined ? undefined : `${command}${name}`;
 }
 
-/** Returns a sentence that says how to install SBCL on this system. */
+/** Returns a sentence with advice to install SBCL on this system. */
 export function installHint(platform: string = process.platform, release: string = readRelease()): string {
   if (platform === 'darwin') return 'Ask the user to install it: brew install sbcl.';
   const command = installCommand('sbcl', release);

@@ -291,8 +291,8 @@ export class Rebuild {
     this.#result.failed.push({ what, cause });
   }
 
-  /** Records, once for each file, that NOW, the content of PATH, differs from the content of its last load.
-   *  AGAIN is the content that the rebuild loads. */
+  /** Records, once for each file, a difference of NOW, the content of PATH, from the content of its last
+   *  load. AGAIN is the content that the rebuild loads. */
   #compare(path: string, now: Buffer | undefined, again: 'kept' | 'as it is now'): void {
     if (this.#journal.hasAsLoaded(path, now) || this.#result.changed.some(({ what }) => what === path))
       return;

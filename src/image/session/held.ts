@@ -62,7 +62,7 @@ export class HeldCalls<Rendered> {
     call.release();
   }
 
-  /** Remembers that the error HELD stopped a call again that had continued after the error NUMBER. */
+  /** Remembers that a call continued after the error NUMBER, and that the error HELD then stopped it. */
   keepAgain(held: HeldError, number: number): void {
     this.recordNumber(held.error);
     const call = this.#calls.get(number);
