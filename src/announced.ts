@@ -15,7 +15,6 @@ export interface Announced {
   started: number;
 }
 
-/** Maximum number of octets of a description. */
 const FILE_LIMIT = 16 * 1024;
 
 /** Returns the stats of PATH itself, even if it is a link; undefined when there is no such file. */

@@ -111,7 +111,6 @@ export interface Assembly {
 
 /** Timeouts without a flag. Each has a default. */
 export interface Timeouts {
-  /** Timeouts of the image. */
   image?: Times;
   /** Time limit, in milliseconds, for the search of one text for a pattern. */
   matchMs?: number;
@@ -131,7 +130,6 @@ export interface AssemblyOptions extends Timeouts {
 
 /** The shared parts of the assemblies of several images, and the properties of one image. */
 export interface Among {
-  /** Name of the image in calls. */
   name: string;
   series: Series;
   /** The catalog of all images, for search_tools. */

@@ -35,7 +35,6 @@ export async function servingNow({ serving, root }: Config): Promise<ServingNow>
   return { images, fitting: await fittingImages(images, root, isTooWide), ...refusal };
 }
 
-/** Maximum number of images to list. */
 const LIST_LIMIT = 5;
 
 /** Returns the output of the command attach for CONFIG. */

@@ -77,20 +77,17 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** Seconds for which an error is held after each use. */
     holdSeconds: readSeconds('hold', '60', flags),
     init: readInit(flags.get('init')),
-    /** The library manager for images. */
     libraries: readChoice('libraries', LIBRARIES, flags),
     contractNames: readChoice('tool-names', NAME_STYLES, flags) === 'contract',
     list: readChoice('list', LISTS, flags),
     ask: readChoice('ask', ASK_LEVELS, flags),
     /** Standing approvals from the start, as TOOL or TOOL:GLOB. */
     allow: all.get('allow') ?? [],
-    /** Seconds for a human to answer a question. */
     answerSeconds: readSeconds('answer-time', '600', flags),
     /** The client to set up or check. */
     client: flags.has('client') ? readChoice('client', CLIENT_NAMES, flags) : undefined,
     /** Whether to change the client's configuration for this user or for this project. */
     scope: readChoice('scope', SCOPES, flags),
-    /** True to only print changes. */
     dryRun: flags.has('dry-run'),
     /** True when the client may run code without asking the user. */
     trust: flags.has('trust'),
@@ -104,7 +101,6 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     auditTexts: readChoice('audit-texts', ON_OFF, flags) === 'on',
     /** Age in days at which records are removed. */
     keepDays: readDays(flags.get('keep-days') ?? '90'),
-    /** Folder for compiled files. */
     cache: cacheFolder(environment),
     /** True when XDG_CACHE_HOME names that folder. */
     cacheNamed: isAbsolute(environment['XDG_CACHE_HOME'] ?? ''),
@@ -204,7 +200,6 @@ function requiredSandbox(flags: ReadonlyMap<string, string>): string | undefined
   return how === 'on' || how === 'strict' ? `--sandbox ${how}` : undefined;
 }
 
-/** An image from --image. */
 interface ImageChoice {
   image: string;
   swank: ReturnType<typeof readSwank>;

@@ -65,7 +65,6 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
   return runWithImage(withUsableFolders(config), options);
 }
 
-/** The commands that work with several images, or with none. */
 const TAKE_SEVERAL: readonly Config['command'][] = ['serve', 'session', 'help', 'version'];
 
 /** Throws a UsageError when --image names several images and the command of CONFIG works with one. */

@@ -39,7 +39,6 @@ export function ownWords<Text extends string>(text: string extends Text ? never 
 
 /** Maximum number of characters of a name. It leaves room for the server's own words. */
 const NAME_LIMIT = 80;
-/** Maximum number of characters of a quoted text. */
 const QUOTE_LIMIT = 500;
 /** Examining a very long text is slow, so a text is first cut to its limit times this factor. */
 const PRECUT_FACTOR = 4;

@@ -80,7 +80,6 @@ function removeThroughDescriptor(path: string, budget: { entries: number }): voi
   rmdirSync(path);
 }
 
-/** Returns at most COUNT entries of the folder at PATH. */
 function firstEntries(path: string, count: number): Dirent[] {
   const folder = opendirSync(path);
   try {

@@ -70,7 +70,7 @@ export interface ToolMetadata {
   readonly hasCEMCPDirective: boolean;
   /** The keywords of the tool, the best first. */
   readonly keywords: readonly string[];
-  /** Additional words for the ranking only. */
+  /** Additional words, which only the ranking reads. */
   readonly words: readonly string[];
   /** The name of the tool's MCP server, in a catalog of several servers. */
   readonly server?: string;

@@ -26,7 +26,6 @@ const WHAT_TO_DO = `Do what the answer above says, if it names a step. Else plea
 /** Inputs of the doctor besides the configuration. */
 interface Surroundings {
   version: string;
-  /** The web page for issues. */
   issues: string;
   /** Sentences about folders that the server cannot write, and their substitutes. */
   remarks: readonly string[];

@@ -8,11 +8,9 @@ import type { StepResult } from './trial.ts';
 
 interface Trouble {
   version: string;
-  /** The web page for issues. */
   issues: string;
   facts: SbclFacts;
   failure: StepResult;
-  /** A sentence on the cause. */
   cause: string;
   lacking: Lacking | undefined;
 }

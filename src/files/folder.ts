@@ -19,7 +19,6 @@ export interface OpenFile {
 
 export class Folder {
   readonly #handle: FileHandle;
-  /** Real path of the directory. */
   readonly path: string;
 
   private constructor(handle: FileHandle, path: string) {

@@ -36,7 +36,6 @@ interface Replacement {
   confirm: (present: Present) => void;
 }
 
-/** A replacement with its open directory. */
 interface OpenReplacement extends Replacement, WriteTarget {
   /** Name of the file in its directory. */
   base: string;
@@ -131,7 +130,6 @@ async function replaceOpened(
   }
 }
 
-/** Records PREPARED. Returns a function that removes the record. */
 async function recordIntents(intents: Intents, prepared: readonly Prepared[]): Promise<() => Promise<void>> {
   try {
     return await intents.begin(prepared.map(({ intended }) => intended));

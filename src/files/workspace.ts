@@ -13,7 +13,6 @@ import { isSystemFile } from './regular.ts';
 
 type Access = 'read' | 'write';
 
-/** The target of a path. */
 interface Location {
   /** The real path of the existing part. */
   real: string;
@@ -26,7 +25,6 @@ interface WorkspaceFolders {
   roots: readonly string[];
   /** The start of relative paths when there are no roots. */
   start?: string;
-  /** Directories for reading only. */
   readRoots?: readonly string[];
   /** Returns the real paths of further readable directories. Called only for paths outside all roots. */
   sources?: () => Promise<string[]>;
@@ -185,7 +183,6 @@ export class Workspace {
     return undefined;
   }
 
-  /** True when FILE is in a root, and so writable. */
   async contains(file: string): Promise<boolean> {
     const real = await realPathOf(file);
     return this.#realRoots.some((root) => isInside(root, real));
@@ -295,7 +292,6 @@ export class Workspace {
     this.#editors?.changed(real);
   }
 
-  /** Returns the error for a file that does not exist. */
   noFile(path: string): CallError {
     return new CallError(`There is no file ${visibleName(path)}. Relative paths start at ${this.root}.`);
   }

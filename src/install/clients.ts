@@ -136,7 +136,6 @@ function vscodeSettings(context: InstallContext, scope: Scope): Setting[] {
   return [entryIn(join(own, 'mcp.json'), 'servers', (launch) => ({ type: 'stdio', ...plain(launch) }))];
 }
 
-/** Returns the folder NAME in the home or in the project, depending on SCOPE. */
 function ownFolder({ home, project }: InstallContext, scope: Scope, name: string): string {
   return join(scope === 'user' ? home : project, name);
 }

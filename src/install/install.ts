@@ -24,7 +24,6 @@ import type { Launch, Setting } from './settings.ts';
 export interface Request {
   client: ClientName;
   scope: Scope;
-  /** True to only print the changes. */
   dryRun: boolean;
   place: InstallContext;
   launch: Launch;
@@ -34,7 +33,6 @@ type Print = (text: string) => void;
 
 /** One setting in the configuration of a client, and its current state. */
 interface CurrentSetting {
-  /** The requested setting. */
   setting: Setting;
   /** The setting as install writes it with --trust, and without. */
   variants: { trusted: Setting; plain: Setting };
@@ -240,7 +238,6 @@ async function textWithout(
   return { text: rest === undefined ? rest : await withdraw(trusted, rest, backup), exact };
 }
 
-/** A command of a client's program. */
 interface ClientCommand {
   program: string;
   args: readonly string[];
@@ -260,7 +257,6 @@ function clientCommand(
   return { program, args, line: shellLine([client.program ?? '', ...args]) };
 }
 
-/** Runs the command and prints it. In a dry run, only prints it. */
 async function runCommand(
   { program, args, line }: ClientCommand,
   { place: context, dryRun }: Request,

@@ -75,7 +75,6 @@ export function deniedHint(
   return `Nothing was done. If no person decided this, the client did by itself. ${allowanceText(question)}`;
 }
 
-/** Maximum number of files to name one by one. */
 const MAX_NAMED_FILES = 3;
 
 const BY_COMMAND =

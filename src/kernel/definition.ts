@@ -17,7 +17,6 @@ export type ToolDefinitionData = Pick<
   'name' | 'description' | 'parameters' | 'required' | 'safetyLevel' | 'categories'
 >;
 
-/** Maximum number of characters of a definition as JSON. */
 const DEFINITION_LIMIT = 10_000;
 /** Maximum number of characters of a tool's name. Clients put the server's name before it. */
 const NAME_LIMIT = 50;
@@ -62,7 +61,6 @@ function fieldsOf(data: unknown): Fields {
   return typeof data === 'object' && data !== null ? (data as Fields) : {};
 }
 
-/** Returns VALUE if it is a string, else VALUE as JSON. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : String(JSON.stringify(value));
 }

@@ -7,7 +7,6 @@ export interface ShownCall {
   /** The client's name for itself. */
   client: string;
   tool: string;
-  /** The unvalidated arguments. */
   args: unknown;
 }
 
@@ -23,7 +22,6 @@ export interface EditorQuestion {
   /** Resolves with the human's verdict, or with undefined when the question is closed or no editor is
    *  left. */
   answer: Promise<Verdict | undefined>;
-  /** The verdict, after an editor has given it. */
   readonly given: Verdict | undefined;
   /** Removes the question from the editors, and shows `why` there, as the rest of a sentence. Has no effect
    *  after an answer or a close. */

@@ -3,7 +3,6 @@
 import { CallError } from '../errors.ts';
 import { checkTool, type Tool } from './tool.ts';
 
-/** Maximum number of tools of an image. */
 const LIMIT = 200;
 
 export class Mirror {

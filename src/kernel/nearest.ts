@@ -17,7 +17,6 @@ export function nearest(name: string, names: readonly string[]): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** Number of compared characters of each text. */
 const COMPARED_CHARACTERS = 300;
 
 /** Returns the similarity of ONE and OTHER, from 0 to 1; 1 only when they are equal. */

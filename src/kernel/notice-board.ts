@@ -18,7 +18,6 @@ const LIMIT = 50;
 export class NoticeBoard {
   readonly #take: () => Notice[];
   readonly #kept: Notice[] = [];
-  /** Number of all notices so far. */
   #count = 0;
   readonly #client: NoticeReader = { passed: 0 };
   /** The position of the command that read notices last. */

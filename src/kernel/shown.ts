@@ -58,7 +58,6 @@ function argumentLines(name: string, value: unknown): QuestionLine[] {
 
 /** Maximum number of characters of a preview in the question. */
 const SHOWN_LIMIT = 8000;
-/** Maximum number of characters of a preview in a file. */
 const FILE_LIMIT = 2_000_000;
 /** Maximum number of additional characters to leave out for a cut between two lines. */
 const LINE_LIMIT = 1000;

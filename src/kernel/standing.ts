@@ -56,7 +56,6 @@ export class StandingApprovals {
     );
   }
 
-  /** True when TOOL may run for all PLACES. */
   covers(tool: string, ...places: (string | undefined)[]): boolean {
     return allow([...this.#rules, ...this.#sessionRules], tool, places);
   }

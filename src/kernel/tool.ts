@@ -51,7 +51,6 @@ export interface CallContext {
   forData?: boolean;
   /** The fingerprint of the approved preview. The handler does nothing if the current preview has another. */
   fingerprint?: string;
-  /** True when a human has changed the arguments. */
   changedByHuman?: boolean;
 }
 

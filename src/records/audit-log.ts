@@ -18,7 +18,6 @@ import { digestText, lineShapeOf, parseLine, truncate } from './shorten.ts';
 /** Maximum size of the file in bytes, and number of full files to keep. */
 const FILES = { limit: 5_000_000, kept: 4 };
 
-/** Maximum number of characters of each string in the arguments. */
 const STRING_LIMIT = 2000;
 
 interface BeginLine extends Omit<AuditedCall, 'args'> {

@@ -15,7 +15,6 @@ import { lineShapeOf, parseLine } from './shorten.ts';
 /** Maximum number of journals of ended servers for a workspace. */
 const JOURNAL_LIMIT = 5;
 const WORKSPACE_LIMIT = 100;
-/** Maximum number of bytes of the written entries. */
 const ENTRIES_LIMIT = 64 * 1024 * 1024;
 /** Maximum number of bytes of all compressed contents of files. */
 const CONTENTS_LIMIT = 32 * 1024 * 1024;
@@ -89,7 +88,6 @@ export class JournalFiles implements JournalStore {
     return unpack(this.#unwritten.get(digest) ?? readIfPresent(this.#contentFile(digest)), digest);
   }
 
-  /** Returns the journal of the previous server in this workspace, or undefined when there is none. */
   previous(): OldJournal | undefined {
     const [name] = this.#endedServers().reverse();
     if (name === undefined) return undefined;

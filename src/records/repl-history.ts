@@ -10,7 +10,6 @@ import { lineShapeOf, parseLine, truncate } from './shorten.ts';
 
 /** Maximum size of the file in bytes, and number of full files to keep. */
 const FILES = { limit: 2_000_000, kept: 2 };
-/** Maximum number of characters of each text of an evaluation. */
 const TEXT_LIMIT = 4000;
 /** Maximum number of evaluations in memory when there is no file. */
 const MEMORY_LIMIT = 200;

@@ -13,7 +13,6 @@ export type PreviewFile = { path: string; remove: () => void } | { why: string }
 const NAME = /^[0-9a-f]+\.diff$/;
 /** Number of random octets in a file name. It is low, because a question has little room for the name. */
 const NAME_OCTETS = 2;
-/** Maximum number of tries for a free name. */
 const TRY_LIMIT = 20;
 
 export class PreviewFiles {

@@ -41,7 +41,6 @@ export interface ServerOptions {
   editors: HumanEditors;
   version: string;
   homepage?: string;
-  /** Mode of tools/list. */
   list: ListMode;
   /** Returns the connection to the client that started the server, if the server can ask its human at any
    *  time. That human then also approves calls of clients that cannot ask. */

@@ -6,7 +6,6 @@ import { createServer, type ServerOptions } from './server.ts';
 import { StdioTransport } from './transport.ts';
 
 interface StdioLife extends ServerOptions {
-  /** Called with each server for the client. */
   onConnected?: (server: Server) => void;
   /** Called once, after the client's first answer. */
   onReady: () => void;

@@ -284,5 +284,5 @@ function hasAtomOverLines(form: Form): boolean {
   return [...formsWithin(form)].some((inner) => inner.mark === 'atom' && inner.text.includes('\n'));
 }
 
-/** A longer line is split. */
+/** Maximum length of a line of a new call. */
 const LINE_WIDTH = 100;

@@ -122,7 +122,6 @@ export class Form {
     return this.isString ? this.text.slice(1, -1).replace(/\\(.)/gs, '$1') : this.bare || undefined;
   }
 
-  /** Whether the form is a backquote. */
   get isBackquote(): boolean {
     return this.mark === '`';
   }

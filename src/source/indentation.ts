@@ -23,7 +23,6 @@ interface Open {
   readonly paren: number;
   /** Whether the first element of the list is an atom, as in a call. */
   readonly call: boolean;
-  /** The columns of all elements of the list. */
   readonly columns: Columns;
   /** The columns of the elements that begin a line. */
   readonly leading: Columns;
@@ -38,7 +37,6 @@ export interface Indented {
   /** The first line whose indentation contradicts the nesting. */
   readonly contradicted: number | undefined;
   readonly open: Open | undefined;
-  /** Number of open lists. */
   readonly depth: number;
   /** Whether the last element was a prefix, such as '. A prefix counts as one element with its form. */
   readonly prefixed: boolean;

@@ -136,7 +136,6 @@ function isInCall(part: Form, list: Form, takers: Takers): boolean {
   return called.includes('CALL-NEXT-METHOD') && takesInDefinition(definitionAround(list), takers);
 }
 
-/** True when DEFINITION defines a function in TAKERS, or a method that initializes a class in TAKERS. */
 function takesInDefinition(definition: Definition | undefined, { functions, classes }: Takers): boolean {
   if (definition === undefined) return false;
   const ofClass = classInitialized(definition);

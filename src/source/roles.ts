@@ -145,7 +145,6 @@ const CLASS_ARGUMENTS: ReadonlyMap<string, number> = new Map([
   ...['FIND-CLASS', 'ALLOCATE-INSTANCE'].map((operator) => [operator, 1] as const),
 ]);
 
-/** Functions that take a quoted type. */
 const TYPE_FUNCTIONS: ReadonlySet<string> = new Set(
   'TYPEP SUBTYPEP COERCE CONCATENATE MAP MERGE MAKE-SEQUENCE UPGRADED-ARRAY-ELEMENT-TYPE DEFTYPE'.split(' '),
 );

@@ -84,7 +84,6 @@ function symbolOf(name: string): string {
   return name.startsWith('(') || name.startsWith('"') ? '' : bareTokenName(nameOf('atom', name));
 }
 
-/** Adds to USES the names in TEXT for the `uses` of a FileSummary. */
 function addUses(uses: Set<string>, text: string): void {
   let before = '';
   for (const { kind, start, end } of tokensOf(text)) {

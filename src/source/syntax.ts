@@ -81,7 +81,6 @@ function behindName(list: Form | undefined): Form[] {
   return elementsOf(list).slice(1);
 }
 
-/** Returns a function that applies FORMS to the elements of a list. */
 function eachOf(forms: (part: Form) => Form[]): (list: Form) => Form[] {
   return (list) => elementsOf(list).flatMap(forms);
 }

@@ -27,7 +27,6 @@ export class Tree {
   #done = false;
   #labels: Map<string, number[]> | undefined;
 
-  /** Reads TEXT from index FROM on. */
   constructor(text: string, from = 0) {
     this.text = text;
     this.#at = from;
@@ -170,7 +169,6 @@ class Numbers {
 
 /** The kinds of the tokens read so far, by code. */
 const KINDS: string[] = [];
-/** The code of each kind. */
 const CODES = new Map<string, number>();
 
 function codeOf(kind: string): number {

@@ -6,7 +6,6 @@ import { nonForms, placesIn } from './syntax.ts';
 
 /** A name to find the uses of. */
 export interface SoughtName {
-  /** The name without package. */
   name: string;
   /** Whether the name is `(setf NAME)`. */
   setf?: boolean;
@@ -93,7 +92,6 @@ function useIn(list: Form, sought: SoughtName, whole: boolean): number | undefin
   return whole ? named?.start : named && list.start;
 }
 
-/** True when LIST is #'SOUGHT or 'SOUGHT. */
 function namesUsed(list: Form, sought: SoughtName): boolean {
   const operator = list.first?.resolved.name;
   return (operator === 'QUOTE' || operator === 'FUNCTION') && isSoughtName(elementsOf(list)[1], sought);

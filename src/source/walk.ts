@@ -60,7 +60,6 @@ function walk(top: Form, visitor: Visitor, seen: Set<number>): void {
   }
 }
 
-/** Visits the list FORM, and returns the parts of it to walk. */
 function partsToWalk({ form, depth, quoted }: Left, visitor: Visitor): Left[] {
   const { elements: plain, tail } = spineOf(form);
   const elements = tail ? [...plain, tail] : plain;

@@ -35,7 +35,6 @@ export interface AttachedOptions {
   trees?: readonly string[];
   /** Calls a tool for code in the image. */
   callTool?: Upcalls['callTool'];
-  /** Registers tools of the image. */
   tools?: ImageTools;
   /** Receives each reply before the caller does. */
   onReply?: CallHost['onReply'];

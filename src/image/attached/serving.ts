@@ -74,7 +74,6 @@ export function parseServedImage(text: string, prefix: string): Served | undefin
   return served && { ...served, name: `${prefix}:${served.name}` };
 }
 
-/** Returns the image with SOCKET that TEXT describes; undefined when TEXT is malformed. */
 function parsedImage(text: string, socket: string): Served | undefined {
   const { members = {}, ...facts } = announcedIn(text) ?? {};
   const { name, lisp } = members;

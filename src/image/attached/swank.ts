@@ -61,7 +61,6 @@ class SwankConnection {
   #size = 0;
   /** Number of octets to receive before parsing: first the length, then the whole message. */
   #needed = HEAD;
-  /** Number of the latest form. */
   #number = 0;
   /** Settles the pending promise: the connection, or the value of the latest form. */
   #settle: { resolve: (value: Datum) => void; reject: (error: Error) => void } | undefined;

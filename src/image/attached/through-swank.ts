@@ -49,7 +49,6 @@ const OUTPUT_LIMIT = 1024 * 1024;
 const LOOK_MS = 20;
 /** Milliseconds between two polls of an image that loads the agent for another server. */
 const OTHER_MS = 1000;
-/** Maximum number of octets of a file with a secret. */
 const SECRET_LIMIT = 4096;
 
 export class ThroughSwank {
@@ -293,7 +292,6 @@ function plainForm(form: string): string {
   return `(cl:with-standard-io-syntax (cl:eval (cl:read-from-string ${stringForm(form)})))`;
 }
 
-/** Returns TEXT as a Lisp string literal. */
 function stringForm(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`;
 }

@@ -27,9 +27,7 @@ interface ChoiceOptions {
   /** Folder with the sockets of images to which servers can attach; undefined when this user has no home
    *  folder. */
   folder: string | undefined;
-  /** Root of the workspace. */
   root: string;
-  /** True when a real path is too wide for a workspace. */
   isTooWide: (real: string) => boolean;
   /** The flag, if given, that makes `auto` mean an own image. */
   keptOwnBy: string | undefined;
@@ -63,7 +61,6 @@ export class ChosenImage implements Image, RestartableImage {
   /** True when a flag, or a call in the own image, has settled the choice. A call in an image of somebody
    *  else settles it too; see #isSettled. */
   #isDecided: boolean;
-  /** The choice that `start` is making. */
   #starting: Promise<void> | undefined;
   #closed = false;
   /** Additional images that have not ended. */
@@ -87,7 +84,6 @@ export class ChosenImage implements Image, RestartableImage {
     return choice !== 'auto' && choice !== 'own';
   }
 
-  /** The image for the next call. */
   get #current(): SbclImage | AttachedImage {
     return this.#isAttached ? this.#attached : this.#ownImage;
   }

@@ -56,7 +56,6 @@ export class SbclImage implements Image, RestartableImage {
   readonly #restarts = new Queue(1);
   readonly #recovery: Recovery;
   readonly #notices = new Notices<ImageNotice>();
-  /** The process that is loading start files now, if any. */
   #loadingStartFiles: Child | undefined;
   readonly #lifetime: Lifetime;
   readonly #probing: Probing;

@@ -12,11 +12,9 @@ import type { ProcessCommand } from './command.ts';
 export interface AgentOptions {
   /** Folder of the agent's Lisp source. */
   lispFolder: string;
-  /** Folder for compiled files. */
   cacheFolder: string;
   /** Workspace root, the working directory of SBCL. */
   root: string;
-  /** Heap size in megabytes. */
   heapMb: number;
   /** Folders that ASDF searches for systems, with all their subfolders. If empty, ASDF searches only the
    *  folder `root`. */

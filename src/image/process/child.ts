@@ -50,7 +50,6 @@ export class Child implements Peer {
   endedFromOutside = false;
   /** True when code in the process has asked for its exit. */
   #isExiting = false;
-  /** True when the agent in the process has failed. */
   #failed = false;
   /** The agent's greeting, with the abilities that this SBCL lacks; undefined before the greeting. */
   hello: Hello | undefined;

@@ -99,7 +99,6 @@ function sourcesIn(folder: string): Buffer {
 /** Exit code of a shell, docker and others for a missing program. */
 const NO_PROGRAM = 127;
 
-/** A command that became no image. */
 interface FailedCommand {
   /** The reason, and advice, as in Child. */
   problem: string | undefined;

@@ -37,7 +37,6 @@ export interface LifetimeOptions extends AgentOptions {
   sbcl: string | undefined;
   /** The command that starts an SBCL elsewhere, if it replaces an SBCL of this machine. */
   command?: ImageCommand | undefined;
-  /** The sandbox for the process, if any. */
   sandbox?: CommandSandbox | undefined;
 }
 
@@ -70,7 +69,6 @@ export class Lifetime {
   readonly #times: Times;
   readonly #core: KeptCore;
   readonly #startPolicy: StartPolicy;
-  /** The last process that failed its trial. */
   #failedTrial: Child | undefined;
   #ready: Promise<Child> | undefined;
   /** The latest process, even if it has ended. */

@@ -39,7 +39,6 @@ export class RawOutput {
   #corruption: { pid: string; reason: string } | undefined;
   #fatal: { pid: string; reason: string } | undefined;
 
-  /** Adds TEXT from the process to STREAM. */
   add(stream: RawStream, text: string): void {
     const lines = (this.#partial[stream] + text).split('\n');
     this.#partial[stream] = lines.pop()?.slice(-LIMIT) ?? '';

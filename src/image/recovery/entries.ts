@@ -144,7 +144,6 @@ function definedFunction({ text, package: home, readtable }: FormEntry): string 
   return name === undefined ? undefined : JSON.stringify([name.toUpperCase(), home, readtable]);
 }
 
-/** Maximum number of entries in a batch. */
 const BATCH_FORMS = 500;
 /** Approximate maximum length of a batch, in characters. */
 const BATCH_CHARACTERS = 1_000_000;

@@ -43,7 +43,6 @@ export class Journal {
     return this.#notes.splice(0);
   }
 
-  /** Forgets all entries. */
   clear(): void {
     this.#hasPrevious = false;
     this.#empty();
@@ -113,7 +112,6 @@ export class Journal {
     return digest;
   }
 
-  /** Returns the content with this DIGEST, or undefined when it was not stored. */
   content(digest: string): Buffer | undefined {
     return this.#store?.content(digest);
   }

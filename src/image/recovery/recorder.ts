@@ -38,7 +38,6 @@ export class Recorder {
     this.#journal = journal;
   }
 
-  /** The contents of the image for the report of its loss. */
   get contents(): Readonly<ImageContents> {
     return this.#contents;
   }
@@ -193,7 +192,6 @@ export class Recorder {
     });
   }
 
-  /** Records a load of a system. LOADED is as for `answerRecorder`. */
   #loadedSystem(
     { value, wentOnBy }: LoadSystemData,
     loaded: (entry: SystemEntry, names: string[]) => void,
@@ -206,7 +204,6 @@ export class Recorder {
     loaded(entry, names.length > 0 ? names : [entry.name]);
   }
 
-  /** Records BUILT, the changes by a form of JOB to the image. */
   built(job: number, built: ImageChange): void {
     const { text, inPackage, damages, unfinished, set, reads, opens, closes, ...facts } = built;
     if (typeof opens === 'number') {

@@ -17,10 +17,8 @@ const ATTEMPTS = 3;
 /** After this many images in a row that were lost soon after their rebuild, the rebuild is suspected to be
  *  the cause. */
 const SUSPICIOUS = 2;
-/** Maximum number of losses in a report. The latest are listed. */
 const MAX_REPORTED_LOSSES = 5;
 
-/** The life of one image, from its start to its loss. */
 interface ImageLife {
   /** The time when its rebuild ended (performance.now); undefined when it was not rebuilt. */
   rebuiltAt?: number;

@@ -30,7 +30,6 @@ export interface ImageContents {
 export type Cause =
   /** `text` is the reason in the words of the image or the operating system. */
   | { kind: 'told'; text: string }
-  /** The operation ended abnormally, with `ending`. */
   | { kind: 'ended'; ending: Ending }
   | {
       kind: 'not ended' | 'not compiled' | 'no such system' | 'image broken' | 'file gone' | 'not kept';

@@ -84,7 +84,6 @@ export function outermost(roots: readonly string[]): string[] {
     .map(([path]) => path);
 }
 
-/** True when PATH, or a link on the way to it, leads through FOLDER. */
 function leadsThrough(path: string, folder: string): boolean {
   const parent = dirname(path);
   return isInside(folder, realPath(path)) || (parent !== path && leadsThrough(parent, folder));

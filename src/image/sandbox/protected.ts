@@ -45,9 +45,7 @@ export const REPORTED_FILES = [
 /** Names that are read-only where they exist. */
 const READ_ONLY = [...FORBIDDEN_FOLDERS, ...REPORTED_FILES, ...REPOSITORIES];
 
-/** Maximum number of folders in a search for repositories. */
 const MAX_FOLDERS = 1000;
-/** Maximum depth of a search for repositories. */
 const MAX_DEPTH = 6;
 /** Folder of installed packages. Nobody works in repositories there, so it is not searched. */
 const PACKAGES = 'node_modules';

@@ -134,7 +134,6 @@ export class Sandbox implements CommandSandbox {
     return [...new Set([...this.#workspace, ...this.#areas])];
   }
 
-  /** True when the sandbox has no network. */
   get strict(): boolean {
     return this.#options.strict;
   }

@@ -53,7 +53,6 @@ export interface CallHost {
   notify(notice: CallNotice): void;
 }
 
-/** Maximum number of evaluations at the same time. */
 const MAX_EVALUATIONS = 8;
 /** Maximum number of other calls, which only read, at the same time. */
 const MAX_LOOKUPS = 32;

@@ -81,7 +81,6 @@ export class HeldCalls<Rendered> {
     call.since = now;
   }
 
-  /** Records NUMBER as the number of a reported error. */
   recordNumber(number: number): void {
     this.#highestReported = Math.max(this.#highestReported, number);
   }

@@ -60,7 +60,6 @@ export class Job {
     return reasonOf(this.signal);
   }
 
-  /** Resolves when the call has ended. */
   get ended(): Promise<JobEnd> {
     const end = this.#end;
     return new Promise((resolve) => {
@@ -104,11 +103,9 @@ function subjectOf(args: object): string {
 
 export class Jobs {
   readonly #jobs = new Map<number, Job>();
-  /** The jobs of additional images. */
   readonly #beside = new Set<Jobs>();
   #numbering: { readonly series: Series; next: number };
 
-  /** Takes the numbers of the jobs from SERIES. */
   constructor(series = ALL_NUMBERS) {
     this.#numbering = { series, next: numberAt(series, 1) };
   }
@@ -121,7 +118,6 @@ export class Jobs {
     return () => this.#beside.delete(others);
   }
 
-  /** Creates a job of OPERATION with ARGS. */
   begin(operation: string, args: object): Job {
     const job = new Job(this.#numbering.next, operation, args, this.caller());
     this.#numbering.next += this.#numbering.series.count;
@@ -129,7 +125,6 @@ export class Jobs {
     return job;
   }
 
-  /** Removes JOB, which has ended with END. */
   end(job: Job, end: JobEnd): void {
     this.#jobs.delete(job.number);
     job.end(end);
@@ -145,7 +140,6 @@ export class Jobs {
     return [this, ...this.#beside].flatMap((jobs) => jobs.list());
   }
 
-  /** True when a job had or has this NUMBER. */
   hasExisted(number: number): boolean {
     return number >= 1 && number < this.#numbering.next;
   }

@@ -12,7 +12,6 @@ import { CodeCalls, type Upcalls } from './upcalls.ts';
 
 /** Callbacks to the owner of the connection. */
 export interface ChannelCallbacks {
-  /** The agent has greeted. */
   hello(hello: Hello): void;
   /** The image is about to exit without a request of the server. */
   exiting(): void;
@@ -78,12 +77,10 @@ export class Channel {
     stream.on('error', () => {});
   }
 
-  /** True when the channel was closed. */
   get closed(): boolean {
     return this.#closeReason !== undefined;
   }
 
-  /** The features of the image, as in Image. */
   get features(): ReadonlySet<string> {
     return this.#features;
   }
@@ -97,7 +94,6 @@ export class Channel {
     return [...this.#pending.values()].map(({ name }) => name);
   }
 
-  /** See Peer. */
   request<Name extends keyof AgentOperations>(
     name: Name,
     args: AgentOperations[Name]['args'],
@@ -118,7 +114,6 @@ export class Channel {
     return { id, answer };
   }
 
-  /** See Peer. */
   notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
     const frame = requestFrame(this.#nextId++, name, this.#paths?.request(name, args) ?? args);
     if (this.#closeReason === undefined) this.#stream.write(frame);

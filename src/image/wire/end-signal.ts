@@ -15,7 +15,6 @@ export class OwnSignal implements EndSignal {
   reason: unknown;
   readonly #listeners = new Set<() => void>();
 
-  /** Aborts for REASON and notifies all listeners. */
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;

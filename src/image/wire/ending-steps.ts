@@ -87,7 +87,6 @@ class Steps {
     this.#timers.add(timer);
   }
 
-  /** Stops all steps. */
   stop(): void {
     this.#stopped = true;
     for (const timer of this.#timers) clearTimeout(timer);

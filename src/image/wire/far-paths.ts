@@ -110,7 +110,6 @@ function moved(
   return map && map[to] + path.slice(map[from].length);
 }
 
-/** Returns VALUE of the member NAME, with CHANGE applied to each path in it. */
 function translate(value: unknown, change: (path: string) => string, name = ''): unknown {
   if (typeof value === 'string') return PATH_MEMBERS.has(name) ? change(value) : value;
   if (Array.isArray(value)) {

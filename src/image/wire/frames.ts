@@ -87,7 +87,6 @@ export class FrameReader {
   #headFill = 0;
   /** The incomplete frame; undefined before its length is complete. */
   #body: Buffer | undefined;
-  /** Number of octets of #body that have arrived. */
   #bodyFill = 0;
 
   /** Adds CHUNK and returns the complete messages. Throws when a frame is no valid message. */

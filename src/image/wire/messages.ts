@@ -11,7 +11,6 @@ interface Fallback {
   ability: string;
   /** The agent's substitute for it. */
   instead: string;
-  /** Names of the missing internals. */
   missing: string[];
 }
 
@@ -19,7 +18,6 @@ interface Fallback {
 export interface Lacking {
   /** Names of the abilities that are completely missing. */
   without: string[];
-  /** The abilities with a substitute. */
   fallbacks: Fallback[];
 }
 
@@ -36,7 +34,6 @@ export type ImageChange = { readonly [name: string]: unknown };
 
 /** A report on a running job. */
 export type JobReport =
-  /** The job changed the image. */
   | { kind: 'built'; job: number; built: ImageChange }
   /** The job, a replay, now evaluates its form at `index` or, with `probing`, tests the image after it. */
   | { kind: 'reached'; job: number; index: number; probing: boolean };

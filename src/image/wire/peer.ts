@@ -9,7 +9,6 @@ import type { AgentOperations } from './operations.ts';
 export interface Peer {
   /** True when the connection has ended, so that the peer cannot answer. */
   readonly dead: boolean;
-  /** The features of the image, as in Image. */
   readonly features: ReadonlySet<string>;
   /** Requests the operation `name` with `args`. Returns the id of the request, and a promise of the answer.
    *  With `follow`, the job waits until `take-written` takes its output. If the peer ends first, the answer

@@ -69,7 +69,6 @@ export interface Outside {
   pid: number;
   uptimeMs: number;
   residentOctets?: number;
-  /** True when a signal has stopped the process. */
   stopped?: boolean;
   /** True when the system denied the process the CPU while a status request waited for its answer. */
   starved?: boolean;

@@ -31,7 +31,6 @@ const MAX_LEVELS = 16;
 /** Maximum number of running calls from threads that work for no call. Their nesting is unknown, so they have
  *  a separate limit. */
 const MAX_THREAD_CALLS = 256;
-/** Maximum number of calls at the same time. */
 const MAX_CALLS = 1000;
 /** Maximum number of characters, as JSON, of the arguments of all running calls. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
@@ -99,7 +98,6 @@ export class CodeCalls {
     this.#jobs.set(id, [...(enclosingOperations() ?? []), operation]);
   }
 
-  /** Aborts the calls of the job ID, which has ended. */
   jobEnded(id: number): void {
     this.#jobs.delete(id);
     for (const { job, controller } of this.#running.values()) if (job === id) controller.abort();
