@@ -26,7 +26,6 @@ export const TOOL_CATALOG = new Catalog({
   tools: () => [...AGENT_Q_REGISTRY.tools(), ...(registered ? [] : announcedTools())],
 });
 
-/** Returns the built-in tools that are not in AGENT_Q_REGISTRY yet. */
 function announcedTools(): Tool[] {
   // These tools never run, so any existing root is good enough. The current directory may have been deleted.
   announced ??= assemble(readConfig(['--root', PACKAGE_FOLDER], process.env)).registry.tools();

@@ -11,7 +11,7 @@ export interface Announced {
   pid: number;
   /** The folder of its user's work, or the start of relative paths of its tools. */
   workspace: string;
-  /** The time at which the program began to listen, in seconds since 1970. */
+  /** The time when the program began to listen, in seconds since 1970. */
   started: number;
 }
 

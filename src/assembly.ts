@@ -443,7 +443,6 @@ function parseAllowed(text: string): StandingApproval {
   return rule;
 }
 
-/** Throws a UsageError when a rule has no effect on the tools of REGISTRY. */
 function checkAllowed({ tool: name, glob }: StandingApproval, registry: ToolRegistry): void {
   const tool = registry.getTool(name);
   if (tool === null) throw new UsageError(`--allow: ${registry.unknownTool(name)}`);

@@ -84,7 +84,6 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** Standing approvals from the start, as TOOL or TOOL:GLOB. */
     allow: all.get('allow') ?? [],
     answerSeconds: readSeconds('answer-time', '600', flags),
-    /** The client to set up or check. */
     client: flags.has('client') ? readChoice('client', CLIENT_NAMES, flags) : undefined,
     /** Whether to change the client's configuration for this user or for this project. */
     scope: readChoice('scope', SCOPES, flags),
@@ -102,9 +101,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** Age in days at which records are removed. */
     keepDays: readDays(flags.get('keep-days') ?? '90'),
     cache: cacheFolder(environment),
-    /** True when XDG_CACHE_HOME names that folder. */
+    /** True when XDG_CACHE_HOME names the folder `cache`. */
     cacheNamed: isAbsolute(environment['XDG_CACHE_HOME'] ?? ''),
-    /** True when --audit names the file of the audit log. */
     auditNamed,
     ...inState(stateFolder(environment), { auditNamed, audit: resolve(flags.get('audit') ?? '') }),
   });
@@ -152,9 +150,7 @@ export function inState(state: string, { auditNamed, audit }: { auditNamed: bool
      *  file. */
     state,
     audit: auditNamed ? audit : join(state, 'audit.jsonl'),
-    /** Folder of the evaluation histories of all workspaces. */
     histories: join(state, 'repl-history'),
-    /** Folder of the journals of images of all workspaces. */
     journals: join(state, 'journals'),
     /** Folder of the files with previews of approvals. */
     previews: join(state, 'previews'),
@@ -265,7 +261,7 @@ function readSwank(text = ''): { kind: 'swank' | 'slynk'; host: string; port: nu
   return { kind, host, port: Number(port) };
 }
 
-/** Host names that always mean this machine. */
+/** Host names of this machine. */
 const LOOPBACK = ['127.0.0.1', 'localhost'];
 
 /** Flags about an SBCL of this machine. */

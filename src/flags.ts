@@ -95,7 +95,7 @@ export function splitArguments(argv: readonly string[]): {
 
 /** By flag: the commands that accept it. All commands except install and uninstall accept the other flags. */
 const FLAG_COMMANDS: { readonly [flag: string]: readonly CommandName[] } = {
-  // Nothing on a command line that an agent can write approves anything.
+  // An agent can write the command lines of the other commands, so these must not approve anything.
   allow: ['serve', 'doctor', 'tools'],
   client: ['install', 'uninstall', 'doctor'],
   scope: ['install', 'uninstall'],

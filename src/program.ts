@@ -75,7 +75,6 @@ function checkImages({ command, images }: Config): void {
   );
 }
 
-/** Returns the help on the verb or the tool in CONFIG, or on everything. */
 function helpFor(config: Config): string {
   const [word, ...more] = config.operands;
   if (word === undefined) return helpText();
@@ -107,7 +106,6 @@ async function reportClient(client: ClientName, config: Config): Promise<number>
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }
 
-/** Removes the records of the workspace of CONFIG. */
 async function forget(config: Config): Promise<number> {
   const { forgetWorkspace } = await import('./records/expiry.ts');
   const removed = forgetWorkspace(config, config.root);
@@ -115,7 +113,6 @@ async function forget(config: Config): Promise<number> {
   return print(`${what} of ${config.root}.`);
 }
 
-/** Removes expired records, and the temporary folders of killed servers. */
 async function tidy(config: Config): Promise<void> {
   const { expireRecords } = await import('./records/expiry.ts');
   expireRecords(config, config.keepDays);
@@ -156,12 +153,10 @@ function checkedTrust(config: Config): true {
   );
 }
 
-/** Returns the command with which a client starts this program. */
 function launch(): Launch {
   return { node: process.execPath, args: [join(PACKAGE_FOLDER, 'dist', SCRIPT_NAME)] };
 }
 
-/** Runs a command that may need an image. */
 async function runWithImage(
   { config: usable, notices, remarks }: UsableFolders,
   options: ProgramOptions,

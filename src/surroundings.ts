@@ -4,7 +4,6 @@
 /** Versions of Node with all functions that the program uses, as a phrase. */
 const NEEDED = '20.19, 22.2 or newer';
 
-/** True when VERSION of Node has all functions that the program uses. */
 function isNewEnough(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return (major === 20 && minor >= 19) || (major === 22 && minor >= 2) || major > 22;

@@ -28,7 +28,6 @@ const EFFECTS: Record<SafetyLevel, Effects> = {
   dangerous: { destructive: true, idempotent: false, openWorld: false },
 };
 
-/** Returns the hints of a tool that differ from MCP_DEFAULTS. */
 function hintsOf({ safetyLevel, effects }: ToolMetadata): Partial<Hints> {
   const { destructive, idempotent, openWorld } = { ...EFFECTS[safetyLevel], ...effects };
   // In MCP, destructiveHint and idempotentHint mean nothing for a read-only tool.

@@ -20,10 +20,8 @@ import { reportText } from './report.ts';
 import { checkFolders, checkLibraries, checkSandbox, checkServing, clientConfigurations } from './set-up.ts';
 import { failureOf, type StepResult, type Trial, tryImage } from './trial.ts';
 
-/** Advice for an image that does not work. */
 const WHAT_TO_DO = `Do what the answer above says, if it names a step. Else please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of ${TESTED_VERSIONS}.`;
 
-/** Inputs of the doctor besides the configuration. */
 interface Surroundings {
   version: string;
   issues: string;

@@ -19,7 +19,6 @@ const FILE = `(defpackage "LIVE-LISP-DOCTOR" (:use "COMMON-LISP"))
 (defun failing (x) (error "Failed with ~A, as the doctor wants." x))
 `;
 
-/** Time limit, in seconds, of the endless loop in the trial. */
 const LOOP_SECONDS = 0.5;
 
 /** A call of a tool, and a pattern for the text of its answer. */

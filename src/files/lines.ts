@@ -9,7 +9,6 @@ import { binaryKind, decode, type FileText, type LineEnds, lineEnds, linesOf } f
 export const WHOLE_FILE_LIMIT = 16 * 1024 * 1024;
 /** Number of bytes to read of a larger file, from the first line of the range on. */
 const WINDOW = 256 * 1024;
-/** Maximum number of bytes per read. */
 const CHUNK = 1024 * 1024;
 
 /** Lines of a file from the 1-based line `first` on, and properties of the whole file. */
@@ -20,7 +19,6 @@ export interface Excerpt extends Omit<FileText, 'text'> {
   total: number | undefined;
   bytes: number;
   ends: LineEnds;
-  /** True when the last line has a line end. */
   endsWithNewline: boolean;
 }
 

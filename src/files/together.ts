@@ -37,13 +37,11 @@ interface Replacement {
 }
 
 interface OpenReplacement extends Replacement, WriteTarget {
-  /** Name of the file in its directory. */
   base: string;
 }
 
 /** A replacement after step 1. Both names are of files in its directory. */
 interface Prepared extends OpenReplacement {
-  /** Name of the file with the new content. */
   temporary: string;
   /** Second name of the old content; '' for a new file. */
   old: string;

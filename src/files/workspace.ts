@@ -287,7 +287,6 @@ export class Workspace {
     );
   }
 
-  /** Notifies the editors that the file at REAL was changed. */
   noteChanged(real: string): void {
     this.#editors?.changed(real);
   }

@@ -36,7 +36,6 @@ export interface Image {
     args: Operations[Name]['args'],
     options?: CallOptions,
   ): Promise<Reply<Name>>;
-  /** The calls that are running or waiting. */
   readonly jobs: Jobs;
   /** The symbols in *FEATURES* as of the last answer; empty before. A keyword is written without its colon,
    *  any other symbol as PACKAGE::NAME. */
@@ -45,7 +44,6 @@ export interface Image {
   status(): Promise<ImageStatus>;
   /** Returns the notices since the last answer, oldest first, and forgets them. */
   takeNotices(): ImageNotice[];
-  /** True when an image runs or is being started. */
   readonly running: boolean;
   /** The systems and files loaded by calls, without duplicates, in the order of their first loads. Empty for
    *  an image that somebody else runs. */
@@ -71,7 +69,6 @@ export interface Stake {
   replay: boolean;
   /** Names of variables whose values a rebuild does not restore. */
   values: readonly string[];
-  /** Number of running and waiting calls. */
   calls: number;
 }
 

@@ -70,7 +70,6 @@ function configFolder(context: InstallContext): string {
   return clientFolder(context, 'XDG_CONFIG_HOME', join(context.home, '.config'));
 }
 
-/** Returns the folder for the configuration of desktop programs. */
 function applicationFolder(context: InstallContext): string {
   return context.platform === 'darwin'
     ? join(context.home, 'Library', 'Application Support')

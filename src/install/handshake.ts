@@ -9,7 +9,6 @@ import { startProgram } from './program.ts';
 const ANSWER_MS = 30_000;
 /** Time limit, in milliseconds, for the exit of a server after the end of its stdin. */
 const END_MS = 5000;
-/** Maximum number of characters of the server's stderr to show. */
 const STDERR_LIMIT = 500;
 
 /** A phrase with the server's name, version and number of tools, or the reason of a failure. */

@@ -151,7 +151,6 @@ function checkStays({ args: [script = ''] }: Launch): void {
   );
 }
 
-/** Throws a SetupError when install did not write the entry. */
 function checkOurs({ setting, state }: CurrentSetting): void {
   if (state.standing !== 'foreign') return;
   const line = shellLine(commandLine(state.found)) || 'no command';

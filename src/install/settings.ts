@@ -15,7 +15,7 @@ export interface Launch {
 export type Setting = {
   file: string;
   format: 'jsonc' | 'toml';
-  /** The keys that lead to the setting. */
+  /** The keys on the way to the setting in the file's data. */
   path: readonly string[];
 } & (
   | { kind: 'entry'; entry: (launch: Launch) => Data }

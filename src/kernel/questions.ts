@@ -45,7 +45,6 @@ export function pendingQuestion(
 
 export class OpenQuestions {
   readonly #open = new Map<string, OpenEntry>();
-  /** Number of seconds for a human's answer. */
   readonly seconds: number;
 
   constructor(seconds: number) {
@@ -78,7 +77,6 @@ export class OpenQuestions {
     return this.#open.has(id);
   }
 
-  /** Closes all questions at the end of the server. */
   endAll(): void {
     for (const id of [...this.#open.keys()]) this.#end(id, SERVER_ENDS);
   }

@@ -19,7 +19,7 @@ export class ToolRegistry {
   readonly #listeners = new Set<() => void>();
   #revision = 0;
 
-  /** RESERVED are additional names forbidden for tools of an image. */
+  /** RESERVED are additional names that tools of an image may not have. */
   constructor(reserved: readonly string[] = []) {
     const isTaken = (name: string) =>
       this.#tools.has(name) || this.#uncounted.has(name) || reserved.includes(name);

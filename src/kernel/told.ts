@@ -14,7 +14,6 @@ export class Told {
     return false;
   }
 
-  /** Forgets the last text about SUBJECT. */
   forget(subject: string): void {
     this.#texts.delete(subject);
   }

@@ -21,7 +21,6 @@ export type SafetyLevel = (typeof SAFETY_LEVELS)[number];
 export interface Effects {
   /** The call can change or remove something, not only add. */
   destructive: boolean;
-  /** Repeating the same call has no further effect. */
   idempotent: boolean;
   /** The call can reach beyond the image and the workspace. */
   openWorld: boolean;

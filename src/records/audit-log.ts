@@ -23,7 +23,6 @@ const STRING_LIMIT = 2000;
 interface BeginLine extends Omit<AuditedCall, 'args'> {
   id: string;
   time: string;
-  /** Root of the server's workspace. */
   root: string;
   /** Name of the image for the call, if the server has several. */
   image?: string;
@@ -108,7 +107,6 @@ export class AuditLog implements AuditTrail {
     };
   }
 
-  /** Returns the calls of this workspace in the log, newest first. */
   *newestFirst(): Generator<AuditRecord> {
     const ends = new Map<string, AuditedEnd>();
     for (const text of this.#lines.newestFirst()) {

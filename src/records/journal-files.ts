@@ -12,7 +12,6 @@ import { workspaceDigest } from './folder.ts';
 import { LineFile } from './lines.ts';
 import { lineShapeOf, parseLine } from './shorten.ts';
 
-/** Maximum number of journals of ended servers for a workspace. */
 const JOURNAL_LIMIT = 5;
 const WORKSPACE_LIMIT = 100;
 const ENTRIES_LIMIT = 64 * 1024 * 1024;
@@ -110,7 +109,6 @@ export class JournalFiles implements JournalStore {
     return join(this.#folder, `${digest}.gz`);
   }
 
-  /** Names of the folders of this workspace's ended servers, oldest first. */
   #endedServers(): string[] {
     return namesInFolder(this.#workspace)
       .filter((name) => !isRunning(Number(/^\d{17}-(\d+)$/.exec(name)?.[1])))

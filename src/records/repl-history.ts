@@ -15,7 +15,6 @@ const TEXT_LIMIT = 4000;
 const MEMORY_LIMIT = 200;
 
 export interface Evaluation {
-  /** ISO time when the evaluation ended. */
   time: string;
   /** Id of the server that requested the evaluation; absent in records of older versions. */
   server?: string;

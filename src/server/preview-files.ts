@@ -59,7 +59,6 @@ export class PreviewFiles {
     return { path, remove: close };
   }
 
-  /** Removes the files of killed servers. */
   #removeOld(): void {
     for (const name of readdirSync(this.#folder).filter((each) => NAME.test(each))) {
       const path = join(this.#folder, name);

@@ -14,7 +14,6 @@ const MAX_PAGES = 6;
 export interface Pages {
   /** The messages, one for each page. All but the last offer to show the next. */
   pages: string[];
-  /** True when the pages contain the whole preview. */
   whole: boolean;
 }
 

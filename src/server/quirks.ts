@@ -13,10 +13,10 @@ import type { Room } from './room.ts';
 interface Quirk {
   /** The beginning of the client's name for itself. */
   client: string;
-  /** Version of the client with the reason. */
+  /** The client's version in which the reason was observed. */
   seenIn: string;
   reason: string;
-  /** Returns the result to send instead of RESULT. */
+  /** Returns the result to send instead of `result`. */
   adapt?: (result: CallToolResult) => CallToolResult;
   /** The client's space for a question in the smallest usual terminal, 80 columns by 24 rows. */
   room?: Room;

@@ -199,7 +199,6 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** True for a notification with a part of a call's output. */
 function hasOutput({ params }: JSONRPCNotification): boolean {
   return params?._meta?.[OUTPUT_KEY] !== undefined;
 }

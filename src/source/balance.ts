@@ -8,7 +8,6 @@ export interface Imbalance {
   /** 'open': a list is not closed. 'string': a string or |symbol| is not closed. 'closed': a `)` closes
    *  nothing. */
   kind: 'open' | 'string' | 'closed';
-  /** The line in which the top-level form or the string begins. */
   began: number;
   /** The line whose indentation shows that a parenthesis is missing or surplus. */
   line: number;
@@ -26,7 +25,6 @@ interface Repair {
   text: string;
 }
 
-/** An unbalanced top-level form, up to the start of the next one. */
 interface Region {
   /** Elements of the region; empty when there are too many to search for a repair. */
   parts: readonly Element[];

@@ -284,5 +284,4 @@ function hasAtomOverLines(form: Form): boolean {
   return [...formsWithin(form)].some((inner) => inner.mark === 'atom' && inner.text.includes('\n'));
 }
 
-/** Maximum length of a line of a new call. */
 const LINE_WIDTH = 100;

@@ -22,11 +22,9 @@ export interface CallMention {
   top: number;
   args?: Argument[];
   how?: Mentioned;
-  /** The form of a call in code, and its elements. */
   call?: { form: Form; elements: readonly Form[] };
 }
 
-/** Common Lisp operators that bind local functions and macros. */
 const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
 
 /** A function or macro to find the mentions of. `(setf (NAME ...) value)` mentions a macro NAME, but for a

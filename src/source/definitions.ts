@@ -77,7 +77,7 @@ export interface NamingForm extends Extent {
   /** The `method` of the form's Head; '' when the form has no Head. */
   method: string;
   written: string;
-  /** The package that is current where the form is read. */
+  /** The package that is current at the form. */
   home: string;
   /** The beginning of the form: operator, name, and for a method qualifiers and specializers. */
   head: string;

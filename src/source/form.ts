@@ -42,7 +42,6 @@ export class Form {
   lead: number | undefined;
   /** The list that contains this form, or the form of the prefix before it. */
   parent: Form | undefined;
-  /** Index in the elements of the list `parent`. */
   index = 0;
   /** Prefixes before the form, the outermost first. Empty in a reading under features. */
   marks: readonly string[] = NONE;
@@ -91,7 +90,6 @@ export class Form {
     return this.#name;
   }
 
-  /** Whether the form is written in parentheses: a list or a vector. */
   get isList(): boolean {
     return this.mark === '(' || this.mark === '#(';
   }

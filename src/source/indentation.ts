@@ -18,7 +18,7 @@ export interface Element {
 /** Columns in a list, as a linked list with the latest first. */
 type Columns = { readonly column: number; readonly before: Columns } | undefined;
 
-/** An open list. `around` is the list that contains it. */
+/** An open list. `around` is the list outside of it. */
 interface Open {
   readonly paren: number;
   /** Whether the first element of the list is an atom, as in a call. */

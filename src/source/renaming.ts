@@ -14,13 +14,12 @@ import { treeOf } from './tree.ts';
 export interface Task {
   renamings: readonly Renaming[];
   packages: Packages;
-  /** Returns the current package at an index of the text. */
   packageAt: (index: number) => string;
   /** By symbol name: the functions, classes and structures that take the keyword of that name. */
   takers: ReadonlyMap<string, Takers>;
   /** Whether to rename the keyword of a parameter together with the parameter. */
   keywords: boolean;
-  /** Whether to rename in comments and in the text of strings. */
+  /** Whether to rename in comments and strings. */
   prose: boolean;
 }
 
@@ -28,7 +27,6 @@ export interface RenameEdit {
   start: number;
   end: number;
   text: string;
-  /** The old name of the renamed symbol. */
   from: string;
   /** What the edit replaces: the symbol itself; a string, keyword or other symbol with its name ('name'); the
    *  keyword of a parameter or slot; or a mention in a comment or string ('prose'). */
@@ -229,12 +227,10 @@ function isCall({ first }: Form): boolean {
   return first !== undefined && first.bare !== '' && !isPlainName(first);
 }
 
-/** True when PART is a string, a keyword or an uninterned symbol. */
 function isPlainName(part: Form): boolean {
   return part.isString || (part.bare !== '' && /^#?:/.test(part.text));
 }
 
-/** Common Lisp operators that take a FORMAT control string. */
 const FORMATTING = new Set(
   (
     'BREAK CERROR ERROR FORMAT FORMATTER INVALID-METHOD-ERROR METHOD-COMBINATION-ERROR SIGNAL WARN Y-OR-N-P ' +

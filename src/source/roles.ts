@@ -109,7 +109,7 @@ function isDesignator(part: Form, { name, packages }: SoughtName): boolean {
   return home !== undefined && (packages === undefined || packages.has(home.designated ?? ''));
 }
 
-/** Maximum number of steps to look at. */
+/** Maximum number of lists around a symbol to examine. */
 const STEPS = 50;
 
 /** Returns the lists around PART, the innermost first. A quoted form counts as the list (QUOTE FORM). */

@@ -72,7 +72,6 @@ function parts(lists: readonly Form[], forms: (part: Form) => Form[]): Parts {
   return new Map(lists.filter((list) => list.resolved.kind === 'cons').map((list) => [list, forms(list)]));
 }
 
-/** Returns no forms, for lists without evaluated parts. */
 function nothing(): Form[] {
   return [];
 }

@@ -15,7 +15,6 @@ const BEFORE = 100;
 /** The text of a source file. Finds the starts of its lines once, so that later conversions are fast. */
 export class SourceText {
   readonly text: string;
-  /** The file's name, if the text is from a file. */
   readonly file: string | undefined;
   /** Start of each line, as a UTF-16 index. */
   readonly #starts: readonly number[];

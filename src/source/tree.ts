@@ -167,7 +167,6 @@ class Numbers {
   }
 }
 
-/** The kinds of the tokens read so far, by code. */
 const KINDS: string[] = [];
 const CODES = new Map<string, number>();
 

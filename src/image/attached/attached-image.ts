@@ -33,7 +33,6 @@ export interface AttachedOptions {
   times?: Times;
   /** Folders that ASDF also searches, with their subfolders, while a call runs. */
   trees?: readonly string[];
-  /** Calls a tool for code in the image. */
   callTool?: Upcalls['callTool'];
   tools?: ImageTools;
   /** Receives each reply before the caller does. */
@@ -63,7 +62,6 @@ export class AttachedImage implements Image {
   #closed = false;
   /** The latest image found, even if it accepts no more connections. */
   #served: Served | undefined;
-  /** The image to which the last call was sent. */
   #used: Served | undefined;
   /** The reasons for lost connections that no notice has reported yet, oldest first. */
   readonly #losses: string[] = [];

@@ -29,7 +29,6 @@ export class SwankError extends Error {
 /** Maximum number of octets of a message. The largest usual message has the indentation of all macros. */
 const MESSAGE_LIMIT = 4 * 1024 * 1024;
 const HEAD = 6;
-/** Maximum nesting of lists in a message. */
 const DEPTH_LIMIT = 100;
 
 /** Connects to the Swank at an address, and passes WORK a function that evaluates a form there. Closes the

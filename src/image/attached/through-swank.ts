@@ -228,7 +228,6 @@ export class ThroughSwank {
 /** Matches the last line from the loading thread. */
 const OUTCOME = new RegExp(`^(${SERVES}|${FAILED}) ?([\\s\\S]*)\\n$`, 'm');
 
-/** The names of the two servers, for people. */
 const NAMES = { swank: 'Swank', slynk: 'Slynk' } as const;
 
 /** Returns the address in the syntax of --image. */
@@ -281,7 +280,6 @@ function loadForm(line: string, output: string): string {
   cl:t)`;
 }
 
-/** Returns a form whose value is the pathname of the file PATH. */
 function pathForm(path: string): string {
   return `(sb-ext:parse-native-namestring ${stringForm(path)})`;
 }
@@ -296,7 +294,6 @@ function stringForm(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`;
 }
 
-/** Returns TEXT from the other side as one short line. */
 function shown(text: string): string {
   const line = text.replace(/[\s\p{C}\p{Z}]+/gu, ' ').trim();
   return line.length > 300 ? `${line.slice(0, 300)} ...` : line;

@@ -33,7 +33,6 @@ interface ChoiceOptions {
   keptOwnBy: string | undefined;
   /** Returns a new image that the server itself runs. */
   makeOwn: () => SbclImage;
-  /** Options for an image that somebody else runs. */
   attached: Omit<AttachedOptions, 'find'>;
   /** Finds the image when --image gives a Swank or a command instead of a name. */
   findByAddress?: (() => Promise<Served>) | undefined;
@@ -63,7 +62,6 @@ export class ChosenImage implements Image, RestartableImage {
   #isDecided: boolean;
   #starting: Promise<void> | undefined;
   #closed = false;
-  /** Additional images that have not ended. */
   readonly #beside = new Set<SbclImage>();
   readonly #besideQueue = new Queue(BESIDE_LIMIT);
   readonly #notices = new Notices<ImageNotice>();
@@ -262,7 +260,6 @@ export class ChosenImage implements Image, RestartableImage {
     this.#options.attached.tools?.clear();
   }
 
-  /** Returns the images of the workspace that accept connections. */
   async #fitting(): Promise<ServedImageList> {
     const { folder, root, isTooWide } = this.#options;
     const { images, ...refusal } = servedImages(folder);

@@ -88,7 +88,6 @@ export class SbclImage implements Image, RestartableImage {
     this.call = this.#calls.call.bind(this.#calls);
   }
 
-  /** Returns the interface through which calls use this image. */
   #host(): CallHost {
     return {
       limitMs: this.#options.limitMs,

@@ -10,7 +10,6 @@ import { isOwnFile, makeOwnFolder } from '../../own.ts';
 import type { ProcessCommand } from './command.ts';
 
 export interface AgentOptions {
-  /** Folder of the agent's Lisp source. */
   lispFolder: string;
   cacheFolder: string;
   /** Workspace root, the working directory of SBCL. */

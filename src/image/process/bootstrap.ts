@@ -26,7 +26,6 @@ const LAST_CHARACTERS = 1000;
 
 /** The data for the SBCL that answers, and the callbacks for other outcomes. */
 export interface BootstrapPlan {
-  /** Returns the forms that make the SBCL an image. */
   forms(): string;
   /** Returns the reason why an SBCL with `facts` cannot be used; undefined when it can. */
   refusal(facts: SbclFacts): string | undefined;
@@ -54,7 +53,6 @@ export class Bootstrap {
   #stderr = '';
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
-  /** True while the SBCL compiles the agent. */
   compiling = false;
 
   /** Sends OPENING to PROCESS, whose standard streams are pipes, and then follows PLAN. */
@@ -73,7 +71,6 @@ export class Bootstrap {
     this.#restartTimer();
   }
 
-  /** The last lines from the command's stderr. */
   get lastLines(): string[] {
     const lines = this.#stderr.split(/\r?\n|\r/).map((line) => line.trim());
     return lines.filter((line) => line !== '').slice(-LAST_LINES);
@@ -157,7 +154,6 @@ export class Bootstrap {
     this.#plan.failed(problem, remedy);
   }
 
-  /** Starts the time limit for the next output of the command. */
   #restartTimer(): void {
     clearTimeout(this.#timer);
     if (this.#stopped) return;

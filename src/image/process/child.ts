@@ -162,7 +162,6 @@ export class Child implements Peer {
     return this.#bootstrap?.lastLines ?? [];
   }
 
-  /** True while an SBCL elsewhere compiles the agent. */
   get compiling(): boolean {
     return this.#bootstrap?.compiling === true;
   }

@@ -23,7 +23,6 @@ export interface CommandSandbox {
   /** Returns the command that runs `command` in a sandbox with write access to the cache. Only the
    *  compilation of the agent and the saving of a core need this. */
   lockInCompiler(command: ProcessCommand): Promise<ProcessCommand>;
-  /** Checks that an image can run in the sandbox here. */
   check(): Promise<void>;
 }
 

@@ -15,7 +15,6 @@ import { whyUnsupported } from './sbcl-versions.ts';
 export interface ImageCommand {
   /** Name of the image in texts and in --map. */
   name: string;
-  /** The program and its arguments. */
   words: readonly string[];
   /** Folders of this machine, with their names where the image runs. */
   maps: readonly PathMap[];

@@ -71,7 +71,6 @@ export class Lifetime {
   readonly #startPolicy: StartPolicy;
   #failedTrial: Child | undefined;
   #ready: Promise<Child> | undefined;
-  /** The latest process, even if it has ended. */
   child: Child | undefined;
   #prepared: Child | undefined;
   #pulse: Pulse | undefined;
@@ -117,7 +116,6 @@ export class Lifetime {
     return this.#startPolicy.reasons;
   }
 
-  /** Records that the image has answered a call. */
   answered(): void {
     this.#startPolicy.noteAnswered();
   }
@@ -138,7 +136,6 @@ export class Lifetime {
     return this.#compiler !== undefined || this.child?.compiling === true;
   }
 
-  /** True when PEER has been made ready for calls. */
   isPrepared(peer: Peer): boolean {
     return peer === this.#prepared;
   }
@@ -161,7 +158,6 @@ export class Lifetime {
     return this.child?.cpuDenialMeter() ?? (() => 0);
   }
 
-  /** The process that is ready for calls, if any. */
   get current(): Child | undefined {
     const child = this.child;
     const ready = child !== undefined && child === this.#prepared && !child.dying && !child.dead;

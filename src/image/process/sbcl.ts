@@ -39,7 +39,6 @@ export function findSbcl(
   );
 }
 
-/** Returns the executable sbcl files in PLACES, in the same order. */
 function placesWith(places: readonly SbclPlace[]): string[] {
   return places.map(({ folder }) => join(folder, 'sbcl')).filter(isExecutable);
 }

@@ -12,7 +12,6 @@ interface CpuTimes {
 }
 
 interface Thread extends CpuTimes {
-  /** True when the thread runs or waits for a CPU now. */
   ready: boolean;
 }
 

@@ -29,7 +29,6 @@ export class LoadedFileReader {
     return found?.octets;
   }
 
-  /** Returns the digests of FILES. Leaves out unreadable ones. */
   async digestsOf(files: readonly string[]): Promise<Digests> {
     const digests: { [file: string]: string } = {};
     for (const file of files) {

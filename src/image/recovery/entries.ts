@@ -30,7 +30,6 @@ export interface FileEntry {
   restarts?: readonly string[];
 }
 
-/** A load of some forms of a file. */
 interface FormsEntry {
   kind: 'forms';
   path: string;
@@ -41,7 +40,6 @@ interface FormsEntry {
   whole?: string;
   /** For each form of the file, its earlier number in the file, or null for a loaded form. */
   numbers: readonly (number | null)[];
-  /** See FileEntry. */
   partial?: boolean;
   cut?: boolean;
 }
@@ -50,7 +48,6 @@ interface FormsEntry {
 export interface SystemEntry {
   kind: 'system';
   name: string;
-  /** See FormEntry. */
   restarts?: readonly string[];
   files?: Digests;
 }
@@ -75,7 +72,6 @@ export interface JournalStore {
   clear(): void;
   keep(digest: string, content: Buffer): void;
   content(digest: string): Buffer | undefined;
-  /** Returns the journal of the previous server in this workspace, if any. */
   previous(): OldJournal | undefined;
 }
 

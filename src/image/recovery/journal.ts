@@ -16,7 +16,6 @@ export class Journal {
   #characters = 0;
   readonly #notes: JournalNote[] = [];
   #full = false;
-  /** True when the entries include those of the previous server. */
   #hasPrevious = false;
   #storeFailed = false;
 
@@ -28,12 +27,10 @@ export class Journal {
     this.files = files;
   }
 
-  /** True when a lost image will be rebuilt. */
   get isEnabled(): boolean {
     return this.#store !== undefined;
   }
 
-  /** The entries that built the image, in order. */
   get entries(): readonly JournalEntry[] {
     return this.#entries;
   }

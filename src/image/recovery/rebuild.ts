@@ -38,7 +38,6 @@ export class Rebuild {
     return { ...this.#result, failed, milliseconds: performance.now() - this.#startedAt };
   }
 
-  /** The progress so far, as a phrase for a person. */
   get progress(): string {
     return `building the lost image again: ${this.#done} of ${this.#total}`;
   }
@@ -101,7 +100,6 @@ export class Rebuild {
     }
   }
 
-  /** True when the time for the whole rebuild is over. */
   get #timeIsUp(): boolean {
     return performance.now() - this.#startedAt >= this.#times.rebuild;
   }

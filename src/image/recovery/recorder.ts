@@ -22,7 +22,6 @@ import { addForm, addName, emptyContents, type ImageContents } from './report.ts
  *  time. */
 const JOB_LIMIT = 1000;
 
-/** Receives the answer of an operation, and the id of its job. */
 type AnswerRecorder = (job: number, answer: Answer) => void;
 
 export class Recorder {

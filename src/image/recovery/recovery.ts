@@ -65,22 +65,18 @@ export class Recovery {
     return this.#losses;
   }
 
-  /** Progress of the running rebuild, as a phrase for a person. */
   get progress(): string | undefined {
     return this.#rebuild?.progress;
   }
 
-  /** True when the next image is to be rebuilt from the journal. */
   get isRebuildWanted(): boolean {
     return this.#losses.length > 0 && this.journal.entries.length > 0;
   }
 
-  /** Records that a call is about to use the image. */
   noteUse(): void {
     this.#life.used = true;
   }
 
-  /** Records that a call has ended while the image still lives. */
   noteSurvivedCall(): void {
     this.#life.survivedCall = true;
   }

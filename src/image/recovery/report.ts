@@ -82,7 +82,7 @@ export interface LossReport {
   held: ImageContents;
   /** True when this server rebuilds lost images. */
   replay: boolean;
-  /** Result of the rebuild; absent when there was nothing to rebuild. */
+  /** Absent when there was nothing to rebuild. */
   rebuilt?: Rebuilt;
   /** Number of lines of the previous server's journal that could not be read. */
   damaged?: number;
@@ -95,7 +95,6 @@ export interface LossReport {
 
 /** Maximum number of names to keep of each kind. */
 const NAME_LIMIT = 1000;
-/** Maximum number of beginnings of forms to keep of each kind. */
 const BEGINNING_LIMIT = 5;
 
 const NAME_KINDS = ['systems', 'files', 'tools', 'variables'] as const;

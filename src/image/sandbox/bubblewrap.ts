@@ -49,7 +49,6 @@ export function unknownProcessor(): Obstacle {
   };
 }
 
-/** The result of a trial run of bubblewrap. */
 interface Trial {
   /** The exit code; null when a signal ended the trial. */
   code: number | null;

@@ -46,7 +46,6 @@ export class Placeholders {
     }
   }
 
-  /** Writes the note that this server needs the folder PATH, if possible. */
   #note(path: string): void {
     const note = this.#noteOf(path);
     try {

@@ -129,7 +129,6 @@ export class Sandbox implements CommandSandbox {
     this.#placeholders = new Placeholders(join(stateFolder, 'placeholders'));
   }
 
-  /** The folders in which sandboxed code can write, for answers to the user. */
   get writable(): readonly string[] {
     return [...new Set([...this.#workspace, ...this.#areas])];
   }

@@ -47,14 +47,12 @@ export interface CallHost {
   /** Called after a call from outside the image has ended with `reply`, if the image of `peer` still
    *  lives. */
   afterCall(peer: Peer, reply: Reply<OperationName>): void;
-  /** Receives REPLY before the caller does. */
+  /** Receives `reply` before the caller does. */
   onReply?(reply: Reply<OperationName>): Promise<void>;
-  /** Stores `notice` for the next answer. */
   notify(notice: CallNotice): void;
 }
 
 const MAX_EVALUATIONS = 8;
-/** Maximum number of other calls, which only read, at the same time. */
 const MAX_LOOKUPS = 32;
 
 type OperationName = keyof Operations;

@@ -28,7 +28,6 @@ export class HeldCalls<Rendered> {
   readonly seconds: number;
   readonly #calls = new Map<number, HeldCall<Rendered>>();
   #highestReported = 0;
-  /** The highest number of an error that was lost with its image. */
   #highestLost = 0;
 
   constructor(seconds: number) {

@@ -81,7 +81,6 @@ export class Job {
     return () => client.removeEventListener('abort', abort);
   }
 
-  /** Records how the call ended. */
   end(end: JobEnd): void {
     this.#end = end;
     for (const resolve of this.#waiters) resolve(end);
@@ -135,7 +134,6 @@ export class Jobs {
     return [...this.#jobs.values()];
   }
 
-  /** Returns the jobs of `list`, and then those of additional images. */
   listAll(): Job[] {
     return [this, ...this.#beside].flatMap((jobs) => jobs.list());
   }

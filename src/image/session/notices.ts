@@ -8,7 +8,6 @@ import type { Output } from '../wire/operations.ts';
 export type CallNotice =
   /** The process has written `text` to its standard streams, not through the agent. */
   | { kind: 'raw'; text: string }
-  /** Threads that work for no call have written `output`. */
   | { kind: 'background'; output: Output }
   /** Others have changed the image that this server shares with them. */
   | { kind: 'changes'; changes: Changes }
@@ -20,7 +19,6 @@ export type CallNotice =
   | { kind: 'session renewed' }
   /** The thread with this name holds the compiler's lock without running. */
   | { kind: 'compiler held'; thread: string }
-  /** `count` earlier notices were dropped. */
   | { kind: 'forgotten'; count: number };
 
 /** Maximum number of stored notices. The oldest are dropped first. */

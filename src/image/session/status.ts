@@ -40,13 +40,11 @@ export interface ImageStatus {
   silentMs?: number;
   /** Milliseconds without reaction after which the image counts as frozen. */
   frozenMs?: number;
-  /** The latest status from the agent. */
   agent?: AgentStatus;
   /** Milliseconds since this status arrived. */
   agentMsAgo?: number;
   /** The reason why the image could not be started or was lost. */
   why?: string;
-  /** Progress of a rebuild, as a phrase. */
   building?: string;
   /** Result of the last probe, a test that the image works, and the milliseconds since its end. */
   probe?: { works: boolean; msAgo: number };
@@ -54,7 +52,6 @@ export interface ImageStatus {
   corrupted?: string;
   /** True when a command starts the image, perhaps on another machine. */
   elsewhere?: true;
-  /** True when somebody else runs the image. */
   attached?: true;
   /** The image of somebody else, once it was found. */
   served?: Served;
@@ -66,9 +63,7 @@ export interface ImageStatus {
   plainBecause?: readonly string[];
 }
 
-/** Data on an image's process and its start. */
 interface Life {
-  /** True when the image runs or is being started. */
   readonly running: boolean;
   /** True when the image is ready for calls. */
   readonly prepared: boolean;
@@ -86,12 +81,10 @@ interface Life {
   readonly failure: string | undefined;
   /** The agent's greeting, if there was one. */
   readonly hello?: Lacking | undefined;
-  /** SBCL's warning that its memory may be corrupted. */
   readonly corrupted?: string | undefined;
   readonly plainBecause?: readonly string[];
   /** True when a command starts the image, perhaps on another machine. */
   readonly elsewhere?: true | undefined;
-  /** True when somebody else runs the image. */
   readonly attached?: true;
   /** The image of somebody else, once it was found. */
   readonly served?: Served | undefined;
@@ -99,11 +92,9 @@ interface Life {
   stopped?(): boolean;
 }
 
-/** The losses of images, and the rebuild of the last one. */
 interface Losses {
   /** The reasons for losses that no answer has reported yet, oldest first. */
   readonly unreported: readonly string[];
-  /** Progress of the running rebuild, as a phrase. */
   readonly progress?: string | undefined;
 }
 

@@ -3,7 +3,7 @@
 /** The part of AbortSignal that calls need. Every AbortSignal is an EndSignal. */
 export interface EndSignal {
   readonly aborted: boolean;
-  /** The reason, once the signal has aborted. */
+  /** The reason, after the signal has aborted. */
   readonly reason: unknown;
   addEventListener(type: 'abort', listener: () => void, options?: { once: boolean }): void;
   removeEventListener(type: 'abort', listener: () => void): void;

@@ -92,7 +92,6 @@ class Steps {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  /** Begins the steps for REASON, unless they have begun. */
   start(reason: Reason): void {
     if (this.#started) return;
     this.#started = true;

@@ -22,13 +22,11 @@ export interface Interrupted extends InterruptedMember {
 export interface Interruption extends Interrupted {
   /** Milliseconds for which the call had run or, if it never ran, had waited. */
   afterMs: number;
-  /** True when somebody else runs the image. */
   attached?: true;
   /** True for an image that was made for the call and ends with it. */
   fresh?: true;
 }
 
-/** Endings without a duration. */
 type UntimedEnding =
   | { kind: 'done' }
   | { kind: 'condition'; condition: Condition }

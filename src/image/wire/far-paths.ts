@@ -75,7 +75,7 @@ export class FarPaths {
     return translate(message, (path) => this.here(path)) as Message;
   }
 
-  /** Returns the path in the image for PATH, a path of this machine. */
+  /** Returns the path in the image of PATH on this machine. */
   there(path: string): string {
     const prefix = `${this.#name}:`;
     if (path.startsWith(`${prefix}/`)) return path.slice(prefix.length);
@@ -88,7 +88,7 @@ export class FarPaths {
     return path;
   }
 
-  /** Returns the path on this machine for PATH, a path in the image. */
+  /** Returns the path on this machine of PATH in the image. */
   here(path: string): string {
     if (!/^\/./.test(path)) return path;
     // A path with `..` could leave the folder of the map, and so give code there other files of this machine.

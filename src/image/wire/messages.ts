@@ -14,7 +14,7 @@ interface Fallback {
   missing: string[];
 }
 
-/** What the agent cannot do on this SBCL. */
+/** The missing abilities of the agent on this SBCL. */
 export interface Lacking {
   /** Names of the abilities that are completely missing. */
   without: string[];
@@ -52,7 +52,6 @@ export type Upcall =
       /** Package of the code; undefined for CL-USER. */
       home: string | undefined;
     }
-  /** Register a tool that code in the image has defined. */
   | { kind: 'register'; call: number; definition: unknown; registration: unknown }
   /** Abort a call, because the code no longer waits for it. */
   | { kind: 'left'; call: number };
@@ -87,7 +86,6 @@ export type AgentMessage =
   | Upcall
   /** A mistake in the server or the agent. */
   | { kind: 'fault'; fault: string }
-  /** The current symbols in *FEATURES*. */
   | { kind: 'features'; features: string[] }
   /** A part of the answer to the request `id`, sent before the answer. */
   | { kind: 'part'; id: number; part: unknown }

@@ -5,7 +5,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { CallError } from '../../errors.ts';
 import type { Peer } from './peer.ts';
 
-/** Code in an image that makes a request. */
 interface Origin {
   /** The peer of the code's image. */
   peer: Peer;

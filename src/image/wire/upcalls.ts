@@ -93,7 +93,6 @@ export class CodeCalls {
     if (job === undefined) this.#fromThreads += sign;
   }
 
-  /** Records that the job ID begins to run OPERATION. */
   jobBegan(id: number, operation: string): void {
     this.#jobs.set(id, [...(enclosingOperations() ?? []), operation]);
   }
