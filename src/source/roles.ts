@@ -230,7 +230,7 @@ function isSpecializer(list: Step, method: Step | undefined): boolean {
   return method.index === parametersIn(method.list, operator === 'DEFMETHOD' ? 2 : 1);
 }
 
-/** Maximum index of the lambda list in a method. */
+/** Number of elements of a method to search for its lambda list. */
 const QUALIFIERS = 12;
 
 /** Returns the index of the lambda list in METHOD: of the first list at or after index FROM. */
@@ -288,7 +288,7 @@ function placeInCode(steps: readonly Step[]): Place {
   return first || list.operator === 'FUNCTION' ? 'call' : 'code';
 }
 
-/** True when the list of FORM holds variables to bind: bindings or a lambda list. */
+/** True when the element of FORM around a symbol lists variables to bind, as bindings or as a lambda list. */
 function bindsIn(form: Step | undefined): boolean {
   if (form === undefined) return false;
   const operator = bare(form.operator);

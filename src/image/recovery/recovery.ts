@@ -35,7 +35,7 @@ export class Recovery {
   /** The contents of the lost images, for the next report. */
   #lostContents = emptyContents();
   #rebuild: Rebuild | undefined;
-  /** Number of rebuilds and attempts of the lost image since the last report. */
+  /** Number of rebuilds of the lost image since the last report, planned ones included. */
   #attempts = 0;
   #life: ImageLife = { used: false, survivedCall: false };
   /** Number of rebuilt images in a row that were lost before a call used them. */

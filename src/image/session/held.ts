@@ -14,6 +14,7 @@ export interface HeldCall<Rendered> {
   args: object;
   /** Turns the reply of the resumed call into the call's answer. */
   finish: (reply: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object }) => Rendered;
+  /** True when the macro TIME measures the call. */
   timed: boolean;
   /** Milliseconds for which errors have held the call, up to the time `since`. */
   heldMs: number;

@@ -109,8 +109,8 @@ export class Jobs {
     this.#numbering = { series, next: numberAt(series, 1) };
   }
 
-  /** Lists OTHERS, the jobs of an additional image, in listAll until the returned function is called. They
-   *  get numbers of this series. */
+  /** Gives OTHERS, the jobs of an additional image, numbers that no job here has. Lists them in listAll until
+   *  the returned function is called. */
   addBeside(others: Jobs): () => void {
     others.#numbering = this.#numbering;
     this.#beside.add(others);

@@ -34,9 +34,9 @@ const MAX_THREAD_CALLS = 256;
 const MAX_CALLS = 1000;
 /** Maximum number of characters, as JSON, of the arguments of all running calls. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
-/** While the image has more unread octets than this, calls are refused. */
+/** While the image has more unread octets than this, calls get a refusal instead of their result. */
 const UNREAD_LIMIT = 128 * 1024 * 1024;
-/** Replaces the operations for a thread that works for no call. */
+/** The operations around code in a thread that works for no call. */
 const THREAD = ['thread'];
 
 export class CodeCalls {
