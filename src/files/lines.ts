@@ -75,6 +75,7 @@ export async function readBytes(handle: FileHandle, start: number, count: number
   return Buffer.concat(parts);
 }
 
+/** Returns the offset of the 1-based line NUMBER; undefined when the file has fewer lines. */
 async function offsetOfLine(
   handle: FileHandle,
   number: number,

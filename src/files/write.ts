@@ -17,6 +17,7 @@ import { checkKind, kindError, type Workspace } from './workspace.ts';
 export interface Present {
   /** The name of the file for people, relative to the workspace. */
   name: string;
+  /** Size in bytes; undefined when there is no file. */
   size: number | undefined;
   /** The content; undefined when there is no file, or when the file is larger than WHOLE_FILE_LIMIT. */
   bytes: Buffer | undefined;

@@ -62,6 +62,7 @@ export class SourceText {
     return index - this.#pairsBefore(index);
   }
 
+  /** Returns the 1-based line of the character at INDEX. */
   lineAt(index: number): number {
     return lastUpTo(this.#starts, index) + 1;
   }
