@@ -17,8 +17,8 @@ let assembly: Assembly | undefined;
 let registered = false;
 let announced: readonly Tool[] | undefined;
 
-/** The catalog of AGENT_Q_REGISTRY. Until registerAgentQTools is called, the catalog also has the tools that
- *  this call will add, so that a program can search for tools without an image (C28, S1.18). */
+/** The catalog of AGENT_Q_REGISTRY. Before registerAgentQTools is called, it also has the tools that this
+ *  call will add, so that a program can search for tools without an image (C28, S1.18). */
 export const TOOL_CATALOG = new Catalog({
   get revision() {
     return AGENT_Q_REGISTRY.revision;
@@ -26,15 +26,13 @@ export const TOOL_CATALOG = new Catalog({
   tools: () => [...AGENT_Q_REGISTRY.tools(), ...(registered ? [] : announcedTools())],
 });
 
-/** Returns the built-in tools that are not in AGENT_Q_REGISTRY yet. */
 function announcedTools(): Tool[] {
-  // These tools never run, so any existing root will do. The current directory may have been deleted.
+  // These tools never run, so any existing root is good enough. The current directory may have been deleted.
   announced ??= assemble(readConfig(['--root', PACKAGE_FOLDER], process.env)).registry.tools();
   return announced.filter(({ name }) => AGENT_Q_REGISTRY.getTool(name) === null);
 }
 
-/** Returns the image, executor and records of this process. Creates them with FLAGS if they do not exist
- *  yet. */
+/** Returns the image, executor and records of this process. Creates them with FLAGS at the first call. */
 function assembled(flags: readonly string[]): Assembly {
   if (assembly !== undefined) return assembly;
   const config = readConfig(flags, process.env);
@@ -44,11 +42,11 @@ function assembled(flags: readonly string[]): Assembly {
   return assembly;
 }
 
-/** Adds the contract's eighteen tools to AGENT_Q_REGISTRY. Returns the number of tools that it then has: 18,
- *  and more if the program registered its own (S4.9). The other built-in tools, such as search_tools, become
- *  callable but are not counted. FLAGS are command line flags, such as ['--root', 'src']. The image starts
- *  with the first call that needs it. Throws a UsageError for wrong FLAGS, and a CallError for FLAGS when the
- *  options of the image are already fixed. */
+/** Adds the contract's eighteen tools to AGENT_Q_REGISTRY. Returns its number of tools: 18, and more if the
+ *  program registered its own (S4.9). The other built-in tools, such as search_tools, become callable but are
+ *  not counted. FLAGS are command line flags, such as ['--root', 'src']. The image starts with the first call
+ *  that needs it. Throws a UsageError for wrong FLAGS, and a CallError for FLAGS when the options of the
+ *  image are already fixed. */
 export function registerAgentQTools(flags: readonly string[] = []): number {
   if (assembly !== undefined && flags.length > 0) {
     throw new CallError(
@@ -81,9 +79,9 @@ export function getAgentQTools(filter: ToolFilter = {}): Tool[] {
   return AGENT_Q_REGISTRY.getAgentQTools(filter);
 }
 
-/** Performs CALL, which a model made, through the registry of this process, and returns its result. Validates
- *  the call, asks for an approval if the tool's level needs one, and records the call if the tool is not
- *  safe. Never throws (S2.9, S2.11, S4.13). */
+/** Performs CALL of a model through the registry of this process, and returns its result. Validates the call,
+ *  asks for an approval if the tool's level needs one, and records the call if the tool is not safe. Never
+ *  throws (S2.9, S2.11, S4.13). */
 export function executeToolCall(
   call: calls.ToolCall,
   options: calls.ToolCallOptions = {},
@@ -91,7 +89,8 @@ export function executeToolCall(
   return calls.runModelCall(() => assembled([]).executor, call, options);
 }
 
-/** Ends the image, so that the process can exit. The tools stay registered, but calls that need the image fail. */
+/** Ends the image, so that the process can exit. The tools stay registered, but calls that need the image
+ *  fail. */
 export function closeImage(): void {
   assembly?.image.close();
 }

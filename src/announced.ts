@@ -1,24 +1,23 @@
-// Reads what programs of this user announce: where each listens is a socket NAME.socket, and the file NAME.json
-// beside it describes it, in a folder of this user alone.
+// Reads the announcements of this user's programs. In a folder of this user alone, each program has a socket
+// NAME.socket, and its description NAME.json.
 
 import { lstatSync, type Stats } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { readIfRegular } from './files/regular.ts';
 import { type Members, membersOf } from './json.ts';
 
-/** The facts that every such program announces. */
+/** The data in every announcement. */
 export interface Announced {
   pid: number;
-  /** The folder in which its user works, or in which relative paths of its tools start. */
+  /** The folder of its user's work, or the start of relative paths of its tools. */
   workspace: string;
-  /** The time at which the program began to listen, in seconds since 1970. */
+  /** The time when the program began to listen, in seconds since 1970. */
   started: number;
 }
 
-/** Maximum number of octets of a file that describes a program. */
 const FILE_LIMIT = 16 * 1024;
 
-/** Returns the stats of PATH itself; undefined when there is no such file. */
+/** Returns the stats of PATH itself, even if it is a link; undefined when there is no such file. */
 export function statsOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -28,15 +27,15 @@ export function statsOf(path: string): Stats | undefined {
   }
 }
 
-/** Returns why a folder with STATS is none of this user alone; undefined when it is one. */
+/** Returns the reason why a folder with STATS is not for this user alone; undefined when it is. */
 export function folderFault(stats: Stats): 'no folder' | 'foreign' | 'open' | undefined {
   if (!stats.isDirectory()) return 'no folder';
   if (!isOfUser(stats)) return 'foreign';
   return (stats.mode & 0o077) === 0 ? undefined : 'open';
 }
 
-/** Returns the text of the file NAME.json in FOLDER; '' when it is no regular file of this user, or a link. Its mode
- *  does not matter, because the folder is closed to other users. */
+/** Returns the text of the file NAME.json in FOLDER; '' when it is no regular file of this user, or a link.
+ *  Its mode does not matter, because the folder is closed to other users. */
 export function announcement(folder: string, name: string): string {
   const path = join(folder, `${name}.json`);
   const stats = statsOf(path);
@@ -44,8 +43,8 @@ export function announcement(folder: string, name: string): string {
   return readIfRegular(path, { limit: FILE_LIMIT })?.octets.toString() ?? '';
 }
 
-/** Returns the facts that TEXT announces, and its MEMBERS; undefined when a fact is missing or not as a program writes
- *  it. */
+/** Returns the data in TEXT, with all members of its JSON in `members`; undefined when required data is
+ *  missing or malformed. */
 export function announcedIn(text: string): (Announced & { members: Members }) | undefined {
   const members = membersOf(text);
   const { pid, workspace, started } = members;

@@ -1,4 +1,4 @@
-// Wires the parts of the server together, for the program and for the library.
+// Connects the parts of the server, for the program and for the library.
 
 import { join, resolve } from 'node:path';
 import { attachLine } from './attach.ts';
@@ -55,8 +55,7 @@ import { newcomerText, refusedBySandbox } from './tools/sandbox-text.ts';
 import { ShownWarnings } from './tools/shown-warnings.ts';
 import type { ReadElsewhere, ReadLoaded } from './tools/sources.ts';
 
-/** Returns the options of the image for CONFIG. A caller that has already created the sandbox of CONFIG
- *  passes it as SANDBOX. */
+/** Returns the options of the image for CONFIG. SANDBOX is the sandbox of CONFIG, if it already exists. */
 export function imageOptions(
   config: Config,
   sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config),
@@ -84,8 +83,8 @@ function startFiles({ init }: Config): string[] {
 }
 
 /** Returns the option with the store of the journal; {} when CONFIG turns the journal off. Sandboxed images
- *  have separate stores, because code that was defined in a sandbox must not be rebuilt outside of it. So have
- *  images elsewhere. */
+ *  have a separate store, because code from a sandbox must not be rebuilt outside of it. So have images
+ *  elsewhere. */
 function journalOf(config: Config): Pick<SbclOptions, 'journal'> {
   const { journals, sandbox, replay, root, imageCommand } = config;
   if (!replay) return {};
@@ -103,65 +102,60 @@ function journalOf(config: Config): Pick<SbclOptions, 'journal'> {
 export interface Assembly {
   image: ChosenImage;
   registry: ToolRegistry;
-  /** The catalog of the registry's tools. */
   catalog: Catalog;
   executor: Executor;
   questions: OpenQuestions;
-  /** The editors of the user that are connected. */
   editors: Editors;
   toolDependencies: ToolDependencies;
 }
 
-/** Timeouts that no flag sets. Each has a default. */
+/** Timeouts without a flag. Each has a default. */
 export interface Timeouts {
-  /** Timeouts of the image. */
   image?: Times;
   /** Time limit, in milliseconds, for the search of one text for a pattern. */
   matchMs?: number;
-  /** Milliseconds after which other answers mention that a call is still running. */
+  /** Milliseconds after which other answers mention a running call. */
   longMs?: number;
 }
 
 /** Options of an assembly besides its configuration. */
 export interface AssemblyOptions extends Timeouts {
-  /** Notices for the first answer. They are removed from this array when they have been given to an
-   *  answer. */
+  /** Notices for the first answer, which removes them from this array. */
   notices?: string[];
   /** Names of the parts of the agent to leave out. By default, the start policy decides. */
   without?: readonly string[];
-  /** Set when the server has several images, each with an assembly of its own. */
+  /** Set when the server has several images, each with its own assembly. */
   among?: Among;
 }
 
-/** What the assemblies of several images share, and what distinguishes the image of one. */
+/** The shared parts of the assemblies of several images, and the properties of one image. */
 export interface Among {
-  /** Name of the image in calls. */
   name: string;
   series: Series;
-  /** The catalog in which search_tools searches, that of all images. */
+  /** The catalog of all images, for search_tools. */
   catalog: Catalog;
   questions: OpenQuestions;
   editors: Editors;
   changes: { last: Promise<unknown> };
-  /** Rolls back, by ROLL_BACK, what a killed server has left unfinished. Does so once for all assemblies. */
+  /** Calls `rollBack`, which rolls back the unfinished work of killed servers, once for all assemblies. */
   rollBackOnce: (rollBack: () => Promise<string[]>) => Promise<string[]>;
 }
 
-/** Returns the parts for CONFIG, with all built-in tools. The image is not started yet. */
+/** Returns the parts for CONFIG, with all built-in tools. Does not start the image. */
 export function assemble(config: Config, options: AssemblyOptions = {}): Assembly {
   const registry = new ToolRegistry([CALL_TOOL.name]);
   const catalog = new Catalog(registry, config.contractNames ? contractSpelling : undefined);
   const assembly = assembleParts(config, registry, catalog, options);
   registerBuiltIns(assembly, options.among?.catalog);
   for (const rule of config.allow.map(parseAllowed)) {
-    // A rule can name a tool that the start file (--init) defines, which is not known yet.
+    // A rule can name a tool that the start file (--init) will define.
     if (config.init === undefined || registry.getTool(rule.tool) !== null) checkAllowed(rule, registry);
   }
   return assembly;
 }
 
-/** Registers the contract's eighteen tools with ASSEMBLY, and the other built-in tools as ones that the
- *  contract does not count (C5, S4.9). search_tools searches in SEARCHED. */
+/** Registers the contract's eighteen tools with an assembly, and the other built-in tools as uncounted ones
+ *  (C5, S4.9). search_tools searches in SEARCHED. */
 export function registerBuiltIns(
   { registry, catalog, toolDependencies }: Assembly,
   searched: Catalog = catalog,
@@ -171,7 +165,7 @@ export function registerBuiltIns(
     registry.registerUncounted(tool);
 }
 
-/** Returns the assembly for CONFIG with the tools of REGISTRY, whose catalog is CATALOG. */
+/** Returns the assembly for CONFIG with the tools of REGISTRY and the catalog CATALOG. */
 export function assembleParts(
   config: Config,
   registry: ToolRegistry,
@@ -185,7 +179,7 @@ export function assembleParts(
     limitMs: config.evalTimeoutMs,
     ...(times && { times }),
     series: among?.series,
-    // Read the files that REPLY names now, because rendering an answer is synchronous.
+    // Rendering an answer is synchronous, so the files that REPLY names are read now.
     onReply: (reply) => toolDependencies.places.prepareFor(reply),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => toolDependencies, among !== undefined),
@@ -208,7 +202,7 @@ export function assembleParts(
     attached: {
       line: attachLine(),
       trees: config.roots,
-      // The process of an image on another machine cannot be seen.
+      // The process of an image on another machine cannot be observed.
       isStopped: (pid) => dial === undefined && processState(pid).stopped === true,
       ...connections,
       ...(config.init !== undefined && { startFile: config.init }),
@@ -244,7 +238,7 @@ export function assembleParts(
   const questions = among?.questions ?? new OpenQuestions(config.answerSeconds);
   const placesIn = (of: Image) => ({ readLoaded: loadedTexts(of), forbids, features: () => of.features });
   const withFreshImage: WithFresh = (fasls, work, root = config.root) => {
-    // Its code calls no tools, which work in the other image.
+    // Code in this image calls no tools, because they work in the other image.
     const { callTool: _, tools: __, ...alike } = connections;
     const fresh: SbclImage = new SbclImage({
       ...imageOptions(config, sandbox),
@@ -290,8 +284,8 @@ export function assembleParts(
   return { image, registry, catalog, executor, toolDependencies: toolDependencies, questions, editors };
 }
 
-/** COMMAND is a command line that connects to an image which somebody else runs. Returns the functions that find that
- *  image and connect to it. CWD is the folder in which COMMAND is started. */
+/** COMMAND is a command line that connects to an image of somebody else. Returns the functions that find that
+ *  image and connect to it. CWD is the working directory of COMMAND. */
 export function commandConnector(command: ImageCommand, cwd: string, times: Times = TIMES) {
   let opened: CommandWire | undefined;
   const find = async (): Promise<Served> => {
@@ -310,7 +304,8 @@ export function commandConnector(command: ImageCommand, cwd: string, times: Time
   return { find, options: { connect, line: 'the one that live-lisp attach prints there' } };
 }
 
-/** Returns what finds the image behind the Swank at ADDRESS. FOLDER is that of the images that serve. */
+/** Returns a function that finds the image behind the Swank at ADDRESS. FOLDER is the folder for the sockets
+ *  of images. */
 export function findThroughSwank(
   address: SwankAddress,
   folder: string | undefined,
@@ -321,7 +316,7 @@ export function findThroughSwank(
   return () => way.find();
 }
 
-/** Returns how files are read that are where IMAGE is, whose name is NAME. */
+/** Returns a function that reads files on the machine of IMAGE, whose name is NAME. */
 function readElsewhere(name: string, image: Image): ReadElsewhere {
   return {
     isOne: (file) => file.startsWith(`${name}:/`),
@@ -334,9 +329,8 @@ function readElsewhere(name: string, image: Image): ReadElsewhere {
   };
 }
 
-/** Returns a function that asks IMAGE for the texts that it has loaded. The function returns none when
- *  IMAGE cannot be asked, as when too many calls wait. Then answers say that it is not known what changed
- *  in a file. */
+/** Returns a function that reads source texts loaded in IMAGE. It returns none when IMAGE cannot answer, as
+ *  when too many calls wait. Answers then say that the changes of a file are unknown. */
 function loadedTexts(image: Image): ReadLoaded {
   return async (versions) => {
     try {
@@ -347,13 +341,12 @@ function loadedTexts(image: Image): ReadLoaded {
   };
 }
 
-/** The options for images that the server starts and for those that somebody else runs. */
+/** The common options of an own image and an attached one. */
 type Connections = Required<Pick<SbclOptions, 'limitMs' | 'onReply' | 'callTool' | 'tools'>> &
   Pick<SbclOptions, 'times' | 'series'>;
 
-/** Returns a function that takes the text of an answer of IMAGE. It returns an explanation for the model when
- *  the text shows that SANDBOX refused something, else undefined. An image that somebody else runs is in no
- *  sandbox. */
+/** Returns a function from the text of an answer of IMAGE to an explanation for the model, if SANDBOX refused
+ *  something according to the text. An image of somebody else is in no sandbox. */
 function refusals(
   root: string,
   image: Image,
@@ -364,8 +357,8 @@ function refusals(
   return async (text) => (image.isAttached ? undefined : refusedBySandbox(text, limits));
 }
 
-/** Returns the records of CONFIG on the disk: calls, evaluations, and replacements of several files that are
- *  under way. IMAGE is the name of the image in the record of calls, if they need one. */
+/** Returns the records of CONFIG on the disk: calls, evaluations, and running replacements of several files.
+ *  IMAGE is the name of the image for the record of calls, if the server has several. */
 function recordsOf(
   config: Config,
   image: string | undefined,
@@ -379,8 +372,8 @@ function recordsOf(
 }
 
 /** Returns the exchange of tools between REGISTRY and the image of TOOL_DEPENDENCIES. The image has proxies
- *  of the eighteen tools, so that its code can call them. When the image is lost, HOLDS and the image's own
- *  tools are cleared. CALLS_NAME_IMAGE is as in LispTools. */
+ *  of the eighteen tools for its code. After the loss of the image, HOLDS and the image's own tools are
+ *  cleared. CALLS_NAME_IMAGE is as in LispTools. */
 function imageTools(
   registry: ToolRegistry,
   holds: HeldToolCalls,
@@ -404,16 +397,16 @@ function imageTools(
   };
 }
 
-/** Returns the workspace: the folders of CONFIG, and the sources of the systems that IMAGE has loaded. Code
- *  in the image determines these sources. So folders that are too wide, and folders that SANDBOX hides, are
- *  left out. SHARED has the editors, which know which files have unsaved changes. */
+/** Returns the workspace: the folders of CONFIG, and the sources of systems loaded in IMAGE. Code in the
+ *  image determines these sources, so too wide folders, and folders that SANDBOX hides, are left out. SHARED
+ *  has the editors, which know files with unsaved changes. */
 function workspaceOf(
   { roots, root, readRoots, imageCommand }: Config,
   image: Image,
   sandbox: Sandbox | undefined,
   shared: { editors: Editors } & Partial<Pick<Among, 'changes'>>,
 ): Workspace {
-  // Code in an image that somebody else runs is in no sandbox.
+  // Code in an image of somebody else is in no sandbox.
   const hides = (real: string) => !image.isAttached && sandbox?.hides(real) === true;
   const home = realPath(homeFolder() ?? '/');
   const sources = async () => {
@@ -421,7 +414,7 @@ function workspaceOf(
     for (const folder of await systemSources(image)) folders.push(await realPathOf(resolve(folder)));
     return folders.filter((real) => !isTooWide(real, home) && !hides(real));
   };
-  // An error can be ignored here: if a file system does not answer, the next start of an image reports this.
+  // If a file system does not answer, the next start of an image reports it, so the error is ignored here.
   const secretsKnown = sandbox?.findSecrets().catch(() => {});
   return new Workspace({
     roots,
@@ -435,8 +428,7 @@ function workspaceOf(
   });
 }
 
-/** Returns the approvals that --allow gives. An approval for the session never covers the start file
- *  (--init). */
+/** Returns the approvals from --allow. An approval for the session never covers the start file (--init). */
 function standingApprovals({ allow, init }: Config, workspace: Workspace): StandingApprovals {
   return new StandingApprovals(
     allow.map(parseAllowed),
@@ -451,7 +443,6 @@ function parseAllowed(text: string): StandingApproval {
   return rule;
 }
 
-/** Throws a UsageError when RULE has no effect on the tools of REGISTRY. */
 function checkAllowed({ tool: name, glob }: StandingApproval, registry: ToolRegistry): void {
   const tool = registry.getTool(name);
   if (tool === null) throw new UsageError(`--allow: ${registry.unknownTool(name)}`);

@@ -1,5 +1,5 @@
-// The command attach: prints the line by which an image that somebody else runs serves live-lisp, and the images
-// that serve now.
+// The command attach: prints the form that lets servers attach to an image of somebody else, and lists the
+// images to which they can attach now.
 
 import { join } from 'node:path';
 import type { Config } from './config.ts';
@@ -9,36 +9,35 @@ import { type Served, servedSince } from './image/wire/served.ts';
 import { isTooWide } from './paths.ts';
 import { PACKAGE_FOLDER } from './sandboxing.ts';
 
-/** Returns the form that a person gives in the REPL of an image, so that it serves live-lisp. LOAD is how the name of
- *  that function is written. */
+/** Returns the form for the REPL of an image that lets servers attach to it. LOAD is the written name of the
+ *  function LOAD. */
 export function attachLine(load = 'load'): string {
   return `(${load} ${lispPath(join(PACKAGE_FOLDER, 'lisp', 'attach.lisp'))})`;
 }
 
-/** Returns the form for Emacs' init file by which each image of SLIME or SLY serves. */
+/** Returns the form for Emacs' init file that lets servers attach to each image of SLIME or SLY. */
 export function emacsLine(): string {
   return `(progn (load ${JSON.stringify(join(PACKAGE_FOLDER, 'emacs', 'live-lisp.el'))}) (live-lisp-mode 1))`;
 }
 
-/** The images that serve now, and those of them from which a server in the workspace would choose. */
+/** The images to which servers can attach now. `fitting` are the candidates of a server in the workspace. */
 export interface ServingNow {
   images: Served[];
   fitting: Served[];
-  /** Why the folder of the images is not used, if it is not. */
+  /** The reason why the folder of the images is not used, if so. */
   refusal?: string;
 }
 
-/** Returns the images that serve now, for the workspace of CONFIG. */
+/** Returns the images to which servers can attach now, for the workspace of CONFIG. */
 export async function servingNow({ serving, root }: Config): Promise<ServingNow> {
   const { images: alive, ...refusal } = servedImages(serving);
   const images = await listeningImages(alive);
   return { images, fitting: await fittingImages(images, root, isTooWide), ...refusal };
 }
 
-/** Maximum number of images to list. */
 const LIST_LIMIT = 5;
 
-/** Returns what the command attach prints for CONFIG. */
+/** Returns the output of the command attach for CONFIG. */
 export async function attachText(config: Config): Promise<string> {
   const { images, fitting, refusal } = await servingNow(config);
   const rows = images.slice(0, LIST_LIMIT).map((image) => `  ${imageText(image)}${markOf(image, fitting)}`);
@@ -67,7 +66,8 @@ function imageText(image: Served): string {
   return `${name}: ${lisp}, pid ${pid}, in ${workspace} since ${servedSince(image)}`;
 }
 
-/** Returns what a server in this folder would do with IMAGE, if FITTING are those that fit. */
+/** Returns a note on the use of an image by a server in this folder. FITTING are the images of its
+ *  workspace. */
 function markOf({ name }: Served, fitting: readonly Served[]): string {
   if (!fitting.some((image) => image.name === name))
     return `; for other folders; here only with --image ${name}`;

@@ -19,7 +19,6 @@ export function toolList(registry: ToolRegistry): string {
     .join('\n');
 }
 
-/** Returns the text of --help. */
 export function helpText(): string {
   const flags = FLAGS.map(({ name, value, help }) => {
     const usage = `--${name}${value === undefined ? '' : ` ${value}`}`;
@@ -52,8 +51,8 @@ Flags:
 ${flags.join('\n')}`;
 }
 
-/** Returns the help on WORD, a verb or a tool of REGISTRY: what it does, and its options. Throws a UsageError when
- *  WORD is neither. */
+/** Returns the help on WORD, a verb or a tool of REGISTRY, with its options. Throws a UsageError for another
+ *  WORD. */
 export function helpOn(word: string, registry: ToolRegistry): string {
   const verb = Object.hasOwn(VERBS, word) ? VERBS[word] : undefined;
   const tool = registry.getTool(verb?.tool ?? word.replaceAll('-', '_'));
@@ -85,7 +84,7 @@ export function helpOn(word: string, registry: ToolRegistry): string {
   );
 }
 
-/** Returns TEXT, in which each tool of REGISTRY that a verb calls is replaced by that verb. */
+/** Returns TEXT with each tool of REGISTRY replaced by the verb that calls it, if any. */
 function namingVerbs(text: string, registry: ToolRegistry): string {
   return text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => {
     const verb = Object.keys(VERBS).find((each) => VERBS[each]?.tool === name);
@@ -94,7 +93,7 @@ function namingVerbs(text: string, registry: ToolRegistry): string {
   });
 }
 
-/** Returns the answer to a search for WORDS in CATALOG as text: a line for each tool, then, if there are any,
+/** Returns the result of a search for WORDS in CATALOG as text: a line for each tool, then, if there are any,
  *  a line with the names of further matches and a note on the search. Throws a UsageError when WORDS is
  *  empty. */
 export function searchText(words: readonly string[], catalog: Searchable): string {

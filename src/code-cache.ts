@@ -11,26 +11,24 @@ import { isOwn, makeOwnFolder } from './own.ts';
 import { removeIfPossible } from './paths.ts';
 
 const CHECKSUM_OCTETS = 4;
-/** Size limit of a code cache in octets, several times the size that V8 needs for the bundle. */
+/** Maximum number of octets of a code cache, several times the size for the bundle. */
 const SIZE_LIMIT = 64 * 1024 * 1024;
 const CACHE_FILE = /^program-.+\.v8(?:\.(?<part>.+))?$/;
 
 export interface LoadedBundle {
-  /** The bundle's exports. */
   exports: unknown;
   /** Stores V8's current code cache for the next start, unless it is already stored. Never throws. */
   store: () => void;
 }
 
-/** Returns the content of FILE if only this user can have written it. Needed because the content is code that
- *  will run. */
+/** Returns the content of FILE if only this user can have written it. The content is code that will run. */
 function readOwn(file: string): Buffer | undefined {
   const found = readIfRegular(file, { limit: SIZE_LIMIT });
   return found && isOwn(found.stats) ? found.octets : undefined;
 }
 
-/** Returns the code cache in FILE if it is intact. The checksum is needed because V8 checks only the head,
- *  and damaged code ends the process. */
+/** Returns the code cache in FILE if it is intact. V8 checks only the head, and damaged code ends the
+ *  process, so a checksum is checked. */
 function storedCode(file: string): Buffer | undefined {
   const storedFile = readOwn(file);
   if (storedFile === undefined || storedFile.length < CHECKSUM_OCTETS) return undefined;
@@ -52,12 +50,12 @@ function storeCode(file: string, code: Buffer): void {
   }
 }
 
-/** Loads the CommonJS bundle FILE, whose text has the digest IDENTITY. FOLDER keeps a code cache for each
- *  version of Node. When there is no valid cache, V8 compiles the bundle. */
+/** Loads the CommonJS bundle FILE, whose text has the digest IDENTITY. FOLDER has a code cache for each
+ *  version of Node. Without a valid cache, V8 compiles the bundle. */
 export function loadBundle(file: string, identity: string, folder: string): LoadedBundle {
   const cache = join(folder, `program-${identity}-${process.version}-${process.arch}.v8`);
   const cachedData = storedCode(cache);
-  // The bundle has ASCII characters only, because esbuild writes no others.
+  // esbuild writes only ASCII characters into the bundle.
   const source = readFileSync(file, 'latin1');
   const script = new Script(`(function(exports,require,module,__filename,__dirname){${source}\n})`, {
     filename: file,

@@ -19,7 +19,7 @@ const LIBRARIES = ['auto', 'none', 'quicklisp', 'qlot', 'ocicl'] as const;
 const LISTS = ['full', 'lightweight', 'summary', 'search'] as const;
 
 export type Config = ReturnType<typeof readConfig> & {
-  /** Why images run without a sandbox, as sentences. Set if `auto` found no sandbox that works. */
+  /** The reason why images run without a sandbox, as sentences. Set if `auto` found no working sandbox. */
   noSandboxReason?: string;
 };
 
@@ -38,13 +38,13 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   const images = readImages(flags, all);
   return Object.freeze({
     command: asksHelp ? 'help' : flags.has('version') ? 'version' : command,
-    /** The words after the command: for search, the query; for help, the verb or the tool;
-     *  for dial, the name of an image; for image, options of SBCL. */
+    /** The words after the command: for search, the query; for help, the verb or the tool; for dial, the name
+     *  of an image; for image, options of SBCL. */
     operands: asksHelp && isVerb(first) ? [first] : rest,
     /** Working directory of the image, and the base of relative paths. */
     root: roots[0] ?? current,
-    /** Directories that file tools may read and write. Empty when no --root is given and the current
-     *  directory is too wide to be a workspace. */
+    /** Directories that file tools may read and write. Empty without --root in a current directory that is
+     *  too wide for a workspace. */
     roots: roots.length > 0 || isTooWide(realPath(current)) ? roots : [current],
     /** Further directories that file tools may read. */
     readRoots: readDirectories('read-root', all),
@@ -53,20 +53,22 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** Whether images run in a sandbox. `auto`: if bubblewrap works on this machine. `on`: always. `strict`:
      *  always, and without network. `off`: never. */
     sandbox: readSandbox(flags, images),
-    /** The choice of the image for calls. `own`: an image that the server starts. `auto`: an image to which servers of
-     *  this workspace can attach, else an own one. Else the URL of `swank`, or the name of `imageCommand` or of
-     *  an image to which servers can attach. */
+    /** The choice of the image for calls. `own`: an image that the server starts. `auto`: an image to which
+     *  servers of this workspace can attach, else an own one. Else the URL of `swank`, or the name of
+     *  `imageCommand` or of an image to which servers can attach. */
     image: images[0].image,
-    /** The Swank or Slynk behind which the image is, if --image names one. */
+    /** The Swank or Slynk in front of the image, if --image names one. */
     swank: images[0].swank,
-    /** The command that leads to the image, if --image gives one. No sandbox of this machine confines that. */
+    /** The command that leads to the image, if --image gives one. No sandbox of this machine confines that
+     *  image. */
     imageCommand: images[0].imageCommand,
     /** The images, if --image is given several times; else []. The three members before are of the first. */
     images: images.length > 1 ? images : [],
-    /** The flag that requires a sandbox, if it was given. Then `auto` means `own`, because no sandbox confines an
-     *  image that somebody else runs. */
+    /** The flag that requires a sandbox, if given. Then `auto` means `own`, because no sandbox confines an
+     *  image of somebody else. */
     keptOwnBy: requiredSandbox(flags),
-    /** Folder with the socket of each image to which servers can attach; undefined when this user has no home. */
+    /** Folder for the socket of each image to which servers can attach; undefined when this user has no
+     *  home. */
     serving: servingFolder(environment),
     /** Directories outside the workspace that sandboxed code can change. */
     write: readDirectories('write', all),
@@ -75,20 +77,16 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** Seconds for which an error is held after each use. */
     holdSeconds: readSeconds('hold', '60', flags),
     init: readInit(flags.get('init')),
-    /** The library manager for images. */
     libraries: readChoice('libraries', LIBRARIES, flags),
     contractNames: readChoice('tool-names', NAME_STYLES, flags) === 'contract',
     list: readChoice('list', LISTS, flags),
     ask: readChoice('ask', ASK_LEVELS, flags),
     /** Standing approvals from the start, as TOOL or TOOL:GLOB. */
     allow: all.get('allow') ?? [],
-    /** Seconds that a human has to answer a question. */
     answerSeconds: readSeconds('answer-time', '600', flags),
-    /** The client to set up or check. */
     client: flags.has('client') ? readChoice('client', CLIENT_NAMES, flags) : undefined,
     /** Whether to change the client's configuration for this user or for this project. */
     scope: readChoice('scope', SCOPES, flags),
-    /** True to only print changes. */
     dryRun: flags.has('dry-run'),
     /** True when the client may run code without asking the user. */
     trust: flags.has('trust'),
@@ -100,13 +98,11 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     history: readChoice('history', ON_OFF, flags) === 'on',
     /** True to write the texts of arguments to the audit log, instead of only digests. */
     auditTexts: readChoice('audit-texts', ON_OFF, flags) === 'on',
-    /** Number of days after which records are removed. */
+    /** Age in days at which records are removed. */
     keepDays: readDays(flags.get('keep-days') ?? '90'),
-    /** Folder for compiled files. */
     cache: cacheFolder(environment),
-    /** True when XDG_CACHE_HOME names that folder. */
+    /** True when XDG_CACHE_HOME names the folder `cache`. */
     cacheNamed: isAbsolute(environment['XDG_CACHE_HOME'] ?? ''),
-    /** True when --audit names the file of the audit log. */
     auditNamed,
     ...inState(stateFolder(environment), { auditNamed, audit: resolve(flags.get('audit') ?? '') }),
   });
@@ -137,7 +133,7 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
   return command;
 }
 
-/** Returns the message for WORD, which names no command. A tool can be meant. */
+/** Returns the message for WORD, which names no command but may name a tool. */
 function unknownCommand(word: string): string {
   const tool = /^[a-z]+(?:_[a-z]+)+$/.test(word);
   const list = 'live-lisp --help lists the commands.';
@@ -146,26 +142,23 @@ function unknownCommand(word: string): string {
     : `Unknown command ${word}; ${list}`;
 }
 
-/** Returns the paths of all records in the folder STATE. AUDIT is kept as the path of the audit log if the
- *  user named it. */
+/** Returns the paths of all records in the folder STATE. AUDIT is the path of the audit log if AUDIT_NAMED is
+ *  true. */
 export function inState(state: string, { auditNamed, audit }: { auditNamed: boolean; audit: string }) {
   return {
-    /** Folder of all data kept between runs: histories, journals, and the audit log unless the user named
-     *  another file. */
+    /** Folder of all data between runs: histories, journals, and the audit log unless the user named another
+     *  file. */
     state,
     audit: auditNamed ? audit : join(state, 'audit.jsonl'),
-    /** Folder of the evaluation histories of all workspaces. */
     histories: join(state, 'repl-history'),
-    /** Folder of the journals of images of all workspaces. */
     journals: join(state, 'journals'),
-    /** Folder of the files that show previews of approvals. */
+    /** Folder of the files with previews of approvals. */
     previews: join(state, 'previews'),
     /** Folder of the records of replacements of several files at once, for a rollback. */
     edits: join(state, 'edits'),
   };
 }
 
-/** Returns the folder for the user's data that is kept between runs. */
 function stateFolder(environment: NodeJS.ProcessEnv): string {
   const base = environment['XDG_STATE_HOME'];
   if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
@@ -197,21 +190,20 @@ function readSandbox(
   return 'off';
 }
 
-/** Returns the flag by which images start only in a sandbox; undefined when it was not given. */
+/** Returns the flag that lets images start only in a sandbox; undefined when it was not given. */
 function requiredSandbox(flags: ReadonlyMap<string, string>): string | undefined {
   const how = flags.get('sandbox');
   return how === 'on' || how === 'strict' ? `--sandbox ${how}` : undefined;
 }
 
-/** An image that --image names. */
 interface ImageChoice {
   image: string;
   swank: ReturnType<typeof readSwank>;
   imageCommand: ReturnType<typeof readImageCommand>;
 }
 
-/** Returns the images that the values of `--image` in ALL name. Throws a UsageError when two have one name, or when
- *  FLAGS do not go with them. */
+/** Returns the images in the values of `--image` in ALL. Throws a UsageError when two have the same name, or
+ *  when FLAGS do not go with them. */
 function readImages(
   flags: ReadonlyMap<string, string>,
   all: ReadonlyMap<string, string[]>,
@@ -250,8 +242,8 @@ function readImages(
   return images;
 }
 
-/** Returns the Swank or Slynk that TEXT, a value of the flag image, names; undefined when it names none. Throws a
- *  UsageError when it is not on this machine. */
+/** Returns the Swank or Slynk in TEXT, a value of --image; undefined for other values. Throws a UsageError
+ *  when it is not on this machine. */
 function readSwank(text = ''): { kind: 'swank' | 'slynk'; host: string; port: number } | undefined {
   const kind = (['swank', 'slynk'] as const).find((each) => text.startsWith(`${each}://`));
   if (kind === undefined) return undefined;
@@ -269,14 +261,14 @@ function readSwank(text = ''): { kind: 'swank' | 'slynk'; host: string; port: nu
   return { kind, host, port: Number(port) };
 }
 
-/** The names of this machine that lead nowhere else. */
+/** Host names of this machine. */
 const LOOPBACK = ['127.0.0.1', 'localhost'];
 
 /** Flags about an SBCL of this machine. */
 const FLAGS_OF_OWN_SBCL = ['sbcl', 'heap', 'init', 'libraries', 'write'];
 
-/** Parses TEXT, a value of `--image`, as NAME=COMMAND. Returns undefined when it has no command. Throws a UsageError
- *  when it is malformed. */
+/** Parses TEXT, a value of `--image`, as NAME=COMMAND. Returns undefined without a command. Throws a
+ *  UsageError when it is malformed. */
 function readImageCommand(
   text: string,
 ): { name: string; words: readonly string[]; maps: { here: string; there: string }[] } | undefined {
@@ -301,8 +293,8 @@ function readImageCommand(
   return { name, words, maps: [] };
 }
 
-/** Parses TEXTS, the values of `--map`, and adds them to the maps of the COMMANDS that they name. Throws a UsageError
- *  when a value is malformed. */
+/** Parses TEXTS, the values of `--map`, and adds them to the maps of the COMMANDS that they name. Throws a
+ *  UsageError when a value is malformed. */
 function addMaps(
   commands: readonly NonNullable<ReturnType<typeof readImageCommand>>[],
   texts: readonly string[],
@@ -343,8 +335,8 @@ function readDays(value: string): number {
   return days;
 }
 
-/** Returns the number of seconds that the flag NAME gives, or FALLBACK when it is absent. Throws a UsageError
- *  when the number is invalid. */
+/** Returns the number of seconds in the flag NAME, or FALLBACK without the flag. Throws a UsageError for an
+ *  invalid number. */
 function readSeconds(name: string, fallback: string, flags: ReadonlyMap<string, string>): number {
   const value = flags.get(name) ?? fallback;
   const seconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0;
@@ -368,8 +360,8 @@ function readReplay(flags: ReadonlyMap<string, string>, environment: NodeJS.Proc
   return readChoice('replay', ON_OFF, new Map(given === undefined ? [] : [['replay', given]]));
 }
 
-/** Returns the value of the flag NAME, or the first of CHOICES when the flag is absent. Throws a UsageError
- *  when the value is not one of CHOICES. */
+/** Returns the value of the flag NAME, or the first of CHOICES without the flag. Throws a UsageError for a
+ *  value that is not in CHOICES. */
 function readChoice<Choice extends string>(
   name: string,
   choices: readonly [Choice, ...Choice[]],

@@ -1,13 +1,13 @@
-// The command dial: passes the wire of an image that serves on this machine on to whoever has started it, as
-// `ssh -T host live-lisp dial` does for a server on another machine.
+// The command dial: forwards the wire of an image on this machine over stdin and stdout. A server on another
+// machine uses it by `ssh -T host live-lisp dial`.
 
 import { connect, type Socket } from 'node:net';
 import { SetupError } from './errors.ts';
 import { listeningImages, servedImages } from './image/attached/serving.ts';
 import { type Served, servedName } from './image/wire/served.ts';
 
-/** Copies between stdin and stdout and the image of this NAME in FOLDER, or the only one there is. Resolves with the
- *  exit code once both have ended. Throws a SetupError when there is no such image, or several. */
+/** Copies between stdin and stdout and the image NAME in FOLDER, by default the only one. Resolves with the
+ *  exit code after the end of both. Throws a SetupError when there is no such image, or several. */
 export async function dial(folder: string | undefined, name: string | undefined): Promise<number> {
   const image = await imageOf(folder, name);
   const { stdin, stdout } = process;
@@ -29,7 +29,7 @@ export async function dial(folder: string | undefined, name: string | undefined)
   });
 }
 
-/** Returns the text that stdin has after its first line. It is for a Lisp that was not started. */
+/** Returns the data on stdin after the first line. That line is for a Lisp, and none reads it here. */
 function afterFirstLine(): Promise<Buffer> {
   const { stdin } = process;
   return new Promise((resolve) => {

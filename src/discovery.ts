@@ -7,8 +7,8 @@ import * as lists from './catalog/list.ts';
 import * as search from './catalog/search.ts';
 import * as tool from './catalog/search-tools.ts';
 
-/** Returns the tools of CATALOG that OPTIONS select, sorted by score with a query, by name without one (S1.2
- *  to S1.8, S1.15). */
+/** Returns the tools of CATALOG that OPTIONS select. They are sorted by score with a query, by name without
+ *  one (S1.2 to S1.8, S1.15). */
 export function searchTools(
   options: search.ToolSearchOptions = {},
   catalog: search.Searchable = TOOL_CATALOG,
@@ -16,8 +16,8 @@ export function searchTools(
   return search.searchCatalog(options, catalog);
 }
 
-/** Returns the answer of search_tools to ARGS, from CATALOG (S1.5 to S1.11, S1.15). Throws a CallError that
- *  names a wrong argument (S1.17). */
+/** Returns the answer of search_tools to ARGS, from CATALOG (S1.5 to S1.11, S1.15). Throws a CallError for a
+ *  wrong argument (S1.17). */
 export function executeSearchTools(
   args: tool.SearchToolsArgs = {},
   catalog: search.Searchable = TOOL_CATALOG,
@@ -40,7 +40,7 @@ export function getLightweightToolList(catalog: search.Searchable = TOOL_CATALOG
   return lists.lightweightTools(catalog);
 }
 
-/** Returns how many tools CATALOG has, in total and per category (S1.7, S1.18). */
+/** Returns the number of tools in CATALOG, in total and by category (S1.7, S1.18). */
 export function getCatalogSummary(catalog: search.Searchable = TOOL_CATALOG): catalogs.CatalogSummary {
   return catalogs.catalogSummary(catalog);
 }

@@ -1,11 +1,11 @@
-// Defines the kinds of failure. They differ in who can act on them.
+// Defines the kinds of failure. They differ in the person or program that can act.
 
-/** The model made a wrong call. The message says what was wrong and what to do. */
+/** The model made a wrong call. The message has the mistake and advice. */
 export class CallError extends Error {
   override name = 'CallError';
 }
 
-/** The arguments of a call are not those that its tool takes. */
+/** The arguments of a call do not fit its tool. */
 export class ArgumentError extends CallError {}
 
 /** No human answered a question in time. */
@@ -16,8 +16,7 @@ export class SetupError extends Error {
   override name = 'SetupError';
 }
 
-/** The image was lost, interrupted or frozen, so it did not do what was requested. The message says what
- *  happened. */
+/** The image was lost, interrupted or frozen during a request. The message describes the event. */
 export class ImageError extends Error {
   override name = 'ImageError';
 }

@@ -5,7 +5,7 @@ import { UsageError } from './errors.ts';
 
 interface Flag {
   name: string;
-  /** Placeholder for the flag's value in help texts; absent when the flag takes no value. */
+  /** Placeholder for the flag's value in help texts; absent for a flag without value. */
   value?: string;
   help: string;
 }
@@ -59,7 +59,7 @@ export const FLAGS: readonly Flag[] = Object.entries(FLAG_HELP).map(([flag, help
   return { name, value, help };
 });
 
-/** Returns the flags in ARGV with their values, and the other words (OPERANDS). Throws a UsageError for an
+/** Returns the flags in ARGV with their values, and the other words as `operands`. Throws a UsageError for an
  *  unknown flag. */
 export function splitArguments(argv: readonly string[]): {
   flags: Map<string, string[]>;
@@ -93,10 +93,9 @@ export function splitArguments(argv: readonly string[]): {
   return { flags, operands };
 }
 
-/** By flag: the commands that take it. All commands except install and uninstall take a flag that is not
- *  listed here. */
+/** By flag: the commands that accept it. All commands except install and uninstall accept the other flags. */
 const FLAG_COMMANDS: { readonly [flag: string]: readonly CommandName[] } = {
-  // Nothing on a command line that an agent can write approves anything.
+  // An agent can write the command lines of the other commands, so these must not approve anything.
   allow: ['serve', 'doctor', 'tools'],
   client: ['install', 'uninstall', 'doctor'],
   scope: ['install', 'uninstall'],

@@ -1,4 +1,4 @@
-// Chooses substitute folders for the program's files when the program cannot write in the user's folders.
+// Chooses substitute folders for the program's files when it cannot write in the user's folders.
 
 import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Config, inState } from './config.ts';
 import { makeFolder, recordsFolder } from './paths.ts';
 
-/** Returns why this process cannot write in FOLDER, or undefined. Creates FOLDER if it does not exist. */
+/** Returns the reason why this process cannot write in FOLDER, if so. Creates FOLDER if it does not exist. */
 export function obstacleToWriting(folder: string): string | undefined {
   try {
     makeFolder(folder, 0o700);
@@ -17,15 +17,14 @@ export function obstacleToWriting(folder: string): string | undefined {
   }
 }
 
-/** Returns a folder in TEMPORARY that only this user can reach, and creates it if it does not exist. Returns
- *  undefined when there can be none. Checks the owner and mode of the folder, because another user can have
- *  created it first. */
+/** Returns a folder in TEMPORARY for this user alone, and creates it if necessary. Another user can have
+ *  created it first, so its owner and mode are checked. Returns undefined on failure. */
 function ownTemporaryFolder(temporary: string): string | undefined {
   const folder = recordsFolder(temporary);
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch {
-    // The folder exists, or cannot be created. The check below distinguishes these.
+    // The check below distinguishes an existing folder from a failure.
   }
   const found = lstatSync(folder, { throwIfNoEntry: false });
   const isOwn = found?.isDirectory() && found.uid === process.geteuid?.() && (found.mode & 0o077) === 0;
@@ -35,15 +34,14 @@ function ownTemporaryFolder(temporary: string): string | undefined {
 /** The configuration with usable folders, and sentences for people about the choice. */
 export interface UsableFolders {
   config: Readonly<Config>;
-  /** Sentences that also belong in the first answer, because they say where the records of calls are. */
+  /** Sentences for the person and the first answer, about the folder of the records of calls. */
   notices: string[];
   /** Sentences only for the person who starts the server. */
   remarks: string[];
 }
 
-/** Returns CONFIG with folders in TEMPORARY instead of folders of the user in which this process cannot
- *  write. Keeps an audit log or cache folder that the user named, and a folder for which there is no
- *  substitute. */
+/** Returns CONFIG with folders in TEMPORARY instead of unwritable folders of the user. An audit log or cache
+ *  folder that the user named stays, and so does a folder without substitute. */
 export function withUsableFolders(config: Readonly<Config>, temporary = tmpdir()): UsableFolders {
   const notices: string[] = [];
   const remarks: string[] = [];

@@ -1,4 +1,4 @@
-// Reads JSON that nobody has checked.
+// Reads unchecked JSON.
 
 /** The members of a JSON object, with unchecked values. */
 export type Members = { readonly [name: string]: unknown };
@@ -8,7 +8,7 @@ export function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the members of the JSON object that TEXT is; none when TEXT is no object, or half of one. */
+/** Returns the members of the JSON object TEXT; none when TEXT is no complete object. */
 export function membersOf(text: string): Members {
   try {
     const value: unknown = JSON.parse(text);

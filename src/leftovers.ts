@@ -1,16 +1,15 @@
-// Removes files from the cache that are no longer used.
+// Removes unused files from the cache.
 
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunning } from './own.ts';
 
-/** Milliseconds without use after which a file is taken to belong to a version of the program that is no
- *  longer used. */
+/** Milliseconds without use after which a file counts as that of an unused version of the program. */
 const UNUSED_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Removes the unused files of FOLDER whose names match KIND, except those with names that begin with one of
- *  CURRENT. The group `part` of KIND matches the suffix of an unfinished file, which begins with the id of
- *  the process that writes the file. Never throws. */
+ *  CURRENT. The group `part` of KIND matches the suffix of an unfinished file, which begins with the process
+ *  id of its writer. Never throws. */
 export function removeLeftovers(folder: string, kind: RegExp, current: readonly string[]): void {
   for (const name of namesInFolder(folder)) {
     const match = kind.exec(name);
@@ -40,6 +39,6 @@ function isLeftover(path: string, part: string | undefined): boolean {
   if (!stats.isFile()) return false;
   const writerPid = /^\d+(?=\.|$)/.exec(part ?? '')?.[0];
   if (writerPid !== undefined && !isRunning(Number(writerPid))) return true;
-  // Uses both times, since not every file system records read times.
+  // Not every file system records read times, so both times count.
   return Date.now() - Math.max(stats.atimeMs, stats.mtimeMs) > UNUSED_MS;
 }

@@ -1,14 +1,15 @@
-// A lock that processes hold for a moment, so that only one of them at a time changes shared files.
+// A short lock between processes, so that only one of them at a time changes shared files.
 
 import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 
-/** A lock that is older than this was left by a process that was killed. */
+/** An older lock was left by a killed process. */
 const STALE_LOCK_MS = 2000;
-/** Pause between two attempts to take the lock. */
+/** Pause in milliseconds between two attempts to take the lock. */
 const PAUSE_MS = 2;
 
-/** Runs CHANGE while this process holds the lock at the path LOCK, and returns its value. Blocks while another
- *  process holds the lock. Throws when LOCK cannot be created, or is not free after twice STALE_LOCK_MS. */
+/** Runs CHANGE while this process holds the lock at the path LOCK, and returns its value. Blocks while
+ *  another process holds the lock. Throws when LOCK cannot be created, or is not free after twice
+ *  STALE_LOCK_MS. */
 export function withLock<Value>(lock: string, change: () => Value): Value {
   acquire(lock);
   try {

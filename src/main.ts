@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Entry point of the program. An old Node must be able to parse this file. So modules that an old Node cannot
-// load are imported only after the version check.
+// Entry point of the program. An old Node must be able to parse this file, so modules that it cannot load are
+// imported only after the version check.
 
 import { answerWhy, isOfServer } from './cannot-serve.ts';
 import { obstacleHere } from './surroundings.ts';

@@ -1,10 +1,10 @@
-// Prints texts on the standard streams. On a terminal, shows control characters as codes, because texts of programs
-// and files can contain some that the terminal would obey.
+// Prints texts on the standard streams. A terminal would obey control characters in texts of programs and
+// files, so a terminal gets codes instead.
 
 import { messageOf } from './errors.ts';
 import { visible } from './visible.ts';
 
-/** Writes TEXT, a part of a line or of several. */
+/** Writes TEXT without a line break after it. */
 export function printPart(text: string): void {
   process.stdout.write(process.stdout.isTTY ? visible(text) : text);
 }

@@ -1,5 +1,5 @@
-// Decides whether only this user can have written a file or folder, so that its content may be executed, and
-// whether the process that wrote it still runs.
+// Decides whether only this user can have written a file or folder, so that its content may be executed. Also
+// decides whether the process that wrote it still runs.
 
 import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -20,8 +20,8 @@ export function isOwnFile(path: string): boolean {
   }
 }
 
-/** Creates FOLDER and its parents, accessible to this user alone. If FOLDER exists and other users can access
- *  it, removes their access. Throws when FOLDER is not a folder or belongs to another user. */
+/** Creates FOLDER and its parents for this user alone. Removes the access of other users from an existing
+ *  FOLDER. Throws when FOLDER is not a folder or belongs to another user. */
 export function makeOwnFolder(folder: string): void {
   makeFolder(dirname(folder), 0o700);
   try {
@@ -35,8 +35,8 @@ export function makeOwnFolder(folder: string): void {
   if ((stats.mode & 0o077) !== 0) chmodSync(folder, 0o700);
 }
 
-/** False when no process has the id PID. True also for a process of another user, and for a PID that is no
- *  valid id: callers remove the files of a process that is not running, so in doubt it is running. */
+/** False when no process has the id PID. True also for a process of another user, and for an invalid PID,
+ *  because callers remove the files of ended processes. */
 export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -20,7 +20,7 @@ export function isInside(folder: string, path: string): boolean {
   return relativePath !== '..' && !relativePath.startsWith(`..${sep}`) && !isAbsolute(relativePath);
 }
 
-/** Returns the user's home, from HOME or from the system's user database; undefined when neither has it. */
+/** Returns the user's home, from HOME or the system's user database; undefined when neither has it. */
 export function homeFolder(): string | undefined {
   try {
     return isAbsolute(homedir()) ? homedir() : userInfo().homedir;
@@ -29,22 +29,22 @@ export function homeFolder(): string | undefined {
   }
 }
 
-/** True when REAL is too wide a folder for a workspace that the user did not name: the root of the file
- *  system, or a folder that is or contains HOME. Both are real paths. */
+/** True when REAL is too wide for a workspace that the user did not name: the root of the file system, or a
+ *  folder that is or contains HOME. Both are real paths. */
 export function isTooWide(real: string, home: string = realPath(homeFolder() ?? '/')): boolean {
   return real === parse(real).root || `${home}${sep}`.startsWith(`${real}${sep}`);
 }
 
-/** Returns the folder for compiled files, which depends on ENVIRONMENT. */
+/** Returns the folder for compiled files, according to ENVIRONMENT. */
 export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
   const base = environment['XDG_CACHE_HOME'];
   if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
   return join(homeFolder() ?? tmpdir(), '.cache', 'live-lisp');
 }
 
-/** Returns the folder of the images that serve live-lisp, each of which somebody else runs. The default depends
- *  on the user database and not on ENVIRONMENT, because Emacs and an MCP client can have different values of
- *  HOME. Undefined when the user has no home. */
+/** Returns the folder for the sockets of images of somebody else; undefined when the user has no home. Emacs
+ *  and an MCP client can have different values of HOME, so the default depends on the user database and not
+ *  on ENVIRONMENT. */
 export function servingFolder(environment: NodeJS.ProcessEnv): string | undefined {
   const named = environment['LIVE_LISP_SERVING'];
   if (named !== undefined && isAbsolute(named)) return named;
@@ -52,13 +52,13 @@ export function servingFolder(environment: NodeJS.ProcessEnv): string | undefine
   return home === undefined ? undefined : join(home, '.cache', 'live-lisp', 'serving');
 }
 
-/** Returns the folder in which running servers can be found, in the folder SERVING of the images that serve. */
+/** Returns the folder for the sockets of running servers, inside SERVING, the folder for those of images. */
 export function sessionsFolder(serving: string): string {
   return join(serving, 'sessions');
 }
 
-/** Returns the user's home by the system's user database; undefined when this does not have the user, as in
- *  some containers. */
+/** Returns the user's home from the system's user database; undefined for a user without entry, as in some
+ *  containers. */
 function homeInDatabase(): string | undefined {
   try {
     return userInfo().homedir;
@@ -67,13 +67,13 @@ function homeInDatabase(): string | undefined {
   }
 }
 
-/** Returns the folder in TEMPORARY for this user's records. It is used when the home is not writable. */
+/** Returns the folder in TEMPORARY for this user's records when the home is not writable. */
 export function recordsFolder(temporary: string): string {
   return join(temporary, `live-lisp-${process.geteuid?.()}`);
 }
 
-/** Creates FOLDER and its parents with MODE. Does not use the option `recursive`: with it, mkdir never
- *  returns when the system reports ENOENT for a folder whose parent exists, as in /proc. */
+/** Creates FOLDER and its parents with MODE. With the option `recursive`, mkdir never returns when the system
+ *  reports ENOENT for a folder with an existing parent, as in /proc, so it is not used. */
 export function makeFolder(folder: string, mode = 0o777): void {
   if (existsSync(folder)) return;
   const parent = dirname(folder);
@@ -86,15 +86,15 @@ export function makeFolder(folder: string, mode = 0o777): void {
   }
 }
 
-/** Removes the file PATH if it can be removed. A folder stays. */
+/** Removes the file PATH if possible. A folder stays. */
 export function removeIfPossible(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {}
 }
 
-/** Returns the files NAME in the folders of PATH that can be executed, in order. Skips relative folders,
- *  because these would be inside the project in which the server was started. */
+/** Returns the executable files NAME in the folders of PATH, in order. Relative folders would be inside the
+ *  project in which the server was started, so they are skipped. */
 export function programsOf(name: string, path: string = process.env['PATH'] ?? ''): string[] {
   return path
     .split(delimiter)

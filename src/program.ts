@@ -1,4 +1,4 @@
-// Runs the command that the command line of the program names.
+// Runs the command of the program's command line.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,17 +34,17 @@ function ownPackage(): Package {
   return JSON.parse(readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8')) as Package;
 }
 
-/** Options of the program, which its entry point or a test gives. */
+/** Options of the program from its entry point or a test. */
 export interface ProgramOptions {
-  /** Timeouts that no flag sets. Tests give shorter ones. */
+  /** Timeouts without a flag. Tests shorten them. */
   timeouts?: Timeouts & { idleMs?: number };
-  /** Called when the program has executed the code that most sessions begin with. Can be called more than
+  /** Called after the program has executed the code at the beginning of most sessions, perhaps more than
    *  once. */
   onWarm?: () => void;
 }
 
-/** Milliseconds after the first answer until the program is taken as warm. Most clients have called a tool by
- *  then. A shorter session stores a code cache that lacks a few functions. */
+/** Milliseconds after the first answer until the call of `onWarm`. Most clients have called a tool by then. A
+ *  shorter session stores a code cache without a few functions. */
 const WARM_MS = 2000;
 
 async function run(config: Config, options: ProgramOptions): Promise<number> {
@@ -65,7 +65,6 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
   return runWithImage(withUsableFolders(config), options);
 }
 
-/** The commands that work with several images, or with none. */
 const TAKE_SEVERAL: readonly Config['command'][] = ['serve', 'session', 'help', 'version'];
 
 /** Throws a UsageError when --image names several images and the command of CONFIG works with one. */
@@ -76,7 +75,6 @@ function checkImages({ command, images }: Config): void {
   );
 }
 
-/** Returns the help on the verb or the tool that CONFIG names, or on all. */
 function helpFor(config: Config): string {
   const [word, ...more] = config.operands;
   if (word === undefined) return helpText();
@@ -108,7 +106,6 @@ async function reportClient(client: ClientName, config: Config): Promise<number>
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }
 
-/** Removes the records of the workspace of CONFIG. */
 async function forget(config: Config): Promise<number> {
   const { forgetWorkspace } = await import('./records/expiry.ts');
   const removed = forgetWorkspace(config, config.root);
@@ -116,7 +113,6 @@ async function forget(config: Config): Promise<number> {
   return print(`${what} of ${config.root}.`);
 }
 
-/** Removes expired records, and the temporary folders of killed servers. */
 async function tidy(config: Config): Promise<void> {
   const { expireRecords } = await import('./records/expiry.ts');
   expireRecords(config, config.keepDays);
@@ -134,7 +130,7 @@ function place(config: Config): InstallContext {
 }
 
 /** Asks the user at the terminal whether the client of CONFIG may run code without asking. Returns true only
- *  if the answer is yes. Does not ask, and returns false, when nobody can answer or no sandbox works. */
+ *  if the answer is yes. When nobody can answer or no sandbox works, returns false without asking. */
 async function isTrusted(config: Config): Promise<boolean> {
   const { clientNamed } = await import('./install/clients.ts');
   const client = config.client && clientNamed(config.client);
@@ -157,24 +153,22 @@ function checkedTrust(config: Config): true {
   );
 }
 
-/** Returns the command with which a client starts this program. */
 function launch(): Launch {
   return { node: process.execPath, args: [join(PACKAGE_FOLDER, 'dist', SCRIPT_NAME)] };
 }
 
-/** Runs a command for which an image may be needed. */
 async function runWithImage(
   { config: usable, notices, remarks }: UsableFolders,
   options: ProgramOptions,
 ): Promise<number> {
   const trying = withSandboxAsync(usable);
-  // The modules of the server load while the sandbox is tried.
+  // The modules of the server load during the trial of the sandbox.
   if (usable.command !== 'doctor') await import('./server/stdio.ts');
   const config = await trying;
   const parts = assembleServed(config, { ...options.timeouts, notices: [...notices] });
   const { images } = parts;
-  /** Waits until the start file (--init), if any, has registered its tools. If the image was lost, this waits
-   *  for the next image, in which they are registered again. */
+  /** Waits until the start file (--init), if any, has registered its tools. After a loss, waits for the next
+   *  image, in which they are registered again. */
   const withStartFile = async () => {
     if (config.init !== undefined) for (const image of images) image.start();
     await Promise.all(images.map((image) => image.whenStarted()));
@@ -187,7 +181,7 @@ async function runWithImage(
       return diagnose(config, { version, issues: bugs.url, remarks }, print);
     }
     default:
-      // With auto, the sandbox has been tried already.
+      // With auto, the sandbox has already been tried.
       if (usable.sandbox !== 'auto') setTimeout(() => void complainOfSandbox(config).catch(complain), 0);
       return serveImage(parts, config, withStartFile, options);
   }
@@ -199,13 +193,13 @@ async function complainOfSandbox(config: Config): Promise<void> {
   if (obstacle !== undefined) complain(refusalOf(obstacle));
 }
 
-/** Shown to a person who starts the server in a terminal by mistake. */
+/** Message for a person who starts the server in a terminal by mistake. */
 const BY_HAND =
   'This speaks MCP on stdin and stdout, so a client starts it: live-lisp install sets that up. Ctrl-C ends it.';
 
-/** Serves MCP on stdin and stdout until stdin ends, and on the session's socket. With the command `session` only
- *  on the socket, until nobody has used it for some time. STARTED resolves when the start file (--init) has
- *  registered its tools. */
+/** Speaks MCP on stdin and stdout until stdin ends, and on the session's socket. With the command `session`,
+ *  uses only the socket, until nobody has used it for some time. STARTED resolves when the start file
+ *  (--init) has registered its tools. */
 async function serveImage(
   { images, registry, catalog, executor, questions, editors }: Served,
   config: Config,
@@ -214,7 +208,7 @@ async function serveImage(
 ): Promise<never> {
   const isAlone = config.command === 'session';
   if (process.stdin.isTTY && !isAlone) complain(BY_HAND);
-  // Start the image now, while this process loads the modules of the server.
+  // The image starts while this process loads the modules of the server.
   for (const image of images) image.start();
   let markWarm = () => {};
   const { serve } = await import('./server/stdio.ts');
@@ -284,7 +278,7 @@ async function serveImage(
   return new Promise(() => {});
 }
 
-/** Ignores the error when the reader of the output, such as `head -1`, has ended. When serving, the transport
+/** Ignores the error when the reader of the output, such as `head -1`, has ended. In a server, the transport
  *  ends the process instead. */
 function watchOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -296,7 +290,7 @@ function watchOutput(): void {
       process.exitCode = 1;
     });
   });
-  // When the reader of stderr has ended, there is nobody to report this to.
+  // Without a reader of stderr, nobody can get a report.
   process.stderr.on('error', () => {});
 }
 
@@ -308,7 +302,7 @@ async function cannotRun(error: unknown): Promise<void> {
   if (!answerWhy(messageOf(error), process.argv.slice(2)) && unanswered) process.exit();
 }
 
-/** Runs the command that this process's command line names, and sets the exit code. */
+/** Runs the command of this process's command line, and sets the exit code. */
 export async function runProgram(options: ProgramOptions = {}): Promise<void> {
   watchOutput();
   try {

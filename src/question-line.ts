@@ -1,4 +1,4 @@
-// Builds the text of a question to a human. Text from outside cannot be mistaken for the server's own words.
+// Builds the text of a question to a human. Text from outside cannot look like the server's own words.
 
 import { visibleLine, visibleName, withIsolates } from './visible.ts';
 
@@ -21,7 +21,7 @@ export class QuestionLine {
  *  commas. */
 type Value = QuestionLine | string | number | readonly (QuestionLine | string)[];
 
-/** Returns a line that consists of WORDS, the server's own words, with VALUES in between. */
+/** Returns a line of WORDS, the server's own words, with VALUES in between. */
 export function questionLine(words: TemplateStringsArray, ...values: Value[]): QuestionLine {
   return new QuestionLine(String.raw({ raw: words }, ...values.map(valueText)));
 }
@@ -37,11 +37,10 @@ export function ownWords<Text extends string>(text: string extends Text ? never 
   return new QuestionLine(text);
 }
 
-/** Length limit of a name, in characters. It leaves room for the server's own words. */
+/** Maximum number of characters of a name. It leaves room for the server's own words. */
 const NAME_LIMIT = 80;
-/** Length limit of a quoted text, in characters. */
 const QUOTE_LIMIT = 500;
-/** A text is first cut to this many times its limit, since examining a very long text is slow. */
+/** Examining a very long text is slow, so a text is first cut to its limit times this factor. */
 const PRECUT_FACTOR = 4;
 
 /** Returns NAME for use within the server's own words. Quotes it if its end could be overlooked, and leaves
@@ -51,23 +50,22 @@ function nameText(name: string): string {
   return withIsolates(/^[^\s,;?"]+$/.test(shown) ? shown : JSON.stringify(shown));
 }
 
-/** Returns TEXT, which comes from outside, with hidden characters made visible. It must be the end of a line,
- *  because words after it would seem to be part of it. */
+/** Returns TEXT from outside with hidden characters made visible. It must be the end of a line, because words
+ *  after it would seem to be part of it. */
 export function quoted(text: string): QuestionLine {
   return new QuestionLine(
     withIsolates(bounded(visibleLine(bounded(text, PRECUT_FACTOR * QUOTE_LIMIT)), QUOTE_LIMIT)),
   );
 }
 
-/** Returns LINE, a line of a text from outside, after MARK. No line of the server's own words begins with
- *  MARK. */
+/** Returns LINE of a text from outside, after MARK. No line of the server's own words begins with MARK. */
 export function marked(mark: '+' | '-' | ' ' | '|', line: string): QuestionLine {
-  // Fast path: most lines have only plain characters, and a file can have a million lines.
+  // Most lines have only plain characters, and a file can have a million lines, so this test saves time.
   return new QuestionLine(mark + (/^[ -~\t]*$/.test(line) ? line : withIsolates(visibleLine(line, true))));
 }
 
-/** Returns TEXT. If it is longer than LIMIT characters, returns only its beginning and its end, LIMIT
- *  characters in all. */
+/** Returns TEXT if it has at most LIMIT characters. Otherwise returns LIMIT characters of its beginning and
+ *  end. */
 function bounded(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = limit / 2;

@@ -14,7 +14,7 @@ import { homeFolder, makeFolder, realPath } from './paths.ts';
  *  parent of dist. */
 export const PACKAGE_FOLDER = join(import.meta.dirname, '..');
 
-/** The sandbox of each configuration: only one, so that all parts of a server share its state. */
+/** By configuration: its only sandbox, so that all parts of a server share its state. */
 const sandboxes = new WeakMap<Config, Sandbox>();
 
 /** Returns the sandbox for images of CONFIG, even when CONFIG turns sandboxes off. */
@@ -72,8 +72,8 @@ export function withSandbox(config: Readonly<Config>): Readonly<Config> {
 /** Like withSandbox, without blocking the main thread. */
 export async function withSandboxAsync(config: Readonly<Config>): Promise<Readonly<Config>> {
   if (config.sandbox !== 'auto') return withDecision(config, undefined);
-  // When a file system does not answer, nobody knows whether the sandbox works. The sandbox then stays on, so
-  // that no image starts without it.
+  // When a file system does not answer, the sandbox may work. It stays on, so that no image starts without
+  // it.
   return withDecision(
     config,
     await sandboxOf(config)
@@ -82,8 +82,7 @@ export async function withSandboxAsync(config: Readonly<Config>): Promise<Readon
   );
 }
 
-/** Returns CONFIG with `auto` replaced. OBSTACLE is the reason why the sandbox does not work, if there is
- *  one. */
+/** Returns CONFIG with `auto` replaced. OBSTACLE is the reason why the sandbox does not work, if so. */
 function withDecision(config: Readonly<Config>, obstacle: Obstacle | undefined): Readonly<Config> {
   const resolved: Config =
     config.sandbox !== 'auto'
@@ -95,7 +94,7 @@ function withDecision(config: Readonly<Config>, obstacle: Obstacle | undefined):
   return Object.freeze(resolved);
 }
 
-/** Returns sentences that say what confines the code in images of CONFIG, for models and people. */
+/** Returns sentences for models and people about the limits of code in images of CONFIG. */
 export function sandboxText(config: Config): string {
   if (config.imageCommand !== undefined) {
     return `The image ${config.image} runs where this command starts it: ${commandText(config.imageCommand)}. No sandbox of live-lisp confines its code, which can do all that this command may.`;
@@ -121,8 +120,8 @@ function checkAudit(config: Config): void {
   );
 }
 
-/** Returns the folder of the audit log that CONFIG names, and creates it if it does not exist. Returns []
- *  when CONFIG names none. */
+/** Returns the folder of the audit log that CONFIG names, and creates it if necessary. Returns [] when CONFIG
+ *  names none. */
 function auditFolder({ auditNamed, audit }: Config): string[] {
   if (!auditNamed) return [];
   try {

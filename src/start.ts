@@ -1,5 +1,4 @@
-// Starts the program once this Node is known to be able to run it. scripts/build.mjs puts the bundle beside
-// this file.
+// Starts the program after the check of this Node. scripts/build.mjs puts the bundle beside this file.
 
 import { join } from 'node:path';
 import { loadBundle } from './code-cache.ts';
@@ -8,11 +7,11 @@ import { beforeExit, checkAnswering } from './files/answering.ts';
 import { cacheFolder } from './paths.ts';
 import type { runProgram } from './program.ts';
 
-/** Digest of the bundle's text, which the build inserts here. */
+/** Digest of the bundle's text, inserted by the build. */
 declare const BUNDLE_IDENTITY: string;
 
-/** Runs the command that this process's command line names. Returns a reason when the file system of the
- *  folder for compiled files does not answer, so that nothing can run; else undefined. */
+/** Runs the command of this process's command line. When the file system of the folder for compiled files
+ *  does not answer, nothing can run, and the reason is returned. Otherwise returns undefined. */
 export async function start(): Promise<string | undefined> {
   const cache = cacheFolder();
   try {

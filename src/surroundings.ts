@@ -4,14 +4,13 @@
 /** Versions of Node with all functions that the program uses, as a phrase. */
 const NEEDED = '20.19, 22.2 or newer';
 
-/** True when VERSION of Node has all functions that the program uses. */
 function isNewEnough(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return (major === 20 && minor >= 19) || (major === 22 && minor >= 2) || major > 22;
 }
 
-/** Returns a sentence that says why the program cannot run with VERSION of Node on PLATFORM; undefined when
- *  it can. */
+/** Returns a sentence with the reason why the program cannot run with VERSION of Node on PLATFORM; undefined
+ *  when it can. */
 export function obstacleHere(version: string, platform: string): string | undefined {
   if (platform === 'win32') {
     return 'Windows itself cannot run live-lisp: use WSL, or Docker with the Dockerfile of live-lisp (docs/install.md).';

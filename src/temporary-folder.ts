@@ -1,4 +1,4 @@
-// Provides temporary folders that are removed when the work with them has ended.
+// Provides temporary folders, which are removed at the end of the work with them.
 
 import {
   closeSync,
@@ -17,11 +17,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRunning } from './own.ts';
 
-/** A function that keeps the folder after the work has returned. It returns another function, which removes
- *  the folder. */
+/** A function that keeps the folder after the end of the work. It returns a function that removes the
+ *  folder. */
 export type KeepFolder = () => () => void;
 
-/** Calls WORK with the path of a new folder. Removes the folder when WORK or this process has ended, unless
+/** Calls WORK with the path of a new folder. Removes the folder at the end of WORK or this process, unless
  *  WORK keeps it. */
 export async function withTemporaryFolder<Value>(
   work: (folder: string, keep: KeepFolder) => Promise<Value>,
@@ -54,15 +54,16 @@ function removeFolder(path: string): void {
 }
 
 const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
-/** Flags that open only a folder, never a link that code has put in its place. */
+/** Flags that open only a folder, never a link in its place. */
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Maximum number of entries to remove at once. Code in the image can fill the folder, and the server waits
- *  for the removal. The next start of a server removes the rest. */
+/** Maximum number of entries to remove at once, because code in the image can fill the folder, and the server
+ *  waits for the removal. The next start of a server removes the rest. */
 const REMOVAL_LIMIT = 10_000;
 
-/** Removes the folder at PATH through an open descriptor. Code in the image also writes in the folder, and
- *  could otherwise redirect the removal by a link. Uses up BUDGET, and throws when there are more entries. */
+/** Removes the folder at PATH through an open descriptor, because code in the image also writes in the
+ *  folder, and could otherwise redirect the removal by a link. Uses up BUDGET, and throws when there are more
+ *  entries. */
 function removeThroughDescriptor(path: string, budget: { entries: number }): void {
   const descriptor = openSync(path, FOLDER);
   try {
@@ -79,7 +80,6 @@ function removeThroughDescriptor(path: string, budget: { entries: number }): voi
   rmdirSync(path);
 }
 
-/** Returns at most COUNT entries of the folder at PATH. */
 function firstEntries(path: string, count: number): Dirent[] {
   const folder = opendirSync(path);
   try {
@@ -95,7 +95,7 @@ function firstEntries(path: string, count: number): Dirent[] {
   }
 }
 
-/** Removes temporary folders of processes that were killed. Never throws. */
+/** Removes temporary folders of killed processes. Never throws. */
 export function removeTemporaryFolders(): void {
   for (const name of readdirSync(tmpdir())) {
     const creatorPid = /^live-lisp-(\d+)-[A-Za-z0-9]{6}$/.exec(name)?.[1];

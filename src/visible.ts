@@ -1,7 +1,7 @@
-// Makes characters visible that are hidden, that reorder text, or that look like other characters.
+// Makes characters visible that are hidden, reorder text, or look like other characters.
 
-// Regular expressions with Unicode properties stand inside functions, so that no start of the program waits
-// for them: evaluating such a literal takes a tenth of a millisecond.
+// Evaluating a regular expression with Unicode properties takes a tenth of a millisecond. So these are inside
+// functions, where they do not delay the start.
 
 /** Returns TEXT with SHOW applied to each hidden character: control characters except line feeds and tabs,
  *  invisible and blank characters except the plain space, and code points that are no characters. SHOW must
@@ -13,15 +13,13 @@ function withHidden(text: string, show: (char: string) => string): string {
     known.set(char, result);
     return result;
   };
-  // Replace runs of characters at once. A text can consist of such characters, and finding the next match
-  // takes longer than replacing a character.
+  // A text can have very many hidden characters, and each match is slow, so whole runs are replaced at once.
   return text.replace(
     /[[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\p{Default_Ignorable_Code_Point}\u2800]--[\t\n]]+/gv,
     (run) => mapRuns(run, shown),
   );
 }
 
-/** Returns RUN with SHOW applied to each of its characters. */
 function mapRuns(run: string, show: (char: string) => string): string {
   let result = '';
   let [last, count] = ['', 0];
@@ -35,21 +33,22 @@ function mapRuns(run: string, show: (char: string) => string): string {
   return count > 0 ? result + show(last).repeat(count) : result;
 }
 
-/** Returns TEXT, which can have several lines, with hidden characters shown as codes such as `<U+202E>`. Line
- *  feeds and tabs stay. */
+/** Returns TEXT, of any number of lines, with codes such as `<U+202E>` for hidden characters. Line feeds and
+ *  tabs stay. */
 export function visible(text: string): string {
   return withHidden(text, codeOf);
 }
 
-/** Returns TEXT for use within a line. Hidden characters and line feeds are shown as codes such as
- *  `<U+000A>`, and so are tabs unless KEEPS_TABS. */
+/** Returns TEXT for use within a line, with codes such as `<U+000A>` for hidden characters and line feeds.
+ *  Tabs get codes too unless KEEPS_TABS. */
 export function visibleLine(text: string, keepsTabs = false): string {
   return visible(text).replace(keepsTabs ? /\n/g : /[\n\t]/g, codeOf);
 }
 
-/** Returns LINE, which has no hidden characters, with codes for some combining marks: marks at its beginning,
- *  which would be drawn over the text before the line, and the third and further marks in a row. Puts
- *  isolates around right-to-left words, so that they do not reorder the text beside them. */
+/** Returns LINE, which must have no hidden characters, in a form that is safe beside other text. Codes
+ *  replace combining marks at its beginning, which would be drawn over the text before it, and the third and
+ *  further marks in a row. Right-to-left words get isolates, so that they do not reorder the text beside
+ *  them. */
 export function withIsolates(line: string): string {
   if (/^[ -~\t]*$/.test(line)) return line;
   const stacked = line
@@ -60,9 +59,9 @@ export function withIsolates(line: string): string {
   return stacked.replace(leftwards, '\u2066$&\u2069');
 }
 
-/** Returns the file name NAME as visibleLine does. Also replaces characters that could be mistaken for others
- *  with codes: letters that look like Latin letters, combining marks on ASCII, Latin, Greek and Cyrillic
- *  letters, a third and further mark on one letter, signs outside ASCII, and repeated blanks. */
+/** Returns the file name NAME as visibleLine does, with codes for characters that could be confused with
+ *  others: letters that look like Latin letters, combining marks on ASCII, Latin, Greek and Cyrillic letters,
+ *  a third and further mark on one letter, signs outside ASCII, and repeated blanks. */
 export function visibleName(name: string): string {
   const words = name.replace(/[\p{L}\p{M}\p{N}]+/gu, imitationsIn);
   return visibleLine(withSigns(withMarks(words))).replace(/(?<= ) +/g, codesOf);
@@ -86,14 +85,14 @@ function withSigns(name: string): string {
 
 const PHONETIC = /[\u0131\u0237\u0250-\u02ff\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/u;
 
-/** True when LETTER, standing alone, cannot be mistaken for a Latin letter, because of its script. */
+/** True when LETTER alone cannot be confused with a Latin letter, because of its script. */
 function isDistinct(letter: string): boolean {
   return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thai}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Cyrillic}\p{Script=Greek}]/u.test(
     letter,
   );
 }
 
-/** True when LETTER cannot be mistaken for a Latin letter even beside Latin letters. Characters of a single
+/** True when LETTER cannot be confused with a Latin letter even beside Latin letters. Characters of a single
  *  stroke can. */
 function isDistinctBeside(letter: string): boolean {
   return /(?![\u4e00\u4e28\u4e36\u4e3f-\u4e41\u4e85\u53e3\u30ce\u30fc])[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(
@@ -108,8 +107,8 @@ function isTwin(word: string): boolean {
   );
 }
 
-/** Returns WORD with codes for letters that can be mistaken for Latin ones: because Latin letters stand
- *  beside them, or because all letters of WORD can be mistaken. */
+/** Returns WORD with codes for letters that can be confused with Latin ones, either beside Latin letters or
+ *  because all letters of WORD can be. */
 function imitationsIn(word: string): string {
   const latin = /[A-Za-z\p{Script=Latin}]/u.test(word);
   const distinct = latin ? isDistinctBeside : isDistinct;
@@ -124,8 +123,8 @@ function imitationOf(char: string): string {
   return letter && !PHONETIC.test(char) ? char : codeOf(char);
 }
 
-/** Returns LINE, a result of withIsolates that may have been cut, with codes for the isolated words. Used for
- *  clients that do not show isolates. */
+/** Returns LINE, a possibly cut result of withIsolates, with codes for the isolated words. For clients that
+ *  do not show isolates. */
 export function withoutIsolates(line: string): string {
   return line.replace(/\u2066([^\u2069]*)\u2069?/gu, (_, word: string) => codesOf(word));
 }

@@ -3,9 +3,8 @@
 /** A part of a word: quoted with ' or ", or escaped, or plain. */
 const PART = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^\s'"\\]+)/sy;
 
-/** Returns the words of LINE. Single quotes, double quotes and backslashes work as in a shell, and nothing else
- *  does: no variable, pipe or pattern. Returns undefined when a quote has no end, or a backslash nothing behind
- *  it. */
+/** Returns the words of LINE. Single quotes, double quotes and backslashes work as in a shell. Variables,
+ *  pipes and patterns do not. Returns undefined when a quote has no end, or nothing follows a backslash. */
 export function shellWords(line: string): string[] | undefined {
   const words: string[] = [];
   let at = 0;

@@ -1,10 +1,11 @@
-// Defines call_tool, with which a client that lists no other tools can call every tool.
+// Defines call_tool, with which a client without a list of all tools can call every tool.
 
 import { CallError } from '../errors.ts';
 import { inputSchema, readArguments } from '../kernel/schema.ts';
 import type { McpTool } from './mcp-tool.ts';
 
-/** The signature of call_tool. No registry has call_tool: the tool that it names is checked instead. */
+/** The signature of call_tool. No registry contains call_tool, so the registry checks the tool in its
+ *  arguments instead. */
 export const CALL_TOOL = {
   name: 'call_tool',
   parameters: [
@@ -29,8 +30,8 @@ export function callToolDefinition(): McpTool {
   };
 }
 
-/** Returns the name and arguments of the tool that ARGS of call_tool ask for. Throws a CallError when ARGS do
- *  not match the signature, or name call_tool itself. */
+/** Returns the name and arguments of the tool in ARGS of call_tool. Throws a CallError when ARGS do not match
+ *  the signature, or name call_tool itself. */
 export function calledTool(args: unknown): { name: string; args: unknown } {
   const { name, arguments: inner } = readArguments(CALL_TOOL, args);
   if (isCallTool(name)) {

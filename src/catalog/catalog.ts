@@ -1,17 +1,17 @@
-// Keeps the searchable tools of one registry, always in the registry's current state.
+// Holds the searchable tools of one registry, in the registry's current state.
 
 import type { ToolRegistry } from '../kernel/registry.ts';
 import type { Tool } from '../kernel/tool.ts';
 import { metadataOf, TOOL_CATEGORIES, type ToolCategory, type ToolMetadata } from './metadata.ts';
 import { Ranking } from './ranking.ts';
 
-/** The source of a catalog: tools, and a revision number that changes whenever the tools do. */
+/** The source of a catalog: tools, and a revision number that changes with them. */
 type ToolSource = Pick<ToolRegistry, 'revision' | 'tools'>;
 
-/** Returns the name that clients see for a registered name. */
+/** Returns the name for clients of a registered name. */
 type Spelling = (name: string) => string;
 
-/** The two tools that the contracts spell in kebab case (C1). */
+/** The two tools with kebab case names in the contracts (C1). */
 const CONTRACT_NAMES: ReadonlyMap<string, string> = new Map([
   ['apropos_search', 'apropos-search'],
   ['who_calls', 'who-calls'],
@@ -20,12 +20,12 @@ const CONTRACT_NAMES: ReadonlyMap<string, string> = new Map([
 /** Spells names as the contracts do. */
 export const contractSpelling: Spelling = (name) => CONTRACT_NAMES.get(name) ?? name;
 
-/** Returns the registered name of the tool that clients see as NAME (C1). */
+/** Returns the registered name of the tool with the client name NAME (C1). */
 export function registeredName(name: string): string {
   return name.replaceAll('-', '_');
 }
 
-/** The tools of a registry by the names that clients see, in the order of registration. */
+/** The tools of a registry by their names for clients, in the order of registration. */
 export class Catalog implements ReadonlyMap<string, ToolMetadata> {
   readonly #registry: ToolSource;
   readonly #spelling: Spelling;
@@ -34,13 +34,13 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
   #ranking: Ranking | undefined;
   readonly #metadata = new WeakMap<Tool, ToolMetadata>();
 
-  /** Reads REGISTRY again when its revision changes. SPELLING maps a registered name to what clients see. */
+  /** Reads REGISTRY again when its revision changes. SPELLING maps a registered name to the name for
+   *  clients. */
   constructor(registry: ToolSource, spelling: Spelling = (name) => name) {
     this.#registry = registry;
     this.#spelling = spelling;
   }
 
-  /** The tools, read again from the registry if it changed. */
   get #current(): ReadonlyMap<string, ToolMetadata> {
     const { revision } = this.#registry;
     if (this.#revision !== revision) {
@@ -104,12 +104,12 @@ export interface CatalogSummary {
   byCategory: Record<ToolCategory, number>;
 }
 
-/** Returns how many tools CATALOG has, in total and by category (S1.7, S1.18). */
+/** Returns the number of tools in CATALOG, in total and by category (S1.7, S1.18). */
 export function catalogSummary(catalog: ReadonlyMap<string, ToolMetadata>): CatalogSummary {
   return { totalTools: catalog.size, byCategory: countCategories([...catalog.values()]) };
 }
 
-/** Returns how many of TOOLS are in each of the ten categories, zeros included (S1.6). */
+/** Returns the number of TOOLS in each of the ten categories, zeros included (S1.6). */
 export function countCategories(tools: readonly { category: ToolCategory }[]): Record<ToolCategory, number> {
   const counts = Object.fromEntries(TOOL_CATEGORIES.map((category) => [category, 0]));
   for (const { category } of tools) counts[category] = (counts[category] ?? 0) + 1;

@@ -16,13 +16,13 @@ export interface LightweightTool {
 
 type Tools = ReadonlyMap<string, ToolMetadata>;
 
-/** Returns the tools of CATALOG as listed in MODE, search_tools first (S1.12, S1.16). */
+/** Returns the tools of CATALOG for a list in this mode, search_tools first (S1.12, S1.16). */
 export function listedTools(
   { mode = 'lightweight' }: { mode?: ListMode },
   catalog: Tools,
 ): { tools: McpTool[] } {
-  // In mode full, clients that load only part of the list have a search of their own for the rest. In all
-  // other modes the model needs search_tools, so clients must always load it.
+  // In mode full, clients that load only part of the list have their own search for the rest. In all other
+  // modes the model needs search_tools, so clients must always load it.
   return { tools: [getSearchToolsDefinition(mode !== 'full'), ...otherTools(mode, catalog)] };
 }
 

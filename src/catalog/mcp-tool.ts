@@ -3,7 +3,7 @@
 import type { Effects, SafetyLevel } from '../kernel/tool.ts';
 import type { ToolMetadata } from './metadata.ts';
 
-/** The hints that MCP assumes for a tool without annotations. */
+/** MCP's defaults for the hints of a tool. */
 const MCP_DEFAULTS = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -21,17 +21,16 @@ export interface McpTool {
   _meta?: { [key: string]: unknown };
 }
 
-/** The effects of a tool by level, unless it declares others. A cautious tool can run any code. */
+/** By level: the effects of a tool that declares no others. A cautious tool can run any code. */
 const EFFECTS: Record<SafetyLevel, Effects> = {
   safe: { destructive: false, idempotent: true, openWorld: false },
   cautious: { destructive: true, idempotent: false, openWorld: true },
   dangerous: { destructive: true, idempotent: false, openWorld: false },
 };
 
-/** Returns those hints of a tool that differ from MCP_DEFAULTS. */
 function hintsOf({ safetyLevel, effects }: ToolMetadata): Partial<Hints> {
   const { destructive, idempotent, openWorld } = { ...EFFECTS[safetyLevel], ...effects };
-  // In MCP, destructiveHint and idempotentHint have a meaning only for a tool that is not read-only.
+  // In MCP, destructiveHint and idempotentHint mean nothing for a read-only tool.
   const hints: Partial<Hints> =
     safetyLevel === 'safe'
       ? { readOnlyHint: true, openWorldHint: openWorld }
@@ -42,7 +41,7 @@ function hintsOf({ safetyLevel, effects }: ToolMetadata): Partial<Hints> {
   return Object.fromEntries(telling);
 }
 
-/** Limit, in octets, of the text of keywords by which Claude Code's tool search can find a tool. */
+/** Maximum number of octets of keywords for Claude Code's tool search. */
 const HINT_OCTETS = 24;
 
 /** Returns as many of the first KEYWORDS as fit into HINT_OCTETS, separated by commas. */
@@ -56,8 +55,8 @@ function searchHint(keywords: readonly string[]): string {
   return hint;
 }
 
-/** Returns METADATA as MCP's Tool, with everything that clients can use (S1.12). Claude Code shows its model
- *  only the names of tools that it does not load at start; it searches names, descriptions and hints. */
+/** Returns METADATA as MCP's Tool, with all data for clients (S1.12). Claude Code shows its model only the
+ *  names of tools that it does not load at start, and searches names, descriptions and hints. */
 export function toMCPTool(metadata: ToolMetadata): McpTool {
   const { name, keywords, alwaysLoad, declaredLevel } = metadata;
   const hint = alwaysLoad ? '' : searchHint(keywords);

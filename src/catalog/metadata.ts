@@ -1,11 +1,11 @@
-// Derives the catalog entry of a tool from the tool.
+// Derives the catalog entry of a tool.
 
 import { type InputSchema, inputSchema } from '../kernel/schema.ts';
 import type { Complexity, Effects, SafetyLevel, Tool } from '../kernel/tool.ts';
 import { TOKEN_COSTS } from './token-costs.ts';
 import WORDS from './words.json' with { type: 'json' };
 
-/** The categories of the catalog; every tool has exactly one (C6). */
+/** The categories of the catalog. Every tool has exactly one (C6). */
 export const TOOL_CATEGORIES = [
   'analysis',
   'adr',
@@ -20,7 +20,7 @@ export const TOOL_CATEGORIES = [
 ] as const;
 export type ToolCategory = (typeof TOOL_CATEGORIES)[number];
 
-/** Categories of the registry that a search can filter by; a tool can have several (C6). */
+/** Categories of the registry, as filters of a search. A tool can have several (C6). */
 const REGISTRY_CATEGORIES = [
   'introspection',
   'execution',
@@ -47,12 +47,12 @@ const CATALOG_CATEGORY: ReadonlyMap<string, ToolCategory> = new Map<string, Tool
   ['settings', 'utility'],
 ]);
 
-/** By built-in tool: further words under which search_tools finds it. Clients do not see them. */
+/** By built-in tool: additional words for search_tools. Clients do not see them. */
 const SEARCH_WORDS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(WORDS).map(([name, line]) => [name, line.split(' ')]),
 );
 
-/** Tokens of a tool's definition plus its smallest answer (MIN) or largest typical answer (MAX). */
+/** Tokens of a tool's definition plus its smallest answer (`min`) or largest typical answer (`max`). */
 export interface TokenCost {
   min: number;
   max: number;
@@ -63,19 +63,18 @@ export interface ToolMetadata {
   readonly shortDescription: string;
   readonly fullDescription: string;
   readonly category: ToolCategory;
-  /** The categories that the tool declares. */
   readonly categories: readonly string[];
   readonly complexity: Complexity;
   readonly tokenCost: Readonly<TokenCost>;
   /** Whether code in the image can call the tool as a function (C7). */
   readonly hasCEMCPDirective: boolean;
-  /** The keywords that the tool declares, the best first. */
+  /** The keywords of the tool, the best first. */
   readonly keywords: readonly string[];
-  /** Further words, read by the ranking only. */
+  /** Additional words, which only the ranking reads. */
   readonly words: readonly string[];
-  /** The name of the MCP server that offers the tool, when the catalog covers several servers. */
+  /** The name of the tool's MCP server, in a catalog of several servers. */
   readonly server?: string;
-  /** The tool's unique key in a catalog of several servers, when it is not the name. */
+  /** The tool's unique key in a catalog of several servers, if it is not the name. */
   readonly id?: string;
   readonly safetyLevel: SafetyLevel;
   /** The level that the tool's author declared, when the server applies a higher level. */
@@ -85,7 +84,7 @@ export interface ToolMetadata {
   readonly inputSchema: InputSchema;
 }
 
-/** Returns the catalog entry of TOOL under NAME. */
+/** Returns the catalog entry of TOOL with the name NAME. */
 export function metadataOf(tool: Tool, name = tool.name): ToolMetadata {
   const schema = deepFreeze(inputSchema(tool));
   return Object.freeze({
@@ -118,8 +117,8 @@ function deepFreeze<Value extends object>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** Estimates the tokens that a tool costs whose answers were not measured: one token for each 4 characters
- *  of DESCRIPTION and of SCHEMA as JSON. */
+/** Estimates the token cost of a tool without measured answers: one token for each 4 characters of
+ *  DESCRIPTION and of SCHEMA as JSON. */
 export function schemaCost(description: string, schema: object): TokenCost {
   const tokens = Math.ceil((description.length + JSON.stringify(schema).length) / 4);
   return { min: tokens, max: tokens };

@@ -11,16 +11,16 @@ export function keyOf({ id, name }: ToolMetadata): string {
   return id ?? name;
 }
 
-/** BM25's k1: how soon further occurrences of a term add little. */
+/** BM25's k1. The lower it is, the less further occurrences of a term add. */
 const SATURATION = 1.2;
-/** The weight from which on a tool covers a term in full. A term in a minor field is covered only in part. */
+/** The minimum weight for full coverage of a term. A term in a minor field is covered only in part. */
 const FULL_COVERAGE_WEIGHT = 1.6;
 /** Added to the number of tools in the IDF, so that rare words count more in small catalogs too. */
 const FURTHER_TOOLS = 100;
-/** In the IDF, the number of tools that have a term, if no tool has it. */
+/** In the IDF, the number of tools with a term that no tool has. */
 const UNKNOWN_HOLDERS = 0.0122;
 
-/** A tool that the ranking found. COVERAGE, 0 to 1: how much of the request's subject it covers. */
+/** A tool found by the ranking. `coverage`, from 0 to 1, is the covered part of the request's subject. */
 export interface Ranked {
   tool: ToolMetadata;
   coverage: number;
@@ -28,7 +28,7 @@ export interface Ranked {
 
 export class Ranking {
   readonly #tools: readonly ToolMetadata[];
-  /** By term: the tools that have it, by index, with the weight of the term in each. */
+  /** By term: the weights of the term in tools, by index of the tool. */
   readonly #postings = new Map<string, Map<number, number>>();
 
   constructor(tools: Iterable<ToolMetadata>) {
@@ -42,7 +42,7 @@ export class Ranking {
     }
   }
 
-  /** Returns the tools that share a term with QUERY, the best first, equal ones in catalog order. */
+  /** Returns the tools with a term of QUERY, the best first, equal ones in catalog order. */
   rank(query: string): Ranked[] {
     const scores = new Map<number, { at: number; score: number; covered: number }>();
     let subject = 0;

@@ -2,24 +2,25 @@
 
 import { isContentWord, stem, words } from './terms.ts';
 
-/** Maximum number of characters of a request that are read. */
+/** Maximum number of characters to read of a request. */
 export const QUERY_LIMIT = 1000;
 
 interface RequestTerm {
   term: string;
-  /** How much the term counts in the ranking: 1 for a plain word, less for a part of a name, a word from
-   *  PATTERNS, or a stop word beside known terms. */
+  /** The weight of the term in the ranking. It is 1 for a plain word, and less for a part of a name, a word
+   *  from PATTERNS, or a stop word among known terms. */
   weight: number;
   /** The weight of the term in the subject of the request, for coverage. */
   subjectWeight: number;
 }
 
-/** Weights of a word in one of NAMES, and of a word from PATTERNS. */
+/** Weight of a word in a name (see NAMES), and of a word from PATTERNS. */
 const NAME_PART = 0.25;
 const PATTERN_WORD = 0.4;
-/** Weight of a stop word: so low that it decides only between tools with the same other words. */
+/** Weight of a stop word. It is so low that it decides only between tools with the same other words. */
 const STOP_WORD = 0.15;
-/** Weights in the request's subject: of a word that no tool has, perhaps a name; of one from PATTERNS. */
+/** Weight, in the request's subject, of a word that no tool has, perhaps a name (UNKNOWN), and of a word from
+ *  PATTERNS. */
 const UNKNOWN = 0.5;
 const PATTERN_SUBJECT = 2;
 
@@ -38,14 +39,14 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/\+\w[\w-]*\+/, 'constant'],
 ];
 
-/** Returns the terms of QUERY, each once, with those that PATTERNS add. IS_KNOWN says whether a tool has a
- *  term. Stop words count in full alone, a little beside known terms, else not at all (C32). */
+/** Returns the distinct terms of QUERY, and those that PATTERNS add. IS_KNOWN is true for a term that a tool
+ *  has. Stop words alone count in full, among known terms a little, else not at all (C32). */
 export function readRequest(query: string, isKnown: (term: string) => boolean): RequestTerm[] {
   const text = query.slice(0, QUERY_LIMIT).normalize('NFKC');
   const names = new Set<string>();
   const plain = text.replace(NAMES, (name) => {
     const parts = words(name).filter(isContentWord);
-    // Words joined by hyphens can be plain English. A path, a package prefix or asterisks always make a name.
+    // Words joined by hyphens can be plain English. A path, a package prefix or asterisks always form a name.
     if (/^[\w-]+$/.test(name) && parts.every((part) => isKnown(stem(part)))) return name;
     for (const part of parts) names.add(part);
     return ' ';

@@ -20,14 +20,14 @@ export type SearchToolsArgs = ToolSearchOptions;
 /** A tool in the answer of search_tools (S1.10). */
 export interface FoundTool {
   name: string;
-  /** The id of the tool, when it is not the name: servers in one catalog can have tools of one name. */
+  /** The id of the tool, if it is not the name. Tools of several servers in one catalog can share a name. */
   id?: string;
   description: string;
   category: ToolCategory;
   complexity: Complexity;
   hasCEMCPDirective: boolean;
   tokenCost: { min: number; max: number };
-  /** Set when the tool is no literal hit; weak when it covers little of the query's subject. */
+  /** Absent for a literal hit. `weak` when the tool covers little of the query's subject. */
   match?: 'ranked' | 'weak';
   inputSchema?: ToolMetadata['inputSchema'];
 }
@@ -35,17 +35,17 @@ export interface FoundTool {
 export interface SearchToolsResult {
   success: true;
   tools: FoundTool[];
-  /** Names or ids of the best tools that the limit leaves out. */
+  /** Names or ids of the best tools beyond the limit. */
   more?: string[];
   summary: {
-    /** How many tools were found, before the limit. */
+    /** Number of found tools, before the limit. */
     totalFound: number;
     totalInCatalog: number;
     byCategory: Record<ToolCategory, number>;
   };
   query?: string;
-  /** Says that all matches are weak, that nothing was found, how code calls the tools (cemcpOnly), or that
-   *  the answer has no room for all tools and how to get the others. */
+  /** A note that all matches are weak, that nothing was found, how code calls the tools (cemcpOnly), or how
+   *  to get tools that did not fit into the answer. */
   note?: string;
 }
 
@@ -58,7 +58,7 @@ const ALL_WEAK =
 const NOTHING_FOUND =
   'No tool matches any word of the query: say in other words what the tool should do, or leave query out to list the tools.';
 
-/** What clients see of search_tools. */
+/** The definition of search_tools for clients. */
 export const SEARCH_TOOLS = {
   name: 'search_tools',
   description:
@@ -125,7 +125,8 @@ export function searchToolsTool(catalog: Searchable): Tool {
   });
 }
 
-/** Returns the answer of search_tools over CATALOG (S1.5 to S1.11, S1.15). Throws a CallError (S1.17). */
+/** Returns the answer of search_tools for ARGS over CATALOG (S1.5 to S1.11, S1.15). Throws a CallError for a
+ *  wrong argument (S1.17). */
 export function answerSearchTools(args: SearchToolsArgs, catalog: Searchable): SearchToolsResult {
   const options = readArguments(SEARCH_TOOLS, args);
   const { limit, query } = options;
@@ -171,12 +172,12 @@ function isFiltered({ category, complexity, cemcpOnly }: ToolSearchOptions): boo
   return category !== undefined || complexity !== undefined || cemcpOnly === true;
 }
 
-/** Returns the MCP definition of search_tools (S1.1). ALWAYS_LOAD has clients load it at start. */
+/** Returns the MCP definition of search_tools (S1.1). With ALWAYS_LOAD, clients load it at start. */
 export function getSearchToolsDefinition(alwaysLoad = false): McpTool {
   return toMCPTool({ ...metadataOf(searchToolsTool(new Map())), alwaysLoad });
 }
 
-/** Returns RESULT with as many tools as fit into one answer, and a note if some are missing (C13). */
+/** Returns RESULT with the tools that fit into one answer, and a note if some are missing (C13). */
 function fitToAnswer(result: SearchToolsResult): SearchToolsResult {
   let room = JSON_LIMIT - JSON.stringify({ ...result, tools: [] }).length;
   const end = result.tools.findIndex((tool) => {

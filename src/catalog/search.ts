@@ -1,4 +1,4 @@
-// Searches a catalog. Literal hits, scored as the contract says, come before ranked tools.
+// Searches a catalog. Literal hits, scored by the contract, come before ranked tools.
 
 import type { Complexity } from '../kernel/tool.ts';
 import { countCategories } from './catalog.ts';
@@ -12,44 +12,44 @@ export interface ToolSearchOptions {
   complexity?: Complexity;
   cemcpOnly?: boolean;
   includeSchema?: boolean;
-  /** Maximum number of tools to return; 0 for all. By default, at most 20 literal hits are returned. When
-   *  there are fewer than five, ranked tools are added up to five. */
+  /** Maximum number of tools to return; 0 for all. By default, at most 20 literal hits are returned. If there
+   *  are fewer than five, ranked tools fill up to five. */
   limit?: number;
 }
 
-/** A tool that a search found. The schema is set only on request. */
+/** A tool found by a search. The schema is set only on request. */
 export interface CatalogEntry extends Omit<ToolMetadata, 'inputSchema'> {
   inputSchema?: ToolMetadata['inputSchema'];
   /** True when the largest cost of the tool is above 5000 tokens (S1.13). */
   isHighTokenCost: boolean;
   /** The points of a literal hit (S1.2). */
   searchScore?: number;
-  /** Set when the tool is no literal hit. 'ranked': the query names the tool (C27), or the ranking found it
-   *  (S1.15). 'weak': the ranking found the tool, but it covers little of the query's subject (C32). */
+  /** Absent for a literal hit. 'ranked': the query names the tool (C27), or the ranking found it (S1.15).
+   *  'weak': the ranking found it, but it covers little of the query's subject (C32). */
   match?: 'ranked' | 'weak';
 }
 
 export interface ToolSearchResult {
   tools: CatalogEntry[];
-  /** Names or ids of the best tools that the limit leaves out. */
+  /** Names or ids of the best tools beyond the limit. */
   more?: string[];
-  /** How many tools were found, before the limit. */
+  /** Number of found tools, before the limit. */
   totalCount: number;
   categories: Record<ToolCategory, number>;
   query?: string;
 }
 
-/** Tools by name or id. For a map without a ranking, each search makes a new one. */
+/** Tools by name or id. For a map without a ranking, each search makes one. */
 export type Searchable = ReadonlyMap<string, ToolMetadata> & { readonly ranking?: Ranking };
 
 const HIGH_TOKEN_COST = 5000;
-/** Without a limit, at most this many literal hits are returned. */
+/** Maximum number of literal hits without a limit. */
 const HIT_LIMIT = 20;
-/** When there are fewer literal hits than this, ranked tools are added up to this number. */
+/** If there are fewer literal hits than this, ranked tools fill up to this number. */
 const RANKED_LIMIT = 5;
-/** Maximum number of further tools that an answer lists by name only. */
+/** Maximum number of additional tools that an answer lists by name only. */
 const MORE_LIMIT = 15;
-/** The coverage below which a match is weak. */
+/** The minimum coverage of a match that is not weak. */
 const LEAST_COVERAGE = 0.48;
 
 interface Hit {
@@ -95,8 +95,8 @@ function listTools(options: ToolSearchOptions, catalog: Searchable): SearchOutco
   return { hits, more: [], total: all.length, categories: countCategories(all) };
 }
 
-/** Returns the tools that QUERY names, then literal hits, then ranked tools. The filters of OPTIONS only
- *  select from what the search of all of CATALOG found (C27, C32). */
+/** Returns the tools that QUERY names, then literal hits, then ranked tools. Searches all of CATALOG, and
+ *  applies the filters of OPTIONS to the result (C27, C32). */
 function findTools(query: string, options: ToolSearchOptions, catalog: Searchable): SearchOutcome {
   const ranking = catalog.ranking ?? new Ranking(catalog.values());
   const literal = ranking.literal(query);
@@ -113,8 +113,8 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
   return { hits: all.slice(0, most), more, total: all.length, categories };
 }
 
-/** Returns how many tools to return; LIMIT 0 means all. CERTAIN is the number of tools that the query names
- *  or that contain the query, NAMED the number of tools that it names. */
+/** Returns the number of tools to return; LIMIT 0 means all. CERTAIN is the number of named tools and literal
+ *  hits, NAMED that of named tools. */
 function toolLimit(limit: number | undefined, certain: number, named: number): number {
   if (limit !== undefined) return limit > 0 ? limit : Number.MAX_SAFE_INTEGER;
   return Math.max(RANKED_LIMIT, named, Math.min(HIT_LIMIT, certain));
@@ -129,10 +129,10 @@ function rankedHit({ tool, coverage }: Ranked): Hit {
   return { tool, matchInfo: { match: coverage < LEAST_COVERAGE ? 'weak' : 'ranked' } };
 }
 
-/** Matches a word that can only be a name: it has a punctuation mark or digit inside, or is in camelCase. */
+/** Matches a word that can only be a name: with punctuation or a digit inside, or in camelCase. */
 const LOOKS_LIKE_NAME = /[\w-][-_.:/\d][\w-]|\p{Ll}\p{Lu}/u;
-/** Three ways to split a query into names: not at all, at list punctuation, and at each character that is
- *  in no name. The names that any of them finds count. */
+/** Three ways to split a query into names: not at all, at list punctuation, and at each character that no
+ *  name has. The names from all of them count. */
 const NAME_SEPARATORS = [/(?!)/, /[,;\n]/, /[^\p{L}\p{M}\p{N}_.:/-]+/u];
 
 /** Returns the tools that QUERY names (C27). Among other words, only words that look like names count. */
@@ -148,7 +148,7 @@ function namedTools(query: string, ranking: Ranking): Set<ToolMetadata> {
   return named;
 }
 
-/** Returns the tools with the name NAME. If there are none, strips the punctuation at the ends of NAME. */
+/** Returns the tools with the name NAME. If there are none, strips punctuation at the ends of NAME. */
 function toolsOf(name: string, ranking: Ranking): readonly ToolMetadata[] {
   const tools = ranking.named(name.trim());
   const inner = tools.length > 0 ? name : name.replace(/^[\s.:/-]+|[\s.:/-]+$/g, '');

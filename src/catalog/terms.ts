@@ -1,4 +1,4 @@
-// Splits a text into words, and names also into their parts; reduces words to terms (stems).
+// Splits a text into words, and names also into their parts. Reduces words to terms (stems).
 
 import { stemmer } from 'stemmer';
 import STOP from './stop-words.json' with { type: 'json' };
@@ -7,14 +7,16 @@ import STOP from './stop-words.json' with { type: 'json' };
 const STOP_WORDS: ReadonlySet<string> = new Set(STOP.words.split(' '));
 
 interface Patterns {
-  /** Matches a run in a script without spaces, or in Hangul, where particles are attached to words. */
+  /** Matches a run of characters in a script without spaces, or in Hangul, where particles are attached to
+   *  words. */
   unspaced: RegExp;
   run: RegExp;
 }
 
 let cachedPatterns: Patterns | undefined;
 
-/** Returns the patterns of `words`, made at the first search: resolving Unicode properties is slow. */
+/** Returns the patterns of `words`. Resolving Unicode properties is slow, so they are made at the first
+ *  search. */
 function patterns(): Patterns {
   if (cachedPatterns !== undefined) return cachedPatterns;
   const unspaced =
@@ -24,8 +26,8 @@ function patterns(): Patterns {
   return cachedPatterns;
 }
 
-/** Returns the words of TEXT in lower case. A camelCase name also yields its parts, and a run in a script
- *  without spaces each two adjacent characters. */
+/** Returns the words of TEXT in lower case. Also returns the parts of a camelCase name, and each pair of
+ *  adjacent characters in a script without spaces. */
 export function words(text: string): string[] {
   const { unspaced, run: anyRun } = patterns();
   return (text.normalize('NFKC').match(anyRun) ?? []).flatMap((run) => {
@@ -40,11 +42,11 @@ export function isContentWord(word: string): boolean {
   return (word.length > 1 || /[^a-z]/.test(word)) && !STOP_WORDS.has(word);
 }
 
-/** Cache of stems by word: texts and requests repeat words. */
+/** Cache of stems by word, because texts and requests repeat words. */
 const STEMS = new Map<string, string>();
 const STEM_LIMIT = 10_000;
 
-/** Returns the stem that WORD (in lower case) shares with its inflected forms. */
+/** Returns the stem of WORD, in lower case, which its inflected forms share. */
 export function stem(word: string): string {
   const cached = STEMS.get(word);
   if (cached !== undefined) return cached;

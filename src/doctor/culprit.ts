@@ -1,14 +1,14 @@
-// Finds the parts of the agent that must be left out so that an image works.
+// Finds the parts of the agent without which an image works.
 
-/** A list of parts to leave out that names no real part. An image with any such list does not start from
- *  its saved core, so this list leaves out only the core. */
+/** A list with no real part to leave out. An image with any such list does not start from its saved core, so
+ *  this list leaves out only the core. */
 export const ONLY_CORE: readonly string[] = ['nothing'];
 
-/** What must be left out so that an image works: its saved core, or PARTS of the agent. */
+/** The parts without which an image works: its saved core, or `parts` of the agent. */
 type Culprit = { kind: 'core' } | { kind: 'parts'; parts: readonly string[] };
 
-/** Returns what must be left out so that an image works. WORKS resolves to whether an image works without a
- *  list of parts, true for ALL. Takes about log2(ALL.length) tests for each part at fault. */
+/** Returns the parts to leave out so that an image works. WORKS resolves to true when an image works without
+ *  the given parts. It must be true for ALL. Takes about log2(ALL.length) tests for each part at fault. */
 export async function findCulprit(
   all: readonly string[],
   works: (without: readonly string[]) => Promise<boolean>,
@@ -18,14 +18,15 @@ export async function findCulprit(
   let rest = all;
   do {
     const count = await leastCount(rest.length, (count) => works([...parts, ...rest.slice(0, count)]));
-    // An image works without the first COUNT parts, but not without COUNT - 1: the last of them is at fault.
+    // An image works without the first COUNT parts, but not without COUNT - 1, so the last of them is at
+    // fault.
     parts.push(...rest.slice(count - 1, count));
     rest = rest.slice(0, count - 1);
   } while (rest.length > 0 && !(await works(parts)));
   return { kind: 'parts', parts };
 }
 
-/** Returns the least number from 1 to MOST for which SUFFICES is true, as it must be for MOST. */
+/** Returns the least number from 1 to MOST with a true SUFFICES. It must be true for MOST. */
 async function leastCount(most: number, suffices: (count: number) => Promise<boolean>): Promise<number> {
   let [low, high] = [0, most];
   while (high - low > 1) {

@@ -20,15 +20,12 @@ import { reportText } from './report.ts';
 import { checkFolders, checkLibraries, checkSandbox, checkServing, clientConfigurations } from './set-up.ts';
 import { failureOf, type StepResult, type Trial, tryImage } from './trial.ts';
 
-/** Advice for the case that an image does not work. */
 const WHAT_TO_DO = `Do what the answer above says, if it names a step. Else please file the report below as an issue. Until that is mended, name another SBCL with --sbcl PATH, such as one of ${TESTED_VERSIONS}.`;
 
-/** Inputs of the doctor besides the configuration. */
 interface Surroundings {
   version: string;
-  /** The web page where issues are filed. */
   issues: string;
-  /** Sentences about folders in which the server cannot write, and the folders that it uses instead. */
+  /** Sentences about folders that the server cannot write, and their substitutes. */
   remarks: readonly string[];
 }
 
@@ -66,7 +63,7 @@ export async function diagnose(
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }
 
-/** Returns a finding on the SBCL of CONFIG, and the facts about it if it is supported. */
+/** Returns a finding on the SBCL of CONFIG, and its facts if it is supported. */
 async function checkSbcl(config: Config): Promise<{ finding: Finding; facts?: SbclFacts }> {
   try {
     const { sandbox } = imageOptions(config);
@@ -95,7 +92,7 @@ function trialFindings({ results, greeting }: Trial): Finding[] {
   return [...findings, ...(line === undefined ? [] : [{ ok: true, text: line }])];
 }
 
-/** Returns a sentence on the cause of FAILURE, found with images that lack parts of the agent. */
+/** Returns a sentence on the cause of a failure, found with images without parts of the agent. */
 async function causeOf({ name, lost }: StepResult, config: Config): Promise<string> {
   const helps = ({ results }: Trial) =>
     lost

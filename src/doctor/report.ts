@@ -8,16 +8,14 @@ import type { StepResult } from './trial.ts';
 
 interface Trouble {
   version: string;
-  /** The web page where issues are filed. */
   issues: string;
   facts: SbclFacts;
   failure: StepResult;
-  /** A sentence on the cause, as far as it is known. */
   cause: string;
   lacking: Lacking | undefined;
 }
 
-/** Returns the report on TROUBLE, without the path of the user's home. */
+/** Returns the report, without the path of the user's home. */
 export function reportText({ version, issues, facts, failure, cause, lacking }: Trouble): string {
   const missing = lacking?.fallbacks.map(
     ({ ability, missing }) => `${ability} (${missing.join(', ') || 'as a whole'})`,

@@ -1,5 +1,5 @@
-// Checks what the server and its images need on this machine: folders, libraries, a sandbox. Also finds the
-// images that serve the workspace, and says how to set up clients by hand.
+// Checks this machine for the needs of the server and its images: folders, libraries, a sandbox. Also finds
+// the images of the workspace to attach to, and describes how to set up clients by hand.
 
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,8 @@ import { shellLine } from '../install/program.ts';
 import type { Finding } from '../install/report.ts';
 import { PACKAGE_FOLDER, sandboxOf, sandboxText } from '../sandboxing.ts';
 
-/** Returns a finding on the sandbox of CONFIG; not ok if a required one fails, as no image starts. */
+/** Returns a finding on the sandbox of CONFIG. It is not ok if a required sandbox fails, because then no
+ *  image starts. */
 export function checkSandbox(config: Config): Finding {
   const obstacle = config.sandbox === 'off' ? undefined : sandboxOf(config).obstacle();
   if (obstacle === undefined) return { ok: true, text: `sandbox: ${sandboxText(config)}` };
@@ -56,7 +57,7 @@ function checkPlace(what: string, path: string, obstacle: string | undefined, co
   return { ok: false, text: `${what}: ${path} cannot be written (${obstacle}), ${consequence}` };
 }
 
-/** Returns why no line can be appended to FILE, or undefined. */
+/** Returns the reason why no line can be appended to FILE, if so. */
 function obstacleToRecording(file: string): string | undefined {
   if (!existsSync(file)) return obstacleToWriting(dirname(file));
   try {
@@ -93,8 +94,8 @@ export function checkLibraries(config: Config): Finding[] {
   ];
 }
 
-/** Returns a finding on the images that serve CONFIG's workspace. It is not ok when there are several,
- *  because the server then runs no call until one is chosen. */
+/** Returns a finding on the images to which servers in CONFIG's workspace can attach. It is not ok for
+ *  several, because the server then runs no call until the user chooses one. */
 export async function checkServing(config: Config): Promise<Finding> {
   if (config.swank !== undefined) return checkSwank(config.swank, config);
   const { fitting, refusal } = await servingNow(config);
@@ -108,7 +109,7 @@ export async function checkServing(config: Config): Promise<Finding> {
   return { ok: fitting.length < 2, text: `your own images: ${text}` };
 }
 
-/** Returns a finding on the image at the Swank at ADDRESS. The check makes that image serve. */
+/** Returns a finding on the image at the Swank at ADDRESS. The check lets servers attach to that image. */
 async function checkSwank(address: NonNullable<Config['swank']>, { serving }: Config): Promise<Finding> {
   try {
     const served = await findThroughSwank(address, serving)();
@@ -121,7 +122,7 @@ async function checkSwank(address: NonNullable<Config['swank']>, { serving }: Co
   }
 }
 
-/** Returns a text on how to set up MCP clients so that they start this program. */
+/** Returns instructions to set up MCP clients to start this program. */
 export function clientConfigurations(): string {
   const script = join(PACKAGE_FOLDER, 'dist', SCRIPT_NAME);
   const command = `${shellLine([process.execPath, script])}`;

@@ -1,4 +1,4 @@
-// Tests the abilities that an image must have, by calling the tools that a client calls.
+// Tests the necessary abilities of an image by calling the tools that a client calls.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,10 +19,9 @@ const FILE = `(defpackage "LIVE-LISP-DOCTOR" (:use "COMMON-LISP"))
 (defun failing (x) (error "Failed with ~A, as the doctor wants." x))
 `;
 
-/** Time limit, in seconds, of the endless loop in the trial. */
 const LOOP_SECONDS = 0.5;
 
-/** A call of a tool, and a pattern that the text of its answer must match. */
+/** A call of a tool, and a pattern for the text of its answer. */
 interface Call {
   tool: string;
   args: object;
@@ -31,9 +30,9 @@ interface Call {
 
 interface Step {
   name: string;
-  /** What the report says that the step shows when it succeeds: a clause such as 'an image starts'. */
+  /** The ability that the step proves, as a clause for the report, such as 'an image starts'. */
   shows: string;
-  /** Returns the tool calls of the step. FILE is the path of the file that the trial loads. */
+  /** Returns the tool calls of the step. `file` is the path of the file to load. */
   calls: (file: string) => Call[];
 }
 
@@ -92,20 +91,22 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-/** Result of a step. FAILURE is an answer that did not match. LOST: the image was lost in the step. */
+/** Result of a step. `failure` is an answer that did not match. `lost` is true when the step lost the
+ *  image. */
 export interface StepResult extends Pick<Step, 'name' | 'shows'> {
   failure?: string;
   lost?: boolean;
 }
 
 export interface Trial {
-  /** The results of the steps, up to the first step in which the image was lost. */
+  /** The results of the steps, up to the first step that lost the image. */
   results: StepResult[];
-  /** The agent's greeting, with what this SBCL lacks and the fallbacks; undefined if no image started. */
+  /** The agent's greeting, with missing abilities of this SBCL and their substitutes; undefined if no image
+   *  started. */
   greeting?: Hello;
 }
 
-/** Returns the first result of TRIAL with a failure, if any. */
+/** Returns the first result with a failure, if any. */
 export function failureOf({ results }: Trial): StepResult | undefined {
   return results.find(({ failure }) => failure !== undefined);
 }

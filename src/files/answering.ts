@@ -1,5 +1,5 @@
 // Limits the time of operations on file systems that may not answer, such as network file systems. Files on
-// local disks are accessed synchronously, which blocks the main thread; others are not.
+// local disks are accessed synchronously, which blocks the main thread. Others are not.
 
 import { lstatSync, type Stats } from 'node:fs';
 import { access, lstat, realpath, stat } from 'node:fs/promises';
@@ -15,25 +15,26 @@ export class UnreadableFile extends Error {
 
 /** Milliseconds between two polls of a pending file operation. */
 const POLL_MS = 100;
-/** An operation is given up after this many polls. The time is not measured, because a blocked main thread
- *  could not have received the answer. */
+/** An operation is given up after this many polls. Time is no measure, because a blocked main thread could
+ *  not have received the answer. */
 const POLL_LIMIT = 30;
 
-/** When this many operations are given up and still pending, no other begins, because each blocks one of
+/** After this many given-up operations that are still pending, no other begins, because each blocks one of
  *  Node's four file threads. */
 const GIVEN_UP_LIMIT = 2;
 
-/** The folders of the operations that were given up and are still pending, one element for each operation. */
+/** The folder of each given-up operation that is still pending. */
 const givenUp: string[] = [];
 
-/** All operations that are pending, including those that were given up. */
+/** All pending operations, given-up ones included. */
 const pending = new Set<Promise<unknown>>();
 
-/** What a person can do when a file system does not answer. */
+/** Advice for a person when a file system does not answer. */
 export const SILENCE_REMEDY =
   'Ask the user to repair that mount, to unmount it (umount -l), or to start the server without that folder. Then call again';
 
-/** Thrown when an operation was given up, or not begun, because the file system of FOLDER does not answer. */
+/** Thrown when the file system of `folder` does not answer, so that an operation was given up or not
+ *  begun. */
 export class UnresponsiveFolderError extends UnreadableFile {
   readonly folder: string;
 
@@ -47,9 +48,9 @@ export class UnresponsiveFolderError extends UnreadableFile {
   }
 }
 
-/** Returns the result of STEP, a file operation in FOLDER. On a local disk there is no timeout. On other file
+/** Returns the result of STEP, a file operation in FOLDER. There is no timeout on a local disk. On other file
  *  systems, throws an UnresponsiveFolderError on a timeout, and at once while `givenUp` contains FOLDER or is
- *  full (GIVEN_UP_LIMIT). When the process is about to exit, does not begin STEP and never resolves. */
+ *  full (GIVEN_UP_LIMIT). Shortly before the exit of the process, does not begin STEP and never resolves. */
 export async function withFileTimeout<Value>(folder: string, step: () => Promise<Value>): Promise<Value> {
   if (localFolders.has(folder)) return step();
   if (exiting) return new Promise(() => {});
@@ -125,14 +126,14 @@ function canBeAsked(path: string, ask: (path: string) => Promise<unknown>): Prom
   );
 }
 
-/** At exit, milliseconds between two polls of pending operations. */
+/** Milliseconds between two polls of pending operations at exit. */
 const LAST_POLL_MS = 20;
 const LAST_POLL_LIMIT = 10;
 
 let exiting = false;
 
-/** Waits at most 200 ms for pending operations, and lets no new one begin. Returns whether some are still
- *  pending. In that case the caller must call process.exit(), at which this process kills itself: Node would
+/** Waits at most 200 ms for pending operations, and prevents new ones. Returns whether some are still
+ *  pending. The caller must then call process.exit(), at which this process kills itself, because Node would
  *  wait forever for a file thread that waits for the file system. */
 export async function beforeExit(): Promise<boolean> {
   for (let polls = 0; pending.size > 0 && polls < LAST_POLL_LIMIT; polls++) await pause(LAST_POLL_MS);
@@ -143,16 +144,17 @@ export async function beforeExit(): Promise<boolean> {
   return pending.size > 0;
 }
 
-/** Maximum number of folders in `localFolders`, the set of folders known to be on a local disk. */
+/** Maximum number of folders in `localFolders`, the set of folders on a local disk. */
 const LOCAL_FOLDER_LIMIT = 20_000;
 const localFolders = new Set<string>();
 
-/** True when FILE is known to be on a local disk, which always answers soon. */
+/** True when FILE is certainly on a local disk, which always answers soon. */
 export function isOnLocalDisk(file: string): boolean {
   return localStats(file) !== undefined;
 }
 
-/** Returns FILE's stats if on a local disk, 'none' if absent there; undefined for a link or elsewhere. */
+/** Returns FILE's stats on a local disk, or 'none' if it does not exist there. Returns undefined for a link
+ *  and for other file systems. */
 export function localStats(file: string): Stats | 'none' | undefined {
   if (!localFolders.has(dirname(file))) return undefined;
   try {
@@ -163,7 +165,7 @@ export function localStats(file: string): Stats | 'none' | undefined {
   }
 }
 
-/** Adds to `localFolders` the folders of FILES that are on a local disk. */
+/** Adds the folders of FILES on local disks to `localFolders`. */
 export async function findLocalFolders(files: Iterable<string>): Promise<void> {
   if (localFolders.size > LOCAL_FOLDER_LIMIT) localFolders.clear();
   for (const folder of new Set([...files].map((file) => dirname(file))))

@@ -1,14 +1,14 @@
-// Renders the change of a file for a person, as a unified diff.
+// Renders the change of a file as a unified diff for a person.
 
 import { marked, ownWords, QuestionLine, questionLine } from '../question-line.ts';
 import { type Hunk, hunksBetween } from './line-changes.ts';
 import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
 
-/** Number of characters of a line that a person can be expected to see. */
+/** Number of characters of a line that a person surely sees. */
 const VISIBLE_LENGTH = 200;
 /** A tab counts as eight columns. */
 const TAB = ' '.repeat(8);
-/** Maximum number of line numbers in a note on lines that may hold more than a person sees. */
+/** Maximum number of line numbers in a note on lines that a person may not see whole. */
 const NOTE_LIMIT = 10;
 
 /** Returns the hunks of the unified diff from BEFORE to AFTER with three lines of context. */
@@ -17,8 +17,8 @@ export function diffHunks(before: string, after: string): { summary: string; tex
   return { summary: summaryOf(hunks).text, text: hunksText(hunks) };
 }
 
-/** Returns the hunks of the diff. Line ends are compared only when AFTER mixes them. Otherwise
- *  `storageChange` reports a change of line ends. */
+/** Returns the hunks of the diff. Compares line ends only when AFTER mixes them, because `storageChange`
+ *  reports other changes of them. */
 function hunksOf(before: string, after: string): Hunk[] {
   const mixed = isMixed(after);
   const [old, updated] = [before, after].map((text) => (mixed ? text : text.replaceAll('\r\n', '\n')));
@@ -37,7 +37,7 @@ function isMixed(text: string): boolean {
   return lineEnds(text) === 'mixed LF and CRLF';
 }
 
-/** Returns the range of lines in the head of a hunk. An empty range names the line before it. */
+/** Returns the range of lines for the head of a hunk. An empty range names the line before it. */
 function range(start: number, lines: number): QuestionLine {
   return questionLine`${lines === 0 ? start - 1 : start},${lines}`;
 }
@@ -47,12 +47,12 @@ interface LineCounts {
   removed: number;
 }
 
-/** The change of a file, as shown to a person. */
+/** The change of a file, for a person. */
 export interface FileDiff {
   /** First changed line and counts, as in `line 12, +3 \u22121`. */
   summary: QuestionLine;
   counts: LineCounts;
-  /** The lines to show first: those from the first changed line to the last. */
+  /** The lines to show first: from the first changed line to the last. */
   lines: QuestionLine[];
   /** The whole change: the file name, changes of the encoding and of the line ends, and the diff. */
   text: QuestionLine[];
@@ -83,16 +83,16 @@ export function filesSummary(changes: readonly FileDiff[]): QuestionLine {
   return questionLine`${files}, ${countsText({ added: sum('added'), removed: sum('removed') })}`;
 }
 
-/** Returns the lines to show first of CHANGES, each below its file name if there are several. */
+/** Returns the first lines to show of CHANGES. Several changes have their file names above them. */
 export function changesLines(changes: readonly FileDiff[], names: readonly string[]): QuestionLine[] {
   return changes.flatMap(({ lines, summary }, index) => [
-    // This head cannot be mistaken for a diff line: no diff line begins with a letter.
+    // No diff line begins with a letter, so this head cannot look like one.
     ...(changes.length > 1 ? [questionLine`File ${names[index] ?? ''}, ${summary}:`] : []),
     ...lines,
   ]);
 }
 
-/** Returns a phrase with the first line that HUNKS change, and how many they add and remove. */
+/** Returns a phrase with the first changed line of HUNKS, and the numbers of added and removed lines. */
 function summaryOf(hunks: readonly Hunk[]): QuestionLine {
   const [first] = hunks;
   const counts = countsText(countsOf(hunks));
@@ -115,7 +115,7 @@ function countsText({ added, removed }: LineCounts): QuestionLine {
   return questionLine`+${added} \u2212${removed}`;
 }
 
-/** Returns LINES of hunks from the first changed line to the last, with all lines between them. */
+/** Returns LINES of hunks from the first changed line to the last. */
 function changedLines(lines: readonly QuestionLine[]): QuestionLine[] {
   const changes = ({ text }: QuestionLine) => !text.startsWith(' ');
   const first = lines.findIndex((line, index) => index > 0 && changes(line));
@@ -126,13 +126,13 @@ function hunkLines(hunks: readonly Hunk[]): QuestionLine[] {
   return hunks.flatMap((hunk) => [hunkHead(hunk)].concat(hunk.lines.map(markedLine)));
 }
 
-/** Returns LINE of a hunk as a person sees it. A line that begins with a backslash is not from the file. */
+/** Returns LINE of a hunk for a person. A line that begins with a backslash is not from the file. */
 function markedLine(line: string): QuestionLine {
   if (line.startsWith('\\')) return questionLine`\\ No newline at end of file`;
   return marked(line.startsWith('+') ? '+' : line.startsWith('-') ? '-' : ' ', line.slice(1));
 }
 
-/** Returns the numbers of the lines that HUNK adds and that may hold more than a person sees. */
+/** Returns the numbers of the added lines in HUNK that a person may not see whole. */
 function addedOutOfSight({ newStart, lines }: Hunk): number[] {
   const numbers: number[] = [];
   let number = newStart;
@@ -143,7 +143,7 @@ function addedOutOfSight({ newStart, lines }: Hunk): number[] {
   return numbers;
 }
 
-/** True when LINE may hold more than a person sees, because it is long or ends in white space. */
+/** True when a person may not see LINE whole, because it is long or ends in white space. */
 function isOutOfSight(line: string): boolean {
   return (
     (line.length > VISIBLE_LENGTH / TAB.length && line.replaceAll('\t', TAB).length > VISIBLE_LENGTH) ||
@@ -151,7 +151,8 @@ function isOutOfSight(line: string): boolean {
   );
 }
 
-/** Returns a note on OUT_OF_SIGHT, lines that may hold more than a person sees; undefined without any. */
+/** Returns a note on OUT_OF_SIGHT, the numbers of lines that a person may not see whole; undefined without
+ *  any. */
 function sightNote(outOfSight: readonly number[]): QuestionLine | undefined {
   const numbers = outOfSight.slice(0, NOTE_LIMIT).map((number) => questionLine`${number}`);
   if (numbers.length === 0) return undefined;
@@ -171,7 +172,7 @@ export function newFileDiff(name: string, after: FileText): FileDiff {
 /** Returns a change that adds all lines of AFTER, below HEAD, for files without an earlier text. */
 export function wholeContentDiff(head: QuestionLine, after: FileText): FileDiff {
   const { text } = after;
-  // If the file mixes line ends, a CR at a line end is shown like any other control character.
+  // In a file with mixed line ends, a CR at a line end is shown like any control character.
   const lines = isMixed(text) ? linesOf(text, '\n') : linesOf(text);
   const count = lines.length === 1 ? questionLine`1 line` : questionLine`${lines.length} lines`;
   const unusual = unusualStorage(after, lineEnds(text), text === '' || text.endsWith('\n')).map(ownWords);

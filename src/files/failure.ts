@@ -15,10 +15,10 @@ const REASONS: { readonly [code: string]: string } = {
   ENFILE: 'too many files are open',
 };
 
-/** Error codes that mean, once all checks have passed, that the path now leads elsewhere. */
+/** Error codes that mean, after all checks have passed, that the path now leads elsewhere. */
 const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EISDIR'];
 
-/** Returns the error to throw for ERROR, which occurred when the file at PATH was read or written (DONE). */
+/** Returns the error to throw for ERROR of the file at PATH. DONE is the failed operation. */
 export function fileFailure(error: unknown, path: string, done: 'read' | 'written'): unknown {
   if (error instanceof UnresponsiveFolderError)
     return new CallError(`${visibleName(path)} cannot be ${done}: ${error.message}. ${SILENCE_REMEDY}.`);

@@ -1,4 +1,4 @@
-// Holds a directory open, so that files are opened in this very one, even if its path changes.
+// Holds a directory open, so that files are opened in this very directory, even if its path changes.
 
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, rmdir, stat } from 'node:fs/promises';
@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { withFileTimeout } from './answering.ts';
 import { openRegular } from './regular.ts';
 
-/** Whether the system has a path for an open directory, as Linux does, that always leads into it. On other
- *  systems the real path is checked after each use, except after the rename that completes a write. */
+/** Whether the system, as Linux, has a path for an open directory that always leads into it. On other systems
+ *  the real path is checked after each use, except after the rename that completes a write. */
 const HAS_DESCRIPTOR_PATHS = existsSync('/proc/self/fd');
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
@@ -19,7 +19,6 @@ export interface OpenFile {
 
 export class Folder {
   readonly #handle: FileHandle;
-  /** Real path of the directory. */
   readonly path: string;
 
   private constructor(handle: FileHandle, path: string) {
@@ -46,7 +45,8 @@ export class Folder {
     return HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${this.#handle.fd}/${name}` : join(this.path, name);
   }
 
-  /** Opens NAME for reading. Returns undefined when it does not exist; only stats for no regular file. */
+  /** Opens NAME for reading. Returns only its stats when it is no regular file, and undefined when it does
+   *  not exist. */
   async openFile(name: string): Promise<OpenFile | { stats: Stats } | undefined> {
     const found = await withFileTimeout(this.path, () => lstat(this.at(name))).catch(
       (error: NodeJS.ErrnoException) => {
@@ -65,7 +65,7 @@ export class Folder {
     return handle === undefined ? { stats } : { handle, stats };
   }
 
-  /** Opens the directory NAME in this one. If it does not exist, creates it, and CREATED is true. */
+  /** Opens the directory NAME in this one. Creates it if it does not exist; then `created` is true. */
   async openOrMake(name: string): Promise<{ folder: Folder; created: boolean }> {
     const created = await mkdir(this.at(name)).then(
       () => true,

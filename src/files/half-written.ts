@@ -1,4 +1,4 @@
-// Names temporary files, and removes the temporary files that killed servers have left.
+// Names temporary files, and removes those of killed servers.
 
 import { randomBytes } from 'node:crypto';
 import { lstat, readdir, unlink } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import type { Folder } from './folder.ts';
 
 const NAME = /^\.live-lisp-[0-9a-f]{16}\.(?:tmp|old)$/;
 
-/** A temporary file that is older than this belongs to no running write. */
+/** A temporary file of more than this age belongs to no running write. */
 const STALE_MS = 60 * 60 * 1000;
 
 /** Returns a new name: `tmp` for a file being written, `old` for the copy of a file being replaced. */
@@ -19,12 +19,12 @@ export function isTemporary(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Removes the temporary files from FOLDER that killed servers have left. */
+/** Removes the temporary files of killed servers from FOLDER. */
 export async function removeStale(folder: Folder): Promise<void> {
   const names = await readdir(folder.at('.')).catch(() => []);
   for (const name of names.filter(isTemporary)) {
     const stats = await lstat(folder.at(name)).catch(() => undefined);
-    // An `old` file is a hard link with the mtime of the original, so its ctime says when the link was made.
+    // An `old` file is a hard link with the mtime of the original, so only its ctime is the time of the link.
     const since = name.endsWith('.old') ? stats?.ctimeMs : stats?.mtimeMs;
     if (stats?.isFile() && since !== undefined && Date.now() - since > STALE_MS) {
       await unlink(folder.at(name)).catch(() => {});

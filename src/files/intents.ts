@@ -1,4 +1,4 @@
-// Records on the disk which files are being replaced together, for a rollback after a kill.
+// Records on the disk the files that are being replaced together, for a rollback after a kill.
 
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
@@ -7,8 +7,8 @@ import { isOwn, isRunning } from '../own.ts';
 import { makeFolder } from '../paths.ts';
 import { readIfRegular } from './regular.ts';
 
-/** A file to replace. OLD is the name of a file in the same folder that has the old content. BEFORE and AFTER
- *  are digests of the old content and of the new. OLD and BEFORE are '' for a new file. */
+/** A file to replace. `old` is the name of a file in the same folder with the old content. `before` and
+ *  `after` are digests of the old and the new content. `old` and `before` are '' for a new file. */
 export interface IntendedFile {
   path: string;
   old: string;
@@ -21,7 +21,7 @@ const LIMIT = 16 * 1024 * 1024;
 
 const NAME = /^(\d+)-[0-9a-f]{16}\.json$/;
 
-/** Records of the replacements that this user's servers are making, in a folder of their own. */
+/** Records of the running replacements of this user's servers, in a folder of their own. */
 export class Intents {
   readonly #folder: string;
 
@@ -29,7 +29,7 @@ export class Intents {
     this.#folder = folder;
   }
 
-  /** Records that FILES are being replaced. Returns a function to remove the record. Throws if it cannot. */
+  /** Records that FILES are being replaced. Returns a function that removes the record. Throws on failure. */
   async begin(files: readonly IntendedFile[]): Promise<() => Promise<void>> {
     makeFolder(this.#folder, 0o700);
     const path = join(this.#folder, `${process.pid}-${randomBytes(8).toString('hex')}.json`);
@@ -52,8 +52,8 @@ export class Intents {
       const path = join(this.#folder, name);
       const record = readIfRegular(path, { limit: LIMIT });
       const files = record && isOwn(record.stats) ? filesIn(record.octets.toString('utf8')) : undefined;
-      // The record is incomplete, or is not ours. `begin` returns only when its record is complete, and files
-      // are touched after that, so an incomplete record needs no rollback.
+      // The record is incomplete, or is not ours. Files are touched only after `begin` has completed its
+      // record, so an incomplete record needs no rollback.
       if (files === undefined) await forget(path);
       else found.push({ files, remove: () => forget(path) });
     }
@@ -73,7 +73,7 @@ async function forget(path: string): Promise<void> {
   await unlink(path).catch(() => {});
 }
 
-/** Returns the files in TEXT, the text of a record; undefined when it is incomplete. */
+/** Returns the files in TEXT of a record; undefined when it is incomplete. */
 function filesIn(text: string): IntendedFile[] | undefined {
   try {
     const files: unknown = JSON.parse(text);

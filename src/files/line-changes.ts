@@ -17,18 +17,19 @@ interface Run {
   lines: readonly string[];
 }
 
-/** The line of a diff that follows a last line without a line break. */
+/** The line of a diff after a last line without line break. */
 const NOT_ENDED = '\\ No newline at end of file';
 
 const CONTEXT = 3;
 
-/** A minimal diff is searched for up to this many changed lines; the time grows with their square. */
+/** Maximum number of changed lines in a search for a minimal diff. Its time grows with the square. */
 const CHANGE_LIMIT = 500;
 
-/** Maximum number of times that the lines between two anchors are divided again by further anchors. */
+/** Maximum number of times to divide the lines between two anchors by further anchors. */
 const DIVISION_LIMIT = 4;
 
-/** Returns the hunks of the unified diff from BEFORE to AFTER, minimal unless very many lines changed. */
+/** Returns the hunks of the unified diff from BEFORE to AFTER. It is minimal unless very many lines
+ *  changed. */
 export function hunksBetween(before: string, after: string): Hunk[] {
   const steps = { remaining: CHANGE_LIMIT ** 2 };
   return hunksOf(runsBetween(piecesOf(before), piecesOf(after), steps, 0));
@@ -46,8 +47,8 @@ function piecesOf(text: string): string[] {
   return pieces;
 }
 
-/** Returns the runs that turn OLD into UPDATED. STEPS is a shared budget for the searches for a minimal diff.
- *  DIVISIONS says how often the texts have been divided by anchors so far. */
+/** Returns the runs that turn OLD into UPDATED. STEPS is a shared budget for searches for a minimal diff.
+ *  DIVISIONS is the number of earlier divisions by anchors. */
 function runsBetween(
   old: readonly string[],
   updated: readonly string[],
@@ -127,7 +128,7 @@ function anchorsOf(old: readonly string[], updated: readonly string[]): [number,
   return longestAscending(pairs);
 }
 
-/** Stands for the index of a line that occurs more than once. */
+/** Replaces the index of a line that occurs more than once. */
 const REPEATED = -1;
 
 /** Maps each of LINES to its index, or to REPEATED, in the order of first occurrence. */
@@ -137,10 +138,11 @@ function uniqueIndices(lines: readonly string[]): Map<string, number> {
   return places;
 }
 
-/** Returns the longest subsequence of PAIRS with ascending second numbers. Their first numbers ascend. */
+/** Returns the longest subsequence of PAIRS with ascending second numbers. Their first numbers must
+ *  ascend. */
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
-  // ends[n] is the index of the last pair of a subsequence of n + 1 pairs with ascending second numbers.
-  // Among all such subsequences, it is one in which the last of these numbers is lowest.
+  // ends[n] is the index of the last pair of a subsequence of n + 1 pairs with ascending second numbers. Of
+  // all such subsequences, it is one with the lowest last number.
   const ends: number[] = [];
   const predecessors: (number | undefined)[] = [];
   const secondOf = (index: number | undefined) => pairs[index ?? -1]?.[1] ?? -1;
@@ -186,7 +188,7 @@ function hunksOf(runs: readonly Run[]): Hunk[] {
   return hunks;
 }
 
-/** Returns RUNS without empty runs. Adjacent runs with the same mark are joined. */
+/** Returns RUNS without empty runs, and with adjacent runs of the same mark joined. */
 function mergedRuns(runs: readonly Run[]): Run[] {
   const merged: { mark: Run['mark']; lines: string[] }[] = [];
   for (const { mark, lines } of runs) {
@@ -197,7 +199,7 @@ function mergedRuns(runs: readonly Run[]): Run[] {
   return merged;
 }
 
-/** Appends LINES to HUNK, each with MARK in front, and updates the line counts of HUNK. */
+/** Appends LINES to HUNK, each after MARK, and updates the line counts of HUNK. */
 function addLines(hunk: Hunk, mark: Run['mark'], lines: readonly string[]): void {
   if (mark !== '+') hunk.oldLines += lines.length;
   if (mark !== '-') hunk.newLines += lines.length;

@@ -5,28 +5,26 @@ import { CallError } from '../errors.ts';
 import type { OpenFile } from './folder.ts';
 import { binaryKind, decode, type FileText, type LineEnds, lineEnds, linesOf } from './text.ts';
 
-/** Files of up to this many bytes are read whole. Of a larger file, only the range is read. */
+/** Maximum number of bytes of a file that is read whole. Of a larger file, only the range is read. */
 export const WHOLE_FILE_LIMIT = 16 * 1024 * 1024;
-/** Number of bytes read of a larger file, beginning with the first line of the range. */
+/** Number of bytes to read of a larger file, from the first line of the range on. */
 const WINDOW = 256 * 1024;
-/** Maximum number of bytes per read. */
 const CHUNK = 1024 * 1024;
 
-/** Lines of a file, beginning with the 1-based line FIRST, and properties of the whole file. */
+/** Lines of a file from the 1-based line `first` on, and properties of the whole file. */
 export interface Excerpt extends Omit<FileText, 'text'> {
   lines: string[];
   first: number;
-  /** Number of lines in the file; undefined when the end of the file was not read. */
+  /** Number of lines in the file; undefined when its end was not read. */
   total: number | undefined;
   bytes: number;
   ends: LineEnds;
-  /** True when the last line has a line end. */
   endsWithNewline: boolean;
 }
 
-/** Returns the lines of the file, beginning with the 1-based line FIRST: all lines, or about WINDOW bytes if
- *  the file is larger than WHOLE_FILE_LIMIT. For a file that is no text, returns a string with its kind.
- *  Throws a CallError when SIGNAL aborts. */
+/** Returns the lines of the file from the 1-based line FIRST on: all of them, or about WINDOW bytes if the
+ *  file is larger than WHOLE_FILE_LIMIT. For a file that is no text, returns its kind as a string. Throws a
+ *  CallError when SIGNAL aborts. */
 export async function readLines(
   { handle, stats }: OpenFile,
   first: number,
@@ -48,7 +46,7 @@ export async function readLines(
   if (part.length < WINDOW) {
     return excerpt(decoded, lines, first, { total: first - 1 + lines.length, bytes: stats.size });
   }
-  // The last line may be cut off. If it is the only line, it is shown as far as it was read.
+  // The last line may be cut off. It is dropped unless it is the only one.
   if (lines.length > 1) lines.pop();
   return excerpt(decoded, lines, first, { bytes: stats.size });
 }
@@ -63,7 +61,7 @@ function excerpt(
   return { lines, first, total, bytes, encoding, bom, ends: lineEnds(text), endsWithNewline };
 }
 
-/** Returns at most COUNT bytes of the file, beginning at the offset START. */
+/** Returns at most COUNT bytes of the file from the offset START on. */
 export async function readBytes(handle: FileHandle, start: number, count: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   for (let remaining = count, at = start; remaining > 0; ) {

@@ -1,4 +1,4 @@
-// Opens every file whose name comes from the image, a workspace or a configuration. Opens regular files only,
+// Opens every file with a name from the image, a workspace or a configuration. Opens regular files only,
 // never blocks on others such as FIFOs, and reads up to a limit.
 
 import {
@@ -21,12 +21,12 @@ import { UnreadableFile, withFileTimeout } from './answering.ts';
 /** O_NONBLOCK, because a FIFO, which blocks the opening, can replace the file after the check. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Folders with files that are interfaces of the kernel, of processes or of devices. */
+/** Folders with interfaces of the kernel, of processes or of devices as files. */
 const SYSTEM_FOLDERS = ['/proc', '/sys', '/dev'];
 
 const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
 
-/** Folder of shared memory. Its files are like files on a disk. */
+/** Folder of shared memory. Its files behave like those on a disk. */
 const SHARED_MEMORY = '/dev/shm';
 
 /** True when REAL, a real path, is in one of SYSTEM_FOLDERS and not in SHARED_MEMORY. */
@@ -34,13 +34,13 @@ export function isSystemFile(real: string): boolean {
   return SYSTEM_FOLDERS.some((folder) => isInside(folder, real)) && !isInside(SHARED_MEMORY, real);
 }
 
-/** Limits that apply to one reading of a file. */
 export interface ReadLimits {
-  /** Maximum number of octets that a file may have. */
+  /** Maximum number of octets of the file. */
   limit: number;
   /** True to read the beginning of a larger file, instead of refusing the file. */
   head?: boolean;
-  /** Returns a clause that says why the file at REAL, a real path, may not be read; undefined when it may. */
+  /** Returns a clause with the reason why the file at `real`, a real path, may not be read; undefined when it
+   *  may. */
   forbids?: (real: string) => string | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface RegularFile {
 
 /** Returns the regular file to which PATH leads. Throws an UnreadableFile, or an error of the system. */
 export function readRegular(path: string, bounds: ReadLimits): RegularFile {
-  // Check before opening, which can start a device, and wakes the process that writes to a FIFO.
+  // Opening can start a device, and wakes the process that writes to a FIFO, so the check comes first.
   checkKind(statSync(path));
   const descriptor = openSync(path, FLAGS);
   try {
@@ -85,7 +85,7 @@ export async function readRegularAsync(path: string, bounds: ReadLimits): Promis
     }
     return { octets: Buffer.concat(parts), stats };
   } finally {
-    // Not awaited, because closing can wait for the file system too.
+    // Closing can wait for the file system too, so it is not awaited.
     handle.close().catch(() => {});
   }
 }
@@ -99,7 +99,7 @@ export function readIfRegular(path: string, bounds: ReadLimits): RegularFile | u
   }
 }
 
-/** Opens the file at PATH, which must be no link. Returns only STATS when it is no regular file. */
+/** Opens the file at PATH, which must be no link. Returns only `stats` when it is no regular file. */
 export async function openRegular(path: string): Promise<{ handle?: FileHandle; stats: Stats }> {
   const handle = await open(path, FLAGS | constants.O_NOFOLLOW);
   const stats = await handle.stat();
@@ -128,12 +128,14 @@ function checkKind(stats: Stats): void {
   if (!stats.isFile()) throw new UnreadableFile('it is not a regular file');
 }
 
-/** Returns the real path of the open file DESCRIPTOR; without /proc, where PATH leads now. */
+/** Returns the real path of the open file DESCRIPTOR. Without /proc, returns the current real path of
+ *  PATH. */
 function realNameOf(descriptor: number, path: string): string {
   return HAS_DESCRIPTORS ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path);
 }
 
-/** Returns at most LIMIT octets. Stats do not give the size: files grow, and those in /proc have size 0. */
+/** Returns at most LIMIT octets. Stats are no reliable size, because files grow, and those in /proc have size
+ *  0. */
 function readSome(descriptor: number, limit: number): Buffer {
   const parts: Buffer[] = [];
   for (let remaining = limit; remaining > 0; ) {

@@ -1,8 +1,8 @@
-// Converts the bytes of a file to text and back: UTF-8 or else Latin-1, byte order mark, line ends.
+// Converts between the bytes and the text of a file: UTF-8 or else Latin-1, byte order mark, line ends.
 
 import { CallError } from '../errors.ts';
 
-/** The text of a file without its byte order mark, and how the text is stored. */
+/** The text of a file without its byte order mark, and its storage format. */
 export interface FileText {
   text: string;
   encoding: 'UTF-8' | 'Latin-1';
@@ -11,7 +11,7 @@ export interface FileText {
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** Returns the text of BYTES. With PARTIAL, BYTES may end within a character, which is then omitted. */
+/** Returns the text of BYTES. With PARTIAL, omits an incomplete character at the end. */
 export function decode(bytes: Uint8Array, partial = false): FileText {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, {
@@ -40,8 +40,8 @@ export function encode({ text, encoding, bom }: FileText, name: string): Buffer 
   );
 }
 
-/** Returns the kind of a file that begins with BYTES if tools cannot read it as text, else undefined. As in
- *  git, a file with a NUL in its first 8192 bytes is binary. */
+/** Returns the kind of an unreadable file that begins with BYTES; undefined for readable text. As in git, a
+ *  file with a NUL in its first 8192 bytes is binary. */
 export function binaryKind(bytes: Uint8Array): 'UTF-16 text' | 'a binary file' | undefined {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'UTF-16 text';
@@ -69,7 +69,8 @@ type Unusual =
   | 'mixed LF and CRLF line ends'
   | 'no newline at the end';
 
-/** Returns what is unusual in how a text is stored; usual is UTF-8 without byte order mark, lines with LF. */
+/** Returns the unusual properties of a text's storage. Usual is UTF-8 without byte order mark, and lines with
+ *  LF. */
 export function unusualStorage(
   { encoding, bom }: Omit<FileText, 'text'>,
   ends: LineEnds,

@@ -29,31 +29,27 @@ import {
   writeTemporary,
 } from './write.ts';
 
-/** A file to replace, and its new content. */
 interface Replacement {
   path: string;
   bytes: Uint8Array;
-  /** Checks the present state of the file right before the change. Throws to prevent the change. */
+  /** Checks the current state of the file right before the change. Throws to prevent the change. */
   confirm: (present: Present) => void;
 }
 
-/** A replacement whose directory is held open. */
 interface OpenReplacement extends Replacement, WriteTarget {
-  /** Name of the file in its directory. */
   base: string;
 }
 
-/** A replacement after step 1. The names are those of files in the directory of the file. */
+/** A replacement after step 1. Both names are of files in its directory. */
 interface Prepared extends OpenReplacement {
-  /** Name of the file with the new content. */
   temporary: string;
   /** Second name of the old content; '' for a new file. */
   old: string;
   intended: IntendedFile;
 }
 
-/** Makes REPLACEMENTS in WORKSPACE. Makes none when one fails, SIGNAL aborts, or one of their `confirm`
- *  throws. INTENTS keeps the record by which the next server rolls back after a kill. */
+/** Makes REPLACEMENTS in WORKSPACE. Makes none when one fails, SIGNAL aborts, or a `confirm` throws. INTENTS
+ *  stores the record for a rollback by the next server after a kill. */
 export async function replaceTogether(
   workspace: Workspace,
   intents: Intents,
@@ -71,8 +67,8 @@ export async function replaceTogether(
   );
 }
 
-/** Calls USE with OPENED and the further replacements, their directories held open. Recursive, because
- *  withTarget holds a directory open only while its callback runs. */
+/** Calls USE with OPENED and the other replacements, with their directories open. withTarget holds a
+ *  directory open only during its callback, so this is recursive. */
 async function withTargets<Value>(
   workspace: Workspace,
   [first, ...others]: readonly Replacement[],
@@ -90,7 +86,7 @@ async function withTargets<Value>(
   });
 }
 
-/** Returns the value of USE. An error of the file system becomes an error that names the file to replace. */
+/** Returns the value of USE. An error of the file system becomes an error with the name of the file. */
 async function nameFileOnFailure<Value>({ path }: Replacement, use: () => Promise<Value>): Promise<Value> {
   try {
     return await use();
@@ -132,7 +128,6 @@ async function replaceOpened(
   }
 }
 
-/** Records PREPARED. Returns a function that removes the record. */
 async function recordIntents(intents: Intents, prepared: readonly Prepared[]): Promise<() => Promise<void>> {
   try {
     return await intents.begin(prepared.map(({ intended }) => intended));
@@ -197,9 +192,8 @@ async function digestIn({ folder }: WriteTarget, name: string): Promise<string |
   }
 }
 
-/** Rolls back the replacements in WORKSPACE that killed servers have left unfinished, by their records in
- *  INTENTS. Keeps those whose files were all renamed. Returns sentences for the user on what was rolled
- *  back. */
+/** Rolls back the unfinished replacements of killed servers in WORKSPACE, by their records in INTENTS. Keeps
+ *  those with all files renamed. Returns sentences for the user about the rollback. */
 export async function rollBackUnfinished(workspace: Workspace, intents: Intents): Promise<string[]> {
   const notes: string[] = [];
   for (const { files, remove } of await intents.unfinished()) {
@@ -214,14 +208,12 @@ export async function rollBackUnfinished(workspace: Workspace, intents: Intents)
   return notes;
 }
 
-/** The state of a file after a kill:
- *  before: it has its old content;
- *  after: it has its new content, and the old one was kept;
- *  changed: it has another content, or the old one is lost, so it is left as it is. */
+/** The state of a file after a kill. before: it has its old content. after: it has its new content, and the
+ *  old one is saved. changed: it has another content, or the old one is lost, so it stays as it is. */
 type State = 'before' | 'after' | 'changed';
 
-/** Rolls back FILES, the files of one record. Returns a text on that; undefined when nothing was to do,
- *  because all files had been renamed. */
+/** Rolls back FILES of one record. Returns a text about it; undefined when all files had been renamed, so
+ *  that nothing was to do. */
 async function rollBack(workspace: Workspace, files: readonly IntendedFile[]): Promise<string | undefined> {
   const states: State[] = [];
   for (const file of files)
@@ -238,7 +230,7 @@ async function rollBack(workspace: Workspace, files: readonly IntendedFile[]): P
   return allReplaced ? undefined : rollBackText(workspace, files, states);
 }
 
-/** Returns the state of a file of a record. For a new file, BEFORE and OLD are ''. */
+/** Returns the state of a file of a record. For a new file, `before` and `old` are ''. */
 async function stateOf(target: WriteTarget, { old, before, after }: IntendedFile): Promise<State> {
   const now = await digestIn(target, target.names[0] ?? '');
   if ((now ?? '') === before) return 'before';

@@ -1,4 +1,4 @@
-// Lists the files of the workspace that a search reads.
+// Lists the files of the workspace for a search.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -16,8 +16,8 @@ const SKIPPED_FOLDERS = new Set(
   ),
 );
 
-/** Yields the real path of each file below FOLDERS of WORKSPACE that may be read, breadth first, and sorted
- *  by name within a directory. Follows no links. Uses up BUDGET, and stops when it is exceeded. */
+/** Yields the real path of each readable file below FOLDERS of WORKSPACE, breadth first, and sorted by name
+ *  within a directory. Follows no links. Uses up BUDGET, and stops when it is exceeded. */
 export async function* filesBelow(
   workspace: Workspace,
   folders: readonly string[],
@@ -41,7 +41,7 @@ export async function* filesBelow(
   }
 }
 
-/** Returns the entries of the directory at PATH; none when it cannot be read, or has become a link. */
+/** Returns the entries of the directory at PATH; none when it is unreadable or has become a link. */
 async function entriesOf(workspace: Workspace, path: string): Promise<{ real: string; entries: Dirent[] }> {
   const folder = await Folder.open(path).catch(() => undefined);
   if (folder === undefined) return { real: path, entries: [] };

@@ -13,43 +13,37 @@ import { isSystemFile } from './regular.ts';
 
 type Access = 'read' | 'write';
 
-/** Where a path leads. */
 interface Location {
-  /** The real path of the part that exists. */
+  /** The real path of the existing part. */
   real: string;
   /** The names after this part, which do not exist. */
   missing: string[];
 }
 
 interface WorkspaceFolders {
-  /** Directories that may be read and written. Relative paths start at the first. */
+  /** Directories for reading and writing. Relative paths start at the first. */
   roots: readonly string[];
-  /** Where relative paths start when there are no roots. */
+  /** The start of relative paths when there are no roots. */
   start?: string;
-  /** Directories that may only be read. */
   readRoots?: readonly string[];
   /** Returns the real paths of further readable directories. Called only for paths outside all roots. */
   sources?: () => Promise<string[]>;
-  /** True when the sandbox hides the file at REAL from the image. */
+  /** True when the sandbox hides the file at `real` from the image. */
   hides?: (real: string) => boolean;
-  /** Resolves when `hides` knows what the sandbox hides. */
+  /** Resolves when `hides` gives correct results. */
   secretsKnown?: Promise<void>;
-  /** The name of the image when it runs on another machine. Names of files there begin with it and a
-   *  colon. */
+  /** The name of an image on another machine. Names of files there begin with it and a colon. */
   elsewhere?: string | undefined;
-  /** The editors of the user. */
   editors?: FileEditors;
-  /** The change of a file that began last. The next change waits for it, also in other workspaces with the
-   *  same `changes`. */
+  /** The last change of a file, shared by workspaces over the same files. */
   changes?: { last: Promise<unknown> };
 }
 
-/** Questions and notifications to the user's editors about files. */
+/** The server's questions and messages to the user's editors about files. */
 interface FileEditors {
-  /** Resolves with the name of an editor in which the file at REAL has unsaved changes; undefined when
-   *  there is none. */
+  /** Resolves with the name of an editor with unsaved changes of the file at `real`; undefined for none. */
   unsavedIn: (real: string) => Promise<string | undefined>;
-  /** Tells the editors that a tool has changed the file at REAL. */
+  /** Notifies the editors that a tool has changed the file at `real`. */
   changed: (real: string) => void;
 }
 
@@ -62,7 +56,7 @@ const HIDDEN = 'the sandbox hides it from the image';
 const PATH_LIMIT = 4096;
 
 export class Workspace {
-  /** The roots as absolute paths with their links, for messages. */
+  /** The roots as absolute paths with unresolved links, for messages. */
   readonly #roots: readonly string[];
   readonly #readRoots: readonly string[];
   readonly #realRoots: readonly string[];
@@ -91,7 +85,6 @@ export class Workspace {
     this.#changes = folders.changes ?? { last: Promise.resolve() };
   }
 
-  /** The directory where relative paths start. */
   get root(): string {
     return this.#roots[0] ?? this.#start;
   }
@@ -112,7 +105,7 @@ export class Workspace {
     return root !== undefined && isInside(root, real) ? relative(root, real) || '.' : real;
   }
 
-  /** Returns where PATH leads. Throws a CallError when ACCESS to the file there is not allowed. */
+  /** Returns the target of PATH. Throws a CallError when ACCESS to it is not allowed. */
   async locate(path: string, access: Access): Promise<Location> {
     if (path === '') throw new CallError('The path must not be empty.');
     if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
@@ -150,14 +143,14 @@ export class Workspace {
     );
   }
 
-  /** Throws a CallError unless ACCESS to REAL, the real path to which PATH led, is allowed. */
+  /** Throws a CallError unless ACCESS to REAL, the real path of PATH, is allowed. */
   async check(real: string, access: Access, path: string): Promise<void> {
     await this.#checkRoots(real, access, path);
     await this.secretsKnown;
     if (this.#hides(real)) throw this.#forbidden(HIDDEN, real, access, path);
   }
 
-  /** Throws a CallError unless REAL is in a folder to which ACCESS is allowed. */
+  /** Throws a CallError unless REAL is in a folder with this ACCESS. */
   async #checkRoots(real: string, access: Access, path: string): Promise<void> {
     if (!this.#realRoots.some((root) => isInside(root, real))) {
       const onlyRead = await this.#isReadOnly(real);
@@ -166,8 +159,7 @@ export class Workspace {
     }
   }
 
-  /** Throws a CallError when tools may not read the file at REAL, the real path to which PATH led; see
-   *  `forbids`. */
+  /** Throws a CallError when tools may not read the file at REAL, the real path of PATH; see `forbids`. */
   async checkSeen(real: string, path: string): Promise<void> {
     await this.secretsKnown;
     const why = this.forbids(real);
@@ -181,8 +173,9 @@ export class Workspace {
     return new CallError(`${visibleName(path)} is not ${done}: ${why}. ${remedy}`);
   }
 
-  /** Returns why tools may not read the file at REAL, a real path that the image named, as a clause;
-   *  undefined when they may. Code in a sandbox must not learn from answers what it cannot read itself. */
+  /** Returns the reason why tools may not read the file at REAL, a real path from the image, as a clause;
+   *  undefined when they may. Code in a sandbox must not learn from answers about files that the sandbox
+   *  hides. */
   forbids(real: string): string | undefined {
     const named = [...this.#realRoots, ...this.#realReadRoots].filter((root) => isInside(root, real));
     if (isSystemFile(real) && !named.some(isSystemFile)) return 'it is in /proc, /sys or /dev, not on a disk';
@@ -190,13 +183,12 @@ export class Workspace {
     return undefined;
   }
 
-  /** True when FILE is in a root, so that it may be written. */
   async contains(file: string): Promise<boolean> {
     const real = await realPathOf(file);
     return this.#realRoots.some((root) => isInside(root, real));
   }
 
-  /** True when REAL may be read and not written: in a read root, or in the sources of a loaded system. */
+  /** True when REAL is readable but not writable: in a read root, or in the sources of a loaded system. */
   async #isReadOnly(real: string): Promise<boolean> {
     const isInOne = (folders: readonly string[]) => folders.some((root) => isInside(root, real));
     if (isInOne(this.#realReadRoots)) return true;
@@ -236,7 +228,7 @@ export class Workspace {
     return `the workspace${this.#roots.length > 1 ? 's' : ''} ${listed(this.#roots)}`;
   }
 
-  /** Calls USE with the file at PATH, open for reading, and the file's name as shown to people. */
+  /** Calls USE with the file at PATH, open for reading, and its name for people. */
   async read<Value>(path: string, use: (file: OpenFile, name: string) => Promise<Value>): Promise<Value> {
     const { real, missing } = await this.locate(path, 'read');
     if (missing.length > 0) throw this.noFile(path);
@@ -255,7 +247,7 @@ export class Workspace {
     checkKind(path, await withFileTimeout(dirname(real), () => lstat(real)));
     const folder = await Folder.open(dirname(real));
     try {
-      // Check the path of the opened folder instead of REAL: while `locate` waits for the image, code in the
+      // Checks the path of the opened folder instead of REAL. While `locate` waits for the image, code in the
       // image can replace a folder on the way to REAL by a link.
       const opened = join(folder.path, basename(real));
       await this.#checkRoots(opened, 'read', path);
@@ -273,7 +265,7 @@ export class Workspace {
     }
   }
 
-  /** Runs CHANGE when no other change runs, so that none comes between its last check of a file and its
+  /** Runs CHANGE while no other change runs, so that none comes between its last check of a file and its
    *  rename. */
   async exclusively<Value>(change: () => Promise<Value>): Promise<Value> {
     const result = this.#changes.last.then(change);
@@ -281,13 +273,12 @@ export class Workspace {
     return result;
   }
 
-  /** Resolves with the name of an editor in which the file at REAL has unsaved changes; undefined when
-   *  there is none. */
+  /** Resolves with the name of an editor with unsaved changes of the file at REAL; undefined for none. */
   async unsavedIn(real: string): Promise<string | undefined> {
     return this.#editors?.unsavedIn(real);
   }
 
-  /** Throws a CallError when the file at REAL, to which PATH led, has unsaved changes in an editor. */
+  /** Throws a CallError when the file at REAL, the real path of PATH, has unsaved changes in an editor. */
   async checkSaved(real: string, path: string): Promise<void> {
     const editor = await this.unsavedIn(real);
     if (editor === undefined) return;
@@ -296,12 +287,10 @@ export class Workspace {
     );
   }
 
-  /** Tells the editors that the file at REAL was changed. */
   noteChanged(real: string): void {
     this.#editors?.changed(real);
   }
 
-  /** Returns the error for a file that does not exist. */
   noFile(path: string): CallError {
     return new CallError(`There is no file ${visibleName(path)}. Relative paths start at ${this.root}.`);
   }
@@ -328,8 +317,8 @@ export function kindError(path: string, stats: Stats): CallError {
   return new CallError(`${shown} is ${kind}. File tools read and write regular files only.`);
 }
 
-/** Returns the real path of the part of PATH that exists, and the names after it. LINK is a link on the way
- *  whose target does not exist. ERROR is an error of the file system, other than that a part is absent. */
+/** Returns the real path of the existing part of PATH, and the names after it. `link` is a link on the way
+ *  without a target. `error` is an error of the file system, other than an absent part. */
 async function existingPart(path: string): Promise<Location & { link?: string; error?: unknown }> {
   const missing: string[] = [];
   const found: { link?: string; error?: unknown } = {};

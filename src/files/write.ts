@@ -13,9 +13,9 @@ import { removeStale, temporaryName } from './half-written.ts';
 import { readBytes, WHOLE_FILE_LIMIT } from './lines.ts';
 import { checkKind, kindError, type Workspace } from './workspace.ts';
 
-/** The present state of a path that is to be written. */
+/** The current state of a path to write. */
 export interface Present {
-  /** The name of the file as shown to people: relative to the workspace. */
+  /** The name of the file for people, relative to the workspace. */
   name: string;
   /** Size in bytes; undefined when there is no file. */
   size: number | undefined;
@@ -27,7 +27,7 @@ export interface Present {
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY, W_OK } = constants;
 
-/** Returns the present state of PATH in WORKSPACE. Throws a CallError when no file could be written there. */
+/** Returns the current state of PATH in WORKSPACE. Throws a CallError when it is not writable. */
 export async function presentFile(
   workspace: Workspace,
   path: string,
@@ -38,9 +38,9 @@ export async function presentFile(
   );
 }
 
-/** Replaces the file at PATH in WORKSPACE by BYTES, and returns the file's name as shown to people. Creates
- *  missing directories. CONFIRM takes the present state right before the change. Throws when writing fails,
- *  SIGNAL aborts, or CONFIRM throws; everything is then as it was. */
+/** Replaces the file at PATH in WORKSPACE by BYTES, and returns its name for people. Creates missing
+ *  directories. Calls CONFIRM with the current state right before the change. Throws without any change when
+ *  writing fails, SIGNAL aborts, or CONFIRM throws. */
 export async function replaceFile(
   workspace: Workspace,
   path: string,
@@ -67,11 +67,11 @@ export async function replaceFile(
 export interface WriteTarget {
   /** The deepest existing directory on the way to the file, held open. */
   folder: Folder;
-  /** The names that lead from FOLDER to the file. */
+  /** The names that lead from `folder` to the file. */
   names: string[];
 }
 
-/** Calls USE with the target of PATH, its folder held open. Throws a CallError for an unwritable target. */
+/** Calls USE with the target of PATH, with its folder open. Throws a CallError for an unwritable target. */
 export async function withTarget<Value>(
   workspace: Workspace,
   path: string,
@@ -102,14 +102,14 @@ export async function withTarget<Value>(
   }
 }
 
-/** Throws a CallError when SIGNAL is aborted: a call reported as failed must not change anything. */
+/** Throws a CallError when SIGNAL is aborted, because a failed call must not change anything. */
 export function checkNotCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted) {
     throw new CallError('The call was cancelled before the file was changed; nothing was written.');
   }
 }
 
-/** Returns the present state of the file to which NAMES lead from FOLDER. PATH names it in errors. */
+/** Returns the current state of the file at NAMES from FOLDER. PATH is its name in errors. */
 export async function presentIn(
   workspace: Workspace,
   folder: Folder,
@@ -129,7 +129,7 @@ export async function presentIn(
   if (file === undefined) {
     return { name: workspace.name(real), size: undefined, bytes: undefined, fingerprint: fingerprintOf('') };
   }
-  // If there are more names, BASE did not exist as a directory before, but exists now.
+  // With more names, BASE did not exist as a directory before, but exists now.
   if (!('handle' in file) || more.length > 0) throw kindError(path, file.stats);
   try {
     await checkWritable(folder, base, file.stats, path);
@@ -140,7 +140,7 @@ export async function presentIn(
   }
 }
 
-/** Throws a CallError for a read-only file, even if its directory allows replacing it. */
+/** Throws a CallError for a read-only file, even if its directory allows a replacement. */
 async function checkWritable(folder: Folder, base: string, { mode }: Stats, path: string): Promise<void> {
   const denied = await access(folder.at(base), W_OK).then(
     () => false,
@@ -170,8 +170,8 @@ async function contentOf(
   return { digest: hash.digest('hex'), size };
 }
 
-/** Walks the path whose parts are NAME and MORE from FOLDER on, and creates missing directories. Calls USE
- *  with the directory and the name of its last part. Removes the directories it created if USE fails. */
+/** Creates the missing directories on the path of NAME and MORE from FOLDER. Calls USE with the last
+ *  directory and the last name. If USE fails, removes the created directories. */
 async function inParent(
   folder: Folder,
   [name = '', ...more]: readonly string[],
@@ -191,7 +191,7 @@ async function inParent(
 }
 
 /** Replaces the file BASE in FOLDER by BYTES in one rename, so that a reader finds either the old file or the
- *  new. CONFIRM runs right before the rename, and throws to prevent it. */
+ *  new one. Calls CONFIRM right before the rename, which throws to prevent it. */
 async function replaceIn(
   folder: Folder,
   base: string,

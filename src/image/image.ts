@@ -1,5 +1,4 @@
-// Defines the interface of a Lisp image. It is the same for an image that the server runs and for one that
-// somebody else runs.
+// Defines the interface of a Lisp image, whether the server or somebody else runs it.
 
 import type { JournalNote, LossReport } from './recovery/report.ts';
 import type { Jobs } from './session/jobs.ts';
@@ -10,101 +9,97 @@ import type { Lacking } from './wire/messages.ts';
 import type { Operations } from './wire/operations.ts';
 import type { Served } from './wire/served.ts';
 
-/** An event since the last answer that the next answer reports. */
+/** An event since the last answer, for a report in the next answer. */
 export type ImageNotice =
   | CallNotice
-  /** The image was lost, and another has taken its place. */
+  /** The image was lost, and another one replaces it. */
   | { kind: 'loss'; report: LossReport }
-  /** Several new images died soon after their start; `how` says how each ended. So this image is plain: its
-   *  agent uses no internals of SBCL, and lacks the abilities that `lacking` names. */
+  /** Several new images died soon after their start, as `how` says of each. This image is plain: its agent
+   *  uses no internals of SBCL, and does not have the abilities in `lacking`. */
   | { kind: 'plain'; how: readonly string[]; lacking: Lacking }
-  /** The connection to an image that somebody else runs broke, for the reason `how`, and was made again. */
+  /** The connection to an image that somebody else runs broke for the reason `how`, and was made again. */
   | { kind: 'connected again'; how: string }
-  /** Calls work in the image `served`, which somebody else runs. If calls worked in the image `before` until
-   *  it went away, `how` says why it did. `startFile` is the start file that was not loaded there. */
+  /** Calls run in the image `served` of somebody else. If earlier calls ran in the image `before`, `how` says
+   *  why it went away. `startFile` is the start file that was not loaded there. */
   | { kind: 'attached'; served: Served; before?: Served; how: string; startFile?: string }
-  /** The image `served` became ready to be attached to, but calls stay in the server's own image, which they
-   *  already use. `keptOwnBy` is the flag, if given, that rules out any other image. */
+  /** Servers can now attach to the image `served`, but calls stay in the server's own image. `keptOwnBy` is
+   *  the flag, if given, that rules out any other image. */
   | { kind: 'unused'; served: Served; keptOwnBy: string | undefined }
-  /** The folder of images that serve cannot be used, as the sentences `why` say. */
+  /** The folder of images cannot be used. `why` are sentences with the reason. */
   | { kind: 'not serving'; why: string }
   | JournalNote;
 
 export interface Image {
-  /** Performs the operation NAME with ARGS. Throws a SetupError when no image can be started. */
+  /** Performs the operation `name` with `args`. Throws a SetupError when no image can be started. */
   call<Name extends keyof Operations>(
     name: Name,
     args: Operations[Name]['args'],
     options?: CallOptions,
   ): Promise<Reply<Name>>;
-  /** The calls that are running or waiting. */
   readonly jobs: Jobs;
-  /** The symbols in *FEATURES*, by which #+ and #- leave out forms, as of the last answer. A keyword is
-   *  written without its colon, any other symbol as PACKAGE::NAME. Empty before the first answer. */
+  /** The symbols in *FEATURES* as of the last answer; empty before. A keyword is written without its colon,
+   *  any other symbol as PACKAGE::NAME. */
   readonly features: ReadonlySet<string>;
-  /** Returns the state of the image. Waits only briefly for an image that hangs. Never starts an image. */
+  /** Returns the state of the image. Never starts an image, and waits only briefly for one that hangs. */
   status(): Promise<ImageStatus>;
   /** Returns the notices since the last answer, oldest first, and forgets them. */
   takeNotices(): ImageNotice[];
-  /** True when an image exists or is being started. */
   readonly running: boolean;
-  /** The systems and the files that calls have loaded, each once, in the order of their first loads; none in an image
-   *  that somebody else runs. */
+  /** The systems and files loaded by calls, without duplicates, in the order of their first loads. Empty for
+   *  an image that somebody else runs. */
   readonly loads: { systems: string[]; files: string[] };
-  /** True when somebody else runs the image. The server neither restarts nor ends such an image, and no
-   *  sandbox confines its code. */
+  /** True when somebody else runs the image. The server cannot restart or end such an image, and no sandbox
+   *  confines its code. */
   readonly isAttached: boolean;
-  /** Starts the image in the background if it does not run. A failure is reported by the next call. */
+  /** Starts the image in the background if none runs. The next call reports a failure. */
   start(): void;
-  /** Resolves when no image is being started: its start files have loaded, or the start has failed. */
+  /** Resolves when no image is being started, also after a failed start. */
   whenStarted(): Promise<void>;
-  /** Interrupts the running calls, so that their cleanup forms run, and closes the image soon. */
+  /** Interrupts the running calls, so that their cleanup forms run, and then closes the image. */
   end(): Promise<void>;
   /** Ends the image, or only the connection when somebody else runs it. */
   close(): void;
 }
 
-/** What would be lost with the image. */
+/** The state that would be lost with the image. */
 export interface Stake {
   /** Number of journal entries that built the image. */
   entries: number;
   /** True when these entries would be rebuilt in the next image. */
   replay: boolean;
-  /** Names of variables whose values no rebuild restores. */
+  /** Names of variables whose values a rebuild does not restore. */
   values: readonly string[];
-  /** Number of running and waiting calls. */
   calls: number;
 }
 
-/** What a new image is built from: the journal of this session, nothing, or the journal of the previous
- *  server and then that of this session. */
+/** The source of a new image: the journal of this session, nothing, or the journals of the previous server
+ *  and this session. */
 export type RebuildFrom = 'session' | 'none' | 'previous';
 
-/** An image that the server itself runs, so it can end and restart it. */
+/** An image that the server runs, and so can end and restart. */
 export interface RestartableImage {
-  /** Sentences that say why there is no restart, and what to do; undefined when the image can be
-   *  restarted. */
+  /** The reason against a restart, and advice, as sentences; undefined when the image can be restarted. */
   readonly restartRefusal: string | undefined;
-  /** Ends the image with all running calls, and starts another one, built from REBUILD. Returns the report of
-   *  the loss. Throws a CallError when the journal that REBUILD names does not exist. */
+  /** Ends the image with all running calls, and starts another one from `rebuild`. Returns the report of the
+   *  loss. Throws a CallError when the journal for `rebuild` does not exist. */
   restart(rebuild: RebuildFrom): Promise<LossReport | undefined>;
-  /** Resolves to true when the image failed its last probe, a test of whether it works, and no call has ended
-   *  well since. */
+  /** Resolves to true when the image failed its last probe (a test that it works), and no call has succeeded
+   *  since. */
   isBroken(): Promise<boolean>;
   /** What would be lost if the image ended now. */
   readonly stake: Stake;
-  /** Report of the last loss and its rebuild; undefined before the first loss. */
+  /** Report of the latest loss and rebuild; undefined before the first loss. */
   readonly lastLoss: LossReport | undefined;
 }
 
-/** The functions by which an image and the server exchange tools. */
+/** Functions to exchange tools between an image and the server. */
 export interface ImageTools {
-  /** Returns the definitions of the built-in tools, which every new image gets. */
+  /** Returns the definitions of the built-in tools, for every new image. */
   offered(): object[];
-  /** Registers the tool that DEFINITION, an unchecked value, describes. Returns the name by which clients
-   *  call it. AT_START is true when a start file defined the tool. REGISTRATION is the key by which the image
-   *  finds the tool's handler. Throws a CallError, with the reason, when the tool is refused. */
+  /** Registers the tool in `definition`, an unchecked value, and returns its name for clients. `atStart` is
+   *  true for a tool from a start file. The image finds the tool's handler by `registration`. Throws a
+   *  CallError, with the reason, when the tool is refused. */
   register(definition: unknown, atStart: boolean, registration?: unknown): string;
-  /** Removes all tools of the image, because the image is gone. */
+  /** Removes all tools of the image after its end. */
   clear(): void;
 }

@@ -7,7 +7,7 @@ import type { Image } from './image.ts';
 const TIMEOUT_MS = 2000;
 
 /** Returns the directories of the systems that IMAGE has loaded with ASDF. Returns [] when IMAGE does not
- *  answer in time or does not run; it is not started for this. */
+ *  answer in time or does not run. Never starts IMAGE. */
 export async function systemSources(image: Image): Promise<string[]> {
   if (!image.running) return [];
   const folders = image.call('system-sources', {}).then(

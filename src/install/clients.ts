@@ -5,16 +5,16 @@ import { isAbsolute, join } from 'node:path';
 import type { ClientName, Scope } from './names.ts';
 import type { Data, Launch, Setting } from './settings.ts';
 
-/** The folders and the environment in which clients are searched for, and what the clients may do. */
+/** The folders and the environment for the search of clients, and the permissions of the clients. */
 export interface InstallContext {
   home: string;
   project: string;
-  /** Folder in which live-lisp keeps data between runs. */
+  /** Folder for live-lisp's data between runs. */
   state: string;
   environment: NodeJS.ProcessEnv;
   platform: string;
-  /** TRUST is true when clients run all tools without asking the user. Otherwise they run only the read-only
-   *  tools, listed in SAFE, without asking. */
+  /** True for clients that run all tools without asking the user. Otherwise they run only the read-only
+   *  tools, those in `safe`, without asking. */
   trust: boolean;
   safe: readonly string[];
 }
@@ -25,27 +25,26 @@ export interface Client {
   scopes: readonly Scope[];
   /** Returns the settings to write in a scope. The first is the entry for the server. */
   settings: (context: InstallContext, scope: Scope) => Setting[];
-  /** Returns the entry that only the client's own program writes: for one user in one project. Install
-   *  never writes it. */
+  /** Returns the entry, for one user in one project, that the client's own program writes and install never
+   *  does. */
   local?: (context: InstallContext) => Setting;
-  /** Paths of which one shows that the client is installed. Finding PROGRAM on PATH shows it too. */
+  /** Returns paths of which any one proves that the client is installed. So does `program` on PATH. */
   traces: (context: InstallContext) => string[];
   program?: string;
-  /** Returns the arguments with which the client's program adds the entry in SCOPE; undefined if none do. */
+  /** Returns the arguments for the client's program to add the entry in `scope`; undefined for none. */
   adds?: (scope: Scope, launch: Launch, trust: boolean) => string[] | undefined;
-  /** True when the client by default asks its user before a tool that can change something. */
+  /** True for a client that by default asks its user before a tool that can change something. */
   asks?: boolean;
-  /** True when the server cannot ask the user anything through the client. */
+  /** True for a client through which the server cannot ask the user anything. */
   mute?: boolean;
-  /** True when the entry that the client's program writes is incomplete. Install then completes it. */
+  /** True when the client's program writes an incomplete entry, which install then completes. */
   addsLess?: boolean;
-  /** Returns the arguments with which the client's program removes the entry. Only for a file that the
-   *  client itself often writes; entries in other files are removed here, because the programs leave empty
-   *  tables behind. */
+  /** Returns the arguments for the client's program to remove the entry. Only for a file that the client
+   *  itself often writes. Entries in other files are removed here, because the programs leave empty tables
+   *  behind. */
   removes?: (scope: Scope) => string[] | undefined;
 }
 
-/** Returns the client NAMED, if there is one. */
 export function clientNamed(named: ClientName): Client | undefined {
   return CLIENTS.find(({ name }) => name === named);
 }
@@ -61,7 +60,7 @@ function entryIn(file: string, keys: string, entry = plain, format: 'jsonc' | 't
   return { kind: 'entry', file, format, path: [keys, ENTRY_NAME], entry };
 }
 
-/** Returns the folder in the environment variable NAME of PLACE, or OTHER if it has no absolute path. */
+/** Returns the folder in the environment variable NAME, or OTHER if it has no absolute path. */
 function clientFolder({ environment }: InstallContext, name: string, other: string): string {
   const named = environment[name];
   return named !== undefined && isAbsolute(named) ? named : other;
@@ -71,7 +70,6 @@ function configFolder(context: InstallContext): string {
   return clientFolder(context, 'XDG_CONFIG_HOME', join(context.home, '.config'));
 }
 
-/** Returns the folder in which desktop programs keep their configuration. */
 function applicationFolder(context: InstallContext): string {
   return context.platform === 'darwin'
     ? join(context.home, 'Library', 'Application Support')
@@ -81,7 +79,8 @@ function applicationFolder(context: InstallContext): string {
 /** The permission that lets Claude Code run all our tools without a question. */
 const CLAUDE_ALL = 'mcp__live-lisp';
 
-/** Returns Claude Code's settings files in CONTEXT: the user's, the project's, the user's for the project. */
+/** Returns Claude Code's settings files in CONTEXT: the user's, the project's, and the user's for the
+ *  project. */
 export function claudeSettingsFiles(context: InstallContext): [string, string, string] {
   const own = clientFolder(context, 'CLAUDE_CONFIG_DIR', join(context.home, '.claude'));
   const project = join(context.project, '.claude');
@@ -136,7 +135,6 @@ function vscodeSettings(context: InstallContext, scope: Scope): Setting[] {
   return [entryIn(join(own, 'mcp.json'), 'servers', (launch) => ({ type: 'stdio', ...plain(launch) }))];
 }
 
-/** Returns the folder NAME in the home or in the project, depending on SCOPE. */
 function ownFolder({ home, project }: InstallContext, scope: Scope, name: string): string {
   return join(scope === 'user' ? home : project, name);
 }

@@ -17,7 +17,7 @@ async function formatOf({ format }: Pick<Setting, 'format'>): Promise<Format> {
   return format === 'toml' ? (await import('./toml.ts')).TOML : (await import('./jsonc.ts')).JSONC;
 }
 
-/** Returns the data in TEXT, the text of SETTING's file. Throws a SetupError when TEXT cannot be parsed. */
+/** Returns the data in TEXT of SETTING's file. Throws a SetupError when TEXT cannot be parsed. */
 export async function dataOf(
   setting: Pick<Setting, 'file' | 'format'>,
   text: string | undefined,
@@ -34,14 +34,15 @@ export async function dataOf(
   }
 }
 
-/** The state of a setting in a file, its present value (FOUND), and the TEXT with it applied. */
+/** The state of a setting in a file, its current value `found`, and the file's `text` with the setting
+ *  applied. */
 export interface Applied {
   standing: Standing;
   found: unknown;
   text: string | undefined;
 }
 
-/** Compares TEXT, of SETTING's file, with SETTING for LAUNCH, and returns TEXT with SETTING applied. An entry
+/** Compares TEXT of SETTING's file with SETTING for LAUNCH, and returns TEXT with SETTING applied. An entry
  *  that install did not write stays. Throws a SetupError when TEXT cannot be parsed or edited. */
 export async function apply(setting: Setting, text: string | undefined, launch: Launch): Promise<Applied> {
   const data = await dataOf(setting, text);
@@ -64,8 +65,9 @@ export async function apply(setting: Setting, text: string | undefined, launch: 
   return { standing, found, text: await proven(setting, edit, withValue(data, path, wanted)) };
 }
 
-/** Returns TEXT without SETTING. Also removes containers that become empty, unless ORIGINAL, the text before
- *  install, has them. Returns undefined when install created the file and the file has no other content. */
+/** Returns TEXT without SETTING, and without containers that become empty. A container in ORIGINAL, the text
+ *  before install, stays. Returns undefined when install created the file and the file has no other
+ *  content. */
 export async function withdraw(
   setting: Setting,
   text: string,
@@ -89,8 +91,8 @@ function isOurs(setting: Setting, word: unknown): boolean {
   return setting.kind === 'permission' && setting.words.some((ours) => ours === word);
 }
 
-/** Returns TEXT without SETTING's containers that are empty, except those that BEFORE, the data of ORIGINAL,
- *  has. A container with a comment stays. */
+/** Returns TEXT without SETTING's empty containers. Those in BEFORE, the data of ORIGINAL, and those with a
+ *  comment stay. */
 async function pruned(setting: Setting, text: string, before: Data, original: string | undefined) {
   let whole = text;
   for (let depth = setting.path.length; depth > 0; depth--) {
@@ -104,7 +106,7 @@ async function pruned(setting: Setting, text: string, before: Data, original: st
   return original === undefined && /^[\s{}]*$/.test(whole) ? undefined : whole;
 }
 
-/** Returns the text that EDIT returns. Throws a SetupError unless the data in this text equal EXPECTED. */
+/** Returns the result of EDIT. Throws a SetupError unless its data equal EXPECTED. */
 async function proven(setting: Setting, edit: (format: Format) => string, expected: Data): Promise<string> {
   const format = await formatOf(setting);
   try {
@@ -118,7 +120,8 @@ async function proven(setting: Setting, edit: (format: Format) => string, expect
   );
 }
 
-/** Returns DATA without SETTING's container if empty: TOML loses a parent table with its last child. */
+/** Returns DATA without SETTING's container if that is empty, because TOML loses a parent table with its last
+ *  child. */
 function bare(data: Data, { path }: Setting): Data {
   const container = path.slice(0, -1);
   return container.length > 0 && isEmpty(valueAtPath(data, container))

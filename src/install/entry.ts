@@ -1,4 +1,4 @@
-// Recognizes an entry that install wrote, and computes how the entry should be.
+// Recognizes entries that install wrote, and computes their correct content.
 
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -8,10 +8,11 @@ import type { Data, Launch } from './settings.ts';
 /** File name of our script. An entry that starts a script with this name is ours. */
 export const SCRIPT_NAME = 'live-lisp.js';
 
-/** State of an entry. 'other copy': install wrote it for another script or Node. 'foreign': it did not. */
+/** State of an entry. 'other copy': install wrote it for another script or Node. 'foreign': somebody else
+ *  wrote it. */
 export type Standing = 'absent' | 'same' | 'other copy' | 'foreign';
 
-/** Returns the command that ENTRY starts, as words; none when ENTRY has no command. */
+/** Returns the words of the command in ENTRY; none when ENTRY has no command. */
 export function commandLine(entry: unknown): string[] {
   if (!isObject(entry)) return [];
   const { command, args } = entry;
@@ -20,13 +21,12 @@ export function commandLine(entry: unknown): string[] {
   return words.filter((word) => typeof word === 'string');
 }
 
-/** True when LINE, the words of our command, allows code to run only in a sandbox. */
+/** True when LINE, the words of our command, lets code run only in a sandbox. */
 export function insistsOnSandbox(line: readonly string[]): boolean {
   return /(?:^| )--sandbox[ =](?:on|strict)(?: |$)/.test(line.join(' ')) && !line.includes('--no-sandbox');
 }
 
-/** Returns the flags in LINE that concern the sandbox, with their values, separated by spaces; '' when
- *  there are none. */
+/** Returns the flags about the sandbox in LINE, with their values, separated by spaces; '' without any. */
 export function sandboxFlags(line: readonly string[]): string {
   const flags = line.flatMap((word, index) => {
     if (word === '--sandbox') return [word, ...line.slice(index + 1, index + 2)];
@@ -40,9 +40,9 @@ export function trustedLaunch({ node, args: [script = ''] }: Launch): Launch {
   return { node, args: [script, '--sandbox', 'on'] };
 }
 
-/** Compares FOUND, the entry in a client's configuration, with the entry that ENTRY makes for LAUNCH.
- *  Returns the state of FOUND, and the entry that should be there: it keeps the flags that FOUND has after
- *  the path of our script, and the members of FOUND that ENTRY does not make. */
+/** Compares FOUND, the entry in a client's configuration, with the entry that ENTRY makes for LAUNCH. Returns
+ *  the state of FOUND, and the correct entry. That entry preserves the flags after our script in FOUND, and
+ *  the members of FOUND that ENTRY does not make. */
 export function compareEntry(
   found: unknown,
   entry: (launch: Launch) => Data,

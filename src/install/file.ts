@@ -11,25 +11,25 @@ import { makeFolder, realPath, removeIfPossible } from '../paths.ts';
 
 const NO_FILE: readonly unknown[] = ['ENOENT', 'ENOTDIR'];
 
-/** Size limit of a configuration in octets. No client's configuration is larger. */
+/** Maximum number of octets of a configuration. No client's configuration is larger. */
 const LIMIT = 16 * 1024 * 1024;
 
 /** Restrictions for the configuration files of a client. */
 export interface ConfigFileRules {
-  /** Our own folder, in which backups are kept. */
+  /** Our own folder, for backups. */
   state: string;
-  /** Folder of the project that the configuration belongs to; absent for the configuration of a user. */
+  /** Folder of the configuration's project; absent for the configuration of a user. */
   project?: string;
 }
 
-/** Returns the path, in the folder STATE, of the backup that was made of FILE before it was changed. */
+/** Returns the path, in the folder `state`, of the backup of FILE from before its change. */
 export function backupOf(file: string, { state }: ConfigFileRules): string {
   const digest = digestOf(realPath(file)).slice(0, 24);
   return join(state, 'configurations', digest);
 }
 
-/** Throws a SetupError when a project's FILE is reached through a link, which could lead to any file of the
- *  user. Links in the user's own configuration are followed, but must lead to a file. */
+/** Throws a SetupError when a project's FILE is behind a link, which could lead to any file of the user.
+ *  Links in the user's own configuration are followed, but must lead to a file. */
 export function checkLinks(file: string, { project }: ConfigFileRules): void {
   const real = realPath(file);
   if (project !== undefined && real !== join(realPath(project), relative(project, file))) {
@@ -52,7 +52,7 @@ function isLink(path: string): boolean {
   }
 }
 
-/** Returns the text of FILE; undefined if it does not exist. Throws a SetupError if unreadable. */
+/** Returns the text of FILE; undefined if it does not exist. Throws a SetupError if it is unreadable. */
 export function readConfigFile(file: string): string | undefined {
   let octets: Buffer;
   try {
@@ -72,8 +72,8 @@ export function readConfigFile(file: string): string | undefined {
   }
 }
 
-/** Replaces FILE, or the file behind a link, by TEXT atomically, with its owner and mode; removes it when
- *  TEXT is undefined. If this fails, throws a SetupError, and FILE is unchanged. */
+/** Replaces FILE, or the file behind a link, by TEXT atomically, with its owner and mode. Removes it when
+ *  TEXT is undefined. On failure throws a SetupError, and FILE is unchanged. */
 export function replaceText(file: string, text: string | undefined): void {
   const real = realPath(file);
   // The name is random, so that nobody can have created a file with this name before.
@@ -87,7 +87,7 @@ export function replaceText(file: string, text: string | undefined): void {
     const { uid, gid, mode = 0o600 } = statSync(real, { throwIfNoEntry: false }) ?? {};
     writeFileSync(partial, text, { mode: 0o600, flag: 'wx' });
     if (uid !== undefined && gid !== undefined) keepOwner(partial, uid, gid);
-    // Needed because the process's umask clears bits of the mode that writeFileSync gets.
+    // The process's umask clears bits of the mode that writeFileSync gets, so the mode is set again.
     chmodSync(partial, mode & 0o777);
     renameSync(partial, real);
   } catch (error) {
@@ -108,7 +108,7 @@ function keepOwner(file: string, uid: number, gid: number): void {
   if (now.uid !== uid || now.gid !== gid) chownSync(file, uid, gid);
 }
 
-/** Saves TEXT, of FILE, as a backup for this user alone. Without TEXT, removes even an older one. */
+/** Saves TEXT of FILE as a backup for this user alone. Without TEXT, removes even an older one. */
 export function keepBackup(file: string, text: string | undefined, bounds: ConfigFileRules): void {
   const backup = backupOf(file, bounds);
   if (text === undefined) {

@@ -1,4 +1,4 @@
-// Checks a client's command for a server: starts it as the client does, and requests its tools.
+// Checks a client's command for a server: starts it like the client, and requests its tools.
 
 import { messageOf } from '../errors.ts';
 import { isObject, membersOf } from '../json.ts';
@@ -7,12 +7,11 @@ import { startProgram } from './program.ts';
 
 /** Time limit, in milliseconds, for the answers of a server. */
 const ANSWER_MS = 30_000;
-/** Time limit, in milliseconds, for the exit of a server after its stdin was closed. */
+/** Time limit, in milliseconds, for the exit of a server after the end of its stdin. */
 const END_MS = 5000;
-/** Maximum number of characters of the server's stderr to show. */
 const STDERR_LIMIT = 500;
 
-/** A phrase with the server's name, version and number of tools, or the reason why it failed. */
+/** A phrase with the server's name, version and number of tools, or the reason of a failure. */
 type Greeting = { said: string } | { failure: string };
 
 const INITIALIZE = {
@@ -28,8 +27,8 @@ const INITIALIZE = {
 const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' };
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
 
-/** Starts a server with LINE, the words of a command, in the project of CONTEXT, with MORE as extra
- *  environment variables. Returns its greeting, or the reason why it failed. */
+/** Starts a server with LINE, the words of a command, in the project of CONTEXT, with the additional
+ *  environment variables MORE. Returns its greeting, or the reason of a failure. */
 export async function greetingOf(
   line: readonly string[],
   more: NodeJS.ProcessEnv,

@@ -1,4 +1,4 @@
-// Installs and uninstalls live-lisp in the configuration of a client, and prints what was changed.
+// Installs and uninstalls live-lisp in the configuration of a client, and prints the changes.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -24,7 +24,6 @@ import type { Launch, Setting } from './settings.ts';
 export interface Request {
   client: ClientName;
   scope: Scope;
-  /** True to only print the changes, a dry run. */
   dryRun: boolean;
   place: InstallContext;
   launch: Launch;
@@ -32,19 +31,18 @@ export interface Request {
 
 type Print = (text: string) => void;
 
-/** One setting in the configuration of a client, and its present state. */
+/** One setting in the configuration of a client, and its current state. */
 interface CurrentSetting {
-  /** The setting as the request asks for it. */
   setting: Setting;
   /** The setting as install writes it with --trust, and without. */
   variants: { trusted: Setting; plain: Setting };
-  /** The text of the setting's file before any change; undefined when there is no file. */
+  /** The text of the setting's file before any change; undefined without a file. */
   before: string | undefined;
-  /** How `before` compares with the setting. */
+  /** The result of comparing `before` with the setting. */
   state: Applied;
 }
 
-/** Writes the settings of REQUEST to the configuration of its client, and prints what was done. Checks all
+/** Writes the settings of REQUEST to the configuration of its client, and prints the changes. Checks all
  *  files before it changes one. Throws a SetupError when a file cannot be read or written. */
 export async function install(request: Request, print: Print): Promise<void> {
   const { place: context, launch, scope, dryRun } = request;
@@ -79,8 +77,8 @@ export async function install(request: Request, print: Print): Promise<void> {
     print(`Start ${client.title} anew. To check its set-up: live-lisp doctor --client ${client.name}`);
 }
 
-/** Removes the settings that install wrote from the configuration of REQUEST's client, and prints what was
- *  done. Throws a SetupError under the same conditions as install. */
+/** Removes install's settings from the configuration of REQUEST's client, and prints the changes. Throws a
+ *  SetupError under the same conditions as install. */
 export async function uninstall(request: Request, print: Print): Promise<void> {
   const { place: context, scope, dryRun } = request;
   const client = clientFor(request.client, scope);
@@ -115,9 +113,8 @@ function clientFor(named: ClientName, scope: Scope): Client {
   );
 }
 
-/** Reads the settings of CLIENT that REQUEST concerns. ENTRY is the one that starts the server; it is in SETTINGS
- *  too. Throws a SetupError when a file cannot be read or may not be changed, or when somebody else wrote the
- *  entry. */
+/** Reads the settings of CLIENT for REQUEST. `entry`, one of `settings`, starts the server. Throws a
+ *  SetupError when a file cannot be read or may not be changed, or when somebody else wrote the entry. */
 async function readSettings(
   request: Request,
   client: Client,
@@ -142,7 +139,6 @@ async function readSettings(
   return { entry, settings };
 }
 
-/** Returns the restrictions for the files that REQUEST changes. */
 function boundsOf({ scope, place: context }: Request): ConfigFileRules {
   return { state: context.state, ...(scope === 'project' && { project: context.project }) };
 }
@@ -155,7 +151,6 @@ function checkStays({ args: [script = ''] }: Launch): void {
   );
 }
 
-/** Throws a SetupError when install did not write the entry. */
 function checkOurs({ setting, state }: CurrentSetting): void {
   if (state.standing !== 'foreign') return;
   const line = shellLine(commandLine(state.found)) || 'no command';
@@ -164,8 +159,8 @@ function checkOurs({ setting, state }: CurrentSetting): void {
   );
 }
 
-/** Throws a SetupError when --trust is given and the existing entry starts the server with a flag that lets
- *  code run outside a sandbox. */
+/** Throws a SetupError when --trust is given and the existing entry has a flag that lets code run outside a
+ *  sandbox. */
 function checkTrust({ setting, state }: CurrentSetting, { trust }: InstallContext): void {
   const line = commandLine(state.found);
   const flags = sandboxFlags(line);
@@ -183,8 +178,8 @@ async function checkPlugin({ name, title }: Client, context: InstallContext): Pr
   );
 }
 
-/** Returns a note that CLIENT still runs all tools without a question, because of an earlier permission: install
- *  without --trust does not take one back. Returns undefined when there is none. */
+/** Returns a note that CLIENT still runs all tools without a question, because install without --trust does
+ *  not remove an earlier permission. Returns undefined without such a permission. */
 async function keptPermission(
   client: Client,
   { state }: CurrentSetting,
@@ -198,7 +193,7 @@ async function keptPermission(
   return `${client.title} runs every tool of live-lisp without asking you, as before, and ${where}. To be asked before code runs, take ${grant.what} out of ${grant.file}.`;
 }
 
-/** Writes the setting to its file as it is now, unless it is there, and prints that. */
+/** Writes the setting to its current file, unless it is there, and prints that. */
 async function writeSetting(current: CurrentSetting, request: Request, print: Print): Promise<void> {
   const { setting } = current;
   const text = readConfigFile(setting.file);
@@ -208,22 +203,22 @@ async function writeSetting(current: CurrentSetting, request: Request, print: Pr
   replaceFile(setting.file, text, applied.text, request, print);
 }
 
-/** Keeps a backup of the setting's file, except in a dry run. If the file already has a setting of ours, its
+/** Saves a backup of the setting's file, except in a dry run. If the file already has a setting of ours, its
  *  backup is from an earlier install, and must stay. */
 function keepOriginal({ setting, variants, before, state }: CurrentSetting, request: Request): void {
   const hasOurs = isIn(variants.plain, state.found) || isIn(variants.trusted, state.found);
   if (!hasOurs && !request.dryRun) keepBackup(setting.file, before, boundsOf(request));
 }
 
-/** True when FOUND, the current value at the place of SETTING, is an entry with any content, or a list
- *  that has at least one of SETTING's words. */
+/** True when FOUND, the current value of SETTING, is an entry with any content, or a list with at least one
+ *  of SETTING's words. */
 function isIn(setting: Setting, found: unknown): boolean {
   if (setting.kind === 'entry') return found !== undefined;
   return Array.isArray(found) && setting.words.some((word) => found.includes(word));
 }
 
-/** Returns the text of a setting's file after uninstall: without the setting, whether it was written with
- *  --trust or without. EXACT is true when this is the very text from before install. */
+/** Returns the text of a setting's file after uninstall: without the setting, both with --trust and without.
+ *  `exact` is true when the result is exactly the text from before install. */
 async function textWithout(
   { setting, variants: { trusted } }: CurrentSetting,
   request: Request,
@@ -242,7 +237,6 @@ async function textWithout(
   return { text: rest === undefined ? rest : await withdraw(trusted, rest, backup), exact };
 }
 
-/** A command of a client's program. */
 interface ClientCommand {
   program: string;
   args: readonly string[];
@@ -250,7 +244,8 @@ interface ClientCommand {
   line: string;
 }
 
-/** Returns the command of CLIENT's program with ARGS; undefined without ARGS, and when it is not installed. */
+/** Returns the command of CLIENT's program with ARGS; undefined without ARGS, and when the program is not
+ *  installed. */
 function clientCommand(
   client: Client,
   args: readonly string[] | undefined,
@@ -261,7 +256,6 @@ function clientCommand(
   return { program, args, line: shellLine([client.program ?? '', ...args]) };
 }
 
-/** Runs the command and prints it. In a dry run, only prints it. */
 async function runCommand(
   { program, args, line }: ClientCommand,
   { place: context, dryRun }: Request,
@@ -271,8 +265,8 @@ async function runCommand(
   print(`${dryRun ? 'Would run' : 'Ran'}: ${line}`);
 }
 
-/** Replaces the text BEFORE of FILE by AFTER, or removes FILE when AFTER is undefined, and prints that. In a dry
- *  run, only prints the diff. */
+/** Replaces the text BEFORE of FILE by AFTER, or removes FILE when AFTER is undefined, and prints that. In a
+ *  dry run, only prints the diff. */
 function replaceFile(
   file: string,
   before: string | undefined,
@@ -289,7 +283,7 @@ function replaceFile(
   print(`${did} ${file}`);
 }
 
-/** Returns the notes to print before install: that the project's folder is inside a larger project, if so. */
+/** Returns the notes to print before install: a note if the project's folder is inside a larger project. */
 function remarksBefore({ scope, place: context }: Request): string[] {
   const root = scope === 'project' ? rootAbove(context) : undefined;
   if (root === undefined) return [];
@@ -298,16 +292,16 @@ function remarksBefore({ scope, place: context }: Request): string[] {
   ];
 }
 
-/** Returns the folder of the larger project that contains the project's folder: the nearest with a
- *  repository or, if there is none, with an .asd file. Returns undefined when there is no larger project. */
+/** Returns the folder of the larger project around the project's folder: the nearest with a repository or, if
+ *  there is none, with an .asd file. Returns undefined without a larger project. */
 function rootAbove({ project, home }: InstallContext): string | undefined {
   const folders = [project, ...foldersAbove(project, home)];
   const root = folders.find(hasRepository) ?? folders.find(hasSystem);
   return root === project ? undefined : root;
 }
 
-/** Returns the folders that contain FOLDER, the nearest first, up to HOME or the root folder, which are
- *  left out. */
+/** Returns the folders around FOLDER, the nearest first. HOME or the root folder ends the list, and is left
+ *  out. */
 function foldersAbove(folder: string, home: string): string[] {
   const parent = dirname(folder);
   return parent === home || parent === dirname(parent) ? [] : [parent, ...foldersAbove(parent, home)];
@@ -325,8 +319,8 @@ function hasSystem(folder: string): boolean {
   }
 }
 
-/** Returns notes on when CLIENT asks its user, after an install with or without TRUST. KEPT is a note that
- *  an earlier permission still holds, if so. */
+/** Returns notes on the cases in which CLIENT asks its user, after an install with or without TRUST. KEPT is
+ *  a note about an earlier permission, if any. */
 function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: string | undefined): string[] {
   const asking = trust
     ? `${title} runs every tool of live-lisp without asking you. Code runs in a sandbox or not at all (--sandbox on).`

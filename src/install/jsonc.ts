@@ -1,4 +1,4 @@
-// Edits JSON. Comments and trailing commas are accepted, since many clients allow them. Unlike the editing
+// Edits JSON. Many clients allow comments and trailing commas, so these are accepted. Unlike the editing
 // functions of the parser's package, keeps the format of the text around an edit.
 
 import { isDeepStrictEqual } from 'node:util';

@@ -1,4 +1,4 @@
-// Names the clients that can be set up, for --client.
+// Lists the names of clients for --client.
 
 export const CLIENT_NAMES = [
   'claude',

@@ -1,4 +1,4 @@
-// Determines whether a client starts live-lisp by a plugin or extension too, besides the entry.
+// Determines whether a client starts live-lisp by a plugin or extension, in addition to the entry.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,11 +9,11 @@ import { readConfigFile } from './file.ts';
 import type { ClientName } from './names.ts';
 import { valueAtPath } from './settings.ts';
 
-/** The command that our plugins and our extension start. */
+/** The command of our plugins and our extension. */
 export const PLUGIN_COMMAND = 'live-lisp';
 
-/** Returns our plugin or extension in the client NAMED at CONTEXT, such as "the plugin NAME"; undefined when
- *  there is none. Throws a SetupError when a file of the client cannot be read. */
+/** Returns our plugin or extension in the client NAMED, such as "the plugin NAME"; undefined for none.
+ *  CONTEXT has the client's folders. Throws a SetupError when a file of the client cannot be read. */
 export async function pluginOf(named: ClientName, context: InstallContext): Promise<string | undefined> {
   switch (named) {
     case 'claude':
@@ -36,8 +36,8 @@ export async function pluginOf(named: ClientName, context: InstallContext): Prom
   }
 }
 
-/** Returns our plugin from the table at KEY in FILES of FORMAT, if ON returns true for its value; else
- *  undefined. When several files have the same plugin, the last file decides. */
+/** Returns our plugin from the table at KEY in FILES of FORMAT if its value makes ON true; else undefined.
+ *  When several files have the same plugin, the last file decides. */
 async function enabledIn(
   files: readonly string[],
   format: 'jsonc' | 'toml',

@@ -9,13 +9,13 @@ import type { InstallContext } from './clients.ts';
 /** Time limit of a client's program, in milliseconds. A program that runs longer probably waits for input. */
 const LIMIT_MS = 60_000;
 
-/** Returns the path of the program NAME on the PATH of PLACE; undefined when there is none. */
+/** Returns the path of the program NAME on the PATH of the environment; undefined when there is none. */
 export function findProgram(name: string | undefined, { environment }: InstallContext): string | undefined {
   if (name === undefined) return undefined;
   return programsOf(name, environment['PATH'] ?? '')[0];
 }
 
-/** Runs PROGRAM with ARGS in the project of CONTEXT. Throws a SetupError with its output if it fails. */
+/** Runs PROGRAM with ARGS in the project of CONTEXT. On failure throws a SetupError with its output. */
 export function runClientProgram(
   program: string,
   args: readonly string[],
@@ -36,7 +36,7 @@ export function runClientProgram(
   });
 }
 
-/** Starts a program with arguments in the project of PLACE, with MORE environment variables. */
+/** Starts a program with arguments in the project, with the additional environment variables MORE. */
 export function startProgram(
   [program = '', ...args]: readonly string[],
   more: NodeJS.ProcessEnv,
@@ -45,7 +45,8 @@ export function startProgram(
   return spawn(program, args, { cwd: project, env: { ...environment, ...more } });
 }
 
-/** Returns WORDS as a one-line shell command that shows hidden characters, which a project can contain. */
+/** Returns WORDS as a one-line shell command. Hidden characters, which a project can contain, become
+ *  visible. */
 export function shellLine(words: readonly string[]): string {
   return visibleLine(
     words

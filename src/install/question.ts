@@ -2,7 +2,7 @@
 
 import { createInterface } from 'node:readline/promises';
 
-/** Prints QUESTION. Returns the line that the person types; undefined when input ends, as with Ctrl-D. */
+/** Prints QUESTION. Returns the person's line; undefined when input ends, as with Ctrl-D. */
 export async function answerTo(question: string): Promise<string | undefined> {
   // Without `terminal`, Readline does not edit the line, so Ctrl-C ends the program as usual.
   const terminal = createInterface({ input: process.stdin, output: process.stdout, terminal: false });

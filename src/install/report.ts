@@ -1,4 +1,4 @@
-// Reports which clients are installed, and the state of live-lisp in one of them.
+// Reports the installed clients, and the state of live-lisp in one of them.
 
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -26,7 +26,7 @@ export function findingText({ ok, text }: Finding): string {
   return `${ok ? 'ok  ' : 'FAIL'} ${text.replace(/\n(?=.)/g, '\n     ')}`;
 }
 
-/** Returns a text that lists the clients found in CONTEXT, with the command that sets up each. */
+/** Returns a list of the clients found in CONTEXT, each with the command that sets it up. */
 export function clientList(context: InstallContext): string {
   const width = Math.max(...CLIENTS.map(({ title }) => title.length));
   const line = ({ name, title }: Client) => `  ${title.padEnd(width)}  live-lisp install --client ${name}`;
@@ -48,7 +48,7 @@ function isThere(client: Client, context: InstallContext): boolean {
 }
 
 /** Returns findings on live-lisp in the client NAMED: its entry in each scope, its plugin, and whether they
- *  start. One that is not ok says what the user must do. LAUNCH is the command that install writes. */
+ *  start. A finding that is not ok has advice for the user. LAUNCH is the command that install writes. */
 export async function clientFindings(
   named: ClientName,
   context: InstallContext,
@@ -73,13 +73,14 @@ export async function clientFindings(
   ];
 }
 
-/** The findings on an entry or plugin, and its file or name if it starts live-lisp. */
+/** The findings on an entry or plugin. `starts` is its file or name if it starts live-lisp. */
 interface StarterFindings {
   starts?: string;
   findings: Finding[];
 }
 
-/** Returns a finding if STARTS, what starts live-lisp in CLIENT, is empty or has both plugin and entry. */
+/** Returns a finding if STARTS is empty or has both plugin and entry. STARTS are the entries and plugins that
+ *  start live-lisp in CLIENT. */
 function countFindings({ title, name }: Client, starts: readonly string[]): Finding[] {
   if (starts.length === 0) {
     const text = `${title} starts no live-lisp: live-lisp install --client ${name} sets it up`;
@@ -92,7 +93,7 @@ function countFindings({ title, name }: Client, starts: readonly string[]): Find
   return [{ ok: false, text }];
 }
 
-/** Returns findings on CLIENT's entry in SPOT: a scope, or 'local' for the one by the client's program. */
+/** Returns findings on CLIENT's entry in SPOT: a scope, or 'local' for the entry by the client's program. */
 async function entryFindings(
   client: Client,
   spot: Scope | 'local',
@@ -101,7 +102,7 @@ async function entryFindings(
 ): Promise<StarterFindings> {
   const entry = spot === 'local' ? client.local?.(context) : client.settings(context, spot)[0];
   if (entry === undefined) return { findings: [] };
-  // A local entry belongs to the user, and stands in the user's own file.
+  // A local entry belongs to the user, and is in the user's own file.
   const scope = spot === 'local' ? 'user' : spot;
   return orUnreadable(async () => {
     const found = await valueIn(entry);
@@ -134,7 +135,7 @@ async function entryFindings(
   });
 }
 
-/** Returns the findings that FIND returns, or the failure when a file of the client cannot be read. */
+/** Returns the result of FIND, or a failure when a file of the client cannot be read. */
 async function orUnreadable(find: () => Promise<StarterFindings>): Promise<StarterFindings> {
   try {
     return await find();
@@ -144,7 +145,7 @@ async function orUnreadable(find: () => Promise<StarterFindings>): Promise<Start
   }
 }
 
-/** For an entry that doctor did not start, because the client too would ask before it starts it. */
+/** For an entry that doctor did not start, because the client too would ask before starting it. */
 const UNTRIED: Finding = {
   ok: true,
   text: 'this command was not started: it is not the one that install writes, and the project can have put anything there',
@@ -199,7 +200,7 @@ function pluginFindings({ name, title }: Client, context: InstallContext): Promi
   });
 }
 
-/** Returns findings on the program and on the script in LINE, the words of a command. */
+/** Returns findings on the program and the script, the first words of a command. */
 function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   const findings: Finding[] = [];
   if (!node.startsWith('/')) {
@@ -215,7 +216,8 @@ function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   return findings;
 }
 
-/** Returns a finding on when CLIENT asks its user, by all its files for SCOPE. BOXED: code is sandboxed. */
+/** Returns a finding on the cases in which CLIENT asks its user, from all its files for SCOPE. BOXED is true
+ *  for sandboxed code. */
 async function approvalFinding(
   client: Client,
   scope: Scope,

@@ -1,4 +1,4 @@
-// Defines the settings of a client, and the interface of the editors for the configuration formats.
+// Defines the settings of a client, and the interface of the editors for configuration formats.
 
 import { isObject } from '../json.ts';
 
@@ -15,25 +15,27 @@ export interface Launch {
 export type Setting = {
   file: string;
   format: 'jsonc' | 'toml';
-  /** The keys that lead to the setting. */
+  /** The keys on the way to the setting in the file's data. */
   path: readonly string[];
 } & (
   | { kind: 'entry'; entry: (launch: Launch) => Data }
-  /** Permissions to run tools without asking. FILES: all files with permissions that the client reads. */
+  /** Permissions to run tools without asking. `files` are all files with permissions that the client
+   *  reads. */
   | { kind: 'permission'; files: readonly string[]; words: readonly string[] }
 );
 
 /** An editor for one format. It leaves all other text of the file unchanged, including comments. */
 export interface Format {
-  /** Returns the data in TEXT. Throws an Error that says what is wrong with TEXT. */
+  /** Returns the data in `text`. Throws an Error about a mistake in `text`. */
   parse(text: string): Data;
-  /** Returns TEXT with VALUE at PATH. VALUE must have all members of the old value, if both are objects. */
+  /** Returns `text` with `value` at `path`. If both are objects, `value` must have all members of the old
+   *  value. */
   set(text: string, path: readonly string[], value: Data | string[]): string;
-  /** Returns TEXT with WORD as the last element of the list at PATH. */
+  /** Returns `text` with `word` as the last element of the list at `path`. */
   add(text: string, path: readonly string[], word: string): string;
-  /** Returns TEXT without the value at PATH. A number in PATH is the index of a list element. */
+  /** Returns `text` without the value at `path`. A number in `path` is the index of a list element. */
   remove(text: string, path: readonly (string | number)[]): string;
-  /** True when the value at PATH is an empty container that can be removed without losing a comment. */
+  /** True when the value at `path` is an empty container that can be removed without losing a comment. */
   isBare(text: string, path: readonly string[]): boolean;
 }
 

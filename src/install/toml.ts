@@ -1,5 +1,5 @@
 // Edits TOML as text: adds and removes whole tables, each with its header, and leaves everything else
-// unchanged. A file that cannot be edited in this way is detected in edit.ts, which checks each edit.
+// unchanged. edit.ts checks each edit, and so detects files for which this is not enough.
 
 import { parse, stringify } from 'smol-toml';
 import { isObject } from '../json.ts';
@@ -11,8 +11,8 @@ function headerOf(line: string): string[] | undefined {
   return name?.match(/"[^"]*"|'[^']*'|[^.\s]+/g)?.map((key) => key.replace(/^(["'])(.*)\1$/, '$2'));
 }
 
-/** Returns TEXT without the table at PATH and the tables below it. Keeps comment lines in the tables, because
- *  those at the end belong to the next table. */
+/** Returns TEXT without the table at PATH and the tables below it. Comment lines at the end of a table can
+ *  belong to the next table, so comment lines stay. */
 function withoutTable(text: string, path: readonly string[]): string {
   const kept: string[] = [];
   let inside: string[] | undefined;
@@ -36,9 +36,8 @@ function withoutTable(text: string, path: readonly string[]): string {
   return kept.join('\n').replace(/(?<=\S)$/, '\n');
 }
 
-/** Returns the lines to keep of LINES, a table that is removed: its comments, and the empty lines around
- *  comments at its end. FIRST is true when no line before the table is kept, AT_END when no line follows
- *  the table. */
+/** Returns the lines to keep of LINES, those of a removed table: comments, and empty lines around them at its
+ *  end. FIRST is true when no line before the table stays, AT_END when no line follows the table. */
 function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): string[] {
   const isRemark = (line: string) => /^\s*#/.test(line);
   const end = lines.findLastIndex((line) => line.trim() !== '' && !isRemark(line)) + 1;
@@ -50,7 +49,7 @@ function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): st
   return [...within, ...gap];
 }
 
-/** Returns VALUE with plain objects, since isDeepStrictEqual refuses objects without a prototype. */
+/** Returns VALUE with plain objects, because isDeepStrictEqual refuses objects without a prototype. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (!isObject(value) || value instanceof Date) return value;

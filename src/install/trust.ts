@@ -1,4 +1,4 @@
-// Determines whether a client starts a project's servers, which depends on the folders its user trusts.
+// Determines whether a client starts a project's servers, which depends on the folders that its user trusts.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,8 +9,8 @@ import { readConfigFile } from './file.ts';
 import type { ClientName, Scope } from './names.ts';
 import { type Data, valueAtPath } from './settings.ts';
 
-/** Returns a sentence that says why a client does not start the entry of SCOPE in PLACE, and what its user
- *  must do; undefined when the client starts it. Throws a SetupError when a file cannot be read. */
+/** Returns a sentence with the reason why a client does not start the entry of `scope`, and advice for its
+ *  user; undefined when the client starts it. Throws a SetupError when a file cannot be read. */
 type Trust = (context: InstallContext, scope: Scope) => Promise<string | undefined>;
 
 /** The clients that ask their user whether to trust a folder. */
@@ -41,7 +41,7 @@ async function trustOfClaude(context: InstallContext, scope: Scope): Promise<str
   return `Claude Code has not been allowed to start this yet: start claude in ${project}, and say yes.`;
 }
 
-/** True when VALUE, the value of a setting of Claude Code, applies to all servers or names ours. */
+/** True when VALUE of a setting of Claude Code applies to all servers or names ours. */
 function namesUs(value: unknown): boolean {
   return value === true || (Array.isArray(value) && value.includes(ENTRY_NAME));
 }

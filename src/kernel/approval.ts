@@ -1,4 +1,4 @@
-// Defines what a human is asked and can answer, and writes the refusal of a call that was not approved.
+// Defines the questions to a human and their answers, and writes the refusal of a call without approval.
 
 import type { Authority, ToolCaller } from './audit.ts';
 import type { Arguments } from './parameter.ts';
@@ -6,10 +6,10 @@ import type { RenderedPreview } from './shown.ts';
 import { type PlacesOf, placesOf } from './standing.ts';
 import type { Tool } from './tool.ts';
 
-/** A question to a human: may TOOL be called with ARGS, as PREVIEW shows? */
+/** A question to a human: whether `tool` may be called with `args`, as in `preview`. */
 export interface Question {
   tool: Tool;
-  /** Name of the image for which the call is, if the server has several. */
+  /** Name of the image for the call, if the server has several. */
   image?: string;
   args: Arguments;
   preview: RenderedPreview;
@@ -18,24 +18,25 @@ export interface Question {
 export interface OpenQuestion extends Question {
   /** True when an approval can also cover later calls of the session. */
   allowsSession: boolean;
-  /** Records in the audit log that AUTHORITY closed the question without approval, and WHY. Never throws. */
+  /** Records in the audit log that `authority` closed the question without approval, and the reason `why`.
+   *  Never throws. */
   recordRefusal: (authority: Authority, why: string) => void;
   /** The error text for a question that is not answered in time. */
   timeoutText: string;
 }
 
-/** The subject of a question: TOOL, and the files that the call concerns, if any. The place is '' when the
- *  files are not known. REQUIRED_TOOLS are the tools that must be allowed for the call. */
+/** The subject of a question: `tool`, and the files of the call, if any. The place is '' when the files are
+ *  unknown. `requiredTools` must be allowed for the call. */
 interface QuestionSubject extends PlacesOf {
   tool: Tool;
   requiredTools: readonly Tool[];
   caller: ToolCaller;
 }
 
-/** What a human answered (S2.12), or that there was no answer (C29). A `void` answer does not count, for
- *  the reason WHY. FINGERPRINT is that of the approved preview. With SESSION, the approval also covers
- *  later calls of this kind. WHERE is the editor, if any, in which the human answered. WORDS are a message
- *  from the human to the model. */
+/** The answer of a human (S2.12), or that there was none (C29). A `void` answer does not count, for the
+ *  reason `why`. `fingerprint` is that of the approved preview. With `session`, the approval also covers
+ *  later calls of this kind. `where` is the editor, if any, of the answer. `words` are a message from the
+ *  human to the model. */
 export type Verdict =
   | { kind: 'approved'; fingerprint?: string; session?: boolean; where?: string }
   | { kind: 'modified'; args: unknown; fingerprint?: string }
@@ -43,7 +44,7 @@ export type Verdict =
   | { kind: 'unanswered' }
   | { kind: 'void'; why: string };
 
-/** Returns the refusal of a call for which no human can be asked (C20). Tells code to call the tool
+/** Returns the refusal of a call for which no human can be asked (C20). Code is advised to call the tool
  *  directly. */
 export function refusalText(question: QuestionSubject): string {
   const { tool, caller } = question;
@@ -54,17 +55,15 @@ export function refusalText(question: QuestionSubject): string {
   return `${needs}, and here nobody can be asked. Nothing was done. ${allowanceText(question)}`;
 }
 
-/** Returns the refusal of a call about which a human was asked and did not answer (C29). LATE: not in
- *  time. */
+/** Returns the refusal of a call after a question without answer (C29). LATE is true after a timeout. */
 export function unansweredText(question: QuestionSubject, late = false): string {
   const { name, safetyLevel } = question.tool;
   const nobody = late ? 'Nobody answered in time' : 'Nobody answered the question';
   return `Tool ${name} is ${safetyLevel} and needs a human's approval. ${nobody}, so nothing was done. ${allowanceText(question)}`;
 }
 
-/** Returns the text that follows a denial: the human's words to the model, and how to allow such calls. The
- *  second is needed because a client that runs without a person denies by itself; in an editor, a person
- *  has denied. */
+/** Returns the text after a denial: the human's words to the model, and how to allow such calls. A client
+ *  without a person denies by itself, so its user needs this advice. In an editor, a person has denied. */
 export function deniedHint(
   question: QuestionSubject,
   { where, words }: Extract<Verdict, { kind: 'denied' }>,
@@ -76,21 +75,20 @@ export function deniedHint(
   return `Nothing was done. If no person decided this, the client did by itself. ${allowanceText(question)}`;
 }
 
-/** Maximum number of files to name one by one. */
 const MAX_NAMED_FILES = 3;
 
 const BY_COMMAND =
   'A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs.';
 
-/** Returns a sentence on how a person can allow such calls when the server starts, with a rule for each
- *  file. For a command, says how a person can approve the call. */
+/** Returns advice to allow such calls at the start of the server, with a rule for each file. For a command,
+ *  returns advice to approve the call. */
 function allowanceText({ tool, requiredTools, caller, ...about }: QuestionSubject): string {
   if (caller === 'command') return BY_COMMAND;
   if (tool.approvedAs !== undefined) {
     return `A person can start the server with --init FILE --allow ${tool.name}, where FILE defines the tool.`;
   }
-  // The person types the rule in a shell. In a name with other characters than these, the shell or the rule
-  // could expand some and so allow other files, so the word GLOB is shown in place of such a name.
+  // The person types the rule in a shell. The shell or the rule could expand other characters and so allow
+  // other files, so GLOB replaces a name with such characters.
   const isLiteral = (place: string) => /^[\w./-]+$/.test(place);
   const places = placesOf(about).map((place) =>
     place === undefined ? '' : `:${isLiteral(place) ? place : 'GLOB'}`,

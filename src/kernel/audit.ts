@@ -1,12 +1,12 @@
-// Defines the record of calls that are not safe (S2.11). The store is defined elsewhere.
+// Defines the record of calls that are not safe (S2.11).
 
 import type { Arguments } from './parameter.ts';
 import type { SafetyLevel } from './tool.ts';
 
-/** What decided on a call. It ran: because of its level; because it could lose nothing; by a standing
- *  approval; or because a human approved it in the client, approved it with changed arguments, or approved
- *  it in an editor or terminal that watches. It did not run: a human denied it, no human answered, none
- *  answered in time, or none could be asked (C29). */
+/** The reason for which a call ran: its level, that it could lose nothing, a standing approval, or an
+ *  approval by a human in the client, with changed arguments, or in an editor or terminal. The reason for
+ *  which it did not run: a human denied it, gave no answer, gave none in time, or could not be asked
+ *  (C29). */
 export const AUTHORITIES = [
   'level',
   'nothing at stake',
@@ -21,8 +21,8 @@ export const AUTHORITIES = [
 ] as const;
 export type Authority = (typeof AUTHORITIES)[number];
 
-/** Who can call a tool: the client that started the server, a command that is connected to the session's
- *  socket, or code in the image. */
+/** The callers of tools: the client that started the server, a command on the session's socket, or code in
+ *  the image. */
 export const TOOL_CALLERS = ['client', 'command', 'code'] as const;
 export type ToolCaller = (typeof TOOL_CALLERS)[number];
 
@@ -35,12 +35,11 @@ export interface AuditedCall {
 
 export interface AuditedEnd {
   success: boolean;
-  /** Why the call failed. */
   error?: string;
   milliseconds: number;
 }
 
 export interface AuditTrail {
-  /** Records that CALL is about to run. Returns a function that records its end. Throws if it cannot. */
+  /** Records the start of `call`. Returns a function that records its end. Throws on failure. */
   begin(call: AuditedCall, authority: Authority): (end: AuditedEnd) => void;
 }

@@ -7,16 +7,16 @@ import type { ToolRegistry } from './registry.ts';
 import { boundText } from './reply.ts';
 import type { Tool } from './tool.ts';
 
-/** The answer to a call by code: data with the text for a model, a text alone, or a failure. RESULT is the
- *  text that a failed call still returned. */
+/** The answer to a call by code: data with the text for a model, a text alone, or a failure. `result` is the
+ *  text of a call that failed but returned something. */
 type CodeAnswer =
   | { value: unknown; text?: string }
   | { failure: string; result?: string; needsApproval?: boolean };
 
-/** Calls the tool that code names NAME. Returns the tool's data, in full unless ARGS set a limit; with
- *  AS_TEXT, the text for a model. For a failed call, returns the reason, and whether a human must approve the
- *  call. Names are compared without case, and - equals _ (S2.21). In ARGS, null stands for NIL. Lisp names in
- *  ARGS are read in the package HOME, unless ARGS name a package. */
+/** Calls the tool NAME for code. Names are compared without case, and - equals _ (S2.21). Returns the tool's
+ *  data, in full unless ARGS set a limit; with AS_TEXT, the text for a model. For a failed call, returns the
+ *  reason, and whether a human must approve the call. In ARGS, null means NIL. HOME is the package for Lisp
+ *  names, unless ARGS name a package. */
 export async function callFromCode(
   executor: Executor,
   registry: ToolRegistry,
@@ -50,17 +50,18 @@ export async function callFromCode(
   }
 }
 
-/** Limit, in characters, of the text with the data: that of an answer minus what an evaluation adds. */
+/** Limit, in characters, of the text with the data: that of an answer minus the additions of an
+ *  evaluation. */
 const TEXT_LIMIT = 38_900;
 
-/** Returns ARGS under the names of TOOL's parameters, with HOME as the package if ARGS name none. Unknown
- *  names stay, and are refused later. Of several values for one parameter, the first is taken. */
+/** Returns ARGS with the names of TOOL's parameters, and HOME as package unless ARGS name one. Unknown names
+ *  stay, for a later refusal. Of several values for one parameter, the first counts. */
 function argumentsFor(tool: Tool, args: Arguments, home: string | undefined): Arguments {
   const given = new Map<string, unknown>();
   for (const [name, value] of Object.entries(args)) {
     const parameter = findParameter(tool.parameters, name);
     const key = parameter?.name ?? name;
-    // Keep NIL for an unknown parameter as false, since null would be taken as absent and hide the mistake.
+    // NIL for an unknown parameter stays false, because null would count as absent and hide the mistake.
     if (!given.has(key)) given.set(key, parameter ? argumentFor(parameter, value) : (value ?? false));
   }
   const packageArg = tool.parameters.find(({ readsNames }) => readsNames);
@@ -75,7 +76,7 @@ function findParameter(parameters: readonly Parameter[], name: string): Paramete
   );
 }
 
-/** Converts VALUE for a parameter: NIL becomes false for a boolean, an empty array for an array. */
+/** Converts VALUE for a parameter: NIL becomes false for a boolean, and an empty array for an array. */
 function argumentFor({ type, items }: Pick<Parameter, 'type' | 'items'>, value: unknown): unknown {
   if (value === null && type === 'boolean') return false;
   if (value === null && type === 'array') return [];

@@ -11,13 +11,12 @@ import {
 import { printable } from './schema.ts';
 import type { Tool } from './tool.ts';
 
-/** A tool as the contract defines it, without its handler. */
+/** A tool as in the contract, without its handler. */
 export type ToolDefinitionData = Pick<
   Tool,
   'name' | 'description' | 'parameters' | 'required' | 'safetyLevel' | 'categories'
 >;
 
-/** Maximum number of characters of a definition as JSON. */
 const DEFINITION_LIMIT = 10_000;
 /** Maximum number of characters of a tool's name. Clients put the server's name before it. */
 const NAME_LIMIT = 50;
@@ -28,7 +27,7 @@ export function toolDefinitionData(tool: Tool): ToolDefinitionData {
   return { name, description, parameters, required, safetyLevel, categories };
 }
 
-/** Returns DATA as a definition. Throws a CallError for mistakes that defineTool does not find later. */
+/** Returns DATA as a definition. Throws a CallError for mistakes that defineTool does not find. */
 export function readToolDefinition(data: unknown): ToolDefinitionData {
   const { name, description, parameters, required, safetyLevel, categories } = fieldsOf(data);
   const toolError = toolErrorFor(printable(textOf(name)));
@@ -62,7 +61,6 @@ function fieldsOf(data: unknown): Fields {
   return typeof data === 'object' && data !== null ? (data as Fields) : {};
 }
 
-/** Returns VALUE if it is a string, else VALUE as JSON. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : String(JSON.stringify(value));
 }
@@ -84,10 +82,10 @@ const OPTIONS: { readonly [field: string]: readonly [(value: unknown) => boolean
   maximum: [isNumber, 'a number'],
 };
 
-/** Matches parameter names that model providers accept. One tool with another name makes them refuse all. */
+/** Matches parameter names that model providers accept. They refuse all tools if one has another name. */
 const PARAMETER_NAME = /^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$/;
 
-/** Returns DATA as a parameter. checkTool later checks the type, and that the name is present. */
+/** Returns DATA as a parameter. checkTool checks its type and the presence of its name later. */
 function readParameter(data: unknown, toolError: MakeToolError): Parameter {
   const { name, type, ...fields } = fieldsOf(data);
   if (isString(name) && name !== '' && !PARAMETER_NAME.test(name)) {

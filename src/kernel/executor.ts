@@ -1,4 +1,4 @@
-// Runs one call: finds the tool, validates the arguments, then asks a human or runs. Never throws.
+// Runs one call: finds the tool, validates the arguments, and asks a human or runs the tool. Never throws.
 
 import { ArgumentError, CallError, ImageError, messageOf, SetupError } from '../errors.ts';
 import { deniedHint, refusalText, unansweredText, type Verdict } from './approval.ts';
@@ -17,32 +17,31 @@ import { type CallContext, type Preview, type SafetyLevel, type Tool, withRaised
 
 export type Decision = 'run' | 'ask';
 
-/** The lowest safety level at which a human is asked. */
+/** The lowest safety level of calls that need a human's approval. */
 export type AskPolicy = 'dangerous' | 'cautious';
 
-/** Returns whether a call of a tool of LEVEL runs at once or asks a human, under POLICY. */
+/** Returns whether a call of a tool of LEVEL runs at once or needs a human, under POLICY. */
 export function decide(level: SafetyLevel, policy: AskPolicy): Decision {
   return level === 'dangerous' || level === policy ? 'ask' : 'run';
 }
 
 export interface ExecutorOptions {
-  /** Name of the image for which the calls are, if the server has several. */
+  /** Name of the image for the calls, if the server has several. */
   image?: string | undefined;
   ask?: AskPolicy;
   standing?: StandingApprovals;
   audit?: AuditTrail;
   /** Calls wait for this promise. It never rejects. */
   ready?: Promise<void>;
-  /** Returns the notices since it was called last. Each is returned only once. */
+  /** Returns the notices since the previous call. Each is returned only once. */
   takeNotices?: () => Notice[];
-  /** Returns a further remark for the model on the answer TEXT, or undefined. */
+  /** Returns an additional remark for the model on the answer `text`, if any. */
   remark?: (text: string) => Promise<string | undefined>;
 }
 
-/** A call in progress. */
 interface Call {
   tool: Tool;
-  /** The tool as registered, before `raisedBy` raised its level because of the arguments. */
+  /** The registered tool, before `raisedBy` raised its level because of the arguments. */
   registered: Tool;
   args: Arguments;
   context: CallContext;
@@ -56,7 +55,7 @@ export class Executor {
   readonly #registry: ToolRegistry;
   readonly #options: ExecutorOptions;
   readonly #notices: NoticeBoard;
-  /** What answers have said to the client, and to commands. */
+  /** The content of earlier answers, to the client and to commands. */
   readonly #told = { client: new Told(), command: new Told() };
 
   constructor(registry: ToolRegistry, options: ExecutorOptions = {}) {
@@ -70,8 +69,8 @@ export class Executor {
     return this.#notices.command();
   }
 
-  /** Calls the tool NAME with ARGS, which are not validated yet. VERDICT is the human's answer to the
-   *  question that this same call returned before. Every failure is an outcome (S2.9, S4.13). */
+  /** Calls the tool NAME with unvalidated ARGS. VERDICT is the human's answer to the question from an earlier
+   *  call with the same arguments. Every failure is an outcome (S2.9, S4.13). */
   async execute(name: string, args: unknown, context: CallContext = {}, verdict?: Verdict): Promise<Outcome> {
     const { command } = context;
     const caller = command === undefined ? 'client' : 'command';
@@ -89,7 +88,7 @@ export class Executor {
     return { ...outcome, notices: [...changes, ...notes, ...notices] };
   }
 
-  /** Calls the tool NAME for code in the image. Notices wait for an answer that a model reads. */
+  /** Calls the tool NAME for code in the image. Notices wait for an answer to a model. */
   async executeForCode(name: string, args: unknown, context: CallContext = {}): Promise<Outcome> {
     const alone = { ...context, canAsk: false };
     const outcome = await this.#run(name, args, { context: alone, caller: 'code', verdict: undefined });
@@ -118,7 +117,7 @@ export class Executor {
     }
   }
 
-  /** Runs CALL, about which no human has decided yet, if it needs no decision. Else returns a question. */
+  /** Runs CALL if it needs no approval. Otherwise returns a question. */
   async #performOrAsk(call: Call): Promise<BareOutcome> {
     const preview = await previewOf(call);
     if (preview.free) return this.#perform(withFingerprint(call, preview), 'nothing at stake');
@@ -145,8 +144,8 @@ export class Executor {
     return this.#perform(withFingerprint(call, preview), authority);
   }
 
-  /** Returns the tools that standing approvals must cover for CALL: also the tool at its registered level, if
-   *  `raisedBy` raised the level and the registered one needs an approval too. */
+  /** Returns the tools that standing approvals must cover for CALL. If `raisedBy` raised the level, the
+   *  registered tool is among them when it needs an approval too. */
   #requiredTools({ tool, registered }: Call): Tool[] {
     const registeredRuns =
       tool === registered || decide(registered.safetyLevel, this.#options.ask ?? 'dangerous') === 'run';
@@ -161,7 +160,7 @@ export class Executor {
     );
   }
 
-  /** Runs CALL with ARGS, which a human gave instead of the original arguments. */
+  /** Runs CALL with ARGS that a human gave instead of the original ones. */
   async #performChanged(call: Call, args: unknown): Promise<BareOutcome> {
     try {
       const context = { ...call.context, changedByHuman: true };
@@ -203,10 +202,10 @@ export class Executor {
     const recordRefusal = (authority: Authority, why: string) => {
       try {
         this.#refuse(recordedCall, authority, why);
-      } catch {} // No caller could handle this error. The next call fails if it cannot be recorded.
+      } catch {} // No caller could handle this error. If the fault persists, the next call fails.
     };
     const timeoutText = unansweredText(about, true);
-    // The connection of a command is soon gone, and the approval with it.
+    // The connection of a command ends soon, and so would the approval.
     const allowsSession = caller === 'client' && this.#canHoldForSession(preview);
     const { image } = this.#options;
     const where = image === undefined ? {} : { image };
@@ -268,7 +267,8 @@ async function previewOf({ tool, args, context }: Call): Promise<Preview> {
     : argumentsPreview(args, approvedAs(tool));
 }
 
-/** Limit, in characters, of each argument in the record of an open question: many can be open for long. */
+/** Limit, in characters, of each argument in the record of an open question, because many can be open for
+ *  long. */
 const VALUE_LIMIT = 2000;
 
 function withBoundedValues(args: Arguments): Arguments {
@@ -305,7 +305,6 @@ function failure(error: string): { success: false; error: string } {
   return { success: false, error: boundText(error) };
 }
 
-/** Returns the failure of a call that ended with ERROR. */
 function failureOf(error: unknown): BareOutcome {
   const cause = error instanceof ArgumentError ? 'usage' : isOfImage(error) ? 'image' : undefined;
   return { ...failure(errorText(error)), ...(cause && { cause }) };

@@ -1,18 +1,17 @@
-// Keeps the tools that an image has made, and the names under which clients see them.
+// Holds the tools of an image, with their names for clients.
 
 import { CallError } from '../errors.ts';
 import { checkTool, type Tool } from './tool.ts';
 
-/** Maximum number of tools that an image can have. */
 const LIMIT = 200;
 
 export class Mirror {
   readonly #isTaken: (name: string) => boolean;
   readonly #onChange: () => void;
-  /** The tools as clients see them, by the image's own names. */
+  /** By the image's own name: the tool with its name for clients. */
   readonly #tools = new Map<string, Tool>();
 
-  /** IS_TAKEN says whether a tool of the server has a name. ON_CHANGE is called after each change. */
+  /** IS_TAKEN is true for the name of a tool of the server. ON_CHANGE is called after each change. */
   constructor(isTaken: (name: string) => boolean, onChange: () => void) {
     this.#isTaken = isTaken;
     this.#onChange = onChange;
@@ -23,9 +22,9 @@ export class Mirror {
     return [...this.#tools.values()];
   }
 
-  /** Adds TOOL, replacing the image's tool of the same name (C19). Returns TOOL under the name that clients
-   *  see: if a tool of the server has that name, TOOL gets the prefix lisp_, so that it cannot be mistaken
-   *  for the server's tool. Throws a CallError when TOOL is invalid or the image already has LIMIT tools. */
+  /** Adds TOOL, or replaces the image's tool of the same name (C19). Returns TOOL with its name for clients.
+   *  If a tool of the server has its name, it gets the prefix lisp_, so that clients cannot confuse the two.
+   *  Throws a CallError when TOOL is invalid or the image already has LIMIT tools. */
   add(tool: Tool): Tool {
     checkTool(tool);
     if (this.#tools.size >= LIMIT && !this.#tools.has(tool.name)) {
@@ -39,21 +38,21 @@ export class Mirror {
     return shownTool;
   }
 
-  /** Gives the tool that clients see as NAME another name, because a tool of the server now takes NAME. */
+  /** Renames the image's tool with the client name NAME, because a tool of the server needs that name. */
   giveWay(name: string): void {
     for (const [own, tool] of this.#tools) {
       if (tool.name === name) this.#tools.set(own, this.#underFreeName(own, tool));
     }
   }
 
-  /** Removes all tools, because the image is gone. */
+  /** Removes all tools after the end of the image. */
   clear(): void {
     if (this.#tools.size === 0) return;
     this.#tools.clear();
     this.#onChange();
   }
 
-  /** Returns TOOL, which the image calls OWN, under a name that is free. */
+  /** Returns TOOL, with the image's name OWN, under a free name. */
   #underFreeName(own: string, tool: Tool): Tool {
     const others = [...this.#tools].filter(([other]) => other !== own).map(([, { name }]) => name);
     let name = own;

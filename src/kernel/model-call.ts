@@ -1,4 +1,4 @@
-// Executes a model's tool calls, for programs that talk to a model without MCP.
+// Executes a model's tool calls, for programs that use a model without MCP.
 
 import { CallError, messageOf, UsageError } from '../errors.ts';
 import type { Question, Verdict } from './approval.ts';
@@ -7,26 +7,26 @@ import type { Outcome } from './outcome.ts';
 import { kindOf } from './schema.ts';
 import type { CallContext } from './tool.ts';
 
-/** A tool call, as a model makes it. ARGUMENTS may be JSON text, which some providers send. */
+/** A tool call from a model. `arguments` may be JSON text, as from some providers. */
 export interface ToolCall {
   id?: string;
   name: string;
   arguments?: unknown;
 }
 
-/** The result of the call with this ID: text for the model and data for the program, or an error (S2.9,
- *  S4.13). MODIFIED is true when a human changed the arguments (C29). */
+/** The result of the call with this `id`: text for the model and data for the program, or an error (S2.9,
+ *  S4.13). `modified` is true when a human changed the arguments (C29). */
 export type ToolResult = { id: string | null } & (
   | { success: true; result: string; data: unknown; modified?: true }
   | { success: false; error: string; modified?: true }
 );
 
 export interface ToolCallOptions extends Pick<CallContext, 'signal' | 'onProgress'> {
-  /** Asks a human for an approval. Without it, calls that need an approval are refused (S2.11, C20). */
+  /** Asks a human for an approval. If absent, calls that need an approval are refused (S2.11, C20). */
   approve?: (question: Question) => Promise<Verdict> | Verdict;
 }
 
-/** Runs CALL in the executor that GET_EXECUTOR returns. Never throws. */
+/** Runs CALL in the executor from GET_EXECUTOR. Never throws. */
 export async function runModelCall(
   getExecutor: () => Executor,
   call: ToolCall,
@@ -61,8 +61,8 @@ export async function runModelCall(
   }
 }
 
-/** Calls APPROVE, a function of the program that uses the library, with QUESTION. Returns the verdict of
- *  APPROVE, or a verdict of the kind 'void' when APPROVE throws or returns no valid verdict. */
+/** Calls APPROVE, a function of the program, with QUESTION. Returns its verdict, or one of kind 'void' when
+ *  APPROVE throws or returns no valid verdict. */
 async function verdictOf(
   approve: NonNullable<ToolCallOptions['approve']>,
   question: Question,
@@ -107,7 +107,7 @@ function checkOptions(options: unknown): asserts options is ToolCallOptions {
 
 const VERDICTS: readonly unknown[] = ['approved', 'modified', 'denied', 'unanswered'];
 
-/** Throws a CallError unless VERDICT, which a program gives for a human, is valid: else nothing may run. */
+/** Throws a CallError unless VERDICT, a value from the program, is valid. */
 function checkVerdict(verdict: unknown): asserts verdict is Verdict {
   const kind =
     typeof verdict === 'object' && verdict !== null && 'kind' in verdict ? verdict.kind : undefined;
@@ -125,7 +125,7 @@ function toolResultOf(outcome: Outcome) {
     : { success: false as const, error: withNotices(outcome.error), ...modified };
 }
 
-/** Returns the arguments in GIVEN, or text that is not JSON unchanged, to be refused later. */
+/** Returns the arguments in GIVEN. Text that is not JSON stays unchanged, for a later refusal. */
 function readArguments(given: unknown): unknown {
   if (typeof given !== 'string') return given;
   if (given.trim() === '') return {};

@@ -17,7 +17,6 @@ export function nearest(name: string, names: readonly string[]): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** Number of characters of each text that are compared. */
 const COMPARED_CHARACTERS = 300;
 
 /** Returns the similarity of ONE and OTHER, from 0 to 1; 1 only when they are equal. */
@@ -25,6 +24,6 @@ export function similarity(one: string, other: string): number {
   if (one === other) return 1;
   const [first, second] = [one.slice(0, COMPARED_CHARACTERS), other.slice(0, COMPARED_CHARACTERS)];
   const length = Math.max(first.length, second.length);
-  // Stays below 1, because the texts can differ after the compared characters.
+  // The texts can differ after the compared characters, so the result stays below 1.
   return Math.min(0.99, 1 - distance(first, second) / length);
 }

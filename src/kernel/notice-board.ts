@@ -1,27 +1,26 @@
-// Keeps notices until each connection has delivered them in an answer: that of the client that started the
+// Stores notices until each connection has delivered them in an answer: that of the client that started the
 // server, and those of commands.
 
 import { counted } from './reply.ts';
 
-/** A notice. One with OWN is only for the client that started the server. */
+/** A notice. One with `own` is only for the client that started the server. */
 export type Notice = string | { own: string };
 
 /** The position of a connection in the sequence of all notices. */
 export interface NoticeReader {
-  /** How many notices were delivered over the connection, or are for other connections. */
+  /** Number of notices that the connection has delivered or skipped. */
   passed: number;
 }
 
-/** Maximum number of notices to keep for a connection that makes no call. */
+/** Maximum number of stored notices for a connection without calls. */
 const LIMIT = 50;
 
 export class NoticeBoard {
   readonly #take: () => Notice[];
   readonly #kept: Notice[] = [];
-  /** Number of all notices so far. */
   #count = 0;
   readonly #client: NoticeReader = { passed: 0 };
-  /** The position of the command that was the last to read notices. */
+  /** The position of the command that read notices last. */
   #passedByCommands = 0;
 
   /** TAKE returns the notices since its previous call. */
@@ -29,13 +28,13 @@ export class NoticeBoard {
     this.#take = take;
   }
 
-  /** Returns the position of a new command: after the notices that earlier commands have delivered. */
+  /** Returns the position of a new command: after the notices delivered by earlier commands. */
   command(): NoticeReader {
     return { passed: this.#passedByCommands };
   }
 
-  /** Returns the notices that COMMAND has not delivered yet, oldest first. Without COMMAND, returns those
-   *  for the client that started the server. */
+  /** Returns the notices that COMMAND has not delivered yet, oldest first. Without COMMAND, returns those for
+   *  the client that started the server. */
   read(command?: NoticeReader): string[] {
     const news = this.#take();
     this.#kept.push(...news);

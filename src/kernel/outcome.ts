@@ -1,13 +1,13 @@
-// Defines outcomes of calls, converts handlers' values to results, and decides which carry notices.
+// Defines outcomes of calls, converts handlers' values to results, and decides which outcomes carry notices.
 
 import type { OpenQuestion } from './approval.ts';
 import type { Result } from './tool.ts';
 
-/** How a call ended. `note`, `structured` and `result` are as in Result. */
+/** The end of a call. `note`, `structured` and `result` are as in Result. */
 export type BareOutcome = {
   /** Names of the arguments that a human changed. */
   changed?: string[];
-  /** Advice that follows a denial. A client that runs without a human may have denied by itself. */
+  /** Advice after a denial. A client without a human may have denied by itself. */
   hint?: string;
   note?: string;
   /** For a command: the whole text, when the other one is cut. */
@@ -24,25 +24,24 @@ export type BareOutcome = {
       error: string;
       data?: unknown;
       result?: string;
-      /** Why the call did not run, if it did not: its arguments are wrong, nobody approved it, or there is no
-       *  image. */
+      /** The reason why the call did not run: wrong arguments, no approval, or no image. */
       cause?: 'usage' | 'human' | 'image';
       /** Set when the call needs an approval. The caller can ask a human, and call again with the verdict. */
       question?: OpenQuestion;
     }
 );
 
-/** The outcome of a call. NOTICES are further facts for the reader of the answer. Each is reported once. */
+/** The outcome of a call. `notices` are additional facts for the reader of the answer, each reported once. */
 export type Outcome = { notices: string[] } & BareOutcome;
 
-/** True when the answer with OUTCOME can carry notices. An open question cannot, because it is not the final
- *  answer. A structured result cannot, because some clients show their model only the structure. */
+/** True when the answer with OUTCOME can carry notices. An open question is not the final answer, and some
+ *  clients show their model only the structure of a structured result, so these cannot. */
 export function carriesNotices(outcome: BareOutcome): boolean {
   return outcome.success ? !outcome.structured : outcome.question === undefined;
 }
 
-/** Returns VALUE, which a handler returned, as a Result (S2.8, C22). Its text is a string itself, `nil` for
- *  an absent value or false, an s-expression for a list, JSON for other objects. */
+/** Returns VALUE of a handler as a Result (S2.8, C22). Its text is a string itself, `nil` for an absent value
+ *  or false, an s-expression for a list, JSON for other objects. */
 export function toResult(value: unknown): Result {
   if (isResult(value)) return value;
   return { data: value ?? null, text: typeof value === 'string' ? value : valueText(value) };

@@ -5,35 +5,36 @@ import { CallError } from '../errors.ts';
 export const PARAMETER_TYPES = ['string', 'boolean', 'number', 'integer', 'object', 'array'] as const;
 export type ParameterType = (typeof PARAMETER_TYPES)[number];
 
-/** A parameter of a tool. The contract defines it as a plist; the other fields are those of JSON Schema. */
+/** A parameter of a tool: a plist in the contract, with further fields from JSON Schema. */
 export interface Parameter {
   name: string;
   type: ParameterType;
-  /** Absent where the name alone is clear. */
+  /** Absent when the name is clear enough. */
   description?: string;
   enum?: readonly string[];
-  /** A boolean true is taken as the string 'true', and false counts as absent. */
+  /** True when a boolean true means the string 'true', and false means an absent argument. */
   takesTrue?: true;
   /** Validation accepts values outside `enum`, because the handler itself answers them (C8). */
   openEnum?: boolean;
-  /** The value that the handler receives when the argument is absent. */
+  /** The value for the handler when the argument is absent. */
   default?: string | number | boolean;
-  /** The default is only documentation: without the argument, the handler itself applies a default. */
+  /** The default is only documentation, because the handler itself applies it. */
   defaultOnlyDocumented?: boolean;
-  /** For an array: the type of its items and, for items that are objects, their members. */
+  /** For an array: the type of its items and, for objects, their members. */
   items?: { type: ParameterType; properties?: readonly Parameter[]; required?: readonly string[] };
-  /** Bounds of a number, checked and named in errors, but not in the schema that clients see. */
+  /** Bounds of a number for validation and errors. The schema for clients does not have them. */
   minimum?: number;
   maximum?: number;
-  /** The package in which Lisp names are read. In calls from code, it defaults to the package of the code. */
+  /** True for the package in which Lisp names are read. In calls from code, it defaults to the package of the
+   *  code. */
   readsNames?: true;
-  /** The argument can be the number by which one image knows an error or a call, or an object behind an @. */
+  /** Set when the argument can be an image's number of an error or call, or an object after an @. */
   isOfImage?: 'error' | 'call' | 'object';
 }
 
 export type Arguments = { readonly [name: string]: unknown };
 
-/** Maps the type of a parameter to the TypeScript type of its argument. */
+/** By type of a parameter: the TypeScript type of its argument. */
 interface Values {
   string: string;
   boolean: boolean;
@@ -60,8 +61,8 @@ type SureName<Param extends Parameter, RequiredNames> = Param['name'] extends Re
       ? Param['name']
       : never;
 
-/** The type of the arguments of a handler whose tool has the parameters LIST and the required REQUIRED_NAMES.
- *  For a LIST without literal types it is Arguments. */
+/** The type of a handler's arguments for the parameters `List` and the required `RequiredNames`. Without
+ *  literal types in `List` it is Arguments. */
 export type ArgumentsOf<
   List extends readonly Parameter[],
   RequiredNames extends readonly string[],
@@ -76,7 +77,7 @@ export type ArgumentsOf<
       >]?: ValueOf<Each>;
     };
 
-/** Creates an error that says what is wrong with one tool. */
+/** Creates an error about one tool. `what` is the mistake. */
 export type MakeToolError = (what: string) => CallError;
 
 /** Returns the MakeToolError for the tool NAME. */

@@ -1,4 +1,4 @@
-// Keeps the open questions to a human. Each has a time limit, and is answered at most once.
+// Holds the open questions to a human. Each has a time limit, and is answered at most once.
 
 import { CallError } from '../errors.ts';
 import type { OpenQuestion } from './approval.ts';
@@ -10,17 +10,17 @@ const OTHER_CALL =
 const MADE_ROOM = 'Nobody had answered when a hundred newer questions were open, so nothing was done.';
 const SERVER_ENDS = 'Nobody had answered when the server ended, so nothing was done.';
 
-/** Maximum number of questions open at once. A new question then closes the oldest. */
+/** Maximum number of open questions. A further question closes the oldest. */
 const LIMIT = 100;
 
-/** The fields kept of an open question, without the arguments and full preview, which can be large. */
+/** The stored fields of an open question. The arguments and the full preview can be large, so they are left
+ *  out. */
 export interface PendingQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefusal' | 'timeoutText'> {
   preview: Omit<RenderedPreview, 'whole' | 'lines'>;
-  /** The messages that the human has not seen yet. */
   pages: readonly string[];
   /** A phrase for the calls that an approval for the session would cover; absent if none is possible. */
   sessionScope?: string;
-  /** The same question in the human's editors, if there are any. */
+  /** The same question in the human's editors, if any. */
   editor?: EditorQuestion;
   /** Called once, when the question can no longer be answered. */
   onClose: () => void;
@@ -28,13 +28,13 @@ export interface PendingQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefu
 
 interface OpenEntry {
   question: PendingQuestion;
-  /** Digest of the call in question. An answer is valid only for a call with the same digest. */
+  /** Digest of the call. An answer is valid only for a call with the same digest. */
   subject: string;
   deadline: number;
   timer: NodeJS.Timeout;
 }
 
-/** Returns the fields of QUESTION to keep, together with EXTRA. */
+/** Returns the stored fields of the question, together with EXTRA. */
 export function pendingQuestion(
   { tool, recordRefusal, timeoutText, preview }: OpenQuestion,
   extra: Pick<PendingQuestion, 'pages' | 'sessionScope' | 'editor' | 'onClose'>,
@@ -45,15 +45,14 @@ export function pendingQuestion(
 
 export class OpenQuestions {
   readonly #open = new Map<string, OpenEntry>();
-  /** Number of seconds that a human has to answer. */
   readonly seconds: number;
 
   constructor(seconds: number) {
     this.seconds = seconds;
   }
 
-  /** Opens QUESTION under ID, which must be impossible to guess. SUBJECT is the digest of the call. A
-   *  question that was taken can be added again. */
+  /** Opens QUESTION with ID, which must be impossible to guess. SUBJECT is the digest of the call. A question
+   *  returned by `take` can be added again. */
   add(id: string, question: PendingQuestion, subject: string): void {
     const [oldest] = this.#open.keys();
     if (oldest !== undefined && this.#open.size >= LIMIT) this.#end(oldest, MADE_ROOM);
@@ -71,19 +70,18 @@ export class OpenQuestions {
     this.#end(id);
   }
 
-  /** True when the question ID is open. Closes it if its time has run out: the timer can be late. */
+  /** True when the question ID is open. The timer can be late, so an expired question is closed here. */
   isOpen(id: string): boolean {
     const open = this.#open.get(id);
     if (open !== undefined && open.deadline <= Date.now()) this.expire(id);
     return this.#open.has(id);
   }
 
-  /** Closes all questions, because the server ends. */
   endAll(): void {
     for (const id of [...this.#open.keys()]) this.#end(id, SERVER_ENDS);
   }
 
-  /** Closes the question ID, and records the reason WHY or, without WHY, that the question timed out. */
+  /** Closes the question ID, and records the reason WHY or, without it, a timeout. */
   #end(id: string, why?: string): void {
     const question = this.#close(id)?.question;
     question?.onClose();
@@ -92,7 +90,8 @@ export class OpenQuestions {
     else question?.recordRefusal('nobody', why);
   }
 
-  /** Closes the question ID and returns it. Throws a CallError unless it was open and about SUBJECT. */
+  /** Closes the question ID and returns it. Throws a CallError unless it was open and SUBJECT is its
+   *  digest. */
   take(id: string, subject: string): PendingQuestion {
     const open = this.isOpen(id) ? this.#close(id) : undefined;
     if (open === undefined) {
@@ -109,7 +108,7 @@ export class OpenQuestions {
     return open.question;
   }
 
-  /** Returns the texts of the previews of all open questions about the file PLACE, the newest last. */
+  /** Returns the previews of all open questions about the file PLACE, the newest last. */
   previewsAbout(place: string): string[] {
     const open = [...this.#open.values()].filter(({ deadline }) => deadline > Date.now());
     const previews = open.map(({ question }) => question.preview);

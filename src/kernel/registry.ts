@@ -1,4 +1,4 @@
-// Keeps the registered tools, by name.
+// Holds the registered tools by name.
 
 import { CallError } from '../errors.ts';
 import { Mirror } from './mirror.ts';
@@ -14,19 +14,19 @@ export interface ToolFilter {
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
   readonly #uncounted = new Map<string, Tool>();
-  /** The tools of the image, which come and go with it (C19). */
+  /** The tools of the image, which end with it (C19). */
   readonly mirror: Mirror;
   readonly #listeners = new Set<() => void>();
   #revision = 0;
 
-  /** RESERVED are further names that tools of an image cannot have. */
+  /** RESERVED are additional names that tools of an image may not have. */
   constructor(reserved: readonly string[] = []) {
     const isTaken = (name: string) =>
       this.#tools.has(name) || this.#uncounted.has(name) || reserved.includes(name);
     this.mirror = new Mirror(isTaken, () => this.#changed());
   }
 
-  /** Number of changes of the tools so far. When it changes, data derived from the tools are stale. */
+  /** Number of changes of the tools so far, to detect stale data about them. */
   get revision(): number {
     return this.#revision;
   }
@@ -37,16 +37,16 @@ export class ToolRegistry {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Adds TOOL under its name and returns it. A tool of the same name is replaced, at the same position
-   *  (S4.1). Throws a CallError when TOOL is invalid (S4.2). */
+  /** Adds TOOL and returns it. Replaces a tool of the same name, at the same position (S4.1). Throws a
+   *  CallError when TOOL is invalid (S4.2). */
   register(tool: Tool): Tool {
     checkTool(tool);
     this.#uncounted.delete(tool.name);
     return this.#add(tool, this.#tools);
   }
 
-  /** Adds TOOL as one that the contract does not count, and returns it, or the counted tool of that name.
-   *  Clients find and call it like any other, but the contract's lists leave it out (C5). */
+  /** Adds TOOL as uncounted, and returns it, or the counted tool of that name. Clients find and call it like
+   *  others, but the contract's lists leave it out (C5). */
   registerUncounted(tool: Tool): Tool {
     checkTool(tool);
     return this.#tools.get(tool.name) ?? this.#add(tool, this.#uncounted);
@@ -64,7 +64,7 @@ export class ToolRegistry {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Returns the tool whose name is exactly NAME, or null (S4.3). */
+  /** Returns the tool with exactly the name NAME, or null (S4.3). */
   getTool(name: string): Tool | null {
     const own = this.#tools.get(name) ?? this.#uncounted.get(name);
     return own ?? this.mirror.tools().find((tool) => tool.name === name) ?? null;
@@ -75,8 +75,8 @@ export class ToolRegistry {
     return this.#counted().map(({ name }) => name);
   }
 
-  /** Returns all tools, each group in order of registration: those that the contract counts, the others of
-   *  the server, those of the image. */
+  /** Returns all tools in three groups, each in order of registration: the counted ones, the others of the
+   *  server, those of the image. */
   tools(): Tool[] {
     return [...this.#tools.values(), ...this.#uncounted.values(), ...this.mirror.tools()];
   }
@@ -111,7 +111,7 @@ export class ToolRegistry {
     );
   }
 
-  /** Returns the error text for NAME, which is no tool's name, with the most similar names. */
+  /** Returns the error text for the unknown tool NAME, with the most similar names. */
   unknownTool(name: string): string {
     const similar = nearest(
       name.replaceAll('-', '_'),

@@ -2,14 +2,14 @@
 
 /** Maximum number of characters of a text. At about 50,000, clients begin to cut or store texts. */
 const TEXT_LIMIT = 40_000;
-/** Maximum number of characters of a list's rows, which leaves room for the text around the list. */
+/** Maximum number of characters of a list's rows. It leaves room for the text around the list. */
 const LIST_LIMIT = 38_000;
 
 /** Maximum number of characters of an answer that is JSON, which cannot be cut. */
 export const JSON_LIMIT = LIST_LIMIT;
 
-/** Returns TEXT. If it is longer than LIMIT, returns its beginning and its end, LIMIT characters in all, and
- *  between them a line with the number of omitted characters. */
+/** Returns TEXT if it has at most LIMIT characters. Otherwise returns LIMIT characters of its beginning and
+ *  end, with a line between them about the omitted number. */
 export function boundText(text: string, limit = TEXT_LIMIT): string {
   if (text.length <= limit) return text;
   const half = limit / 2;
@@ -22,9 +22,9 @@ export function cutText(text: string, limit: number): string {
   return text.length > limit ? `${wellFormed(text.slice(0, limit))}...` : text;
 }
 
-/** Number of characters of a file's line that are shown in a list. */
+/** Number of characters of a source line in a list. */
 const LINE_LIMIT = 200;
-/** Number of these characters that precede the position of interest. */
+/** Number of these characters before the position of interest. */
 const LINE_BEFORE = 60;
 
 /** Returns LINE, trimmed. If it is long, returns only the part around INDEX. */
@@ -35,12 +35,12 @@ export function boundLine(line: string, index: number): string {
   return `${start > 0 ? '... ' : ''}${shown}${line.length > end ? ' ...' : ''}`;
 }
 
-/** Returns TEXT without the half of a surrogate pair that a cut can leave at either end. */
+/** Returns TEXT without half surrogate pairs, which a cut can leave at either end. */
 function wellFormed(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
 }
 
-/** Returns as many of the first of ROWS as fit into one answer, or into ROOM characters; at least one. */
+/** Returns the first ROWS that fit into one answer, or into ROOM characters; at least one. */
 export function fittingRows(rows: string[], room = LIST_LIMIT): string[] {
   let remaining = room;
   const end = rows.findIndex((row, index) => {
@@ -50,13 +50,13 @@ export function fittingRows(rows: string[], room = LIST_LIMIT): string[] {
   return end === -1 ? rows : rows.slice(0, end);
 }
 
-/** Returns as many of the last of ROWS as fit into one answer; at least one. */
+/** Returns the last ROWS that fit into one answer; at least one. */
 export function lastFittingRows(rows: string[]): string[] {
   return fittingRows(rows.toReversed()).reverse();
 }
 
-/** Returns as many rows of each of LISTS as fit into one answer together with RESERVED_CHARACTERS other
- *  characters. Long lists get the space that short lists leave. */
+/** Returns the first rows of each of LISTS that fit into one answer with RESERVED_CHARACTERS others. Long
+ *  lists get the space that short lists leave. */
 export function fittingLists(lists: readonly string[][], reservedCharacters: number): string[][] {
   const sizes = new Map(lists.map((rows) => [rows, rows.reduce((sum, row) => sum + lengthInList(row), 0)]));
   const shortFirst = [...lists].sort((one, other) => (sizes.get(one) ?? 0) - (sizes.get(other) ?? 0));
@@ -74,7 +74,7 @@ function lengthInList(row: string): number {
   return row.length + 3;
 }
 
-/** Returns TEXT, or as many first lines as LIMIT and one answer allow, with the number of the others. */
+/** Returns TEXT, or its first lines up to LIMIT and the size of an answer, with the number of the others. */
 export function boundLines(text: string, limit: number): string {
   const lines = text.split('\n');
   const shown = fittingRows(lines.slice(0, limit));
@@ -89,7 +89,7 @@ export function listText(rows: string[], more: boolean): string {
   return [...rows, ...(more ? ['...'] : [])].map((row) => `  ${row}`).join('\n');
 }
 
-/** A page of a list: SHOWN rows of TOTAL, beginning at the 0-based OFFSET. */
+/** A page of a list: `shown` rows of `total`, from the 0-based `offset` on. */
 interface Page {
   offset: number;
   shown: number;
@@ -101,23 +101,24 @@ export function hasMore({ offset, shown, total }: Page): boolean {
   return offset + shown < total;
 }
 
-/** Returns a note, to follow the header, if PAGE begins after the end of a list of WHAT, or false (C13). */
+/** Returns a note, to follow the header, if the page begins after the end of a list of WHAT. Otherwise
+ *  returns false (C13). */
 export function beyondNote({ offset, shown, total }: Page, what: string): string | false {
   if (shown > 0 || total === 0) return false;
   const all = total === 1 ? 'there is only one' : `there are ${total} ${what}`;
   return `Note: ${all}, and none from offset ${offset} on.`;
 }
 
-/** Returns a note with the total, to follow a PAGE of a list whose header does not give the total. Returns
- *  false when PAGE reaches the end of the list. WHAT is a plural noun for the rows. */
+/** Returns a note with the total, to follow a page of a list without the total in its header. Returns false
+ *  when PAGE reaches the end. WHAT is a plural noun for the rows. */
 export function pageNote(page: Page, what: string): string | false {
   return hasMore(page)
     ? `Note: ${page.total} ${what}; limit and offset reach the rest.`
     : beyondNote(page, what);
 }
 
-/** Returns those of ROWS that fit into an answer as a list, with a note on the others. ROWS begin at the
- *  0-based OFFSET of a list of TOTAL rows of WHAT. */
+/** Returns the ROWS that fit into an answer as a list, with a note on the others. ROWS begin at the 0-based
+ *  OFFSET of TOTAL rows of WHAT. */
 export function pagedList(rows: string[], offset: number, total: number, what: string): string {
   const shown = fittingRows(rows);
   const page = { offset, shown: shown.length, total };

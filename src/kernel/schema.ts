@@ -66,10 +66,9 @@ export function toolsToSchema(tools: readonly Tool[]): FunctionSchema[] {
   return tools.map(toolToSchema);
 }
 
-/** Returns the arguments in ARGS that are present. A null counts as absent (S2.21), and so does an empty
- *  string for a parameter with an enum. For a parameter that takes true, a boolean true becomes the string 'true'
- *  and false counts as absent. Throws an ArgumentError with the contract's text when ARGS are not valid for TOOL
- *  (S2.18). */
+/** Returns the present arguments in ARGS. Absent are a null (S2.21), an empty string for a parameter with an
+ *  enum, and false for a parameter that takes true. For the latter, true becomes the string 'true'. Throws an
+ *  ArgumentError with the contract's text when ARGS are invalid for TOOL (S2.18). */
 export function validateArguments(tool: Signature, args: unknown): Arguments {
   if (args !== undefined && args !== null && (typeof args !== 'object' || Array.isArray(args))) {
     throw new ArgumentError(`The arguments of ${tool.name} must be an object, not ${kindOf(args)}.`);
@@ -105,14 +104,14 @@ export function validateArguments(tool: Signature, args: unknown): Arguments {
   return given;
 }
 
-/** Returns ARGS, which must be validated, together with the defaults of absent parameters. */
+/** Returns validated ARGS with the defaults of absent parameters. */
 export function withDefaults({ parameters }: Pick<Signature, 'parameters'>, args: Arguments): Arguments {
   const defaulted = parameters.filter((each) => each.default !== undefined && !each.defaultOnlyDocumented);
   return { ...Object.fromEntries(defaulted.map((each) => [each.name, each.default])), ...args };
 }
 
-/** Returns ARGS validated and completed with defaults, in the form that handlers get. Throws an
- *  ArgumentError when they are invalid (S2.18). */
+/** Returns ARGS for a handler, validated and with defaults. Throws an ArgumentError when they are invalid
+ *  (S2.18). */
 export function readArguments<
   const List extends readonly Parameter[],
   const Needed extends readonly string[],
@@ -120,8 +119,7 @@ export function readArguments<
   return withDefaults(signature, validateArguments(signature, args)) as ArgumentsOf<List, Needed>;
 }
 
-/** Throws an ArgumentError unless VALUE is valid for PARAMETER. PARAMETER can also describe an item of an
- *  array. */
+/** Throws an ArgumentError unless VALUE is valid for PARAMETER, which can be an item of an array. */
 function checkValue(parameter: Parameter, value: unknown): void {
   const { name, type, minimum, maximum, items } = parameter;
   const isValid =
@@ -151,7 +149,7 @@ function checkValue(parameter: Parameter, value: unknown): void {
       checkValue({ name: `${name}[${index}]`, type: items.type }, each);
 }
 
-/** Returns a noun phrase for the type of VALUE, such as `an array`; a number is given with its value. */
+/** Returns a noun phrase for the type of VALUE, such as `an array`. For a number it has the value. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';

@@ -7,11 +7,11 @@ import type { Preview } from './tool.ts';
 
 export interface RenderedPreview extends Omit<Preview, 'summary' | 'text'> {
   summary?: QuestionLine;
-  /** What the call would do. The middle of a long text is left out. */
+  /** The effect of the call. The middle of a long text is left out. */
   text: string;
-  /** The lines to show first, as many as the client has room for. */
+  /** The lines to show first, as far as the client has room. */
   lines: readonly QuestionLine[];
-  /** Returns the whole text, up to a limit that few previews reach. */
+  /** Returns the whole text, up to a very high limit. */
   whole: () => string;
 }
 
@@ -28,24 +28,24 @@ export function renderPreview({ summary, lines, ...preview }: Preview): Rendered
   };
 }
 
-/** Returns TEXT, the text of a preview, as lines to show. */
+/** Returns TEXT of a preview as lines. */
 export function previewLines(text: Preview['text']): readonly QuestionLine[] {
   return typeof text === 'string' ? text.split('\n').map((line) => marked('|', ` ${line}`)) : text;
 }
 
-/** Returns the preview of a call with ARGS and FINGERPRINT, for a tool that has none of its own. */
+/** Returns the preview of a call with ARGS and FINGERPRINT, for a tool without its own preview. */
 export function argumentsPreview(args: Arguments, fingerprint: string): Preview {
   const lines = argumentsLines(args);
   return { text: lines.length === 0 ? [questionLine`It takes no arguments.`] : lines, fingerprint };
 }
 
-/** Returns the arguments ARGS of a call as lines to show to a human. */
+/** Returns ARGS of a call as lines for a human. */
 export function argumentsLines(args: Arguments): QuestionLine[] {
   return Object.entries(args).flatMap(([name, value]) => argumentLines(name, value));
 }
 
-/** Returns the lines that show VALUE as the argument NAME. Marks further lines of VALUE, so that they cannot
- *  be mistaken for the beginning of another argument. */
+/** Returns the lines for VALUE as the argument NAME. Further lines of VALUE are marked, so that they cannot
+ *  look like another argument. */
 function argumentLines(name: string, value: unknown): QuestionLine[] {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const [first = '', ...more] = text.split(/\r?\n/);
@@ -56,15 +56,14 @@ function argumentLines(name: string, value: unknown): QuestionLine[] {
   ];
 }
 
-/** Maximum number of characters of a preview shown in the question. */
+/** Maximum number of characters of a preview in the question. */
 const SHOWN_LIMIT = 8000;
-/** Maximum number of characters of a preview shown in a file. */
 const FILE_LIMIT = 2_000_000;
-/** Up to this many further characters are left out so that the cut comes between two lines. */
+/** Maximum number of additional characters to leave out for a cut between two lines. */
 const LINE_LIMIT = 1000;
 
-/** Returns TEXT. If it is longer than LIMIT, returns its beginning and its end, and says how much is left
- *  out. Lines are not cut at their beginning, where the mark of a diff stands, unless they are very long. */
+/** Returns TEXT. If it is longer than LIMIT, returns its beginning and its end, with a note about the rest.
+ *  Only very long lines are cut at their beginning, because it has the mark of a diff. */
 export function boundedPreview(text: string, limit = SHOWN_LIMIT): string {
   if (text.length <= limit) return text;
   const half = limit / 2;

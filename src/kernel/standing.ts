@@ -1,18 +1,18 @@
-// Keeps the standing approvals, given at start or for the session, which let calls run unasked.
+// Holds the standing approvals, from the start or for the session, for calls without question.
 
 import picomatch from 'picomatch';
 import type { Preview } from './tool.ts';
 
-/** Allows TOOL to run without a question for files that match GLOB; without GLOB, for any call. */
+/** Allows `tool` to run without a question for files that match `glob`; without `glob`, for any call. */
 export interface StandingApproval {
   tool: string;
   glob?: string;
 }
 
-/** The files that a call concerns, if any. PLACE is the first file. */
+/** The files of a call, if any. `place` is the first. */
 export type PlacesOf = Pick<Preview, 'place' | 'otherPlaces'>;
 
-/** Returns the files that a call concerns; [undefined] when it concerns none. */
+/** Returns the files of a call; [undefined] for a call without files. */
 export function placesOf({ place, otherPlaces = [] }: PlacesOf): (string | undefined)[] {
   return [place, ...otherPlaces];
 }
@@ -23,19 +23,21 @@ export class StandingApprovals {
   readonly #sessionRules: Rule[] = [];
   readonly #executedFiles: readonly string[];
 
-  /** EXECUTED_FILES: files that live-lisp itself runs, such as that of --init, as named in the workspace. */
+  /** EXECUTED_FILES are files that live-lisp runs, such as that of --init, by their workspace names. */
   constructor(rules: readonly StandingApproval[] = [], executedFiles: readonly string[] = []) {
     this.#executedFiles = executedFiles;
     for (const rule of rules) this.allow(rule);
   }
 
-  /** Allows TOOL from now on, for files that match GLOB; without GLOB, for all its calls. */
+  /** Adds an approval of a tool for files that match a glob. Without a glob, it covers all calls of the
+   *  tool. */
   allow({ tool, glob }: StandingApproval): void {
     const matches = glob === undefined ? () => true : picomatch(glob, { dot: true, strictSlashes: true });
     this.#rules.push({ tool, matches });
   }
 
-  /** Allows TOOL from now on for files like those at PLACES. An undefined place allows all calls. */
+  /** Allows TOOL for files like those at PLACES until the end of the session. An undefined place allows all
+   *  calls. */
   allowForSession(tool: string, ...places: (string | undefined)[]): void {
     for (const place of places) {
       const matches = (other: string) =>
@@ -45,7 +47,7 @@ export class StandingApprovals {
   }
 
   /** True when an approval for PLACES can also cover later calls of the session. It cannot for files that
-   *  programs execute or obey without asking. Only Lisp sources are known to be no such files. */
+   *  programs execute or obey without asking. Only Lisp sources are certainly no such files. */
   canHoldForSession(...places: (string | undefined)[]): boolean {
     return places.every(
       (place) =>
@@ -54,12 +56,11 @@ export class StandingApprovals {
     );
   }
 
-  /** True when TOOL may run at every one of PLACES. */
   covers(tool: string, ...places: (string | undefined)[]): boolean {
     return allow([...this.#rules, ...this.#sessionRules], tool, places);
   }
 
-  /** True when TOOL may run at every one of PLACES by the approvals from the start of the server alone. */
+  /** True when the approvals from the start of the server let TOOL run for all PLACES. */
   coversFromStart(tool: string, ...places: (string | undefined)[]): boolean {
     return allow(this.#rules, tool, places);
   }
@@ -76,8 +77,7 @@ function allow(rules: readonly Rule[], tool: string, places: readonly (string | 
 
 const LISP_SOURCE = /\.(?:lisp|lsp|cl)$/i;
 
-/** Matches files that programs run or obey without asking: hidden files, files in hidden folders, and init
- *  files of a Lisp. */
+/** Matches hidden files and folders, where programs store code that they run, and init files of a Lisp. */
 const OBEYED = /(?:^|\/)\.(?!\.?(?:\/|$))|(?:^|[/._-])(?:init|setup|site|\w*rc)\.\w+$/i;
 
 /** True when OTHER is in the same folder as the file at PLACE, and has the same extension. */
@@ -96,7 +96,7 @@ export function extensionOf(place: string): string {
   return /[^/](\.[^./]*)$/.exec(place)?.[1] ?? '';
 }
 
-/** Parses TEXT, `TOOL` or `TOOL:GLOB`, into a standing approval. Returns undefined for other texts. */
+/** Parses TEXT, `TOOL` or `TOOL:GLOB`, as a standing approval. Returns undefined for other texts. */
 export function readStandingApproval(text: string): StandingApproval | undefined {
   const [, tool, glob] = /^([a-z][a-z0-9_-]*)(?::(.+))?$/s.exec(text) ?? [];
   if (tool === undefined) return undefined;

@@ -1,8 +1,8 @@
-// Remembers what the answers of a session have said, so that later answers can be shorter.
+// Records the content of a session's answers, so that later answers can be shorter.
 
-/** What the answers to one reader, such as the client of a server, have said. */
+/** The content of earlier answers to one reader, such as the client of a server. */
 export class Told {
-  /** The last text about each subject. */
+  /** By subject: the last text about it. */
   readonly #texts = new Map<string, string>();
   #lastAnswer = '';
 
@@ -14,7 +14,6 @@ export class Told {
     return false;
   }
 
-  /** Forgets the last text about SUBJECT. */
   forget(subject: string): void {
     this.#texts.delete(subject);
   }

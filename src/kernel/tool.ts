@@ -1,4 +1,4 @@
-// Defines a tool: the seven fields in the contract, and the fields that this server adds.
+// Defines a tool: the seven fields of the contract, and additional fields of this server.
 
 import { CallError } from '../errors.ts';
 import type { QuestionLine } from '../question-line.ts';
@@ -16,78 +16,79 @@ import type { Told } from './told.ts';
 export const SAFETY_LEVELS = ['safe', 'cautious', 'dangerous'] as const;
 export type SafetyLevel = (typeof SAFETY_LEVELS)[number];
 
-/** What a call can do, by which clients decide whether to ask. Our own approvals go by the level. */
+/** The possible effects of a call. Clients use them to decide whether to ask. Our own approvals use the
+ *  level. */
 export interface Effects {
-  /** The call can change or remove something, instead of only adding. */
+  /** The call can change or remove something, not only add. */
   destructive: boolean;
-  /** Repeating the same call has no further effect. */
   idempotent: boolean;
   /** The call can reach beyond the image and the workspace. */
   openWorld: boolean;
 }
 
-/** How much a caller must know to call a tool well. */
+/** The knowledge that a good call needs. */
 export const COMPLEXITIES = ['simple', 'moderate', 'complex'] as const;
 export type Complexity = (typeof COMPLEXITIES)[number];
 
-/** How a running call is observed and cancelled, and for whom it runs. */
+/** Hooks to observe and cancel a running call, and the properties of its caller. */
 export interface CallContext {
   signal?: AbortSignal;
-  /** Called about once a second with a text on what the call is doing. */
+  /** Called about once a second with a text on the progress. */
   onProgress?: (message: string) => void;
-  /** Called about once a second with the next part of the call's output; resolves when it can take another. The
-   *  answer then leaves the output out. */
+  /** Called about once a second with new output. The next part waits until the returned promise resolves. The
+   *  answer then has no output. */
   onOutput?: (text: string) => Promise<void>;
   /** False when no human can be asked for an approval. */
   canAsk?: boolean;
-  /** Set when a command made the call. A command gets notices of its own, and no approval for the session
-   *  covers its calls. */
+  /** Set for a call by a command. A command gets separate notices, and no approval for the session covers its
+   *  calls. */
   command?: NoticeReader;
-  /** What earlier answers have said to the reader of this answer. Absent when no model reads the answer. */
+  /** The content of earlier answers to the reader of this answer. Absent when no model reads the answer. */
   told?: Told;
-  /** The caller is code that reads only the data: lists are complete unless the arguments set a limit. */
+  /** True when the caller is code that reads only the data. Lists are then complete unless the arguments set
+   *  a limit. */
   forData?: boolean;
   /** The fingerprint of the approved preview. The handler does nothing if the current preview has another. */
   fingerprint?: string;
-  /** True when a human has changed the arguments. */
   changedByHuman?: boolean;
 }
 
 /** Maximum number of keywords of a tool that give points in a search. */
 export const MOST_KEYWORDS = 8;
 
-/** What a human is shown before a call that needs an approval, and which calls the approval covers. */
+/** The preview of a call for a human's approval. */
 export interface Preview {
-  /** What the call would do or lose, in a few words, such as the lines changed. Names come last. */
+  /** The effect or loss in a few words, such as the changed lines. Names come last. */
   summary?: QuestionLine | string;
-  /** What the call would do, for a person: for a file, a diff. A string is shown as text from outside. */
+  /** The effect of the call for a person: for a file, a diff. A string is shown as text from outside. */
   text: readonly QuestionLine[] | string;
-  /** The most important lines, shown first where there is little room. By default the lines of TEXT. */
+  /** The most important lines, shown first in little space. By default, the lines of `text`. */
   lines?: readonly QuestionLine[];
-  /** The file that the call concerns, as named in the workspace and matched by standing approvals. */
+  /** The file of the call by its workspace name, to match against standing approvals. */
   place?: string;
   otherPlaces?: readonly string[];
-  /** True when no approval is needed, because everything that the call could lose is lost already. */
+  /** True when no approval is needed, because everything that the call could lose is already lost. */
   free?: boolean;
-  /** Changes whenever the call would no longer do what was shown, such as a digest of the file. */
+  /** A text that changes whenever the call would no longer match the preview, such as a digest of the
+   *  file. */
   fingerprint: string;
 }
 
-/** The result that a handler returns: DATA for code, and TEXT for a model. */
+/** The result of a handler: `data` for code, and `text` for a model. */
 export interface Result {
   data: unknown;
   text: string;
-  /** The call did not do what was requested. TEXT says why (C8). */
+  /** The call failed, for the reason in `text` (C8). */
   failed?: boolean;
-  /** Text for a model that the call returned although it failed. Code gets it with TEXT (C17). */
+  /** Text for a model from a call that failed. Code gets it with `text` (C17). */
   result?: string;
-  /** TEXT says that something does not exist: for a model an answer (C8), for code a failure. */
+  /** `text` says that something does not exist: for a model an answer (C8), for code a failure. */
   absent?: boolean;
-  /** The image does not have what was requested, perhaps because nothing is loaded yet. */
+  /** The image lacks the requested object, perhaps because nothing is loaded yet. */
   unfound?: boolean;
-  /** A note for the model about the call itself, besides TEXT. */
+  /** A note for the model about the call itself, in addition to `text`. */
   note?: string;
-  /** TEXT is the JSON of DATA, an object. Clients get both; some show their model only DATA. */
+  /** `text` is the JSON of `data`, an object. Clients get both, and some show their model only `data`. */
   structured?: boolean;
 }
 
@@ -96,47 +97,49 @@ export interface Tool {
   readonly description: string;
   readonly parameters: readonly Parameter[];
   readonly required: readonly string[];
-  /** By required parameter: those that may be given instead. The handler then gets no value for it. */
+  /** By required parameter: the parameters that can replace it. The handler then gets no value for it. */
   readonly instead?: { readonly [name: string]: readonly string[] };
   readonly safetyLevel: SafetyLevel;
-  /** The level that the author of the tool declared, if the server assumes a higher level. */
+  /** The level that the tool's author declared, if the server assumes a higher level. */
   readonly declaredLevel?: SafetyLevel;
-  /** The tool's name in standing approvals, if not NAME. Approvals of NAME then do not cover it. */
+  /** The tool's name in standing approvals, if another than `name`. Approvals of `name` then do not cover
+   *  it. */
   readonly approvedAs?: string;
   readonly categories: readonly string[];
-  /** The effects that differ from those that the level implies. */
+  /** The effects that differ from the defaults of the level. */
   readonly effects?: Partial<Effects>;
-  /** What the tool does, in one short sentence for lists and searches. */
+  /** The purpose of the tool in one short sentence, for lists and searches. */
   readonly shortDescription: string;
   readonly complexity: Complexity;
-  /** Further words by which people may search for the tool, the best first. */
+  /** Additional search words of people, the best first. */
   readonly keywords: readonly string[];
-  /** True for a tool that clients should load at their start even if they load other tools on demand. */
+  /** True for a tool that clients should load at their start even if they load others on demand. */
   readonly alwaysLoad: boolean;
-  /** Milliseconds that the handler may take. Infinity when the handler has limits of its own. */
+  /** Time limit of the handler in milliseconds. Infinity when the handler has its own limits. */
   readonly limitMs: number;
-  /** The tool whose standing approvals cover this tool instead of its own, because both do the same. */
+  /** A tool with the same effect, whose standing approvals cover this tool. */
   readonly allowedAs?: string;
-  /** True when a call with ARGS changes nothing, so that it is treated as safe. */
+  /** True when a call with `args` changes nothing, and so counts as safe. */
   readonly isReadOnly?: (args: Arguments) => boolean;
-  /** Returns how a call with ARGS exceeds other calls of the tool. Ignored unless its level is higher. */
+  /** Returns a higher level and its approval for a call with `args` that does more than others. Ignored
+   *  unless the level is higher. */
   readonly raisedBy?: (args: Arguments) => Raised | undefined;
-  /** What a call does that names no image, if the server has several. `any`: the same in each image, so that the
-   *  tool takes no image. `all`: it is made in each of them. Absent: it needs an image. */
+  /** For a call without an image, if the server has several. `any`: every image gives the same result, so the
+   *  tool takes no image. `all`: the call is made in each image. Absent: the call needs an image. */
   readonly images?: 'any' | 'all';
   /** True when code in the image cannot call the tool, because the tool would end the image and this code. */
   readonly refusesCode?: boolean;
-  /** Does the work. Returns a Result or a plain value. An exception is a failure (S2.8, S2.9). */
+  /** Performs the call. Returns a Result or a plain value. An exception is a failure (S2.8, S2.9). */
   readonly handler: (args: Arguments, context: CallContext) => unknown;
-  /** Returns the preview that a human is asked to approve. Throws a CallError when the call would fail
-   *  anyway, so that the human is not asked. Tools without this function show the arguments. */
+  /** Returns the preview for a human's approval. Throws a CallError for a call that would fail anyway, so
+   *  that no human is asked. For tools without this function, the preview is the arguments. */
   readonly preview?: (args: Arguments, context: CallContext) => Promise<Preview>;
 }
 
-/** For a call that does more than other calls of its tool: its level, and how it is approved. */
+/** The level of a call that does more than others of its tool, and its approval. */
 type Raised = Required<Pick<Tool, 'safetyLevel' | 'allowedAs' | 'preview'>>;
 
-/** Returns TOOL for a call with ARGS: changed by its `raisedBy` if the result has a higher level. */
+/** Returns TOOL for a call with ARGS, changed by its `raisedBy` if that raises the level. */
 export function withRaisedLevel(tool: Tool, args: Arguments): Tool {
   const raise = tool.raisedBy?.(args);
   const rank = ({ safetyLevel }: Pick<Tool, 'safetyLevel'>) => SAFETY_LEVELS.indexOf(safetyLevel);
@@ -146,7 +149,7 @@ export function withRaisedLevel(tool: Tool, args: Arguments): Tool {
 type Mandatory = 'name' | 'description' | 'parameters';
 type Typed = 'handler' | 'preview' | 'isReadOnly' | 'raisedBy';
 
-/** The definition of a tool. LIST and REQUIRED_NAMES give the types of its functions' arguments. */
+/** The definition of a tool. `List` and `RequiredNames` determine the types of its functions' arguments. */
 export interface ToolDefinition<
   List extends readonly Parameter[] = readonly Parameter[],
   RequiredNames extends readonly string[] = readonly string[],
@@ -160,10 +163,10 @@ export interface ToolDefinition<
   readonly raisedBy?: (args: ArgumentsOf<List, RequiredNames>) => Raised | undefined;
 }
 
-/** The fields of a definition that clients see. */
+/** The fields of a definition for clients. */
 export type ToolDescription = Omit<ToolDefinition, Typed>;
 
-/** The arguments of the handler of a tool with this DESCRIPTION. */
+/** The arguments of the handler of a tool with this description. */
 export type ArgumentsFor<Description extends ToolDescription> = ArgumentsOf<
   Description['parameters'],
   Description extends { required: infer Needed extends readonly string[] } ? Needed : readonly []
@@ -174,8 +177,8 @@ const LIMIT_MS = 120_000;
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 
-/** Returns the tool that DEFINITION describes, with the contract's defaults (S2.1); the short description is
- *  the first sentence of the description. Throws a CallError that names a mistake (S2.2 to S2.6). */
+/** Returns the tool for DEFINITION, with the contract's defaults (S2.1). The short description is the first
+ *  sentence of the description. Throws a CallError about a mistake (S2.2 to S2.6). */
 export function defineTool<
   const List extends readonly Parameter[],
   const RequiredNames extends readonly string[] = readonly [],
@@ -186,7 +189,7 @@ export function defineTool<
   const { complexity = 'simple', keywords = [], alwaysLoad = false, limitMs = LIMIT_MS } = parts;
   const { shortDescription = firstSentence(parts.description) } = parts;
   const forLists = { shortDescription, complexity, keywords, alwaysLoad };
-  // The casts are safe, because the executor only passes validated arguments.
+  // The executor passes only validated arguments, so the casts are safe.
   const run = {
     handler: handler as Tool['handler'],
     ...(preview && { preview: preview as Tool['preview'] }),
@@ -208,7 +211,7 @@ export function firstSentence(text: unknown): string {
   return /^.*?\.(?=\s|$)|^.*/s.exec(String(text))?.[0] ?? '';
 }
 
-/** Returns TOOL if it is valid. Throws a CallError that names a mistake (S2.2 to S2.6, S4.2). */
+/** Returns TOOL if it is valid. Throws a CallError about a mistake (S2.2 to S2.6, S4.2). */
 export function checkTool(tool: Tool): Tool {
   checkObject(tool);
   const toolError = toolErrorFor(tool.name);

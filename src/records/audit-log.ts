@@ -15,18 +15,16 @@ import { SAFETY_LEVELS } from '../kernel/tool.ts';
 import { LineFile } from './lines.ts';
 import { digestText, lineShapeOf, parseLine, truncate } from './shorten.ts';
 
-/** Size limit of the file in bytes, and number of full files kept. */
+/** Maximum size of the file in bytes, and number of full files to keep. */
 const FILES = { limit: 5_000_000, kept: 4 };
 
-/** Length limit of each string in the arguments, in characters. */
 const STRING_LIMIT = 2000;
 
 interface BeginLine extends Omit<AuditedCall, 'args'> {
   id: string;
   time: string;
-  /** Root of the workspace in which the server runs. */
   root: string;
-  /** Name of the image for which the call was, if the server has several. */
+  /** Name of the image for the call, if the server has several. */
   image?: string;
   event: 'begin';
   authority: Authority;
@@ -59,7 +57,7 @@ const END = lineShapeOf({
   milliseconds: 'number',
 });
 
-/** A recorded call. END is absent when the call was still running, or when its server died. */
+/** A recorded call. `end` is absent while the call runs, and when its server died. */
 export interface AuditRecord extends Omit<BeginLine, 'event'> {
   end?: AuditedEnd;
 }
@@ -70,12 +68,12 @@ export class AuditLog implements AuditTrail {
   readonly #root: string;
   readonly #logsTexts: boolean;
   readonly #image: string | undefined;
-  /** Ids of calls begin with this random text, followed by the number of the call. */
+  /** The ids of calls are this random text and the number of the call. */
   readonly #series = randomUUID();
   #count = 0;
 
-  /** Opens the log at PATH for the workspace ROOT and calls for IMAGE. Without TEXTS, it has digests instead of
-   *  strings. */
+  /** Opens the log at PATH for the workspace ROOT and calls for IMAGE. Without TEXTS, it has digests instead
+   *  of strings. */
   constructor(path: string, root: string, texts = true, image?: string) {
     this.#logsTexts = texts;
     this.#image = image;
@@ -98,6 +96,7 @@ export class AuditLog implements AuditTrail {
     const line = beginLine(begin, args, this.#logsTexts);
     // A written line survives the end of the process. That of a dangerous call also survives a crash of the
     // machine.
+    // The call is done and answered, so its record just lacks an end.
     this.#lines.append(line, call.level === 'dangerous');
     return (end) => {
       try {
@@ -108,7 +107,6 @@ export class AuditLog implements AuditTrail {
     };
   }
 
-  /** Returns the calls of this workspace in the log, newest first. */
   *newestFirst(): Generator<AuditRecord> {
     const ends = new Map<string, AuditedEnd>();
     for (const text of this.#lines.newestFirst()) {
@@ -132,8 +130,8 @@ function endLine(id: string, end: AuditedEnd, texts: boolean): string {
   return JSON.stringify({ id, time: new Date().toISOString(), event: 'end', ...kept });
 }
 
-/** Returns BEGIN as a line with ARGS, with their strings (TEXTS) or with digests of them. Arguments that a
- *  program gives may not be JSON; then the line has a sentence that says so. */
+/** Returns BEGIN as a line with ARGS. Without TEXTS, the line has digests instead of strings. Arguments from
+ *  a program that are not JSON are replaced by a sentence that says so. */
 function beginLine(begin: Omit<BeginLine, 'arguments'>, args: Arguments, texts: boolean): string {
   try {
     return JSON.stringify({ ...begin, arguments: shortened(args, texts) });

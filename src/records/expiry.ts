@@ -16,8 +16,8 @@ interface RecordPlaces {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Removes the records at PLACES that are older than DAYS days. Relies on each file having its oldest record
- *  first. Never throws: a record that cannot be removed now is tried again at the next start. */
+/** Removes the records in PLACES that are older than DAYS days. The oldest record of each file must come
+ *  first. Never throws, because the next start tries again to remove a record. */
 export function expireRecords(places: RecordPlaces, days: number): void {
   const before = Date.now() - days * DAY_MS;
   const oldest = new Date(before).toISOString();
@@ -28,7 +28,7 @@ export function expireRecords(places: RecordPlaces, days: number): void {
       else if (!isRecent(firstLine(file))) keepLines(file, isRecent);
     });
   }
-  // The name of a journal begins with the time at which its server started.
+  // The name of a journal begins with the start time of its server.
   const stamp = oldest.replace(/\D/g, '');
   for (const folder of journalFolders(places.journals)) {
     for (const name of namesInFolder(folder)) {
@@ -38,7 +38,7 @@ export function expireRecords(places: RecordPlaces, days: number): void {
   }
 }
 
-/** Removes the records at PLACES of the workspace ROOT. Returns a phrase for each kind of record removed.
+/** Removes the records in PLACES of the workspace ROOT. Returns a phrase for each kind of removed record.
  *  Throws when a record cannot be removed. */
 export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   const workspace = workspaceDigest(root);
@@ -62,8 +62,8 @@ export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   ];
 }
 
-/** Removes the lines of FILE for which KEEP returns false, and returns their number. Keeps lines that
- *  another server appends meanwhile. */
+/** Removes the lines of FILE with a false KEEP, and returns their number. Preserves lines that another server
+ *  appends meanwhile. */
 function keepLines(file: string, keep: (line: string) => boolean): number {
   const lines = linesOf(file);
   const kept = lines.filter(keep);
@@ -71,7 +71,7 @@ function keepLines(file: string, keep: (line: string) => boolean): number {
   const [temporary, old] = [`${file}.${process.pid}.tmp`, `${file}.${process.pid}.old`];
   try {
     rmSync(old, { force: true });
-    // Where the file system has no links, a line that is added right now is lost.
+    // On a file system without links, a line that is added right now is lost.
     attempt(() => linkSync(file, old));
     writeFileSync(temporary, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
     renameSync(temporary, file);
@@ -83,17 +83,17 @@ function keepLines(file: string, keep: (line: string) => boolean): number {
   return lines.length - kept.length;
 }
 
-/** Number of octets of a file that are read for its first line; most lines are shorter. */
+/** Number of octets to read for the first line of a file. Most lines are shorter. */
 const FIRST_OCTETS = 16_384;
 
-/** Returns the first line of FILE, which is the oldest, or the beginning of a long first line. Does not read
- *  the whole file, because servers start often and lines are seldom old. */
+/** Returns the first and so oldest line of FILE, or the beginning of a long one. Servers start often and
+ *  lines are seldom old, so reading the whole file would be a waste. */
 function firstLine(file: string): string {
   const { octets } = readRegular(file, { limit: FIRST_OCTETS, head: true });
   return octets.toString('utf8').split('\n', 1)[0] ?? '';
 }
 
-/** Size limit, in octets, for reading a file of records. None of our files grows to a tenth of this. */
+/** Maximum size, in octets, of a file of records to read. None of our files reaches a tenth of this. */
 const FILE_LIMIT = 256 * 1024 * 1024;
 
 function linesOf(file: string): string[] {
@@ -120,7 +120,7 @@ function auditFiles(audit: string): string[] {
   return filesIn(dirname(audit)).filter((file) => isAuditFile(basename(file)));
 }
 
-/** Subfolders of the folder of journals: one for servers with a sandbox, one for images on other machines. */
+/** Subfolders of the folder of journals: for servers with a sandbox, and for images on other machines. */
 const KINDS: readonly string[] = ['sandboxed', 'elsewhere'];
 
 /** Returns the folders of all workspaces in JOURNALS, including those in KINDS. */

@@ -4,7 +4,8 @@ import { existsSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs
 import { join } from 'node:path';
 import { digestOf } from '../files/digest.ts';
 
-/** Maximum number of files in a folder with a file per workspace. The least recently written are removed. */
+/** Maximum number of files in a folder with one file per workspace. The least recently written are
+ *  removed. */
 const FOLDER_LIMIT = 200;
 
 /** Returns a digest (24 hexadecimal digits) of ROOT's real path, for the names of its records. */

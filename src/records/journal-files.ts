@@ -1,4 +1,4 @@
-// Stores the journal of an image on the disk, in a folder per server. The last few are kept.
+// Stores the journal of an image on the disk, in one folder per server, and removes old ones.
 
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,17 +12,15 @@ import { workspaceDigest } from './folder.ts';
 import { LineFile } from './lines.ts';
 import { lineShapeOf, parseLine } from './shorten.ts';
 
-/** Maximum number of journals of ended servers to keep for a workspace. */
 const JOURNAL_LIMIT = 5;
 const WORKSPACE_LIMIT = 100;
-/** Limit, in bytes, of the entries that are written. */
 const ENTRIES_LIMIT = 64 * 1024 * 1024;
-/** Limit, in bytes, of all compressed contents of files. */
+/** Maximum number of bytes of all compressed contents of files. */
 const CONTENTS_LIMIT = 32 * 1024 * 1024;
-/** Size limit, in octets, of a stored content after decompression. No larger file is stored. */
+/** Maximum number of octets of a decompressed content. Larger files are not stored. */
 const CONTENT_LIMIT = 64 * 1024 * 1024;
 
-/** The line that clears the journal: the lines before it are ignored. */
+/** The line that clears the journal. The lines before it are ignored. */
 const CLEARED = JSON.stringify({ kind: 'cleared' });
 
 const SHAPES = [
@@ -42,7 +40,7 @@ export class JournalFiles implements JournalStore {
   #entryOctets = 0;
   #contentOctets = 0;
 
-  /** Stores the journal in a new folder. Its parent is the folder of the workspace ROOT in FOLDER. */
+  /** Stores the journal in a new folder, below the folder of the workspace ROOT in FOLDER. */
   constructor(folder: string, root: string) {
     this.#workspace = join(folder, workspaceDigest(root));
     const stamp = new Date().toISOString().replace(/\D/g, '');
@@ -89,7 +87,6 @@ export class JournalFiles implements JournalStore {
     return unpack(this.#unwritten.get(digest) ?? readIfPresent(this.#contentFile(digest)), digest);
   }
 
-  /** Returns the journal of the previous server in this workspace, or undefined when there is none. */
   previous(): OldJournal | undefined {
     const [name] = this.#endedServers().reverse();
     if (name === undefined) return undefined;
@@ -112,7 +109,6 @@ export class JournalFiles implements JournalStore {
     return join(this.#folder, `${digest}.gz`);
   }
 
-  /** Names of the folders of this workspace's ended servers, oldest first. */
   #endedServers(): string[] {
     return namesInFolder(this.#workspace)
       .filter((name) => !isRunning(Number(/^\d{17}-(\d+)$/.exec(name)?.[1])))

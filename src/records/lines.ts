@@ -1,4 +1,4 @@
-// Keeps lines in an append-only file. Several servers may write to the file, and a crash may cut off a line.
+// Stores lines in an append-only file. Several servers may write to the file, and a crash may cut off a line.
 
 import {
   closeSync,
@@ -19,7 +19,7 @@ import { namesInFolder } from '../leftovers.ts';
 interface LineFileOptions {
   /** Size, in bytes, at which a new file is begun. */
   limit: number;
-  /** Number of full files kept besides the current one. */
+  /** Number of full files to keep besides the current one. */
   kept: number;
 }
 
@@ -36,7 +36,7 @@ export class LineFile {
   readonly #options: LineFileOptions;
   #descriptor: number | undefined;
   #inode = 0;
-  /** Part of the names of full files: distinguishes two that become full in one millisecond. */
+  /** Part of the names of full files. It distinguishes two that become full in the same millisecond. */
   #rotations = 1_000_000;
 
   constructor(path: string, options: LineFileOptions) {
@@ -54,9 +54,10 @@ export class LineFile {
     if (sync) fsyncSync(descriptor);
   }
 
-  /** Yields all kept lines, newest first, including incomplete ones. */
+  /** Yields all lines, newest first, including incomplete ones. */
   *newestFirst(): Generator<string> {
-    // Opened before the full files are listed: if it becomes full meanwhile, its inode shows that.
+    // Opened before the full files are listed. If the current file becomes full meanwhile, its inode
+    // identifies it.
     const current = openToRead(this.path);
     const inode = current === undefined ? undefined : fstatSync(current).ino;
     const full = this.#full().reverse();
@@ -93,7 +94,8 @@ export class LineFile {
   }
 
   /** Ends the last line of the file DESCRIPTOR with a newline if it lacks one, and returns DESCRIPTOR. A
-   *  crash, even of another server, or a full disk can have cut off that line. The next must stand alone. */
+   *  crash, even of another server, or a full disk can have cut off that line, and the next line must be
+   *  separate. */
   #endLastLine(descriptor: number, size: number): number {
     const last = Buffer.from([NEWLINE]);
     if (size > 0) readSync(descriptor, last, 0, 1, size - 1);
@@ -115,7 +117,6 @@ export class LineFile {
     for (const old of this.#full().slice(0, -this.#options.kept)) rmSync(old, { force: true });
   }
 
-  /** Paths of the full files, oldest first. */
   #full(): string[] {
     const { dir, name, ext } = parse(this.path);
     const isFullFile = (file: string) =>
@@ -150,11 +151,11 @@ function openToRead(file: string): number | undefined {
   }
 }
 
-/** Yields the non-empty lines of the file open as DESCRIPTOR, last line first, with one chunk and one line in
- *  memory. Closes the file, also when the caller stops early. */
+/** Yields the non-empty lines of the file DESCRIPTOR, last line first, with one chunk and one line in memory.
+ *  Closes the file, also when the caller stops early. */
 function* linesBackwards(descriptor: number): Generator<string> {
   try {
-    /** Parts of a line whose beginning has not been read yet. */
+    /** Parts of a line whose beginning is not read yet. */
     let lineParts: Buffer[] = [];
     for (let end = fstatSync(descriptor).size; end > 0; end -= CHUNK) {
       const octets = Buffer.allocUnsafe(Math.min(end, CHUNK));

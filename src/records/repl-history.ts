@@ -1,4 +1,4 @@
-// Records the evaluations in one workspace, for this server and for others that run now or later.
+// Records the evaluations in one workspace, for this server and for others at the same time or later.
 
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -8,25 +8,23 @@ import { removeOldest, workspaceDigest } from './folder.ts';
 import { LineFile } from './lines.ts';
 import { lineShapeOf, parseLine, truncate } from './shorten.ts';
 
-/** Size limit of the file in bytes, and number of full files kept. */
+/** Maximum size of the file in bytes, and number of full files to keep. */
 const FILES = { limit: 2_000_000, kept: 2 };
-/** Length limit of each text of an evaluation, in characters. */
 const TEXT_LIMIT = 4000;
-/** Maximum number of evaluations to keep in memory when there is no file. */
+/** Maximum number of evaluations in memory when there is no file. */
 const MEMORY_LIMIT = 200;
 
 export interface Evaluation {
-  /** ISO time when the evaluation ended. */
   time: string;
   /** Id of the server that requested the evaluation; absent in records of older versions. */
   server?: string;
-  /** The session's package after the evaluation, or the package that was requested for it. */
+  /** The session's package after the evaluation, or the requested package. */
   package?: string;
   form: string;
   /** The printed values, one line for each form. */
   values?: string;
   output?: string;
-  /** Why the evaluation failed; absent when it ended well. */
+  /** The reason of a failure; absent after a success. */
   error?: string;
   milliseconds: number;
 }
@@ -51,13 +49,13 @@ export function workspaceFile(folder: string, root: string): string {
 
 export class ReplHistory {
   readonly #lines: LineFile | undefined;
-  /** The lines of the newest evaluations, when there is no file. */
+  /** The lines of the newest evaluations when there is no file. */
   #memory: string[] = [];
   readonly #server = randomUUID().slice(0, 8);
   #writeFailed = false;
   readonly #notes: string[] = [];
 
-  /** Records evaluations in the file PATH. Without PATH, keeps the newest evaluations in memory. */
+  /** Records evaluations in the file PATH. Without PATH, stores the newest evaluations in memory. */
   constructor(path: string | undefined) {
     this.#lines = path === undefined ? undefined : new LineFile(path, FILES);
   }
@@ -66,12 +64,12 @@ export class ReplHistory {
     return this.#lines?.path;
   }
 
-  /** True when another server, running or ended, requested EVALUATION, so that it ran in another image. */
+  /** True when another server requested the evaluation, so that it ran in another image. */
   isOfAnother({ server }: Evaluation): boolean {
     return server !== this.#server;
   }
 
-  /** Records EVALUATION, which ends now. Never throws; the first failure to write adds a note. */
+  /** Records EVALUATION, which ends now. Never throws. The first failure to write adds a note. */
   add(evaluation: NewEvaluation): void {
     const line = lineOf(evaluation, this.#server);
     if (this.#lines === undefined) {
@@ -90,7 +88,7 @@ export class ReplHistory {
     }
   }
 
-  /** Returns the new notes for the user since the last call: evaluations cannot be recorded. */
+  /** Returns the notes for the user since the previous call, about evaluations that cannot be recorded. */
   takeNotes(): string[] {
     return this.#notes.splice(0);
   }

@@ -2,13 +2,14 @@
 
 import { digestOf } from '../files/digest.ts';
 
-/** The fields of a line, with types or possible values. `?` is for optional. Others are ignored. */
+/** The fields of a line, each with its type or its possible values. `?` marks an optional field. Other fields
+ *  are ignored. */
 type Fields = Readonly<Record<string, 'string' | 'string?' | 'number' | 'boolean' | readonly string[]>>;
 
-/** Returns whether a line has the right fields. Built once, because a log has many lines. */
+/** Returns whether a line has the right fields. A log has many lines, so this is built once. */
 type LineShape = (value: Record<string, unknown>) => boolean;
 
-/** Returns the LineShape that accepts lines with FIELDS. */
+/** Returns the LineShape for lines with FIELDS. */
 export function lineShapeOf(fields: Fields): LineShape {
   const checks = Object.entries(fields).map(([key, expected]) => {
     if (typeof expected !== 'string') {
@@ -31,13 +32,14 @@ export function parseLine<Line extends object>(text: string, ...shapes: LineShap
   }
 }
 
-/** Returns the length and the digest of TEXT, which identify equal texts. */
+/** Returns the length and the digest of TEXT, to identify equal texts. */
 export function digestText(text: string): string {
   const digest = digestOf(text);
   return `[${text.length} characters, SHA-256 ${digest}]`;
 }
 
-/** Returns TEXT, or its first LIMIT characters and a digest of all of it, which identifies equal texts. */
+/** Returns TEXT if it has at most LIMIT characters. Otherwise returns its first LIMIT characters and a digest
+ *  of all of it, to identify equal texts. */
 export function truncate(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const digest = digestOf(text);

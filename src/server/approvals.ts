@@ -28,17 +28,16 @@ import { fits, messageIn, type Room, surelySeen } from './room.ts';
 interface ApprovalOptions {
   questions: OpenQuestions;
   files: PreviewFiles;
-  /** The human's editors. If an editor answers a question before the client does, its answer counts. */
+  /** The human's editors. The first answer to a question counts, from an editor or the client. */
   editors: HumanEditors;
-  /** True when the connection belongs to one person, so that an approval can also cover later calls of the
-   *  session. */
+  /** True for a connection of one person, where an approval can also cover later calls of the session. */
   allowsSessionApproval: boolean;
 }
 
 /** A client's answer, with unchecked values. */
 type ClientAnswer = { action: ElicitResult['action']; content?: Record<string, unknown> };
 
-/** The next form to show, the id under which its question is open, and the question. */
+/** The next form, its question, and the id of the open question. */
 interface Next {
   kind: 'next';
   form: ElicitRequestFormParams;
@@ -46,18 +45,17 @@ interface Next {
   question: PendingQuestion;
 }
 
-/** The human's verdict, or the next form to show. */
 type Answer = Verdict | Next;
 
-/** Sends a form to the client. Resolves with the client's answer; with undefined when none came in time.
- *  When SIGNAL aborts, withdraws the form. Never throws. */
+/** Sends `form` to the client. Resolves with the client's answer, or with undefined after `milliseconds`.
+ *  Withdraws the form when `signal` aborts. Never throws. */
 export type Send = (
   form: ElicitRequestFormParams,
   milliseconds: number,
   signal: AbortSignal,
 ) => Promise<ElicitResult | undefined>;
 
-/** Clients indent the text below a field by this many columns. */
+/** Number of columns by which clients indent the text below a field. */
 const INDENT = 4;
 
 /** Key of the question in MCP's input requests and input responses. */
@@ -69,21 +67,21 @@ export class Approvals {
 
   constructor(options: ApprovalOptions) {
     this.#options = options;
-    // The codec counts whole seconds, open questions exact times, so the codec gets some seconds more.
+    // The codec counts whole seconds, so it gets some seconds more than the questions.
     const ttlSeconds = options.questions.seconds + 2;
     this.#codec = createRequestStateCodec<{ id: string }>({ key: randomBytes(32), ttlSeconds });
   }
 
-  /** Returns the MCP result that asks the human QUESTION, about the call of the tool NAME with ARGS. For
-   *  clients of the modern era of MCP, which send the answer with a new request. ROOM is how much of a
-   *  question the client shows. */
+  /** Returns the MCP result that asks the human QUESTION about the call of the tool NAME with ARGS. For
+   *  clients of the modern era of MCP, which answer with a new request. ROOM is the client's space for a
+   *  question. */
   async ask(question: OpenQuestion, name: string, args: unknown, room: Room): Promise<InputRequiredResult> {
     return this.#request(this.#openFirst(question, subjectOf(name, args), room));
   }
 
-  /** Asks the human QUESTION, about the call of the tool NAME with ARGS, through SEND, and resolves with
-   *  the verdict. For clients of the legacy era of MCP. ROOM is how much of a question the client shows.
-   *  SIGNAL aborts when the call is cancelled. Throws a NoHumanAnswerError when no answer comes in time. */
+  /** Asks the human QUESTION about the call of the tool NAME with ARGS by SEND, and resolves with the
+   *  verdict. For clients of the legacy era of MCP. ROOM is the client's space for a question. SIGNAL aborts
+   *  when the call is cancelled. Throws a NoHumanAnswerError without an answer in time. */
   async askBySending(
     question: OpenQuestion,
     name: string,
@@ -112,10 +110,10 @@ export class Approvals {
     return answer.kind === 'unanswered' ? this.#fromEditor(asked, subject, signal) : answer;
   }
 
-  /** Asks QUESTION, about the call of the tool NAME with ARGS, only in the human's editors, and resolves
-   *  with the verdict; with undefined when no editor is connected. SIGNAL aborts when the call is
-   *  cancelled. ON_PROGRESS receives a text on where the call waits. Throws a NoHumanAnswerError when no
-   *  answer comes in time. */
+  /** Asks QUESTION about the call of the tool NAME with ARGS only in the human's editors, and resolves with
+   *  the verdict. Resolves with undefined when no editor is connected. SIGNAL aborts when the call is
+   *  cancelled. ON_PROGRESS receives a text about the wait. Throws a NoHumanAnswerError without an answer in
+   *  time. */
   async askInEditor(
     question: OpenQuestion,
     name: string,
@@ -130,9 +128,9 @@ export class Approvals {
     return verdict.kind === 'unanswered' ? undefined : verdict;
   }
 
-  /** Waits for the verdict of an editor on QUESTION, about the call with the digest SUBJECT. The verdict is
-   *  `unanswered` when no editor is left, or SIGNAL aborts. Throws a NoHumanAnswerError when no verdict
-   *  comes in time. */
+  /** Waits for an editor's verdict on QUESTION about the call with digest SUBJECT. The verdict is
+   *  `unanswered` when no editor is left, or SIGNAL aborts. Throws a NoHumanAnswerError without a verdict in
+   *  time. */
   async #fromEditor(question: PendingQuestion, subject: string, signal: AbortSignal): Promise<Verdict> {
     const { editor } = question;
     if (editor === undefined) return { kind: 'unanswered' };
@@ -150,9 +148,9 @@ export class Approvals {
     return verdict ?? { kind: 'unanswered' };
   }
 
-  /** Reads the answer that the client sends with a call of the tool NAME with ARGS. Returns the human's
-   *  verdict, or the request for the next form; undefined when the call has no answer, because nobody was
-   *  asked yet. Throws a CallError when the answer is invalid. */
+  /** Reads the client's answer in a call of the tool NAME with ARGS. Returns the human's verdict, or the
+   *  request for the next form. Returns undefined when the call has no answer, because nobody was asked yet.
+   *  Throws a CallError for an invalid answer. */
   async verdict(
     name: string,
     args: unknown,
@@ -167,7 +165,7 @@ export class Approvals {
     const response = inputResponse(inputResponses, KEY);
     const answer: Answer =
       response.kind === 'elicit' ? this.#read(question, subject, response) : { kind: 'unanswered' };
-    // An editor can have answered before. Nothing was done yet, so a denial in the client still counts.
+    // An editor may have answered first. Nothing was done yet, so a denial in the client still counts.
     const given = question.editor?.given;
     if (given !== undefined && answer.kind !== 'denied') {
       if (answer.kind === 'next') this.#options.questions.take(answer.id, subject).onClose();
@@ -194,9 +192,9 @@ export class Approvals {
     });
   }
 
-  /** Opens QUESTION, about the call with the digest SUBJECT, and returns its first form. Writes the whole
-   *  preview to a file, which exists until the question is answered. Offers an approval for the session
-   *  only when ROOM shows the whole preview. */
+  /** Opens QUESTION about the call with digest SUBJECT, and returns its first form. Writes the whole preview
+   *  to a file until the answer. Offers an approval for the session only when ROOM has space for the whole
+   *  preview. */
   #openFirst(question: OpenQuestion, subject: string, room: Room): Next {
     const file = this.#options.files.write(question.preview.whole());
     const editor = this.#options.editors.ask(question, String(questionHeadline(question)));
@@ -216,15 +214,15 @@ export class Approvals {
     return this.#next(pending, subject, decisionForm(pending, message, seenWhole && more.length === 0));
   }
 
-  /** Opens QUESTION, about the call with the digest SUBJECT, under a new id. Returns this id with FORM. */
+  /** Opens QUESTION about the call with digest SUBJECT under a new id. Returns this id with FORM. */
   #next(question: PendingQuestion, subject: string, form: ElicitRequestFormParams): Next {
     const id = randomUUID();
     this.#options.questions.add(id, question, subject);
     return { kind: 'next', form, id, question };
   }
 
-  /** Returns the verdict in a client's answer to QUESTION, about the call with the digest SUBJECT, or the
-   *  next form. */
+  /** Returns the verdict in a client's answer to QUESTION about the call with digest SUBJECT, or the next
+   *  form. */
   #read(question: PendingQuestion, subject: string, { action, content = {} }: ClientAnswer): Answer {
     const decisions: unknown[] = choices(question);
     const { decision } = content;
@@ -249,9 +247,8 @@ export class Approvals {
 /** The first answer to a question: the client's, or an editor's verdict. */
 type FirstAnswer = { result: ElicitResult } | { verdict: Verdict };
 
-/** Sends a form by SEND, and resolves with the client's answer or the verdict of an editor on the question,
- *  whichever comes first. Withdraws the form after a verdict. Resolves with undefined when neither comes in
- *  time. */
+/** Sends a form by SEND, and resolves with the first answer, of the client or an editor. Withdraws the form
+ *  after an editor's verdict. Resolves with undefined without an answer in time. */
 async function firstAnswer(
   send: (signal: AbortSignal) => Promise<ElicitResult | undefined>,
   { editor }: PendingQuestion,
@@ -267,8 +264,8 @@ async function firstAnswer(
   return first;
 }
 
-/** True when the client can show forms to its human. SERVER is the connection to the client. CONTEXT is
- *  that of a request; clients of the legacy era send their capabilities only when they connect. */
+/** True when the client can show forms to its human. SERVER is the connection to the client, and CONTEXT that
+ *  of a request. Clients of the legacy era send their capabilities only at the connection. */
 export function canAsk(server: Server, context?: ServerContext): boolean {
   const envelope = context?.mcpReq.envelope as Record<string, ClientCapabilities> | undefined;
   const { elicitation } = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
@@ -280,9 +277,8 @@ export function isModern(context: ServerContext): boolean {
   return context.mcpReq.envelope !== undefined;
 }
 
-/** Returns a function that sends forms to the client of SERVER until SIGNAL aborts. If RELATED_REQUEST_ID
- *  is given, the forms belong to that request of the client. An error from the client counts as a cancelled
- *  form. */
+/** Returns a function that sends forms to the client of SERVER until SIGNAL aborts. With RELATED_REQUEST_ID,
+ *  the forms belong to that request. An error from the client counts as a cancelled form. */
 export function sender(server: Server, signal: AbortSignal, relatedRequestId?: RequestId): Send {
   return async (form, timeout, taken) => {
     const options = {

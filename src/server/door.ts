@@ -1,4 +1,4 @@
-// Serves the socket of a session: commands, which speak MCP, and the human's editors.
+// Opens the socket of a session for commands, which speak MCP, and for the human's editors.
 
 import { admit } from '../door/admit.ts';
 import { publishSession } from '../door/door.ts';
@@ -10,21 +10,20 @@ import { serveSocket } from './socket.ts';
 
 interface DoorOptions extends ServerOptions {
   editors: Editors;
-  /** The folder of the images that serve, in which sessions have a folder too; undefined when this user has
-   *  no home folder. */
+  /** The folder for the sockets of images and sessions; undefined when this user has no home folder. */
   folder: string | undefined;
   workspace: string;
   /** True while calls wait for an image to start. */
   starting: () => boolean;
-  /** Ends the image. Given when this server has no client of its own. It then exits when it is idle, or
-   *  when a command or a signal ends it. */
+  /** Ends the image. Given for a server without a client of its own, which exits when it is idle, or by a
+   *  command or signal. */
   onEnd?: () => Promise<void>;
-  /** How many milliseconds after its last connection such a server exits, instead of the default. */
+  /** Number of milliseconds from the last connection to the exit of such a server, instead of the default. */
   idleMs?: number | undefined;
 }
 
-/** Opens the socket of this session. Resolves when other programs can connect, or with the reason when they
- *  cannot. */
+/** Opens the socket of this session. Resolves with undefined when other programs can connect, or with the
+ *  reason for a failure. */
 export async function serveSessionSocket(options: DoorOptions): Promise<string | undefined> {
   const { folder, workspace, editors, starting, onEnd, idleMs, version } = options;
   if (folder === undefined) return 'there is no home folder';

@@ -9,7 +9,7 @@ function shortIdentity(version: string) {
   return { name: 'live-lisp', title: 'Live Common Lisp image', version };
 }
 
-/** Returns the full description of this VERSION of live-lisp, with HOMEPAGE if given. */
+/** Returns the full description of live-lisp in this VERSION, with HOMEPAGE if given. */
 export function identity(version: string, homepage?: string) {
   return {
     ...shortIdentity(version),
@@ -21,8 +21,8 @@ export function identity(version: string, homepage?: string) {
   };
 }
 
-/** Returns RESULT. If the request of CONTEXT is of the modern era of MCP, in which each result names the
- *  server, adds the short identity to it. The full identity would be longer than most answers. */
+/** Returns RESULT. In the modern era of MCP, each result names its server, so adds the short identity for a
+ *  request of that era. The full identity would be longer than most answers. */
 export function signed(result: CallToolResult, context: ServerContext, version: string): CallToolResult {
   if (!isModern(context)) return result;
   return { ...result, _meta: { ...result._meta, [SERVER_INFO_META_KEY]: shortIdentity(version) } };

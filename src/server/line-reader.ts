@@ -10,13 +10,13 @@ const FIRST_SIZE = 4096;
 export type Line = { octets: Buffer } | { skippedOctets: number };
 
 export class LineReader {
-  /** The beginning of the line that is being received. Only the first #fill octets are valid. */
+  /** The beginning of the incomplete line. Only its first #fill octets are valid. */
   #buffer: Buffer = Buffer.alloc(0);
   #fill = 0;
-  /** How many octets of this line have arrived, including the octets that were not kept. */
+  /** Number of octets of this line so far, including dropped ones. */
   #size = 0;
 
-  /** Adds CHUNK and returns the lines that are now complete. */
+  /** Adds CHUNK and returns the complete lines. */
   push(chunk: Buffer): Line[] {
     const lines: Line[] = [];
     let start = 0;
@@ -37,8 +37,8 @@ export class LineReader {
     return size > LINE_OCTETS_LIMIT ? { skippedOctets: size } : { octets };
   }
 
-  /** Adds PART to the current line. Copies PART, because a reference would keep the whole chunk in memory.
-   *  The buffer grows to twice the needed size, so that few copies are made. */
+  /** Adds a copy of PART to the current line, because a reference would hold the whole chunk in memory. The
+   *  buffer grows to twice the needed size, so that copies are rare. */
   #append(part: Buffer): void {
     this.#size += part.length;
     if (this.#size > LINE_OCTETS_LIMIT) {

@@ -1,4 +1,4 @@
-// Writes the whole preview of an approval to a file, which exists until the question is answered.
+// Writes the whole preview of an approval to a file, which exists until the answer to the question.
 
 import { randomBytes } from 'node:crypto';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -7,13 +7,12 @@ import { messageOf } from '../errors.ts';
 import { makeOwnFolder } from '../own.ts';
 import { removeIfPossible } from '../paths.ts';
 
-/** A file with a preview, or why it could not be written. Neither writing nor removing throws. */
+/** A file with a preview, or the reason why it could not be written. Neither writing nor removing throws. */
 export type PreviewFile = { path: string; remove: () => void } | { why: string };
 
 const NAME = /^[0-9a-f]+\.diff$/;
-/** Number of random octets in a file name: few, because a question, with little room, shows it. */
+/** Number of random octets in a file name. It is low, because a question has little room for the name. */
 const NAME_OCTETS = 2;
-/** Maximum number of names to try when a name is in use, perhaps by another server. */
 const TRY_LIMIT = 20;
 
 export class PreviewFiles {
@@ -21,10 +20,10 @@ export class PreviewFiles {
   readonly #maxAgeMs: number;
   readonly #open = new Set<string>();
 
-  /** FOLDER, created when needed, has the files. SECONDS is the longest time that a question is open. */
+  /** FOLDER is for the files, and created when needed. SECONDS is the time limit of a question. */
   constructor(folder: string, seconds: number) {
     this.#folder = folder;
-    // Twice that time, so that no file is removed whose question is still open in another server.
+    // Twice that time, so that no file of an open question in another server is removed.
     this.#maxAgeMs = 2000 * seconds;
     process.on('exit', () => this.#open.forEach(removeIfPossible));
   }
@@ -54,13 +53,12 @@ export class PreviewFiles {
   #previewFile(path: string): PreviewFile {
     this.#open.add(path);
     const close = () => {
-      // Removes the file only once, because another server can use the same name later.
+      // Another server can use the same name later, so the file is removed only once.
       if (this.#open.delete(path)) removeIfPossible(path);
     };
     return { path, remove: close };
   }
 
-  /** Removes files left by servers that were killed. */
   #removeOld(): void {
     for (const name of readdirSync(this.#folder).filter((each) => NAME.test(each))) {
       const path = join(this.#folder, name);

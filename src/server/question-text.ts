@@ -1,4 +1,4 @@
-// Writes the question for an approval, and splits it into pages that the client shows completely.
+// Writes the question for an approval, and splits it into pages that the client can show.
 
 import type { OpenQuestion } from '../kernel/approval.ts';
 import { homeFolder } from '../paths.ts';
@@ -7,23 +7,22 @@ import { visibleLine } from '../visible.ts';
 import type { PreviewFile } from './preview-files.ts';
 import { type FormMessage, fits, largest, messageIn, type Room, withBeginning } from './room.ts';
 
-/** Maximum number of pages of a question. For a longer preview, the human sees the first page and the path of
- *  a file. Less than ten, because Claude Code ends a call that asks its user more than ten times. */
+/** Maximum number of pages of a question. Claude Code ends a call that asks its user more than ten times. For
+ *  a longer preview, the human sees the first page and the path of a file. */
 const MAX_PAGES = 6;
 
 export interface Pages {
-  /** The messages, one for each page. Each message except the last offers to show the next. */
+  /** The messages, one for each page. All but the last offer to show the next. */
   pages: string[];
-  /** True when the pages contain the whole preview. */
   whole: boolean;
 }
 
-/** Returns QUESTION as pages that fit into ROOM. FILE has the whole preview. ALSO_IN is the name of the
- *  editor, if any, that shows the question too. */
+/** Returns QUESTION as pages that fit into ROOM. FILE has the whole preview. ALSO_IN is the name of an editor
+ *  that shows the question too, if any. */
 export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room, alsoIn?: string): Pages {
   const head = questionHeadline(question, alsoIn);
   const { length } = question.preview.lines;
-  // Takes no more lines than all pages together have characters, because a preview can have a million lines.
+  // A preview can have a million lines, so only as many as the pages have characters are taken.
   const lines = question.preview.lines.slice(0, MAX_PAGES * room.rows * room.columns).map(String);
   const footer = `All of it: ${placeOf(file)}`;
   const contents = { lines: [`${head}`, ...lines] };
@@ -36,7 +35,7 @@ export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room, a
   return { pages: [first.message, ...more], whole: more.length > 0 };
 }
 
-/** Returns the pages after the first, for the tool NAME. They show LINES, the last of a preview's IN_ALL
+/** Returns the pages after the first, for the tool NAME. They have LINES, the last of a preview's IN_ALL
  *  lines. Returns [] when there would be too many pages, or a line is longer than a page. */
 function furtherPages(name: string, lines: readonly string[], inAll: number, room: Room): string[] {
   const pages: string[] = [];
@@ -57,9 +56,9 @@ function furtherPages(name: string, lines: readonly string[], inAll: number, roo
   return pages;
 }
 
-/** Returns a page for ROOM: a headline, and below it as many of LINES as fit. `count` is the number of lines
- *  that the page shows completely; when it is 0, the page shows the beginning of the first line. HEAD returns
- *  the headline for a number of lines. */
+/** Returns a page for ROOM: a headline, and as many of LINES as fit. `count` is the number of complete lines.
+ *  When it is 0, the page has the beginning of the first line. HEAD returns the headline for a number of
+ *  lines. */
 function page(
   head: (count: number) => QuestionLine,
   { lines, ...rest }: FormMessage,
@@ -71,8 +70,8 @@ function page(
   return { message: messageIn(shown, room), count };
 }
 
-/** Returns the first line of a question. ALSO_IN is the name of the editor, if any, that shows the question
- *  too. Text from outside comes last, so that it cannot be mistaken for words of live-lisp. */
+/** Returns the first line of a question. ALSO_IN is the name of an editor that shows the question too, if
+ *  any. Text from outside comes last, so that it cannot look like words of live-lisp. */
 export function questionHeadline({ tool, image, preview }: OpenQuestion, alsoIn?: string): QuestionLine {
   const author =
     tool.approvedAs === undefined

@@ -1,5 +1,5 @@
-// Lists what the server does differently for particular clients. Each entry has a reason and the version of
-// the client in which it was seen, so that the entry can be removed when the client has changed.
+// Lists differences of the server for particular clients. Each has a reason and the client's version that has
+// it, so that it can be removed when the client has changed.
 
 import {
   type CallToolResult,
@@ -9,20 +9,20 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Room } from './room.ts';
 
-/** What the server does differently for one client. */
+/** The server's special behaviour for one client. */
 interface Quirk {
-  /** The beginning of the name by which the client identifies itself. */
+  /** The beginning of the client's name for itself. */
   client: string;
-  /** Version of the client in which the reason was observed. */
+  /** The client's version in which the reason was observed. */
   seenIn: string;
   reason: string;
-  /** Returns the result to send instead of RESULT. */
+  /** Returns the result to send instead of `result`. */
   adapt?: (result: CallToolResult) => CallToolResult;
-  /** How much of a question the client shows in the smallest usual terminal, 80 columns by 24 rows. */
+  /** The client's space for a question in the smallest usual terminal, 80 columns by 24 rows. */
   room?: Room;
 }
 
-/** The room that is assumed for a client without a quirk. Such a client may show its human less than this. */
+/** The assumed room for a client without a quirk, which may show less than this. */
 const DEFAULT_ROOM: Room = { rows: 100, columns: 76, sureRows: 13 };
 
 export const QUIRKS: readonly Quirk[] = [
@@ -54,8 +54,8 @@ export function adaptedTo(server: Server, context: ServerContext, result: CallTo
   return quirkOf(server, context)?.adapt?.(result) ?? result;
 }
 
-/** Returns how much of a question the client shows. SERVER is the connection to the client. CONTEXT is that
- *  of a request; clients of the legacy era send their name only when they connect. */
+/** Returns the client's space for a question. SERVER is the connection to the client, and CONTEXT that of a
+ *  request. Clients of the legacy era send their name only at the connection. */
 export function roomOf(server: Server, context?: ServerContext): Room {
   return quirkOf(server, context)?.room ?? DEFAULT_ROOM;
 }
@@ -65,14 +65,14 @@ function quirkOf(server: Server, context?: ServerContext): Quirk | undefined {
   return QUIRKS.find(({ client }) => name.startsWith(client));
 }
 
-/** Returns the name by which the client of CONTEXT identifies itself. Clients of the modern era of MCP send
- *  the name with each request, others once, when they connect. */
+/** Returns the name of the client of CONTEXT. Clients of the modern era of MCP send it with each request,
+ *  others only at the connection. */
 export function clientName(server: Server, context?: ServerContext): string {
   const envelope = context?.mcpReq.envelope as Record<string, { name?: unknown }> | undefined;
   return String((envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion())?.name ?? '');
 }
 
-/** Returns RESULT, with its texts also as structuredContent if the first text is JSON but no object. */
+/** Returns RESULT. If its first text is JSON but no object, adds its texts as structuredContent. */
 function withTextsAsStructure(result: CallToolResult): CallToolResult {
   const texts = result.content.flatMap((each) => (each.type === 'text' ? [each.text] : []));
   if (result.structuredContent !== undefined || !isJsonWithoutNames(texts[0] ?? '')) return result;

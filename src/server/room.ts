@@ -1,21 +1,21 @@
-// Computes how much of a message a client surely shows, and breaks the message into rows.
+// Computes a client's space for a message, and breaks the message into rows.
 
 import { withoutIsolates } from '../visible.ts';
 
-/** How much of a message a client shows. */
+/** A client's space for a message. */
 export interface Room {
   rows: number;
   columns: number;
-  /** How many of these rows the human surely sees; absent when the human sees all. */
+  /** Number of these rows that the human surely sees; absent when the human sees all. */
   sureRows?: number;
-  /** True when messages for the client are joined into one line. The client wraps this line between words,
-   *  and so shows more of it than of a message in several lines. */
+  /** True when messages for the client are joined into one line. The client wraps one line between words, and
+   *  so shows more of it than of several lines. */
   joined?: true;
 }
 
 export interface FormMessage {
   lines: readonly string[];
-  /** The last line, written by live-lisp. It is not broken into rows, because people copy it. */
+  /** The last line, written by live-lisp. People copy it, so it is not broken into rows. */
   footer?: string;
 }
 
@@ -28,19 +28,19 @@ export function messageIn({ lines, footer }: FormMessage, room: Room): string {
 /** True when ROOM has space for the whole message. */
 export function fits(message: FormMessage, room: Room): boolean {
   const lines = message.footer === undefined ? message.lines : [...message.lines, message.footer];
-  // A character has at most two code units, so a text with far too many is refused without more work.
+  // A character has at most two code units, so a much too long text is refused quickly.
   const maxUnits = 2 * room.rows * room.columns;
   return (
     lines.reduce((sum, { length }) => sum + length, 0) <= maxUnits && rowsOf(lines, room).length <= room.rows
   );
 }
 
-/** True when the human surely sees all of MESSAGE, which messageIn made for ROOM. */
+/** True when the human surely sees all of MESSAGE, a result of messageIn for the same room. */
 export function surelySeen(message: string, { rows, sureRows = rows }: Room): boolean {
   return message.split('\n').length <= sureRows;
 }
 
-/** Returns MESSAGE with one more line: as much of the beginning of LINE as fits into ROOM. */
+/** Returns MESSAGE with one more line: the beginning of LINE that fits into ROOM. */
 export function withBeginning(message: FormMessage, line: string, room: Room): FormMessage {
   const letters = [...line.slice(0, room.rows * room.columns)];
   const longer = (count: number) => ({
@@ -51,7 +51,8 @@ export function withBeginning(message: FormMessage, line: string, room: Room): F
   return count === 0 ? message : longer(count);
 }
 
-/** Returns the largest number up to LIMIT for which PREDICATE, true for all smaller ones, is true; or 0. */
+/** Returns the largest number up to LIMIT with a true PREDICATE; 0 if there is none. If PREDICATE is true for
+ *  a number, it must be true for all smaller ones. */
 export function largest(limit: number, predicate: (count: number) => boolean): number {
   let [low, high] = [0, limit];
   while (low < high) {
@@ -62,18 +63,18 @@ export function largest(limit: number, predicate: (count: number) => boolean): n
   return low;
 }
 
-/** Marks the end of each line in a message that is joined into one line. Where this character occurs within a
- *  line, its code is shown instead, so that no text can fake the end of a line. */
+/** Marks the end of each line in a joined message. Within a line, its code replaces this character, so that
+ *  no text can fake the end of a line. */
 const LINE_END = '\u23ce';
 
-/** Joins LINES into one line. Clients that need one line do not show isolates (U+2066 to U+2069), so codes
- *  replace the characters inside isolates. */
+/** Joins LINES. Clients that need one line show no isolates (U+2066 to U+2069), so their codes replace
+ *  these. */
 function inOneLine(lines: readonly string[]): string {
   const shown = lines.map((line) => withoutIsolates(line).replaceAll(LINE_END, '<U+23CE>'));
   return shown.join(` ${LINE_END} `);
 }
 
-/** The beginning of a row that continues the line of the row above. */
+/** The beginning of a row that continues the row above. */
 const CONTINUATION = '\u2026 ';
 
 function rowsOf(lines: readonly string[], { columns, joined: isJoined }: Room): string[] {
@@ -81,8 +82,8 @@ function rowsOf(lines: readonly string[], { columns, joined: isJoined }: Room): 
   return lines.flatMap((line) => wrapped(line, columns, CONTINUATION));
 }
 
-/** Returns LINE in rows of COLUMNS, broken between words where possible. All rows except the first begin with
- *  MARK, so that no text from outside can stand at the beginning of a row. */
+/** Returns LINE in rows of COLUMNS, broken between words where possible. All rows but the first begin with
+ *  MARK, so that no text from outside can be at the beginning of a row. */
 function wrapped(line: string, columns: number, mark: string): string[] {
   const rows: string[] = [];
   let row = '';
@@ -105,8 +106,8 @@ function wrapped(line: string, columns: number, mark: string): string[] {
 
 const TAB_COLUMNS = 8;
 
-/** Returns the number of columns that TEXT takes in a terminal, or a higher number. Emoji, and all characters
- *  that may be as wide, count as two columns. */
+/** Returns the number of columns of TEXT in a terminal, or a higher number. Emoji, and characters that can be
+ *  as wide, count as two columns. */
 function widthOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   const wide = /[\u1100-\u11ff\u2e80-\u{10ffff}]|\p{Emoji_Presentation}/u;

@@ -1,4 +1,4 @@
-// Serves an MCP client: the list of tools, calls and their results, progress, cancellation.
+// Handles the requests of an MCP client: the list of tools, calls and their results, progress, cancellation.
 
 import {
   type CallToolResult,
@@ -26,10 +26,9 @@ import { identity, signed } from './identity.ts';
 import { instructions } from './instructions.ts';
 import { adaptedTo, clientName, roomOf } from './quirks.ts';
 
-/** A command that is connected to the session's socket. */
 export interface CommandConnection {
   reader: NoticeReader;
-  /** By the id of a request: what aborts its call when the command interrupts it. */
+  /** By request id: the controller that aborts the call when the command interrupts it. */
   interrupts: Map<RequestId, AbortController>;
 }
 
@@ -38,19 +37,17 @@ export interface ServerOptions {
   catalog: Catalog;
   executor: Pick<Executor, 'execute' | 'command'>;
   approvals: Approvals;
-  /** The editors in which the human watches the calls. */
+  /** The editors that show the calls to the human. */
   editors: HumanEditors;
   version: string;
   homepage?: string;
-  /** Mode of tools/list. */
   list: ListMode;
   /** Returns the connection to the client that started the server, if the server can ask its human at any
-   *  time. That human then approves also the calls of clients that cannot ask. */
+   *  time. That human then also approves calls of clients that cannot ask. */
   sessionClient?: () => Server | undefined;
-  /** Set when the client is a command. Results then have, besides the text, how the call ended, and its
-   *  data. */
+  /** Set for a command as client. Results then also have the ending of the call and its data. */
   command?: CommandConnection;
-  /** Resolves when the image's start files, if there are any, have registered their tools. */
+  /** Resolves when the image's start files, if any, have registered their tools. */
   started: () => Promise<void>;
 }
 
@@ -59,7 +56,7 @@ export function createServer(options: ServerOptions): Server {
   const server = new Server(identity(options.version, options.homepage), {
     capabilities: { tools: { listChanged: true } },
     instructions: instructions(options.list),
-    // performCall itself asks legacy clients: the SDK's shim does not know what a missing answer means.
+    // performCall itself asks legacy clients, because the SDK's shim does not handle a missing answer.
     inputRequired: { legacyShim: false },
   });
   server.setRequestHandler('tools/list', async () => listedTools({ mode: options.list }, options.catalog));
@@ -84,9 +81,9 @@ export function createServer(options: ServerOptions): Server {
 /** Changes of the tool list within this many milliseconds are announced together. */
 const CHANGES_MS = 20;
 
-/** Announces changes of the tool list to the client of SERVER while it is connected. isPending returns
- *  whether an announcement is due. announceNow sends it at once, because a client that lists the tools after
- *  an answer must not get the old list. */
+/** Announces changes of the tool list to the connected client of SERVER. isPending is true when an
+ *  announcement is due. announceNow sends it at once, because a client that lists the tools after an answer
+ *  must not get the old list. */
 function announceChanges(
   { registry, list }: ServerOptions,
   server: Server,
@@ -125,7 +122,6 @@ async function performCall(
   return result;
 }
 
-/** Returns RESULT as it is shown to the human. */
 function shownAnswer(result: CallResult): ShownAnswer {
   if (!('content' in result)) return { text: 'The client asks its user.', isError: false };
   const [first] = (result as CallToolResult).content;
@@ -182,7 +178,7 @@ async function performApproved(
   }
 }
 
-/** Handles a call of call_tool: PERFORM calls the tool that ARGS name, with its arguments (S1.16). */
+/** Handles a call of call_tool. PERFORM calls the tool in ARGS with its arguments (S1.16). */
 async function throughCallTool(
   options: ServerOptions,
   args: unknown,
@@ -202,8 +198,8 @@ function errorResult(error: unknown): CallToolResult {
   return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
 }
 
-/** Returns the registered name of the tool NAME, in which `-` counts as `_` (contract C1). When there is no
- *  such tool, first waits for the start of the image, because a start file can register the tool. */
+/** Returns the registered name of the tool NAME, where `-` equals `_` (contract C1). Without such a tool,
+ *  first waits for the start of the image, because a start file can register it. */
 async function registeredName(
   { registry, started }: ServerOptions,
   name: string,
@@ -213,7 +209,7 @@ async function registeredName(
   return registry.getTool(wanted)?.name;
 }
 
-/** Returns the MCP result for OUTCOME: first the tool's text, alone and unchanged, then notices. */
+/** Returns the MCP result for OUTCOME: first the tool's text, separate and unchanged, then notices. */
 function toResult(outcome: Outcome): CallToolResult {
   const { hint } = outcome;
   const ownText = outcome.success ? outcome.text : outcome.error;
@@ -226,7 +222,7 @@ function toResult(outcome: Outcome): CallToolResult {
   };
 }
 
-/** Returns RESULT with the outcome of its call for a command: how the call ended, and its data. */
+/** Returns RESULT of a command's call with the ending of the call and its data. */
 function withOutcome(result: CallToolResult, outcome: Outcome): CallToolResult {
   const { data, whole } = outcome;
   return withEnd(result, {
@@ -247,9 +243,8 @@ function withEnd(result: CallToolResult, end: CallEnd): CallToolResult {
   return { ...result, _meta: { ...result._meta, [OUTCOME_KEY]: end } };
 }
 
-/** Returns the context of a call, and a function to call when it has ended. Until then COMMAND, if given,
- *  can interrupt the call, and the client gets progress notifications. Their values only grow, as MCP
- *  demands. */
+/** Returns the context of a call, and a function to call at its end. Until then COMMAND, if given, can
+ *  interrupt the call, and the client gets progress notifications. Their values only grow, as MCP demands. */
 function callContext(
   context: ServerContext,
   command?: CommandConnection,

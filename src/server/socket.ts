@@ -1,4 +1,4 @@
-// Serves MCP on a connection to the session's socket, beside the client that started the server.
+// Speaks MCP on a connection to the session's socket, in addition to the client that started the server.
 
 import type { Socket } from 'node:net';
 import type { RequestId } from '@modelcontextprotocol/server';
@@ -7,8 +7,8 @@ import { INTERRUPT } from '../door/outcome.ts';
 import { type CommandConnection, createServer, type ServerOptions } from './server.ts';
 import { StdioTransport } from './transport.ts';
 
-/** Serves MCP on SOCKET until the other side ends the connection. Calls that still run then are cancelled.
- *  STARTING returns true while calls wait for an image to start. */
+/** Speaks MCP on SOCKET until the other side ends the connection. Running calls are then cancelled. STARTING
+ *  returns true while calls wait for an image to start. */
 export function serveSocket(socket: Socket, options: ServerOptions, starting: () => boolean): void {
   const transport = new StdioTransport({
     stdin: socket,
@@ -22,12 +22,12 @@ export function serveSocket(socket: Socket, options: ServerOptions, starting: ()
   serveStdio(() => createServer({ ...options, list: 'full', command }), { transport, onerror: () => {} });
   const received = transport.onmessage;
   transport.onmessage = (message) => {
-    // Unlike a request that MCP cancels, one that is interrupted gets its answer.
+    // An interrupted request gets its answer, unlike one that MCP cancels.
     if ('method' in message && message.method === INTERRUPT) {
       command.interrupts.get(message.params?.['requestId'] as RequestId)?.abort();
     } else received?.(message);
   };
-  // serveStdio has set an onclose of its own by now, which cancels the calls.
+  // serveStdio has already set its own onclose, which cancels the calls.
   const closed = transport.onclose;
   transport.onclose = () => {
     closed?.();

@@ -6,13 +6,13 @@ import { createServer, type ServerOptions } from './server.ts';
 import { StdioTransport } from './transport.ts';
 
 interface StdioLife extends ServerOptions {
-  /** Called with each server that is made for the client. */
   onConnected?: (server: Server) => void;
-  /** Called once, when the client has its first answer. */
+  /** Called once, after the client's first answer. */
   onReady: () => void;
   /** True while calls wait for an image to start. */
   starting: () => boolean;
-  /** Called before the exit, which waits for the promise: it resolves when running calls are interrupted. */
+  /** Called before the exit, which waits for the promise. The promise resolves when running calls are
+   *  interrupted. */
   onEnd: () => Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export function serve(life: StdioLife): void {
     transport,
     onerror: (error) => complain(error.message.split('\n')[0] ?? ''),
   });
-  // serveStdio has set an onclose of its own by now, which must run before the process ends.
+  // serveStdio has already set its own onclose, which must run before the process ends.
   const closed = transport.onclose;
   transport.onclose = () => {
     closed?.();

@@ -1,7 +1,7 @@
-// Reads messages as lines on stdin, writes messages as lines on stdout, and limits how much of each is
-// buffered. The SDK's own transport silently drops lines that are not JSON, and ends the connection when it
-// buffers more than 10 MB. This transport reports such lines and accepts longer ones. The SDK refuses a call
-// whose `arguments` are null; this transport takes it for a call without arguments (contract S2.21).
+// Reads messages as lines on stdin, writes messages as lines on stdout, and limits the buffers of both. The
+// SDK's own transport silently drops lines that are not JSON, and ends the connection at a buffer of 10 MB.
+// This one reports such lines and accepts longer ones. The SDK refuses a call with null `arguments`. This one
+// accepts it as a call without arguments (contract S2.21).
 
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -18,29 +18,29 @@ import { membersOf } from '../json.ts';
 import { LINE_OCTETS_LIMIT, type Line, LineReader } from './line-reader.ts';
 
 /** Reading pauses while unread output and unanswered requests together have more octets than this. The limit
- *  is high, because a client that sends more than this before it reads anything would wait for ever. */
+ *  is high, because a client that sends more before it reads anything would wait for ever. */
 const BUFFER_LIMIT = 128 * 1024 * 1024;
 /** While the output has more unread octets than this, notifications are dropped. */
 const NOTIFICATION_LIMIT = 1024 * 1024;
-/** Time to answer the calls that still run when stdin has ended. */
+/** Time to answer the running calls after the end of stdin. */
 const LAST_ANSWERS_MS = 600;
-/** While calls wait for an image to start, LAST_ANSWERS_MS begins again, at most this many times. */
+/** Maximum number of repetitions of LAST_ANSWERS_MS while calls wait for an image to start. */
 const STARTING_ROUNDS = 8;
-/** Time to write the answers of the calls that were ended because LAST_ANSWERS_MS were over. */
+/** Time to write the answers of calls that were ended after LAST_ANSWERS_MS. */
 const WRITTEN_MS = 100;
 
 interface StdioOptions {
   stdin: Readable;
   stdout: Writable;
-  /** Reports a problem with a message, in one line. */
+  /** Reports a problem with a message as one line. */
   complain: (line: string) => void;
-  /** Called once, after the first answer was written. */
+  /** Called once, after the first answer. */
   onFirstAnswer: () => void;
   /** True while calls wait for an image to start. */
   starting: () => boolean;
-  /** Called when calls still run some time after stdin has ended. Ends them, so that each is answered. */
+  /** Called when calls still run some time after the end of stdin. Ends them, so that each is answered. */
   onOverdue: () => Promise<void>;
-  /** Maximum number of octets to buffer, instead of BUFFER_LIMIT. */
+  /** Maximum number of buffered octets, instead of BUFFER_LIMIT. */
   bufferLimit?: number;
 }
 
@@ -80,7 +80,7 @@ export class StdioTransport implements Transport {
       return;
     }
     if (isNotification && stdout.writableLength > NOTIFICATION_LIMIT) return;
-    // Does not wait until the message is written: the stream keeps the order of messages anyway.
+    // The stream preserves the order of messages, so no wait is needed.
     stdout.write(serializeMessage(message), () => this.#sent(message));
   }
 
@@ -113,8 +113,8 @@ export class StdioTransport implements Transport {
     else this.#waitForLastAnswers(STARTING_ROUNDS);
   }
 
-  /** Waits LAST_ANSWERS_MS for answers, then ends the calls that have none. While calls wait for an image to
-   *  start, repeats the wait up to ROUNDS times. */
+  /** Waits LAST_ANSWERS_MS for answers, then ends the calls without one. Repeats the wait up to ROUNDS times
+   *  while calls wait for an image to start. */
   #waitForLastAnswers(rounds: number): void {
     const wasStarting = this.#options.starting();
     setTimeout(() => {
@@ -144,7 +144,7 @@ export class StdioTransport implements Transport {
     if (!this.#isOverLimit()) this.#options.stdin.resume();
   }
 
-  /** Forgets the request with this ID: it was answered, or never will be. */
+  /** Removes the request with this ID, which needs no answer any more. */
   #settle(id: string | number): void {
     this.#unansweredOctets -= this.#unanswered.get(id) ?? 0;
     this.#unanswered.delete(id);
@@ -191,15 +191,14 @@ export class StdioTransport implements Transport {
     this.onmessage?.(message);
   }
 
-  /** Refuses a request that has the ID of a pending one, because an answer could belong to either. Does not
-   *  use `send`, which would settle the pending request. */
+  /** Refuses a request with the ID of a pending one, because an answer could belong to either. `send` would
+   *  settle the pending request, so it is not used. */
   #refuseDuplicate(id: string | number): void {
     const why = `the request ${JSON.stringify(id)} is not answered yet, so nothing was done. Send it under an id of its own.`;
     if (!this.#closed) this.#options.stdout.write(serializeMessage(refusal(id, why)));
   }
 }
 
-/** True when MESSAGE has a part of the output of a call. */
 function hasOutput({ params }: JSONRPCNotification): boolean {
   return params?._meta?.[OUTPUT_KEY] !== undefined;
 }
@@ -207,7 +206,7 @@ function hasOutput({ params }: JSONRPCNotification): boolean {
 const NO_REQUEST =
   'its parts do not have the form that MCP gives them, so nothing was done. Correct it and send it again.';
 
-/** Returns the answer that the request ID is invalid, because of WHY. */
+/** Returns the answer that the request ID is invalid, for the reason WHY. */
 function refusal(id: string | number, why: string): JSONRPCMessage {
   return {
     jsonrpc: '2.0',
@@ -216,7 +215,7 @@ function refusal(id: string | number, why: string): JSONRPCMessage {
   };
 }
 
-/** Returns the id of the request in LINE, which is no valid message; undefined if it has no valid id. */
+/** Returns the id of the request in LINE, which is no valid message; undefined without a valid id. */
 function requestId(line: string): string | number | undefined {
   const { id, method } = membersOf(line);
   return method !== undefined && (typeof id === 'string' || Number.isInteger(id))

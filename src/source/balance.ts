@@ -8,17 +8,16 @@ export interface Imbalance {
   /** 'open': a list is not closed. 'string': a string or |symbol| is not closed. 'closed': a `)` closes
    *  nothing. */
   kind: 'open' | 'string' | 'closed';
-  /** The line in which the top-level form or the string begins. */
   began: number;
-  /** The line where indentation says that a parenthesis is missing or too many. */
+  /** The line whose indentation shows that a parenthesis is missing or surplus. */
   line: number;
-  /** The edit in LINE that would balance the text. */
+  /** An edit in `line` that balances the text. */
   repair?: Repair;
-  /** The line of the next top-level form, which the unclosed form swallowed. */
+  /** The line of the next top-level form, which the reader would take as part of the unclosed form. */
   swallowed?: number;
 }
 
-/** An edit at INDEX: removes REMOVED parentheses, all of them SIGN, or inserts TEXT if REMOVED is 0. */
+/** An edit at `index`: removes `removed` parentheses, or inserts `text` if `removed` is 0. */
 interface Repair {
   index: number;
   removed: number;
@@ -26,7 +25,6 @@ interface Repair {
   text: string;
 }
 
-/** An unbalanced top-level form, up to where the next one begins. */
 interface Region {
   /** Elements of the region; empty when there are too many to search for a repair. */
   parts: readonly Element[];
@@ -34,7 +32,7 @@ interface Region {
   lastLine: number;
   /** Number of opening parentheses in the region minus the number of closing ones; never 0. */
   excess: number;
-  /** The element with which the next top-level form begins; undefined at the end of the text. */
+  /** The first element of the next top-level form; undefined at the end of the text. */
   next: Element | undefined;
 }
 
@@ -42,30 +40,31 @@ interface Candidate extends Repair {
   line: number;
   /** Cost of the edit itself. The cost of the resulting indentation is added to it. */
   unlikely: number;
-  /** The elements that replace those with the indices FROM to TO - 1 of the region. */
+  /** The elements that replace the region's elements from index `from` up to, not including, index `to`. */
   put: Element[];
   from: number;
   to: number;
-  /** Columns by which the rest of the line moves. */
+  /** Number of columns that the rest of the line moves to the right. */
   moved: number;
-  /** Whether the element at index TO then begins its line; undefined when the repair does not change that. */
+  /** Whether the element at index `to` becomes the first of its line. Undefined if the repair does not change
+   *  that. */
   leads?: boolean;
 }
 
-/** Larger regions are not searched for a repair: they are most likely tables of data. */
+/** Larger regions are most likely tables of data, so they are not searched for a repair. */
 const ELEMENTS = 30_000;
 
 /** How many lines before the first contradicted line (see Indented) are searched for the fault. */
 const LINES_BACK = 250;
 
-/** Limit of the elements that all tries of a search read. Each try reads the rest of the form. */
+/** Maximum number of elements read in one search. Each tried repair reads the rest of the form. */
 const LOOKS = 600_000;
 
-/** Added cost of a repair that inserts or removes an opening parenthesis, so that a repair of closing ones is
- *  preferred. People overlook closing parentheses more easily, so these are wrong more often. */
+/** Added cost of a repair that changes an opening parenthesis. People miscount closing parentheses more
+ *  often, so a repair of these is preferred. */
 const UNLIKELY = 0.5;
 
-/** Returns what is wrong with the parentheses or the string quotes of TEXT; undefined when they balance. */
+/** Returns the imbalance of parentheses or string quotes in TEXT; undefined when they balance. */
 export function imbalanceOf(text: string): Imbalance | undefined {
   const search = new RegionSearch();
   // Start of the first string or |symbol| that contains a line beginning with a parenthesis.
@@ -140,8 +139,8 @@ function width(text: string, start: number, end: number, column: number): number
   return columns;
 }
 
-/** Returns the imbalance of TEXT, which ends within a string or |symbol|. START is the likely fault: after a
- *  stray quotation mark code is read as strings, so it is the first string with a form at the left margin. */
+/** Returns the imbalance of TEXT, whose last string or |symbol| is not closed. START is the start of the
+ *  string that most likely lacks its end. */
 function openString(text: string, start: number): Imbalance {
   const line = text.slice(0, start).split('\n').length;
   return { kind: 'string', began: line, line };
@@ -156,17 +155,17 @@ function depthAfter({ sort }: Element): number {
   return sort === 'close' ? -1 : 0;
 }
 
-/** Finds the first region with too few or too many parentheses. */
 class RegionSearch {
   #parts: Element[] = [];
   #first: Element | undefined;
   #last: Element | undefined;
   #depth = 0;
-  /** Whether more lists were closed than opened. */
+  /** Whether a closing parenthesis without an opening one was read. */
   #closed = false;
-  /** The region to report if the open lists are never closed, up to the first form at the left margin. */
+  /** The region to report if the open lists are never closed: it ends at the first form at the left
+   *  margin. */
   #open: Region | undefined;
-  /** A region with too many closing parentheses, once its end was reached. */
+  /** The complete region with too many closing parentheses. */
   #found: Region | undefined;
 
   take(part: Element): void {
@@ -194,7 +193,6 @@ class RegionSearch {
     return this.#closed ? this.#region(undefined) : (this.#open ?? this.#region(undefined));
   }
 
-  /** Returns the region that ends where NEXT begins. */
   #region(next: Element | undefined): Region {
     const many = this.#parts.length > ELEMENTS;
     return {
@@ -236,7 +234,7 @@ function wholeOf(parts: readonly Element[]): Indented {
   return read;
 }
 
-/** Returns the reading state before each of PARTS from index FROM up to index LAST + 1. */
+/** Returns the state before each of PARTS from index FROM up to index LAST + 1. */
 function readBefore(parts: readonly Element[], from: number, last: number): Indented[] {
   const known: Indented[] = [];
   let read = NOTHING_READ;
@@ -249,8 +247,8 @@ function readBefore(parts: readonly Element[], from: number, last: number): Inde
   return known;
 }
 
-/** Returns the cost of PARTS with CANDIDATE applied, and how many elements were read (LOOKS). BEFORE is the
- *  state before the replaced elements. A cost above LIMIT is a lower bound: reading stops there. */
+/** Returns the cost of PARTS with the candidate applied, and the number of elements read. BEFORE is the state
+ *  before the replaced elements. Stops reading when the cost exceeds LIMIT. */
 function costOf(
   { put, to, moved, leads, line }: Candidate,
   before: Indented,
@@ -273,8 +271,8 @@ function movedBy(part: Element, columns: number, leads = part.leads): Element {
   return { ...part, column: part.column + columns, paren: part.paren + columns, leads };
 }
 
-/** Returns the repairs at PARTS[INDEX] that would balance a region with EXCESS, as in Region. CLOSES is the
- *  number of closing parentheses in a row in the line, from PARTS[INDEX] on; 0 when PARTS[INDEX] is none. */
+/** Returns the repairs at PARTS[INDEX] for a region with this EXCESS. CLOSES is the number of closing
+ *  parentheses in a row from PARTS[INDEX] to the end of its line. */
 function repairsAt(parts: readonly Element[], index: number, excess: number, closes: number): Candidate[] {
   const part = parts[index];
   if (part === undefined) return [];
@@ -299,8 +297,7 @@ function closedAfter(index: number, part: Element, count: number): Candidate {
   };
 }
 
-/** Returns the repair that removes COUNT parentheses from PART, at INDEX, on. If PART begins its line, the
- *  element after them then begins the line, in PART's column. */
+/** Returns the repair that removes COUNT parentheses, the first of them PART at INDEX. */
 function without(index: number, part: Element, count: number): Candidate {
   const opens = part.sort === 'open';
   return {

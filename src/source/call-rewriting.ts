@@ -7,20 +7,20 @@ import type { Splice } from './splice.ts';
 import type { SourceText } from './text.ts';
 import type { Span } from './tree.ts';
 
-/** How to rewrite a call. The parameters stand for the arguments of a call; TO is the call that replaces it, with
- *  parameters in place of arguments. */
+/** How to rewrite a call. A call of `operator` with these parameters is replaced by `to`, in which the
+ *  arguments take the places of the parameters. */
 export interface CallPattern {
   operator: string;
   required: string[];
   optional: string[];
-  /** The parameter of each keyword. */
+  /** By keyword: the parameter for its value. */
   keys: Map<string, string>;
   rest?: string;
   to: Form;
 }
 
-/** Returns the pattern that rewrites calls such as FROM, `(NAME PARAMETER ... &optional ... &key ...)`, to TO. Returns a
- *  string that says what is wrong with FROM or TO. */
+/** Returns the pattern that rewrites calls such as FROM, `(NAME PARAMETER ... &optional ... &key ...)`, to
+ *  TO. Returns an error message when FROM or TO is malformed. */
 export function callPatternOf(from: string, to: string): CallPattern | string {
   const [old, replacement] = [wholeList(from), wholeList(to)];
   if (old === undefined) return 'old must be one call with parameters, such as (area shape &key unit)';
@@ -47,13 +47,12 @@ export function callPatternOf(from: string, to: string): CallPattern | string {
   return pattern;
 }
 
-/** Returns the list that TEXT consists of; undefined when it is anything else. */
+/** Returns TEXT as a list; undefined unless TEXT is exactly one list. */
 function wholeList(text: string): Form | undefined {
   const form = readForm(text.trim(), 0, new Set());
   return form?.kind === 'cons' && form.token === '(' && form.end === text.trim().length ? form : undefined;
 }
 
-/** Why a call cannot be rewritten. */
 type Obstacle =
   | 'called by FUNCALL, and new calls another function'
   | 'a comment, #+, #- or a dot stands between its arguments'
@@ -63,15 +62,16 @@ type Obstacle =
   | 'it has a keyword that old lacks'
   | 'it lacks an argument that new needs';
 
-/** A mention of a function that stays as it is, and why. WHAT is the argument or keyword that WHY is about. */
+/** A mention of a function that is not rewritten, and the reason. `what` is the argument or keyword that the
+ *  reason refers to. */
 export interface KeptMention {
   start: number;
   why: Obstacle | Mentioned;
   what?: string | undefined;
 }
 
-/** Returns the splices of SOURCE that rewrite those of MENTIONS that PATTERN fits and that are not within REPLACED, and
- *  the mentions that stay. A call within an argument is rewritten too. */
+/** Returns the splices that rewrite the calls among MENTIONS that fit PATTERN, also nested ones. The other
+ *  mentions are returned in `kept`. Skips the mentions within REPLACED. */
 export function rewriteCalls(
   source: SourceText,
   mentions: readonly CallMention[],
@@ -83,10 +83,9 @@ export function rewriteCalls(
   );
 }
 
-/** What the parameters of a pattern stand for in a call. */
+/** By parameter of a pattern: the arguments of a call. */
 type Bindings = Map<string, readonly Form[]>;
 
-/** Signals that a call cannot be rewritten. */
 class Unfit extends Error {
   readonly why: Obstacle | Mentioned;
   readonly what: string | undefined;
@@ -101,7 +100,7 @@ class Unfit extends Error {
 class Rewriting {
   readonly #text: string;
   readonly #pattern: CallPattern;
-  /** For the start of each rewritten call: its end, and the text that replaces it. */
+  /** By start of a call: its end and its new text. */
   readonly #rewritten = new Map<number, { end: number; text: string }>();
 
   constructor(text: string, pattern: CallPattern) {
@@ -111,7 +110,7 @@ class Rewriting {
 
   rewrite(mentions: readonly CallMention[]): { splices: Splice[]; kept: KeptMention[] } {
     const kept: KeptMention[] = [];
-    // Inner calls first, so that the text of an argument is known when the call around it is rewritten.
+    // Inner calls are rewritten first, so that an outer call contains their new text.
     for (const { start, how, call } of mentions.toSorted((one, other) => other.start - one.start)) {
       if (call === undefined) {
         kept.push({ start, why: how ?? 'in a backquote or as data' });
@@ -134,7 +133,7 @@ class Rewriting {
     return splices;
   }
 
-  /** Returns the text for the call FORM with ELEMENTS: the operator, or FUNCALL and #'NAME, and the arguments. */
+  /** Returns the new text of the call FORM with ELEMENTS. A FUNCALL of the function stays a FUNCALL. */
   #newCall(form: Form, elements: readonly Form[]): string {
     this.#checkBlanks(form, elements);
     const { operator, to } = this.#pattern;
@@ -147,7 +146,7 @@ class Rewriting {
     return this.#laidOut(form, begin, this.#parts(bindings));
   }
 
-  /** Throws an Unfit unless only white space stands between ELEMENTS, which a rewritten call would lose. */
+  /** Throws an Unfit unless only white space is between ELEMENTS: the new call would lose a comment there. */
   #checkBlanks(form: Form, elements: readonly Form[]): void {
     let at = form.start + 1;
     for (const { start, end } of [...elements, { start: form.end - 1, end: form.end }]) {
@@ -185,7 +184,7 @@ class Rewriting {
     }
   }
 
-  /** Returns the arguments of the new call. A parameter without argument is left out, with the keyword before it. */
+  /** Returns the arguments of the new call. Omits a parameter without argument, and its keyword. */
   #parts(bindings: Bindings): Argument[] {
     const parts: Argument[] = [];
     let [afterKeyword, gap]: [boolean, string | undefined] = [false, undefined];
@@ -225,7 +224,6 @@ class Rewriting {
     return [...required, ...optional, rest, ...keys.values()].includes(bareName(form));
   }
 
-  /** Returns the text of FORM with the calls in it rewritten. */
   #source({ start, end }: Span): string {
     let [text, at] = ['', start];
     const inner = [...this.#rewritten].filter(([from]) => from >= start && from < end);
@@ -237,8 +235,8 @@ class Rewriting {
     return text + this.#text.slice(at, end);
   }
 
-  /** Returns the call of BEGIN with ARGS in place of FORM: on one line if it fits, else each argument, behind its keyword,
-   *  on a line below the first. */
+  /** Returns the call of BEGIN with ARGS. If it does not fit on the line of FORM, each argument gets its own
+   *  line. */
   #laidOut({ start, end }: Form, begin: string, args: readonly Argument[]): string {
     const oneLine = `(${[begin, ...args.map(({ text }) => text)].join(' ')})`;
     const column = this.#column(start);
@@ -255,8 +253,9 @@ class Rewriting {
     return `(${begin} ${rows.join(`\n${' '.repeat(indent)}`)})`;
   }
 
-  /** Returns the text of an argument that begins in COLUMN, its further lines moved as far as the first one. An argument with
-   *  a string or a symbol over several lines is not moved: spaces in these are part of the program. */
+  /** Returns the text of an argument that begins in COLUMN, with its other lines indented to match. Keeps the
+   *  lines of an argument with a string or symbol of several lines, because their spaces are part of the
+   *  value. */
   #indented({ text, form }: Argument, column: number): string {
     if (form === undefined || !text.includes('\n') || hasAtomOverLines(form)) return text;
     const by = column - this.#column(form.start);
@@ -271,7 +270,7 @@ class Rewriting {
   }
 }
 
-/** An argument of a new call, and the form of the old call that it is, if it is one. */
+/** An argument of a new call. `form` is the argument's form in the old call, if it has one. */
 interface Argument {
   text: string;
   form?: Form;
@@ -285,5 +284,4 @@ function hasAtomOverLines(form: Form): boolean {
   return [...formsWithin(form)].some((inner) => inner.mark === 'atom' && inner.text.includes('\n'));
 }
 
-/** A call that would reach beyond this column is written on several lines. */
 const LINE_WIDTH = 100;

@@ -9,28 +9,26 @@ import type { SourceText } from './text.ts';
 import { isSoughtName, isSoughtSymbol, type SoughtName } from './uses.ts';
 import { walkSource } from './walk.ts';
 
-/** The kinds of mentions of a function that are no calls with arguments that can be checked. */
+/** How a source names a function other than in a call with checkable arguments. */
 export type Mentioned = 'called by FORMAT' | 'as a function' | 'as a name' | 'in a backquote or as data';
 
-/** A call or other mention of a function, which begins at offset START. ARGS are the arguments of a call,
- *  if they can be checked. Otherwise HOW says how the function is mentioned, such as 'as a name'. */
+/** A call or other mention of a function, at offset `start`. `args` are the arguments of a call, if the text
+ *  shows them all. Otherwise `how` is set. */
 export interface CallMention {
   start: number;
-  /** Start of the #'NAME or of the SETF place within the call, when the function is named there. */
+  /** Offset of the #'NAME or SETF place within the call, if the call names the function there. */
   also?: number;
-  /** Start of the top-level form. */
+  /** Offset of the top-level form. */
   top: number;
   args?: Argument[];
   how?: Mentioned;
-  /** For a call in code: its form, and the elements of it. */
   call?: { form: Form; elements: readonly Form[] };
 }
 
-/** Common Lisp operators that bind local functions and macros. */
 const LOCAL: readonly string[] = ['FLET', 'LABELS', 'MACROLET'];
 
-/** A function or macro to find the mentions of. A macro NAME is mentioned by (setf (NAME ...) value),
- *  which expands it. For a function that form calls (SETF NAME) instead. */
+/** A function or macro to find the mentions of. `(setf (NAME ...) value)` mentions a macro NAME, but for a
+ *  function NAME it calls the function (SETF NAME). */
 export type Callee = SoughtName & { macro?: boolean | undefined };
 
 interface Walk extends Callee {
@@ -59,7 +57,7 @@ export function callMentionsIn(
   return found;
 }
 
-/** Returns the mentions in TOPS, forms of TEXT, in which a FORMAT directive ~/NAME/ calls the callee. */
+/** Returns the mentions of the callee by FORMAT directives ~/NAME/ within TOPS, forms of TEXT. */
 function formatMentions(text: string, { name, packages }: Callee, tops: readonly Form[]): CallMention[] {
   let form = 0;
   return formatCalls(text).flatMap(({ start, written, home }) => {
@@ -70,8 +68,8 @@ function formatMentions(text: string, { name, packages }: Callee, tops: readonly
   });
 }
 
-/** Returns those of ELEMENTS, the elements of a form, that are outside the scope of a local function or macro
- *  with the callee's name. */
+/** Returns ELEMENTS of a form, without those in the scope of a local function or macro named as the
+ *  callee. */
 function unshadowed(elements: readonly Form[], state: Walk, data: boolean): readonly Form[] {
   const operator = operatorOf(elements[0]);
   if (!LOCAL.includes(operator)) return elements;
@@ -80,8 +78,8 @@ function unshadowed(elements: readonly Form[], state: Walk, data: boolean): read
   return operator === 'LABELS' || data ? [] : elements.slice(0, 2);
 }
 
-/** Returns PARTS of the form that has ELEMENTS, with each SETF place (NAME ...) replaced by its arguments:
- *  such a place calls the function (setf NAME), not NAME. */
+/** Returns PARTS of the form with ELEMENTS, with each SETF place (NAME ...) replaced by its arguments. Such a
+ *  place calls the function (setf NAME), not NAME. */
 function withoutPlaces(elements: readonly Form[], parts: readonly Form[], state: Walk): readonly Form[] {
   if (state.setf || state.macro || !['SETF', 'PSETF'].includes(operatorOf(elements[0]))) return parts;
   return parts.flatMap((part, index) => {
@@ -90,7 +88,7 @@ function withoutPlaces(elements: readonly Form[], parts: readonly Form[], state:
   });
 }
 
-/** Notes FORM in STATE if it calls or names the callee itself. DATA is true in quotes and backquotes. */
+/** Adds FORM to the found mentions if it calls or names the callee. DATA is true in quotes and backquotes. */
 function note(form: Form, elements: readonly Form[], state: Walk, data: boolean): void {
   const [first, second] = elements;
   const { start } = form;
@@ -109,7 +107,7 @@ function note(form: Form, elements: readonly Form[], state: Walk, data: boolean)
   }
 }
 
-/** For a callee (setf NAME): records a call of it for each place (NAME ...) that FORM sets. */
+/** Adds a call of the callee (setf NAME) for each place (NAME ...) that FORM sets. */
 function noteSetf(form: Form, elements: readonly Form[], state: Walk, data: boolean): void {
   for (const place of placesIn(elements)) {
     const [name, ...args] = elementsOf(place);

@@ -4,15 +4,15 @@ import { FormReader } from './form.ts';
 import { bareTokenName, nameOf, PACKAGE_MARKER, type Token, tokensOf } from './lexer.ts';
 import { treeOf } from './tree.ts';
 
-/** A match: UTF-16 indices where it begins and ends. */
+/** The start and end of a match, as UTF-16 indices. */
 type Occurrence = [start: number, end: number];
 
 /** Number of tokens after which a search pauses, so that other requests can run. */
 const SLICE = 4096;
 
-/** Returns a function that finds PATTERN, Lisp tokens, in a text. White space does not matter, and an
- *  unqualified symbol matches that name in all packages. The generator yields undefined after every SLICE
- *  tokens, so that other requests can run. Returns undefined when PATTERN has no token. */
+/** Returns a function that finds PATTERN, Lisp tokens, in a text; undefined when PATTERN has no token. An
+ *  unqualified symbol matches that name in every package. The generator yields undefined every SLICE tokens,
+ *  so that other requests can run. */
 export function codeFinder(
   pattern: string,
 ): ((text: string) => Generator<Occurrence | undefined>) | undefined {
@@ -26,7 +26,7 @@ export function codeFinder(
   ];
   if (wanted.length === 0) return undefined;
   return function* (text) {
-    /** The matches that have begun: where each begins, and how many tokens of the pattern it has. */
+    /** The partial matches: the start of each, and the number of pattern tokens matched so far. */
     let begun: { start: number; count: number }[] = [];
     let index = 0;
     for (const token of tokensOf(text)) {
@@ -48,7 +48,7 @@ export function codeFinder(
   };
 }
 
-/** True when TOKEN of PATTERN is a qualified symbol or a literal, and so must match exactly. */
+/** True when TOKEN of PATTERN is a qualified symbol or a literal, which must match exactly. */
 function isWhole({ kind, start, end }: Token, pattern: string): boolean {
   const name = nameOf(kind, pattern.slice(start, end));
   return name.includes(PACKAGE_MARKER) || (kind === 'atom' && name === '');
@@ -57,8 +57,7 @@ function isWhole({ kind, start, end }: Token, pattern: string): boolean {
 /** The beginning of a number with a radix prefix, such as #x1F. */
 const RADIX = /^#\d*[brox]/i;
 
-/** Returns a key that equal tokens share: a symbol's name with its package, unless IS_BARE, or the text of a
- *  string, character or the like. */
+/** Returns a key that equal tokens share. With IS_BARE, the key of a symbol leaves out its package. */
 function keyOf(token: Token, text: string, isBare: boolean): string {
   const { kind, start, end } = token;
   const written = text.slice(start, end);
@@ -71,9 +70,9 @@ function keyOf(token: Token, text: string, isBare: boolean): string {
 /** `brokenCall` does not return calls longer than this many characters. */
 const LONGEST = 1000;
 
-/** Returns the call whose parenthesis or operator is at START of TEXT, if the call spans several lines.
- *  FROM is its start, CALL its text on one line without comments. Returns undefined for a call on a single
- *  line, and for one longer than LONGEST characters. */
+/** Returns the call at START of TEXT if it spans several lines: its start, and its text on one line without
+ *  comments. START is the index of its parenthesis or operator. Returns undefined for a call on one line or
+ *  longer than LONGEST. */
 export function brokenCall(text: string, start: number): { from: number; call: string } | undefined {
   const from = text[start] === '(' ? start : start - 1;
   if (text[from] !== '(') return undefined;
@@ -84,7 +83,7 @@ export function brokenCall(text: string, start: number): { from: number; call: s
   return spans ? { from, call: tree.line(0, behind) } : undefined;
 }
 
-/** Returns TEXT with comments and string contents replaced by spaces, so that all offsets stay. */
+/** Returns TEXT with comments and string contents replaced by spaces, so that offsets stay valid. */
 export function withoutProse(text: string): string {
   let code = '';
   for (const { start, end } of tokensOf(text)) {
@@ -99,7 +98,7 @@ function blank(text: string): string {
   return text.replace(/[^\n]/g, ' ');
 }
 
-/** Returns the number of top-level lists in TEXT, including those that #+ or #- may exclude. */
+/** Returns the number of top-level lists in TEXT, including lists that #+ or #- may exclude. */
 export function topLevelLists(text: string): number {
   return [...new FormReader(treeOf(text)).forms()].filter(({ mark }) => mark === '(').length;
 }

@@ -5,19 +5,18 @@ import { type LambdaList, lambdaListOf } from './lambda-list.ts';
 
 export interface ParsedDefinition {
   operator: string;
-  /** The name without its package. */
   name: string;
   /** Whether the form defines `(setf NAME)`, a function or a place. */
   setf: boolean;
   lambdaList?: LambdaList;
   /** Bare names of the slots of a class or structure. */
   slots?: string[];
-  /** Bare names of the other functions that the form defines: readers, writers, copier and predicate. */
+  /** Bare names of the further functions that the form defines: readers, writers, copier and predicate. */
   accessors?: string[];
   /** The bare name of the structure that a structure includes. */
   include?: string;
   initargs?: string[];
-  /** The superclasses of a class as they are written. */
+  /** The superclasses of a class as the source writes them. */
   superclasses?: string[];
   /** The keywords of the default initargs of a class. */
   defaults?: string[];
@@ -33,8 +32,8 @@ const OTHERS: readonly string[] = [
 ];
 const CLASSES: readonly string[] = ['DEFCLASS', 'DEFINE-CONDITION'];
 
-/** Returns what the first form of TEXT defines, read under FEATURES. Returns undefined when the form is no
- *  definition, or when its text does not show the lambda list of the function that it defines. */
+/** Returns the definition that the first form of TEXT makes under FEATURES. Returns undefined for a form that
+ *  is no definition, and for a definition whose text does not show its lambda list. */
 export function parseDefinition(text: string, features: ReadonlySet<string>): ParsedDefinition | undefined {
   const elements = elementsOf(readForm(text, 0, features));
   const [first, second] = elements;
@@ -63,7 +62,6 @@ export function parseDefinition(text: string, features: ReadonlySet<string>): Pa
   return OTHERS.includes(operator) ? base : undefined;
 }
 
-/** Returns the elements of FORM, a slot or an option, or only FORM when it is no list. */
 function partsOf(form: Form): readonly Form[] {
   return form.kind === 'cons' ? elementsOf(form) : [form];
 }
@@ -73,8 +71,7 @@ function withList(base: ParsedDefinition, form: Form | undefined): ParsedDefinit
   return lambdaList && { ...base, lambdaList };
 }
 
-/** Returns DEFINITION, which defines a modify macro, with one more required parameter: the place, which is
- *  the first argument of each call but is not in the lambda list of the definition. */
+/** Returns DEFINITION, of a modify macro, with the place argument added to its lambda list. */
 function withPlace(definition: ParsedDefinition | undefined): ParsedDefinition | undefined {
   const list = definition?.lambdaList;
   return list && { ...definition, lambdaList: { ...list, required: list.required + 1 } };
@@ -141,7 +138,7 @@ function structureParts(
     optional: 0,
     rest: false,
     keys: slotNames,
-    // The slots of an included structure are not known here, so other keywords may be valid too.
+    // Other keywords may be valid too: the text does not show the slots of an included structure.
     otherKeys: option('INCLUDE') !== undefined,
   };
   const constructors = options.filter(([key]) => bareName(key) === 'CONSTRUCTOR');
@@ -163,13 +160,12 @@ function structureParts(
   };
 }
 
-/** True when OPTIONS, those of a slot of a structure, have :READ-ONLY with another value than NIL. */
 function isReadOnly(options: readonly Form[]): boolean {
   const index = options.findIndex((each) => bareName(each) === 'READ-ONLY');
   return index !== -1 && bareName(options[index + 1]) !== 'NIL';
 }
 
-/** Returns the name in a structure's OPTION: USUAL when it is absent or empty, '' when it is NIL. */
+/** Returns the name in a structure's OPTION; USUAL when it is absent or empty, '' when it is NIL. */
 function nameOr(option: readonly (Form | undefined)[] | undefined, usual: string): string {
   const form = option?.[1];
   if (form === undefined) return usual;
@@ -180,11 +176,13 @@ function nameOr(option: readonly (Form | undefined)[] | undefined, usual: string
 /** Operators of definitions whose lambda list shows how to write a call. */
 const DEFINERS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFTYPE'];
 
-/** Tokens that make the reader skip, compute or share parts of a form, so that its text shows too little. */
+/** Tokens that make the reader skip, compute or share parts of a form, so that the text is not the form
+ *  read. */
 const CONDITIONAL: readonly string[] = ['#+', '#-', '#.', '#=', '##'];
 
-/** Returns the name, bare or `(SETF NAME)`, and the lambda list, on one line without comments, that the form
- *  at START of SOURCE defines; undefined for other forms and lists with a CONDITIONAL token. */
+/** Returns the name and the lambda list of the definition at START of SOURCE, on one line without comments.
+ *  The name is bare, or `(SETF NAME)`. Returns undefined for other forms, and for lists with a CONDITIONAL
+ *  token. */
 export function definedLambdaList(
   source: string,
   start: number,
@@ -198,7 +196,8 @@ export function definedLambdaList(
   return name && lambdaList ? { name: setf ? `(SETF ${name})` : name, lambdaList } : undefined;
 }
 
-/** Returns LIST on one line without comments; undefined when it is not closed or has a CONDITIONAL token. */
+/** Returns the list on one line without comments; undefined when it is not closed or has a CONDITIONAL
+ *  token. */
 function listText({ tree, firstToken, behind }: Form): string | undefined {
   for (let token = firstToken; token < behind; token++)
     if (CONDITIONAL.includes(tree.kind(token))) return undefined;

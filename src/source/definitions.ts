@@ -11,9 +11,9 @@ export interface Defined {
   /** UTF-16 indices where the form begins and ends. */
   start: number;
   end: number;
-  /** How many forms are around it, such as the EVAL-WHEN in (eval-when (...) (defun name ...)). */
+  /** Number of forms that contain this one, such as the EVAL-WHEN in (eval-when (...) (defun name ...)). */
   depth: number;
-  /** The operator, in lower case, and the name as written. The name can be a list or a string. */
+  /** The operator in lower case. The `name` is as written, and can be a list or a string. */
   operator: string;
   name: string;
   /** The first list after the name, such as a lambda list, preceded by any qualifiers. */
@@ -22,12 +22,12 @@ export interface Defined {
   documentation?: string;
 }
 
-/** Returns what FORMS define, in text order. Forms that are no list or name nothing are left out. */
+/** Returns the definitions in FORMS in text order. Forms without operator and name are left out. */
 export function definitionsIn(forms: TopLevelForms): Defined[] {
   return forms.allExtents().flatMap(({ start }) => [...definedAt(forms, start)]);
 }
 
-/** Yields what the form at START of FORMS defines, nested definitions included. */
+/** Yields the definitions in the form at START of FORMS, nested ones included. */
 export function* definedAt(forms: TopLevelForms, start: number): Generator<Defined, void> {
   const top = forms.formFrom(start);
   for (const { form, depth } of top ? namedForms(top) : []) yield definedBy(form, depth);
@@ -42,15 +42,16 @@ function definedBy(form: Form, depth: number): Defined {
   return { start, end, depth, ...written, list, documentation };
 }
 
-/** Returns the first list in REST, after a name, with up to two qualifiers before it; undefined if none. */
+/** Returns the first list in REST, with up to two qualifiers before it; undefined if there is none. REST are
+ *  the elements after a name. */
 function listAfter(rest: Form[]): string | undefined {
   const at = rest.findIndex(({ kind, mark }) => kind === 'cons' || mark === '(');
   const parts = at === -1 || at > 2 ? [] : rest.slice(0, at + 1).map((part) => part.line);
   return parts.length > 0 && parts.every((part) => !part.startsWith('"')) ? parts.join(' ') : undefined;
 }
 
-/** Returns the first line of the docstring in REST, the elements after the name: the string in
- *  (:documentation ...), or the first string unless it is the only element, and so a value. */
+/** Returns the first line of the docstring in REST, the elements after a name. A string that is the only
+ *  element is a value, not a docstring. */
 function documentationIn(rest: Form[]): string | undefined {
   const strings = rest.slice(0, 3).filter(({ isString }) => isString);
   const option = rest.find(
@@ -61,8 +62,8 @@ function documentationIn(rest: Form[]): string | undefined {
   return line || undefined;
 }
 
-/** A definition to find. NAME is `NAME` or `SETF NAME`. METHODS are the acceptable qualifiers and
- *  specializers, each as the METHOD of a Head; undefined accepts any. */
+/** A definition to find. `name` is `NAME` or `SETF NAME`. `methods` are the accepted qualifiers and
+ *  specializers, as in the `method` of a Head; undefined accepts any. */
 export interface SoughtDefinition {
   name: string;
   operator?: string;
@@ -73,17 +74,17 @@ export interface NamingForm extends Extent {
   /** Start of the top-level form that is or contains this form. */
   top: number;
   operator: string;
-  /** The METHOD of the form's Head; '' when the form has no Head. */
+  /** The `method` of the form's Head; '' when the form has no Head. */
   method: string;
   written: string;
-  /** The package in which the form is read. */
+  /** The package that is current at the form. */
   home: string;
-  /** How the form begins: operator, name, and a method's qualifiers and specializers. */
+  /** The beginning of the form: operator, name, and for a method qualifiers and specializers. */
   head: string;
 }
 
-/** Returns the forms that WANTED most likely means: definitions rather than other forms, and a generic
- *  function rather than its methods. */
+/** Returns the forms that WANTED most likely means. Prefers definitions to other forms, and a generic
+ *  function to its methods. */
 export function likeliestFormsNaming(forms: TopLevelForms, wanted: SoughtDefinition): NamingForm[] {
   return likeliest(targetsFitting(forms, wanted), wanted);
 }
@@ -93,11 +94,12 @@ export function targetsFitting(forms: TopLevelForms, wanted: SoughtDefinition): 
   const all = formsNaming(forms, wanted);
   const { operator, methods } = wanted;
   const found = methods === undefined ? all : all.filter(({ method }) => methods.includes(method));
-  // If no method has these specializers, the list in the query may be the lambda list of a function.
+  // No method has these specializers, so the list in WANTED may be the lambda list of a function.
   return found.length === 0 && operator !== 'DEFMETHOD' ? all : found;
 }
 
-/** FOUND are definitions that fit WANTED. Returns those that WANTED most likely means. */
+/** Returns the likeliest of FOUND, which all fit the sought definition: functions before methods, definitions
+ *  before other forms. */
 export function likeliest<Found extends Pick<NamingForm, 'operator'>>(
   found: readonly Found[],
   { operator }: SoughtDefinition,
@@ -133,8 +135,8 @@ function outermost(targets: readonly NamingForm[]): NamingForm[] {
   });
 }
 
-/** Returns FORM as a NamingForm if it has the name and operator of WANTED, else undefined. PLACE is the
- *  extent of the top-level form that is or contains FORM, and HOME the package in which that form is read. */
+/** Returns FORM as a NamingForm if it fits WANTED. PLACE is the extent of the top-level form around it, and
+ *  HOME its package. */
 function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: string): NamingForm | undefined {
   const [operator, name, ...rest] = elementsOf(form) as [Form, Form, ...Form[]];
   const head = headOf(form);
@@ -159,8 +161,8 @@ function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: str
   };
 }
 
-/** Returns the span of the only list that defines SYMBOL in the top-level form at START of FORMS; the span of
- *  the whole form when no list or several do; undefined when no form begins at START. */
+/** Returns the span of the only list that defines SYMBOL in the top-level form at START. If none or several
+ *  do, returns the span of the whole form. Returns undefined when no form begins at START. */
 export function innermostDefining(forms: TopLevelForms, start: number, symbol: string): Span | undefined {
   const whole = forms.formFrom(start);
   if (whole === undefined || headOf(whole)?.name === symbol) return whole;
@@ -174,12 +176,12 @@ export function innermostDefining(forms: TopLevelForms, start: number, symbol: s
   return more.length > 0 ? whole : only;
 }
 
-/** How deep definitions are searched for in nameless forms, as in (eval-when (...) (defun ...)). */
+/** Maximum nesting depth at which definitions are searched for, as in (eval-when (...) (defun ...)). */
 const DEPTH = 3;
 
-/** Yields FORM, with its DEPTH, when it is a list with an operator and a name after the operator. When a
- *  list stands in place of the name, as in (let (...) (defun name ...)), also yields such forms inside FORM.
- *  This is a generator because a form that is a table of data can look like very many definitions. */
+/** Yields FORM if it is a list with an operator and a name. Otherwise yields such forms inside FORM, as in
+ *  (let (...) (defun name ...)). It is a generator because a table of data can look like very many
+ *  definitions. */
 function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: number }, void> {
   const [operator, name, ...rest] = form.token === '(' ? elementsOf(form) : [];
   if (
@@ -198,7 +200,7 @@ function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: numb
   yield* found;
 }
 
-/** True when PART, the element after an operator, can be a name: it is no list, or it is (setf NAME). */
+/** True when PART, the element after an operator, can be a name: an atom, or (setf NAME). */
 function isName(part: Form): boolean {
   return part.mark !== '(' || namedBy(part).setf;
 }

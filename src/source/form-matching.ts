@@ -5,13 +5,14 @@ import { type Head, headOf, methodKey } from './heads.ts';
 import { headNameOf, partsOfName } from './qualified.ts';
 import type { TopLevelForms } from './top-level.ts';
 
-/** A definition whose text is not known. NAME is `PACKAGE::NAME`, METHOD its qualifiers and specializers. */
+/** A definition whose text is unknown. `name` is `PACKAGE::NAME`; `method` has a method's qualifiers and
+ *  specializers. */
 export interface DefinitionName {
   name: string;
   method?: string | undefined;
 }
 
-/** A top-level form, with the text and the head that identify it. */
+/** A top-level form, with the properties that identify it. */
 interface Entry {
   start: number;
   text: string;
@@ -20,9 +21,9 @@ interface Entry {
 
 const outlines = new WeakMap<TopLevelForms, Entry[]>();
 
-/** Returns the offset in NOW of the form that begins at START in BEFORE. Forms match by operator and name, if
- *  need be by qualifiers and specializers too, or by text. Returns undefined unless exactly one form of each
- *  text matches. */
+/** Returns the offset in NOW of the form at START in BEFORE. Forms match by operator and name, if needed by
+ *  qualifiers and specializers too, or by text. Returns undefined unless exactly one form matches in each
+ *  text. */
 export function formAgain(start: number, before: TopLevelForms, now: TopLevelForms): number | undefined {
   const [olds, news] = [outlineOf(before), outlineOf(now)];
   const old = olds.find((each) => each.start === start);
@@ -43,7 +44,8 @@ function hasName({ head }: Entry, wanted: Head | undefined): boolean {
   return head !== undefined && head.operator === wanted?.operator && head.name === wanted.name;
 }
 
-/** Returns the offset of the form of NOW that defines DEFINITION; undefined for none or several. */
+/** Returns the offset of the only form of NOW with the definition of the given name; undefined for none or
+ *  several. */
 export function formDefining({ name, method }: DefinitionName, now: TopLevelForms): number | undefined {
   const naming = [...now.mentioning([partsOfName(name).symbol])]
     .map(({ form }) => ({ start: form.start, head: headOf(form) }))
@@ -54,7 +56,7 @@ export function formDefining({ name, method }: DefinitionName, now: TopLevelForm
   return fitting.length === 1 ? fitting[0]?.start : undefined;
 }
 
-/** True when the form at START of NOW contains the symbol of DEFINITION. */
+/** True when the form at START of NOW contains the symbol of the definition. */
 export function formMentions(start: number, { name }: DefinitionName, now: TopLevelForms): boolean {
   const { symbol } = partsOfName(name);
   const form = now.formFrom(start);

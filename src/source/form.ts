@@ -1,4 +1,4 @@
-/** Reads forms from the tree of a Lisp text, as SBCL's reader would, or everything that is written. */
+/** Reads forms from the tree of a Lisp text: either as SBCL's reader would, or all that the text has. */
 
 import { bareTokenName, nextToken, PACKAGE_MARKER } from './lexer.ts';
 import { isFeature, isPrefix, RADIX, Tree, treeOf } from './tree.ts';
@@ -6,14 +6,14 @@ import { isFeature, isPrefix, RADIX, Tree, treeOf } from './tree.ts';
 /** Feature names: 'SBCL' for a keyword, otherwise 'PACKAGE::NAME'. */
 export type Features = ReadonlySet<string>;
 
-/** By prefix: the operator of the list that the reader builds, as QUOTE for 'X; '' for a backquote. */
+/** By prefix: the operator of the list that the reader builds, as QUOTE for 'X. It is '' for a backquote. */
 const OPERATORS = new Map([
   ["'", 'QUOTE'],
   ["#'", 'FUNCTION'],
   ['`', ''],
 ]);
 
-/** Prefixes that leave no trace in the form after them. */
+/** Prefixes that do not change the form after them. */
 const TRANSPARENT = new Set(['#=', '::']);
 
 /** Tokens that begin a form that has no prefix. */
@@ -29,9 +29,8 @@ export class Form {
   readonly #reading: FormReader;
   /** Number of the first token, which identifies the form within its text. */
   readonly firstToken: number;
-  /** Kind of the first token, with two exceptions: 'operator' is the QUOTE or FUNCTION that a prefix
-   *  stands for, and 'broken' (only under features) is a form that does not end. The `kind` of a broken
-   *  form is 'atom', but `within` still yields the forms in it. */
+  /** Kind of the first token, with two exceptions. 'operator' is the QUOTE or FUNCTION that a prefix
+   *  abbreviates. 'broken' is a form without end in a reading under features. */
   readonly mark: string;
   readonly start: number;
   readonly end: number;
@@ -41,9 +40,8 @@ export class Form {
   readonly inner: Form | undefined;
   /** Offset of the first #+ or #- directly before it, if any. */
   lead: number | undefined;
-  /** The list that contains this form, or the form of the prefix before this one. */
+  /** The list that contains this form, or the form of the prefix before it. */
   parent: Form | undefined;
-  /** Index in the elements of the list `parent`. */
   index = 0;
   /** Prefixes before the form, the outermost first. Empty in a reading under features. */
   marks: readonly string[] = NONE;
@@ -61,8 +59,8 @@ export class Form {
     if (inner !== undefined) inner.parent = this;
   }
 
-  /** 'cons': a list with elements, also the (QUOTE X) that 'X stands for. 'comma' and 'made' (#.): a
-   *  prefix, with the form after it as `inner`. 'label': a reference such as #1#. 'atom': anything else. */
+  /** 'cons': a list with elements, also the (QUOTE X) of 'X. 'comma' and 'made' (#.): a prefix, with the form
+   *  after it as `inner`. 'label': a reference such as #1#. 'atom': anything else. */
   get kind(): 'atom' | 'cons' | 'comma' | 'label' | 'made' {
     if (this.mark === '(') return this.#reading.isEmpty(this) ? 'atom' : 'cons';
     if (OPERATORS.has(this.mark)) return 'cons';
@@ -71,8 +69,8 @@ export class Form {
     return this.resolved === this ? 'atom' : 'label';
   }
 
-  /** The name of a symbol or number, as `nameOf` returns it; for #. the name of the form after it. Undefined
-   *  for lists, commas and labels; '' for all other forms, such as strings. */
+  /** The name of a symbol or number, as `nameOf` returns it. For #. it is the name of the form after it.
+   *  Undefined for lists, commas and labels; '' for other forms. */
   get name(): string | undefined {
     if (this.mark === 'atom') return this.#nameOfAtom();
     if (this.mark === 'operator') return OPERATORS.get(this.token);
@@ -92,7 +90,6 @@ export class Form {
     return this.#name;
   }
 
-  /** Whether the form is written in parentheses: a list or a vector. */
   get isList(): boolean {
     return this.mark === '(' || this.mark === '#(';
   }
@@ -101,7 +98,6 @@ export class Form {
     return this.mark === 'atom' && this.tree.text.charAt(this.start) === '"';
   }
 
-  /** The kind of the first token of the form. */
   get token(): string {
     return this.tree.kind(this.firstToken);
   }
@@ -119,12 +115,11 @@ export class Form {
     return this.#reading.tree;
   }
 
-  /** The contents of a string, or the name of a symbol in any package; undefined for other forms. */
+  /** The contents of a string, or the bare name of a symbol; undefined for other forms. */
   get designated(): string | undefined {
     return this.isString ? this.text.slice(1, -1).replace(/\\(.)/gs, '$1') : this.bare || undefined;
   }
 
-  /** Whether the form is a backquote. */
   get isBackquote(): boolean {
     return this.mark === '`';
   }
@@ -134,7 +129,8 @@ export class Form {
     return (this.#items === undefined && this.#reading.firstIn(this)) || this.elements[0];
   }
 
-  /** The elements of a list or vector, or of the list that a prefix stands for, without a dotted tail. */
+  /** The elements of a list or vector, without a dotted tail. For a prefix, those of the list that it
+   *  abbreviates. */
   get elements(): readonly Form[] {
     return this.#read().elements;
   }
@@ -160,19 +156,19 @@ interface Items {
   tail?: Form | undefined;
 }
 
-/** A prefix before a form: the number of its token, and the offset of the #+ or #- directly before it. */
+/** A prefix before a form: its token number, and the offset of the #+ or #- directly before it. */
 interface Prefix {
   at: number;
   lead: number | undefined;
 }
 
-/** Reads forms as the SBCL reader would under FEATURES. Without FEATURES, reads everything that is written,
- *  also what #+ excludes: dots are elements, unclosed lists are lists, prefixes are marks of forms. */
+/** Reads forms as the SBCL reader would under FEATURES. Without features, reads all that the text has: forms
+ *  that #+ excludes, dots as elements, unclosed lists as lists, and prefixes as `marks`. */
 export class FormReader {
   readonly tree: Tree;
   readonly #features: Features | undefined;
   #depth = 0;
-  /** By token number of a reference such as #1#: the form that it refers to. */
+  /** By token number of a reference such as #1#: the form with that label. */
   readonly #labelled = new Map<number, Form>();
 
   constructor(tree: Tree, features?: Features) {
@@ -180,8 +176,8 @@ export class FormReader {
     this.#features = features;
   }
 
-  /** Returns the top-level form at or after the token FROM. A form that is malformed or cut off reaches to
-   *  the end of the text. Returns undefined at the end of the text or at a `)`. */
+  /** Returns the top-level form at or after the token FROM; undefined at a `)` or the end of the text. A
+   *  malformed form extends to the end of the text. */
   form(from: number): Form | undefined {
     const form = this.#read(from);
     if (form !== undefined) return form;
@@ -191,8 +187,8 @@ export class FormReader {
     return new Form(this, 'broken', first, this.tree.count());
   }
 
-  /** Yields all top-level forms. A reading under features stops at a surplus `)`; a reading of everything
-   *  continues after it. A generator, so that the memory of one form can be freed before the next is read. */
+  /** Yields all top-level forms. A reading under features stops at a surplus `)`. It is a generator, so that
+   *  the memory of one form can be freed before the next is read. */
   *forms(): Generator<Form, void> {
     for (let at = 0; this.tree.kind(at) !== 'end'; ) {
       const form = this.form(at);
@@ -225,7 +221,6 @@ export class FormReader {
     return form === undefined || prefixes === undefined ? form : this.#prefixed(prefixes, form);
   }
 
-  /** Returns the atom or list that begins with the token AT. */
   #plain(at: number): Form | undefined {
     const kind = this.tree.kind(at);
     if (kind === ')' || kind === 'end') return undefined;
@@ -248,9 +243,9 @@ export class FormReader {
     }, form);
   }
 
-  /** Skips feature expressions from the token FROM on, with the forms that they exclude. Returns the number
-   *  of the next token, with the offset of the first #+ or #- directly before it; undefined when an
-   *  expression or an excluded form is missing. */
+  /** Skips feature expressions from the token FROM on, with the forms that they exclude. Returns the next
+   *  token, and the offset of the #+ or #- directly before it. Returns undefined when an expression or an
+   *  excluded form is missing. */
   #past(from: number): Prefix | undefined {
     let lead: number | undefined;
     for (let at = from; ; ) {
@@ -264,9 +259,9 @@ export class FormReader {
     }
   }
 
-  /** Evaluates the feature expression after the token AT, which is #+ or #-. Returns whether the form after
-   *  the expression is read, and the number of the token after the expression; undefined when there is no
-   *  expression or it is nested too deeply. */
+  /** Evaluates the feature expression after the #+ or #- at token AT. Returns whether it includes the next
+   *  form, and the number of the token after the expression. Returns undefined for a missing or too deeply
+   *  nested expression. */
   #test(at: number): { holds: boolean; behind: number } | undefined {
     if (this.#depth > MAX_DEPTH) return undefined;
     this.#depth++;
@@ -278,7 +273,7 @@ export class FormReader {
     return test && { holds, behind: test.behind };
   }
 
-  /** Returns whether the feature expression TEST, which is nested in DEPTH others, is true. */
+  /** Returns the value of the feature expression TEST, which is nested in DEPTH others. */
   #holds(test: Form, features: Features, depth: number): boolean {
     const symbol = (test.kind === 'cons' ? test.first : test)?.name ?? '';
     const name = symbol.replace(PACKAGE_MARKER, symbol.startsWith(PACKAGE_MARKER) ? '' : '::');
@@ -292,8 +287,8 @@ export class FormReader {
     return name === 'AND';
   }
 
-  /** Returns the number of the token after the excluded form at the token FROM; undefined when there is
-   *  none. When SBCL skips a form, a radix or package prefix counts as a whole form. */
+  /** Returns the number of the token after the excluded form at token FROM; undefined when there is none.
+   *  SBCL skips a radix or package prefix as a whole form. */
   #skipped(from: number): number | undefined {
     let at: number | undefined = from;
     for (let left = 1; left > 0 && at !== undefined; ) {
@@ -311,7 +306,7 @@ export class FormReader {
     return at;
   }
 
-  /** Returns the first element of the list FORM, unless a prefix or feature expression is before it. */
+  /** Returns the first element of the list FORM; undefined if a prefix or feature expression precedes it. */
   firstIn({ mark, firstToken }: Form): Form | undefined {
     return mark === '(' && FIRST.has(this.tree.kind(firstToken + 1))
       ? this.#plain(firstToken + 1)
@@ -372,18 +367,20 @@ export function* formsWithin(form: Form): Generator<Form, void> {
   }
 }
 
-/** Returns the symbol in FORM, the name of a definition: FORM, its first element, or NAME in (setf NAME). */
+/** Returns the symbol in FORM, the name of a definition. It is FORM itself, its first element, or NAME in
+ *  (setf NAME). */
 export function namedBy(form: Form | undefined): { symbol: Form | undefined; setf: boolean } {
   const parts = elementsOf(form);
   const setf = parts.length === 2 && bareName(parts[0]) === 'SETF';
   return { symbol: setf ? parts[1] : (parts[0] ?? form), setf };
 }
 
-/** Returns the form at or after INDEX of SOURCE, read under FEATURES, else as everything that is written. */
+/** Returns the form at or after INDEX of SOURCE, read under FEATURES. Without features, reads all that the
+ *  text has. */
 export function readForm(source: string, index: number, features?: Features): Form | undefined {
   const tree = treeOf(source);
   const number = tree.tokenAt(index);
-  // If a reader macro consumed what looks like a string, only the tokens counted from INDEX on are right.
+  // After a misread string, as by a reader macro, only tokens counted from INDEX on are right.
   const { start } = nextToken(source, index);
   const known = start === tree.start(number) && (number === 0 || tree.end(number - 1) <= index);
   return new FormReader(known ? tree : new Tree(source, index), features).form(known ? number : 0);
@@ -394,8 +391,8 @@ export function bareName(form: Form | undefined): string {
   return bareTokenName(form?.resolved.name ?? '');
 }
 
-/** Returns the name of FORM, usually an operator, as `nameOf` returns it: with the package if it is
- *  written and not COMMON-LISP. Returns '' when FORM is a list or missing. */
+/** Returns the name of FORM, usually an operator, as `nameOf` returns it; '' when FORM is a list or
+ *  missing. */
 export function operatorOf(form: Form | undefined): string {
   return form?.resolved.name ?? '';
 }
@@ -405,8 +402,8 @@ export function elementsOf(form: Form | undefined): Form[] {
   return spineOf(form).elements.map((element) => element.resolved);
 }
 
-/** Returns the elements of the list FORM; a list after a dot continues it. TAIL is the object after the
- *  last dot, or FORM itself when FORM is no list. For a circular list, TAIL is a list inside FORM. */
+/** Returns the elements of the list FORM, and the object after the last dot. A list after a dot continues the
+ *  elements. For a circular list, `tail` is a list inside FORM. */
 export function spineOf(form: Form | undefined): { elements: readonly Form[]; tail: Form | undefined } {
   let tail = form?.resolved;
   if (tail?.kind === 'cons' && tail.tail === undefined) return { elements: tail.elements, tail: undefined };

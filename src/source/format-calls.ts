@@ -2,8 +2,8 @@
 
 import { upperCase } from './lexer.ts';
 
-/** A directive ~/NAME/ that begins at index START. WRITTEN is NAME as written, beginning at index AT. HOME is
- *  the package in which FORMAT looks the name up. */
+/** A directive ~/NAME/ at offset `start`. `written` is its NAME, at offset `at`, and `home` the package in
+ *  which FORMAT looks it up. */
 interface FormatCall {
   start: number;
   at: number;
@@ -12,10 +12,10 @@ interface FormatCall {
 }
 
 const PARAMETER = String.raw`(?:[-+]?\d+|'.|[v#])?`;
-/** The first alternative matches ~~, which prints a tilde: its second tilde begins no directive. */
+/** The first alternative consumes ~~, which prints a tilde, so that its second tilde begins no directive. */
 const DIRECTIVE = new RegExp(`~~|(~${PARAMETER}(?:,${PARAMETER})*[:@]*/)([^\\s/"]+)/`, 'gis');
 
-/** Returns the calls by FORMAT directives in TEXT. */
+/** Returns the FORMAT directives ~/NAME/ in TEXT. */
 export function formatCalls(text: string): FormatCall[] {
   return [...text.matchAll(DIRECTIVE)].flatMap(({ 1: opening, 2: written, index: start }) => {
     if (opening === undefined || written === undefined) return [];

@@ -1,9 +1,10 @@
-/** Reads what identifies a definition: operator, name, and for a method the qualifiers and specializers. */
+/** Reads the operator and name of a definition, and for a method the qualifiers and specializers. */
 
 import { bareName, elementsOf, type Form, namedBy } from './form.ts';
 import { bareTokenName, nameOf, PACKAGE_MARKER, type Token, tokensOf, upperCase } from './lexer.ts';
 
-/** The head of a form: its operator, `NAME` or `SETF NAME`, and a method's qualifiers and specializers. */
+/** The head of a form. `name` is `NAME` or `SETF NAME`; `method` has a method's qualifiers and
+ *  specializers. */
 export interface Head {
   operator: string;
   name: string;
@@ -23,8 +24,9 @@ export function headOf(form: Form): Head | undefined {
   return { operator: operator.name, name, method: [...qualifiers, ...specializers].join(' ') };
 }
 
-/** Returns the methods that FORM may mean, each as the METHOD of a Head; [] when no list follows the name.
- *  The list can be a lambda list or only specializers: (defmethod area (circle)) means `T` or `CIRCLE`. */
+/** Returns the methods that FORM may mean, each as in the `method` of a Head; [] when no list follows the
+ *  name. The list can be a lambda list or only specializers, so (defmethod area (circle)) means `T` or
+ *  `CIRCLE`. */
 export function methodsMeant(form: Form): string[] {
   const rest = elementsOf(form).slice(2);
   const list = rest.findIndex((part) => part.kind === 'cons');
@@ -34,7 +36,7 @@ export function methodsMeant(form: Form): string[] {
   return [...new Set([headOf(form)?.method ?? alone, alone])];
 }
 
-/** Returns the name that PART is or begins with: `NAME` or `SETF NAME`. */
+/** Returns PART, or its first element if it is a list, as `NAME` or `SETF NAME`. */
 function nameIn(part: Form | undefined): string {
   const { symbol, setf } = namedBy(part);
   return `${setf ? 'SETF ' : ''}${bareName(symbol)}`;
@@ -46,17 +48,15 @@ function specializerOf(parameter: Form): string {
   return specializer === undefined ? 'T' : methodKey(specializer.text);
 }
 
-/** Returns a key of METHOD, the qualifiers and specializers of a method as SBCL prints them or as a file
- *  has them. The key has the names without packages, and the literals. Methods with different keys are
- *  different methods. */
+/** Returns a key of METHOD, the qualifiers and specializers as SBCL prints them or as a file writes them.
+ *  Equal methods have equal keys. A key has no package names, but all literals. */
 export function methodKey(method: string): string {
   const names: string[] = [];
   for (const token of tokensOf(method)) if (!/^[()']$/.test(token.kind)) names.push(wordOf(token, method));
   return names.filter((name) => name !== 'QUOTE').join(' ');
 }
 
-/** Returns TOKEN's name without its package. A keyword or uninterned symbol keeps its mark; a literal is
- *  returned as its text. */
+/** Returns TOKEN's name without its package. The colons of keywords and uninterned symbols stay. */
 function wordOf(token: Token, text: string): string {
   const written = text.slice(token.start, token.end);
   const name = token.kind === 'atom' ? nameOf(token.kind, written) : '';
@@ -69,8 +69,8 @@ function wordOf(token: Token, text: string): string {
   return mark + bareTokenName(name);
 }
 
-/** Returns TEXT, a literal, in a spelling that equal literals share. The reader ignores the case of a
- *  character's name; SBCL prints the character for a space as `#\ `. */
+/** Returns the spelling that equal literals like TEXT share. The reader ignores the case of a character's
+ *  name, and SBCL prints the space character as `#\ `. */
 function literalWord(text: string): string {
   if (text === '#\\ ') return '#\\SPACE';
   const exact = text.startsWith('"') || (text.startsWith('#\\') && [...text].length === 3);

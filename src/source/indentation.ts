@@ -9,21 +9,20 @@ export interface Element {
   /** The line in which the token ends: a string can span lines. */
   endLine: number;
   column: number;
-  /** Column of the token's parenthesis, which in #( stands after the #. */
+  /** Column of the token's parenthesis, which in #( is after the #. */
   paren: number;
   /** Whether the token is the first in its line. */
   leads: boolean;
 }
 
-/** Columns seen in a list, as a linked list, the latest first. */
+/** Columns in a list, as a linked list with the latest first. */
 type Columns = { readonly column: number; readonly before: Columns } | undefined;
 
-/** An open list; AROUND is the list that contains it. */
+/** An open list. `around` is the list outside of it. */
 interface Open {
   readonly paren: number;
   /** Whether the first element of the list is an atom, as in a call. */
   readonly call: boolean;
-  /** The columns of all elements of the list. */
   readonly columns: Columns;
   /** The columns of the elements that begin a line. */
   readonly leading: Columns;
@@ -31,16 +30,15 @@ interface Open {
   readonly around: Open | undefined;
 }
 
-/** The state after some elements of a text: immutable, so that callers can keep one for each element. */
+/** The state after reading some elements. It is immutable, so callers can keep one for each element. */
 export interface Indented {
   /** Sum of the costs so far: 0 when each line fits. */
   readonly cost: number;
   /** The first line whose indentation contradicts the nesting. */
   readonly contradicted: number | undefined;
   readonly open: Open | undefined;
-  /** Number of open lists. */
   readonly depth: number;
-  /** Whether the last element was a prefix, such as '. It counts as one with the element after it. */
+  /** Whether the last element was a prefix, such as '. A prefix counts as one element with its form. */
   readonly prefixed: boolean;
 }
 
@@ -58,7 +56,7 @@ const CONTRADICTION = 10;
 /** At most this many elements of a list are compared with the column of a line. */
 const COMPARED = 200;
 
-/** Returns the state after PART. BEFORE is the state before it. */
+/** Returns the state after PART, given the state BEFORE it. */
 export function readOn(before: Indented, part: Element): Indented {
   const { open, depth, cost, contradicted } = before;
   if (part.sort === 'close') {
@@ -77,7 +75,7 @@ export function readOn(before: Indented, part: Element): Indented {
   };
 }
 
-/** Returns the total cost when the text ends in this state: each list still open is a contradiction. */
+/** Returns the total cost when the text ends in this state. Each open list adds a contradiction. */
 export function costAtEnd({ cost, depth }: Indented): number {
   return cost + CONTRADICTION * depth;
 }
@@ -107,8 +105,8 @@ function has(columns: Columns, column: number): boolean {
   return false;
 }
 
-/** Returns the cost of a line that begins in COLUMN within LIST, or at top level without LIST: 0 for columns
- *  that editors indent to, 1 for less common ones, 3 for others, CONTRADICTION for impossible ones. */
+/** Returns the cost of a line that begins in COLUMN within LIST, or at top level if LIST is undefined.
+ *  Columns that editors indent to cost 0. */
 function lineCost(list: Open | undefined, column: number): number {
   if (list === undefined) return column === 0 ? 0 : CONTRADICTION;
   const { paren, call, columns, leading, second } = list;

@@ -6,15 +6,15 @@ import type { SourceText } from './text.ts';
 import { isSoughtSymbol, type SoughtName } from './uses.ts';
 import { walkSource } from './walk.ts';
 
-/** What to look for, by bare names: classes that change, and the initargs and slots that they lose. */
+/** The bare names to look for: classes that change, and the initargs and slots that they lose. */
 interface Sought {
   classes: readonly SoughtName[];
   initargs: readonly string[];
   slots: readonly string[];
 }
 
-/** A form that makes an instance of the class NAME with the initargs KEYS, or that names a SLOT. HOW says
- *  why it is uncertain that the form makes such an instance. */
+/** A form that makes an instance of the class `name` with initargs `keys`, or names a `slot`. `how` is the
+ *  reason why the form may not make such an instance, if so. */
 export interface InstanceUse {
   start: number;
   name?: string;
@@ -64,7 +64,7 @@ export function instanceUsesIn(
 }
 
 /** Returns the use if the form with ELEMENTS makes an instance of one of CLASSES, or passes one of INITARGS
- *  to a class that is computed at run time. Returns undefined for other forms. */
+ *  to a class computed at run time. */
 function makingIn(
   elements: readonly Form[],
   classes: readonly SoughtName[],
@@ -84,8 +84,8 @@ function makingIn(
   return { keys, how: 'its class is computed' };
 }
 
-/** Returns the class that the form with ELEMENTS quotes and the initargs after it, if the form seems to pass
- *  them on to make an instance, as in (apply #'make-instance 'name ...); else undefined. */
+/** Returns the use if the form with ELEMENTS seems to pass a quoted class and initargs on, as (apply
+ *  #'make-instance 'name ...) does. */
 function passedIn(
   elements: readonly Form[],
   classes: readonly SoughtName[],
@@ -104,7 +104,7 @@ function passedIn(
   return undefined;
 }
 
-/** Returns the object quoted in FORM, which may be (find-class 'NAME); undefined for anything else. */
+/** Returns the object quoted in FORM; undefined when FORM quotes nothing. FORM may be (find-class 'NAME). */
 function quotedIn(form: Form | undefined): Form | undefined {
   const [operator, quoted] = elementsOf(form);
   if (operatorOf(operator) === 'FIND-CLASS') return quotedIn(quoted);

@@ -1,23 +1,22 @@
-/** Finds the keywords that must be renamed with a symbol: of parameters and initargs, also in calls. */
+/** Finds the keywords that a rename of a symbol must rename too: keyword parameters, initargs, and keywords
+ *  in calls. */
 
 import { bareName, type Form, namedBy } from './form.ts';
 import { atomsIn, formsMentioning } from './mentioning.ts';
 
-/** The bare names of functions, classes and structures that take a keyword with the name of a symbol. When X
- *  is renamed, (defun area (&key x)) puts AREA into FUNCTIONS, so that the :x in (area :x 1) is renamed too.
- *  STRUCTURES take the keyword in #S(...). */
+/** The bare names of functions, classes and structures that take the keyword of a renamed symbol. When X is
+ *  renamed, (defun area (&key x)) adds AREA to `functions`, so that the :x in (area :x 1) is renamed too. */
 export interface Takers {
   functions: Set<string>;
   classes: Set<string>;
   structures: Set<string>;
 }
 
-/** Returns an empty Takers. */
 export function noTakers(): Takers {
   return { functions: new Set(), classes: new Set(), structures: new Set() };
 }
 
-/** Functions that initialize instances. A keyword parameter of a method is an initarg of its class. */
+/** Functions that initialize instances: a keyword parameter of their methods is an initarg of the class. */
 const INITIALIZING = new Set(['INITIALIZE-INSTANCE', 'REINITIALIZE-INSTANCE', 'SHARED-INITIALIZE']);
 
 /** True when PART is a parameter variable whose keyword has the same name, as X in (&key (x 1)). */
@@ -25,7 +24,7 @@ export function namesKeyword(part: Form): boolean {
   return lambdaListOf(part) !== undefined;
 }
 
-/** Returns the lambda list that has PART as a keyword parameter, with or without a default, if any. */
+/** Returns the lambda list in which PART is a keyword parameter, with or without a default, if any. */
 function lambdaListOf(part: Form): Form | undefined {
   if (isParameter(part)) return part.parent;
   const { parent } = part;
@@ -37,7 +36,7 @@ export function isParameter(part: Form): boolean {
   return sectionOf(part) === '&KEY';
 }
 
-/** By lambda list, for each element: the last lambda list keyword before it, such as &KEY, or ''. */
+/** By lambda list: for each element the last lambda list keyword before it, such as &KEY, or ''. */
 const sections = new WeakMap<Form, readonly string[]>();
 
 function sectionOf({ parent, index }: Form): string {
@@ -56,8 +55,8 @@ function sectionsOf({ elements }: Form): string[] {
   });
 }
 
-/** Adds to TAKERS the functions and classes that TEXT defines with SYMBOL as a keyword parameter, or as a
- *  slot with an initarg of that name. NAMED is true for a part that is the symbol. */
+/** Adds to TAKERS the functions and classes that TEXT defines with SYMBOL as keyword parameter or initarg.
+ *  NAMED is true for a form that is the symbol. */
 export function noteTakers(
   text: string,
   symbol: string,
@@ -93,8 +92,8 @@ function noteDefinition(definition: Definition | undefined, takers: Takers): voi
   else takers.functions.add(definition.name);
 }
 
-/** True when one of TAKERS takes the keyword PART. PART can stand in a call, after :INITARG, in the
- *  :DEFAULT-INITARGS of a class, in a declaration or in a lambda list. */
+/** True when the keyword PART belongs to one of TAKERS: in a call, after :INITARG, in :DEFAULT-INITARGS, in a
+ *  declaration, or in a lambda list. */
 export function takesKeyword(part: Form, takers: Takers): boolean {
   const list = part.parent;
   if (list === undefined) return false;
@@ -109,8 +108,8 @@ function isInitarg(part: Form): boolean {
   return part.parent?.elements[part.index - 1]?.bare === 'INITARG' && part.text.startsWith(':');
 }
 
-/** True when the list PARAMETER declares a keyword parameter of one of TAKERS: (:name type) in an FTYPE, or
- *  (:name variable) in ((:name variable) default). */
+/** True when the list PARAMETER declares a keyword parameter of one of TAKERS, as (:name type) in an FTYPE
+ *  does. */
 function isDeclared(parameter: Form, { functions, ...takers }: Takers): boolean {
   const { parent } = parameter;
   if (isParameter(parameter)) {
@@ -127,7 +126,8 @@ function isDeclared(parameter: Form, { functions, ...takers }: Takers): boolean 
 function isInCall(part: Form, list: Form, takers: Takers): boolean {
   const [operator, ...args] = list.elements.slice(0, Math.min(part.index, 3));
   const { functions, classes, structures } = takers;
-  // In #S(AREA :X 1) keywords have odd indices, in (make-instance 'area :x 1) odd distances from the class.
+  // In #S(AREA :X 1) keywords have odd indices. In (make-instance 'area :x 1) they are at odd distances from
+  // the class.
   if (list.marks.at(-1) === '#s') return structures.has(operator?.bare ?? '') && part.index % 2 === 1;
   const quoted = args.filter(({ marks }) => /^#?'$/.test(marks.at(-1) ?? ''));
   const called = [operator?.bare ?? '', ...quoted.map(({ bare }) => bare)];
@@ -136,7 +136,6 @@ function isInCall(part: Form, list: Form, takers: Takers): boolean {
   return called.includes('CALL-NEXT-METHOD') && takesInDefinition(definitionAround(list), takers);
 }
 
-/** True when DEFINITION defines a function in TAKERS, or a method that initializes one of the classes. */
 function takesInDefinition(definition: Definition | undefined, { functions, classes }: Takers): boolean {
   if (definition === undefined) return false;
   const ofClass = classInitialized(definition);
@@ -173,7 +172,6 @@ function definitionAround(inner: Form): Definition | undefined {
   return undefined;
 }
 
-/** Returns FORM as a definition, when its operator begins with DEF. */
 function asDefinition(form: Form): Definition | undefined {
   const [operator, named] = form.elements;
   if (!operator?.bare.startsWith('DEF') || named === undefined) return undefined;

@@ -3,7 +3,8 @@
 import { bareName, elementsOf, type Form, readForm, spineOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 
-/** How many required and optional arguments a lambda list accepts. REST: any number of further ones. */
+/** The numbers of required and optional arguments that a lambda list accepts. With `rest`, it accepts any
+ *  number more. */
 export interface LambdaList {
   required: number;
   optional: number;
@@ -16,8 +17,8 @@ export interface LambdaList {
   inner?: Map<number, LambdaList>;
 }
 
-/** One argument of a call: a keyword, a LIST, or anything else ({}). UNKNOWN means that the text does not
- *  show the argument, which may stand for any number of arguments. */
+/** One argument of a call: a keyword, a list, or anything else ({}). With `unknown`, the text does not show
+ *  the argument, which may be any number of arguments. */
 export type Argument = { keyword?: string; unknown?: boolean; list?: Form };
 
 /** True when FORM is a list without a dot, or empty. */
@@ -30,8 +31,8 @@ function isProper(form: Form): boolean {
 /** Nested lambda lists of a macro are not checked below this depth. */
 const MAX_DEPTH = 100;
 
-/** Returns what the lambda list FORM accepts; undefined when that cannot be determined. Required parameters
- *  may be lists: a name with a specializer in a method, a nested lambda list when MACRO is true. */
+/** Returns the arguments that the lambda list FORM accepts; undefined when that cannot be determined. With
+ *  MACRO, required parameters may be nested lambda lists. */
 export function lambdaListOf(form: Form | undefined, macro = false, depth = 0): LambdaList | undefined {
   if (form === undefined) return undefined;
   const { elements, tail } = spineOf(form);
@@ -79,7 +80,8 @@ function keyOf(form: Form | undefined): string {
   return bareName(keyword ?? variable);
 }
 
-/** Returns what the lambda list TEXT accepts; undefined if TEXT is no list. MACRO: TEXT is of a macro. */
+/** Returns the arguments that the lambda list TEXT accepts; undefined if TEXT is no list. MACRO is true for
+ *  the list of a macro. */
 export function parsedLambdaList(
   text: string,
   features: ReadonlySet<string> = new Set(),
@@ -100,10 +102,10 @@ export function argumentOf(form: Form): Argument {
     : {};
 }
 
-/** Whether a call fits: true, the reason why not, or undefined when that cannot be determined. */
+/** True when a call fits, a string with the reason when not, undefined when that cannot be determined. */
 type FitResult = string | true | undefined;
 
-/** Returns whether ARGS fit LIST, see FitResult. */
+/** Returns whether ARGS fit LIST: true, the reason why not, or undefined when that cannot be determined. */
 export function checkFit(list: LambdaList, args: readonly Argument[]): FitResult {
   if (args.some(({ unknown }) => unknown)) return undefined;
   const positional = list.required + list.optional;
@@ -142,7 +144,8 @@ function counted(count: number): string {
   return `${count} ${count === 1 ? 'argument' : 'arguments'}`;
 }
 
-/** Returns why a METHOD's lambda list is not congruent with LIST of its generic function, or undefined. */
+/** Returns the reason why METHOD, the lambda list of a method, is not congruent with LIST of its generic
+ *  function. Returns undefined when it is. */
 export function disagreement(list: LambdaList, method: LambdaList): string | undefined {
   if (method.required !== list.required)
     return `${method.required} required parameters, the generic function has ${list.required}`;

@@ -1,15 +1,15 @@
 /** Splits Lisp source text into the tokens of SBCL's standard readtable. */
 
-/** A token. KIND is 'atom', 'end', or the macro character, such as '(' or '#+', without the number of a
- *  dispatch macro. '::' is the prefix in `package::(form)`. START and END are UTF-16 indices. */
+/** A token. `kind` is 'atom', 'end', or the macro character, such as '(' or '#+', without the number of a
+ *  dispatch macro. It is '::' for the prefix in `package::(form)`. `start` and `end` are UTF-16 indices. */
 export interface Token {
   kind: string;
   start: number;
   end: number;
 }
 
-/** Separates package and name in a token's name. COMMON-LISP is left out. Keywords begin with one MARK,
- *  uninterned symbols with two. MARK is not ':', so that the symbol |:quote| differs from :quote. */
+/** Separates package and name in a token's name, without COMMON-LISP. Keywords begin with one marker,
+ *  uninterned symbols with two. It is no ':', so that the symbol |:quote| differs from :quote. */
 export const PACKAGE_MARKER = '\0';
 
 /** Returns NAME, the name of a token, without its package. */
@@ -35,7 +35,8 @@ const NOT_ASCII = /[^\0-\x7f]/;
 const RUN_OR_CHARACTER = /[\0-\x7f]+|./gsu;
 const COMMENT_BOUND = /#\||\|#/g;
 
-/** Returns the token of SOURCE at or after FROM, of the kind 'end' if there is none or it is cut off. */
+/** Returns the token of SOURCE at or after FROM. Its kind is 'end' if there is none or the text cuts it
+ *  off. */
 export function nextToken(source: string, from: number): Token {
   const start = skipBlank(source, from);
   const token = source.charAt(start) === '#' ? dispatchToken(source, start) : plainToken(source, start);
@@ -75,10 +76,9 @@ function dispatchToken(source: string, start: number): Token {
     const apart = end === at + 1 || source.charAt(at + 1) === '#';
     return apart ? { kind, start, end: at + 1 } : { kind: 'atom', start, end };
   }
-  // An illegal sub-character is left for the next token: it may be the parenthesis that closes the list.
+  // An illegal sub-character may be the parenthesis that closes the list, so the next token begins with it.
   if (char === '' || /[\s<)]/.test(char)) return { kind: 'atom', start, end: at };
-  // Standard readers reject #". A library that defines it reads a string that begins at the ", so the " is
-  // left for the next token.
+  // A library that defines #" reads a string that begins at the ", so the next token begins with the ".
   return { kind, start, end: char === '"' ? at : at + 1 };
 }
 
@@ -90,15 +90,15 @@ function skipBlank(source: string, from: number): number {
   }
 }
 
-/** Returns the end of the white space from index FROM of SOURCE on. The #! line of a script counts as white
+/** Returns the index after the white space at FROM of SOURCE. The #! line of a script counts as white
  *  space. */
 function endOfBlank(source: string, from: number): number {
   const shebang = from === 0 && source.startsWith('#!');
   return endOfRun(BLANKS, source, shebang ? endOfLine(source, 0) : from);
 }
 
-/** Returns the end of the comment that begins at index AT of SOURCE, before its line break. Returns
- *  undefined when no comment begins there. */
+/** Returns the end of the comment at index AT of SOURCE, before its line break; undefined when no comment
+ *  begins there. */
 function endOfComment(source: string, at: number): number | undefined {
   const char = source.charAt(at);
   if (char === ';') return endOfLine(source, at);
@@ -121,7 +121,7 @@ export function commentsFrom(source: string, from: number): { start: number; end
   }
 }
 
-/** Returns the end of the run that RUN, a sticky pattern, matches from index FROM on. */
+/** Returns the end of the match of RUN, a sticky pattern, at index FROM. */
 function endOfRun(run: RegExp, source: string, from: number): number {
   run.lastIndex = from;
   run.test(source);
@@ -155,9 +155,9 @@ function endOfSymbol(source: string, start: number): number {
   }
 }
 
-/** Returns the name of the token WRITTEN, of KIND. The name of a symbol or number is the one that the
- *  reader interns, with the package as described at MARK. The name of a dispatch macro is its number.
- *  Anything else, such as a string or #x1F, has the name ''. */
+/** Returns the name of the token WRITTEN, of KIND. For a symbol or number it is the name that the reader
+ *  interns, after the package and PACKAGE_MARKER. For a dispatch macro it is the number. Other tokens have
+ *  the name ''. */
 export function nameOf(kind: string, written: string): string {
   if (kind.startsWith('#')) return /^#(\d*)/.exec(written)?.[1] ?? '';
   if (kind !== 'atom' || written.startsWith('"')) return '';
@@ -185,14 +185,15 @@ function symbolName(written: string): string {
   return name.replace(PACKAGE, (_, home: string) => PREFIXES.get(home) ?? home + PACKAGE_MARKER);
 }
 
-/** Returns NAME as SBCL's reader interns it when no character is escaped: normalized (NFKC) and in upper
- *  case. ASCII names are not normalized: that is slow and would change nothing. */
+/** Returns NAME as SBCL's reader interns it: normalized (NFKC) and in upper case. Skips the slow
+ *  normalization for ASCII names, which it would not change. */
 export function upperCase(name: string): string {
   if (!NOT_ASCII.test(name)) return name.toUpperCase();
   const normal = name.normalize('NFKC');
   const whole = normal.toUpperCase();
   // Comparing the whole name is faster than comparing its characters. The results differ only for a sigma,
-  // whose lower case depends on the characters around it.
+  // Comparing whole names is faster than comparing characters. The results differ only for a sigma, whose
+  // lower case depends on its neighbours.
   const same = whole.length === normal.length && whole.toLowerCase() === normal.toLowerCase();
   if (same && !whole.includes('\u03a3')) return whole;
   return normal.replace(RUN_OR_CHARACTER, (part) => {
@@ -202,7 +203,7 @@ export function upperCase(name: string): string {
   });
 }
 
-/** Returns a symbol's NAME in lower case; unchanged when the reader would read that as another name. */
+/** SBCL keeps a character whose upper case has several characters, or has another lower case. */
 export function lowerCase(name: string): string {
   const lower = name.toLowerCase();
   return upperCase(lower) === name ? lower : name;

@@ -1,4 +1,4 @@
-/** Finds, by a quick search, the texts and forms that may contain a name, so that others are not parsed. */
+/** Finds quickly the texts and forms that may contain a name, so that the others need no parsing. */
 
 import { type Form, FormReader, formsWithin } from './form.ts';
 import { upperCase } from './lexer.ts';
@@ -6,14 +6,14 @@ import { treeOf } from './tree.ts';
 
 const ESCAPE = /[\\|]/;
 
-/** True when TEXT may contain one of SYMBOLS, which are names as the reader interns them. Misses a symbol
- *  that TEXT writes only with needless escapes, such as a\REA. */
+/** True when TEXT may contain one of SYMBOLS, names as the reader interns them. Misses a symbol that TEXT
+ *  writes only with needless escapes, such as a\REA. */
 export function mayContainPlainly(text: string, symbols: readonly string[]): boolean {
   const upper = upperCase(text);
   return symbols.some((symbol) => ESCAPE.test(symbol) || upper.includes(upperCase(symbol)));
 }
 
-/** True when TEXT may contain one of SYMBOLS, whatever escapes it is written with. */
+/** True when TEXT may contain one of SYMBOLS, with or without escapes. */
 export function mayContain(text: string, symbols: readonly string[]): boolean {
   return ESCAPE.test(text) || mayContainPlainly(text, symbols);
 }
@@ -23,7 +23,7 @@ export function* formsMentioning(text: string, symbols: readonly string[]): Gene
   for (const form of new FormReader(treeOf(text)).forms()) if (mayContain(form.text, symbols)) yield form;
 }
 
-/** Yields the atoms of FORM, such as symbols and strings. Leaves out feature expressions. */
+/** Yields the atoms of FORM, such as symbols and strings, without feature expressions. */
 export function* atomsIn(form: Form): Generator<Form, void> {
   for (const part of formsWithin(form)) if (part.mark === 'atom') yield part;
 }

@@ -1,4 +1,4 @@
-/** Finds where a source text names a package, or writes symbols with its name. */
+/** Finds where a source text names a package: alone, or as the prefix of a symbol. */
 
 import { bareName, type Features, type Form, formsWithin } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
@@ -6,15 +6,13 @@ import { mayContain } from './mentioning.ts';
 import type { SourceText } from './text.ts';
 import { TopLevelForms } from './top-level.ts';
 
-/** As what a text names a package:
- *  definition: in the definition of another package, which uses it or imports from it;
- *  current: in IN-PACKAGE, so that the forms after it are read in the package;
- *  prefix: before a symbol;
- *  name: anywhere else, as in (find-package :name). */
+/** Where a text names a package. definition: in the definition of another package, which uses it or imports
+ *  from it. current: in IN-PACKAGE. prefix: before a symbol. name: anywhere else, as in (find-package
+ *  :name). */
 export type PackageRole = 'definition' | 'current' | 'prefix' | 'name';
 
-/** Returns where SOURCE, read under FEATURES, names the package that has the NAMES. Leaves out its own
- *  definition. */
+/** Returns the places in SOURCE, read under FEATURES, that name the package with these NAMES, except in its
+ *  own definition. */
 export function packageNamedIn(
   source: SourceText,
   features: Features,
@@ -43,7 +41,7 @@ function roleOf(part: Form, top: Form, names: ReadonlySet<string>): PackageRole 
   return part.isString || mark === 0 ? 'name' : undefined;
 }
 
-/** True when PART, in the option OPERATOR of a package definition, is the name of another package. */
+/** True when a form, in the option OPERATOR of a package definition, is the name of another package. */
 function isInOption({ index }: Form, operator: string): boolean {
   if (operator.endsWith('IMPORT-FROM')) return index === 1;
   return index > 0 && !['EXPORT', 'INTERN', 'SHADOW', 'NICKNAMES', 'DOCUMENTATION'].includes(operator);

@@ -1,10 +1,11 @@
-/** Determines which package a name in a text means, and whether that package has a symbol to rename. */
+/** Finds the package that a name in a text means, and whether that package has a symbol to rename. */
 
 import { type Form, FormReader, formsWithin } from './form.ts';
 import { topLevelFormsIn } from './top-level.ts';
 import { treeOf } from './tree.ts';
 
-/** A symbol to rename from FROM to TO, and the proper names of packages that contain and export it. */
+/** A symbol to rename from `from` to `to`, and the proper names of the packages that contain and export
+ *  it. */
 export interface Renaming {
   from: string;
   to: string;
@@ -12,17 +13,17 @@ export interface Renaming {
   exporters: ReadonlySet<string>;
 }
 
-/** A package as a text defines it. */
+/** A package as defined in a text. */
 interface Planned {
   uses: string[];
-  /** Packages that the package imports from, each with the names of the imported symbols. */
+  /** Packages to import from, each with the names of the imported symbols. */
   imports: [from: string, names: Set<string>][];
   shadows: Set<string>;
 }
 
-/** Options of a package definition whose names are symbols of that package. */
+/** Options of a package definition that name symbols of the defined package. */
 const OWN_OPTIONS = new Set(['EXPORT', 'INTERN', 'SHADOW', 'UNEXPORT', 'UNINTERN']);
-/** Options whose first name is another package and whose further names are symbols of that package. */
+/** Options whose first name is another package. Their further names are symbols of that package. */
 const IMPORT_OPTIONS = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
 
 export class Packages {
@@ -30,25 +31,26 @@ export class Packages {
   readonly #local = new Map<string, string>();
   readonly #planned = new Map<string, Planned>();
 
-  /** NAMES pairs names and nicknames of packages with proper names. LOCAL has triples: a package, a local
-   *  nickname in it, and the package that the nickname means. */
+  /** NAMES has pairs: a name or nickname of a package, and its proper name. LOCAL has triples: a package, a
+   *  local nickname in it, and the package with that nickname. */
   constructor(names: readonly [string, string][], local: readonly [string, string, string][]) {
     this.#names = new Map(names);
     for (const [within, nickname, actual] of local) this.#local.set(`${within}\0${nickname}`, actual);
   }
 
-  /** Returns the proper name of the package that NAME means in the package WITHIN, or NAME if unknown. */
+  /** Returns the proper name of the package that is called NAME in the package WITHIN; NAME if there is
+   *  none. */
   proper(name: string, within?: string): string {
     const home = within === undefined ? undefined : (this.#names.get(within) ?? within);
     return this.#local.get(`${home}\0${name}`) ?? this.#names.get(name) ?? name;
   }
 
-  /** True when NAME is the name or nickname of a package in the image, or of one that a text defines. */
+  /** True when NAME is a name or nickname of a package in the image or in a noted text. */
   knows(name: string): boolean {
     return this.#names.has(name) || this.#planned.has(name);
   }
 
-  /** Records the packages that TEXT defines and that the image does not have. */
+  /** Records the packages that TEXT defines and that the image lacks. */
   note(text: string): void {
     for (const { name, form } of packagesDefined(text)) {
       if (this.#names.has(name)) continue;
@@ -58,8 +60,8 @@ export class Packages {
     }
   }
 
-  /** Returns whether the package that NAME means in the package WITHIN has the symbol of RENAMING; undefined
-   *  if the package is unknown. */
+  /** Returns whether the package NAME has the symbol of RENAMING; undefined if unknown. NAME and WITHIN are
+   *  as for `proper`. */
   has(renaming: Renaming, name: string, within?: string): boolean | undefined {
     const proper = this.proper(name, within);
     if (renaming.packages.has(proper)) return true;
@@ -91,20 +93,20 @@ export class Packages {
   }
 }
 
-/** Returns the list that contains PART. A list after a dot belongs to the list with the dot. */
+/** Returns the list around a form. A list after a dot is part of the list with the dot. */
 function listAround({ parent }: Form): Form | undefined {
   let list = parent;
   while (list !== undefined && isRest(list)) list = list.parent;
   return list;
 }
 
-/** True when LIST stands after a dot and is not computed by `#.`. */
+/** True when LIST follows a dot and is not computed by `#.`. */
 function isRest(list: Form): boolean {
   if (!list.isList || list.marks.includes('#.')) return false;
   return list.parent?.elements[list.index - 1]?.mark === '.';
 }
 
-/** By list: whether the list is a package definition or inside one. */
+/** By list: true for a package definition and the lists inside one. */
 const definitions = new WeakMap<Form, boolean>();
 
 function isInDefinition({ parent }: Form): boolean {
@@ -133,7 +135,8 @@ function* packagesDefined(text: string): Generator<{ name: string; form: Form },
     }
 }
 
-/** Returns the packages that TEXT defines with one of HOMES in their options, for example as used package. */
+/** Returns the packages that TEXT defines with one of HOMES in their options, for example as a used
+ *  package. */
 export function packagesUsing(text: string, homes: readonly string[]): string[] {
   const named = (option: Form) =>
     [...formsWithin(option)].some(({ designated = '' }) => homes.includes(designated));

@@ -1,25 +1,24 @@
-// Names the part of a definition that contains an offset, if this part runs outside of functions, as an
-// initform does.
+// Finds the part of a definition at an offset that runs outside of functions, such as an initform.
 
 import { readForm } from './form.ts';
 import type { TopLevelHead } from './top-level.ts';
 
-/** A list around the offset. OPERATOR is its first symbol, LAST its last symbol before the offset, and
- *  BEHIND the last symbol before this list in the list around it. */
+/** A list around the offset: its first symbol, the last symbol before the offset, and the symbol before the
+ *  list. */
 interface Around {
   operator: string;
   last: string;
   behind: string;
 }
 
-/** For each slot option: the name of the part that is the option's value. */
+/** By slot option: the name for the part that is the option's value. */
 const SLOT_PARTS: ReadonlyMap<string, string> = new Map([
   ['INITFORM', 'slot initform'],
   ['TYPE', 'slot type'],
 ]);
 
-/** For the operator of a definition: a function that returns the name of the part. It takes the lists that
- *  contain the offset, the outermost first, and the last symbol before the offset. */
+/** By operator of a definition: a function that returns the name of the part. Its arguments are the lists
+ *  around the offset, the outermost first, and the last symbol before the offset. */
 const PARTS: ReadonlyMap<string, (lists: readonly Around[], behind: string) => string | undefined> = new Map([
   ...['DEFMETHOD', 'DEFGENERIC'].map((operator) => [operator, partOfMethod] as const),
   ...['DEFCLASS', 'DEFINE-CONDITION'].map((operator) => [operator, partOfClass] as const),
@@ -30,7 +29,7 @@ export function hasParts(operator: string): boolean {
   return PARTS.has(operator);
 }
 
-/** Returns the name of the part of FORM, in SOURCE, around index AT; undefined when it has none. */
+/** Returns the name of the part around offset AT of FORM in SOURCE; undefined when there is none. */
 export function partAt(source: string, form: TopLevelHead, at: number): string | undefined {
   const lists: Around[] = [];
   let list = readForm(source, form.start);

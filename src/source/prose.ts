@@ -2,7 +2,8 @@
 
 import { lowerCase, upperCase } from './lexer.ts';
 
-/** Matches a character of a symbol's name, but no period: after a word it usually ends a sentence. */
+/** Matches a character of a symbol's name. A period is left out, because after a word it usually ends a
+ *  sentence. */
 const BESIDE = String.raw`[\p{L}\p{N}*+\-%$&!?<>=/_~^@\\|]`;
 
 /** A mention in prose, by UTF-16 indices. */
@@ -11,14 +12,14 @@ interface Spoken {
   end: number;
 }
 
-/** Returns the mentions of the symbol NAME from START to END of TEXT. A name made of letters counts only in
- *  upper case or when marked as code by a package prefix, a quote or a parenthesis. */
+/** Returns the mentions of the symbol NAME from START to END of TEXT. A name of letters counts only in upper
+ *  case, or after a package prefix, a quote or a parenthesis. */
 export function spokenOf(text: string, name: string, start = 0, end = text.length): Spoken[] {
   if (end - start < name.length) return [];
   const pattern = patternOf(name);
   const plainWord = /^\p{L}+$/u.test(name);
   const found: Spoken[] = [];
-  // The pattern looks at two characters after a match, perhaps after END. Searching all of TEXT is slow.
+  // The pattern looks at two characters after a match, also after END. Searching all of TEXT would be slow.
   const area = text.slice(0, end + 2);
   pattern.lastIndex = start;
   for (let match = pattern.exec(area); match !== null; match = pattern.exec(area)) {
@@ -32,7 +33,7 @@ export function spokenOf(text: string, name: string, start = 0, end = text.lengt
   return found;
 }
 
-/** The last pattern, kept because compiling it takes longer than searching a short comment. */
+/** The last pattern, because compiling it takes longer than searching a short comment. */
 let last: [name: string, pattern: RegExp] | undefined;
 
 function patternOf(name: string): RegExp {
@@ -42,7 +43,7 @@ function patternOf(name: string): RegExp {
   return last[1];
 }
 
-/** Returns NAME in the case of WORD, which it replaces in prose. */
+/** Returns NAME in the case of WORD, the word in prose that it replaces. */
 export function spokenAs(name: string, word: string): string {
   return word === upperCase(word) ? name : lowerCase(name);
 }

@@ -3,7 +3,8 @@
 import { bareTokenName, PACKAGE_MARKER } from './lexer.ts';
 import { inBars, spelled } from './symbol-text.ts';
 
-/** A name in parts: its package HOME ('' for none), and SYMBOL. SETF is true for a setf function. */
+/** The parts of a name: its package `home` ('' for none), and its `symbol`. `setf` is true for a setf
+ *  function. */
 interface QualifiedName {
   home: string;
   symbol: string;
@@ -23,7 +24,7 @@ export function unqualifiedName(name: string): string {
   return setf ? `(SETF ${symbol})` : symbol;
 }
 
-/** Returns NAME as the head of a form that defines it: `NAME` or `SETF NAME`. */
+/** Returns NAME as the form that defines it writes it: `NAME` or `SETF NAME`. */
 export function headNameOf(name: string): string {
   const { symbol, setf } = partsOfName(name);
   return setf ? `SETF ${symbol}` : symbol;
@@ -35,24 +36,26 @@ export function setfName(name: string): string {
   return `${home}::(SETF ${symbol})`;
 }
 
-/** Returns the name of SYMBOL's definition of the kind NATURE, as the image prints it. */
+/** Returns the name of SYMBOL's definition of kind NATURE, as the image prints it. */
 export function definedName(symbol: string, nature: string): string {
   return nature === 'SETF FUNCTION' ? setfName(symbol) : symbol;
 }
 
-/** Returns the qualified NAME as it can be written in code, in vertical bars where needed. */
+/** Returns the qualified NAME as code can write it, in vertical bars where needed. */
 export function codeName(name: string): string {
   const { home, symbol, setf } = partsOfName(name);
   const written = [home, symbol].map((part) => spelled(part, 'A')).join('::');
   return setf ? `(setf ${written})` : written;
 }
 
-/** Returns the name without its package, in vertical bars so that the reader interns exactly that symbol. */
+/** Returns the name without its package, in vertical bars where the reader would otherwise intern another
+ *  symbol. */
 export function readableName({ symbol, setf }: Pick<QualifiedName, 'symbol' | 'setf'>): string {
   return setf ? `(setf ${inBars(symbol)})` : inBars(symbol);
 }
 
-/** Returns the token name NAME (see MARK) as `PACKAGE::NAME`; HOME is the package of an unqualified name. */
+/** Returns the token name NAME (see PACKAGE_MARKER) as `PACKAGE::NAME`. HOME is the package for an
+ *  unqualified name. */
 export function qualified(name: string, home: string): string {
   const setf = /^\(SETF (.*)\)$/s.exec(name)?.[1];
   const symbol = setf ?? name;

@@ -14,13 +14,12 @@ import { treeOf } from './tree.ts';
 export interface Task {
   renamings: readonly Renaming[];
   packages: Packages;
-  /** Returns the current package at an index of the text. */
   packageAt: (index: number) => string;
   /** By symbol name: the functions, classes and structures that take the keyword of that name. */
   takers: ReadonlyMap<string, Takers>;
-  /** Whether to rename the keyword of a keyword parameter together with the parameter. */
+  /** Whether to rename the keyword of a parameter together with the parameter. */
   keywords: boolean;
-  /** Whether to rename in comments and in the text of strings. */
+  /** Whether to rename in comments and strings. */
   prose: boolean;
 }
 
@@ -28,14 +27,13 @@ export interface RenameEdit {
   start: number;
   end: number;
   text: string;
-  /** The old name of the symbol that is renamed. */
   from: string;
-  /** What the edit replaces: the symbol itself; a string, keyword or other symbol that only gives its name;
-   *  the keyword of a parameter or slot; or a mention in a comment or string. */
+  /** What the edit replaces: the symbol itself; a string, keyword or other symbol with its name ('name'); the
+   *  keyword of a parameter or slot; or a mention in a comment or string ('prose'). */
   how: 'symbol' | 'name' | 'keyword' | 'prose';
 }
 
-/** A place that keeps the old name, and why. 'package definition' means a list within an option of a
+/** A place that keeps the old name, and the reason. 'package definition': in a list within an option of a
  *  package definition, where the meaning of the name is unknown. */
 interface KeptName {
   start: number;
@@ -45,7 +43,7 @@ interface KeptName {
 export interface Scan {
   edits: RenameEdit[];
   kept: KeptName[];
-  /** Offset of an unclosed form or string: the text from there on was not read. */
+  /** Offset of an unclosed form or string. The text from there on was not read. */
   cut?: number;
 }
 
@@ -54,13 +52,13 @@ export function scanFor(text: string, task: Task): Scan {
   return new Scanner(text, task).scan();
 }
 
-/** What the text of a top-level form may contain, decided once per form, since per part it is slow. */
+/** Properties of a top-level form, determined once because a test for each part is slow. */
 interface May {
   definePackage: boolean;
   takeKeys: boolean;
 }
 
-/** A place in code: the current package there, and what the top-level form around it may contain. */
+/** The current package at a place in code, and the properties of the top-level form around it. */
 interface Context {
   current: string;
   may: May;
@@ -95,7 +93,6 @@ class Scanner {
     return { edits, kept: this.#kept, ...(tree.cut !== undefined && { cut: tree.cut }) };
   }
 
-  /** Handles PART, a symbol or string with the old name of RENAMING. */
   #name(part: Form, renaming: Renaming, context: Context): void {
     const { packages } = this.#task;
     const inPackageDefinition = context.may.definePackage ? packages.inDefinition(part, renaming) : undefined;
@@ -109,13 +106,14 @@ class Scanner {
     else this.#keep(part, part.isString ? 'string' : 'keyword');
   }
 
-  /** True when the keyword PART is given to a function, class or structure that takes it. */
+  /** True when the keyword PART is an argument to a function, class or structure that takes it. */
   #isTaken(part: Form, { from }: Renaming): boolean {
     const takers = this.#task.takers.get(from);
     return takers !== undefined && takesKeyword(part, takers);
   }
 
-  /** Handles PART, a symbol with the old name of RENAMING. PREFIX is its package as written, if any. */
+  /** Handles PART, a symbol with the old name. PREFIX is the package that the text writes before it, if
+   *  any. */
   #symbol(part: Form, renaming: Renaming, prefix: string | undefined, { current, may }: Context): void {
     const isRenamed = this.#task.packages.has(renaming, prefix ?? current, current);
     if (isRenamed === undefined) this.#keep(part, 'unknown package');
@@ -132,7 +130,7 @@ class Scanner {
   }
 
   /** Handles the string PART. It can be a symbol with package prefix, contain a FORMAT directive ~/NAME/, or
-   *  mention a symbol in its text. */
+   *  mention a symbol in prose. */
   #string(part: Form, current: string): void {
     const inside = part.text.slice(1, -1);
     for (const renaming of this.#task.renamings) {
@@ -155,15 +153,15 @@ class Scanner {
     this.#prose(part.start + 1, part.end - 1, 'string');
   }
 
-  /** Handles the mentions of the symbols from START to END of the text: in a comment, or in the contents of a
-   *  string. Leaves out mentions that an edit covers. */
+  /** Handles the mentions of the symbols from START to END of the text, in a comment or a string. Skips
+   *  mentions within an edit. */
   #prose(start: number, end: number, kind: 'comment' | 'string'): void {
     for (const renaming of this.#task.renamings) {
       const outside = this.#edits.findLastIndex((edit) => edit.end <= start || edit.start >= end);
       const there = this.#edits.slice(outside + 1).sort((one, other) => one.start - other.start);
       let next = 0;
       for (const spoken of spokenOf(this.#text, renaming.from, start, end)) {
-        // A string that is just the name is a designator, not prose.
+        // A string with only the name is a designator, not prose.
         if (kind === 'string' && spoken.start === start && spoken.end === end) continue;
         while ((there[next]?.end ?? Number.POSITIVE_INFINITY) <= spoken.start) next++;
         if ((there[next]?.start ?? Number.POSITIVE_INFINITY) < spoken.end) continue;
@@ -176,8 +174,8 @@ class Scanner {
   }
 }
 
-/** Returns the edit that renames PART, a symbol. If PART is a keyword
- *  parameter and KEEPS_KEYWORD is true, callers still give the old keyword. */
+/** Returns the edit that renames the symbol PART. With KEEPS_KEYWORD, a keyword parameter keeps its keyword
+ *  for callers. */
 function symbolEdit(part: Form, renaming: Renaming, keepsKeyword: boolean): RenameEdit {
   const { start, end, text: token } = part;
   const edit: RenameEdit = {
@@ -187,23 +185,22 @@ function symbolEdit(part: Form, renaming: Renaming, keepsKeyword: boolean): Rena
     from: renaming.from,
     how: 'symbol',
   };
-  // In (&key old), OLD names keyword and variable. To keep the keyword for callers, write ((:old new)).
+  // In (&key old), OLD is keyword and variable. ((:old new)) keeps the keyword for callers.
   if (!keepsKeyword || !namesKeyword(part)) return edit;
   const named = `(:${spelled(renaming.from, token)} ${edit.text})`;
   return { ...edit, text: part.parent?.first === part && isParameter(part.parent) ? named : `(${named})` };
 }
 
-/** Returns TOKEN, a symbol or string, with its name replaced, and its package prefix and case kept. */
+/** Returns TOKEN, a symbol or string, with the new name. Package prefix and case stay. */
 function renamed(token: string, { to }: Renaming): string {
   if (token.startsWith('"')) return `"${to.replace(/["\\]/g, '\\$&')}"`;
   const { base } = writtenSymbol(token);
   return token.slice(0, base) + spelled(to, token.slice(base));
 }
 
-/** True when PART, a keyword or a string, names the symbol of RENAMING, as in (intern "NAME" :package). Then
- *  PART is one of the first two arguments of a call, and the other one names a package that has the symbol.
- *  Both may be wrapped in calls, as in (intern (string :name) (find-package :package)). False in definitions
- *  and their options, and when a package has the same name. */
+/** True when PART, a keyword or string, names the symbol in a call such as (intern "NAME" :package). It must
+ *  be one of the first two arguments, and the other one must name a package that has the symbol. False in
+ *  definitions and their options, and when a package has the same name. */
 function namedBeside(part: Form, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
   const means = (other: Form) => {
@@ -216,8 +213,8 @@ function namedBeside(part: Form, renaming: Renaming, packages: Packages): boolea
   return outer !== undefined && (means(outer) || (isCall(outer) && outer.elements.some(means)));
 }
 
-/** Returns the second argument of the call around PART if PART is the first, and the first if PART is the
- *  second. Returns undefined otherwise, and when the list is a definition or no call. */
+/** Returns the other of the first two arguments of the call around PART. Returns undefined when PART is
+ *  another argument, and when the list is a definition or no call. */
 function otherArgument(part: Form): Form | undefined {
   const { parent } = part;
   if (parent === undefined || !isCall(parent) || parent.first?.bare.startsWith('DEF')) return undefined;
@@ -225,17 +222,15 @@ function otherArgument(part: Form): Form | undefined {
   return part === first ? second : part === second ? first : undefined;
 }
 
-/** True when LIST looks like a call: it begins with a symbol that is neither a keyword nor uninterned. */
+/** True when a list looks like a call: its first element is a symbol, neither keyword nor uninterned. */
 function isCall({ first }: Form): boolean {
   return first !== undefined && first.bare !== '' && !isPlainName(first);
 }
 
-/** True when PART is a string, a keyword or an uninterned symbol. */
 function isPlainName(part: Form): boolean {
   return part.isString || (part.bare !== '' && /^#?:/.test(part.text));
 }
 
-/** Common Lisp operators that take a FORMAT control string. */
 const FORMATTING = new Set(
   (
     'BREAK CERROR ERROR FORMAT FORMATTER INVALID-METHOD-ERROR METHOD-COMBINATION-ERROR SIGNAL WARN Y-OR-N-P ' +
@@ -254,7 +249,7 @@ const LOOP_WORDS = new Set(
   ).split(' '),
 );
 
-/** Words of LOOP that are always followed by a variable, a type or a form, never by another word. */
+/** Words of LOOP that a variable, a type or a form always follows, never another word. */
 const BEFORE_FORMS = new Set(
   (
     'ABOVE ACROSS ALWAYS APPEND APPENDING AS BELOW BY COLLECT COLLECTING COUNT COUNTING DOWNFROM DOWNTO FOR FROM IF IN INTO ' +
@@ -263,7 +258,7 @@ const BEFORE_FORMS = new Set(
   ).split(' '),
 );
 
-/** What a later AND joins, by word of LOOP: variables, as in (for x in a and y in b), or clauses. */
+/** By word of LOOP: what a later AND adds, either variables, as in (for x in a and y in b), or clauses. */
 const JOINED = new Map(
   ['FOR', 'AS', 'WITH', 'IF', 'WHEN', 'UNLESS'].map((word, index) => [
     word,
@@ -273,7 +268,7 @@ const JOINED = new Map(
 
 const loopWords = new WeakMap<Form, ReadonlySet<Form>>();
 
-/** True when PART is a word of LOOP, such as FOR, not a form or variable that has the same name. */
+/** True when PART is a word of LOOP, such as FOR, not a form or variable of that name. */
 function isLoopWord(part: Form): boolean {
   const { parent, bare } = part;
   if (!LOOP_WORDS.has(bare) || parent?.first?.bare !== 'LOOP') return false;
@@ -282,7 +277,7 @@ function isLoopWord(part: Form): boolean {
   return words.has(part);
 }
 
-/** Returns the elements that are words of LOOP, not forms or variables that have the name of a word. */
+/** Returns the words of LOOP among the elements. A form or variable named like a word is left out. */
 function wordsOfLoop({ elements }: Form): ReadonlySet<Form> {
   const words = new Set<Form>();
   let joined: string | undefined;
@@ -291,7 +286,7 @@ function wordsOfLoop({ elements }: Form): ReadonlySet<Form> {
     if (before === undefined || !LOOP_WORDS.has(part.bare)) continue;
     const behindAnd = joined === 'variables' && before.bare === 'AND';
     const isForm = before.bare === '=' || (words.has(before) && (behindAnd || BEFORE_FORMS.has(before.bare)));
-    // IT is always a word: it means the value of the last test.
+    // IT is always a word: it is the value of the last test.
     if (isForm && part.bare !== 'IT') continue;
     words.add(part);
     joined = JOINED.get(part.bare) ?? joined;
@@ -299,8 +294,8 @@ function wordsOfLoop({ elements }: Form): ReadonlySet<Form> {
   return words;
 }
 
-/** Adds to TASK's takers the definitions in TEXT that have the symbol of RENAMING as a keyword parameter, or
- *  as a slot with an initarg of that name. Calls of these definitions take a keyword of that name. */
+/** Adds to TASK's takers the definitions in TEXT that have the symbol of RENAMING as a keyword parameter or
+ *  as an initarg. */
 export function noteKeywords(text: string, renaming: Renaming, task: Task): void {
   const takers = task.takers.get(renaming.from);
   if (takers === undefined) return;

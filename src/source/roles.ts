@@ -1,5 +1,5 @@
-// Finds the places where a source text names a symbol that is not a function there, and the role of the
-// symbol at each place, such as class or type.
+// Finds where a source text names a symbol that is no function there, and the role of the symbol at each
+// place, such as class or type.
 
 import { bareName, type Features, type Form, formsWithin, operatorOf } from './form.ts';
 import { MAKERS } from './instances.ts';
@@ -10,16 +10,12 @@ import { TopLevelForms } from './top-level.ts';
 import { namesSymbol, type SoughtName } from './uses.ts';
 import { walkSource } from './walk.ts';
 
-/** The role of a symbol at a place of a text:
- *  superclass: in the superclasses or :INCLUDE of a definition, or as its metaclass;
- *  specializer: as a class in the lambda list of a method;
- *  instance: the class argument of a call such as MAKE-INSTANCE, ERROR or FIND-CLASS;
- *  handler: in a clause of HANDLER-CASE or HANDLER-BIND;
- *  type: as a type, in a declaration or a test;
- *  combination: as the method combination of a generic function, or as the qualifier of a method;
- *  export: in a package definition, or as an argument of EXPORT, IMPORT or the like;
- *  data: in quoted data, or as the key of a CASE;
- *  code: anywhere else in code. */
+/** The role of a symbol at a place of a text. superclass: in the superclasses or :INCLUDE of a definition, or
+ *  as its metaclass. specializer: as a class in the lambda list of a method. instance: the class argument of
+ *  a call such as MAKE-INSTANCE or FIND-CLASS. handler: in a clause of HANDLER-CASE or HANDLER-BIND. type: as
+ *  a type, in a declaration or a test. combination: as a method combination, or as the qualifier of a method.
+ *  export: in a package definition, or as an argument of EXPORT, IMPORT or the like. data: in quoted data, or
+ *  as the key of a CASE. code: anywhere else in code. */
 export type Role =
   | 'superclass'
   | 'specializer'
@@ -31,28 +27,27 @@ export type Role =
   | 'data'
   | 'code';
 
-/** A place in a text that names the symbol. TOP is the start of its top-level form. */
+/** A place in a text with the symbol. `top` is the start of its top-level form. */
 interface NamedAs {
   start: number;
   top: number;
   role: Role;
 }
 
-/** A list that contains a symbol, directly or through other lists: its operator, and the index of the
- *  element in which the symbol is. The steps of a symbol are all these lists, the innermost first. */
+/** A list around a symbol: its operator, and the index of the element that is or contains the symbol. */
 interface Step {
   list: Form;
   operator: string;
   index: number;
 }
 
-/** A mention of a symbol has a Role, or it is the name that a form defines, the operator of a call, or a
- *  lexical variable where it is bound or declared. */
+/** A Role, or another kind of mention: the name that a form defines, the operator of a call, or a lexical
+ *  variable where it is bound or declared. */
 type Place = Role | 'definition' | 'call' | 'variable';
 
-/** Returns where SOURCE, read under FEATURES, names the symbol SOUGHT; its `current` is the package at the
- *  start of SOURCE. Leaves out definitions of the symbol, calls of a function of that name, and lexical
- *  variables of that name. */
+/** Returns the places in SOURCE, read under FEATURES, that name the symbol SOUGHT. The `current` of SOUGHT is
+ *  the package at the start of SOURCE. Leaves out its definitions, calls of a function of that name, and
+ *  lexical variables of that name. */
 export function namedIn(source: SourceText, features: Features, sought: SoughtName): NamedAs[] {
   if (!mayContain(source.text, [sought.name])) return [];
   return [...new TopLevelForms(source, features).mentioning([sought.name])].flatMap(({ form, current }) =>
@@ -75,7 +70,8 @@ function namedInForm(top: Form, sought: SoughtName): NamedAs[] {
   });
 }
 
-/** Returns where SOURCE, read under FEATURES, makes an instance of a class that is computed at run time. */
+/** Returns the places in SOURCE, read under FEATURES, that make an instance of a class computed at run
+ *  time. */
 export function computedIn(
   source: SourceText,
   features: Features,
@@ -91,14 +87,14 @@ export function computedIn(
   return found;
 }
 
-/** Clauses of a DEFPACKAGE whose elements are names of symbols of the package that it defines. */
+/** Clauses of a DEFPACKAGE whose elements name symbols of the defined package. */
 const OWN_CLAUSES: ReadonlySet<string> = new Set(['EXPORT', 'INTERN', 'SHADOW']);
-/** Clauses of a DEFPACKAGE whose first element is another package, and whose other elements are names of
- *  symbols of that package. */
+/** Clauses of a DEFPACKAGE whose first element is another package. The other elements name symbols of that
+ *  package. */
 const FROM_CLAUSES: ReadonlySet<string> = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
 
-/** True when PART, in a clause of a DEFPACKAGE, is a string or symbol such as #:NAME that stands for the
- *  sought symbol. */
+/** True when PART, in a clause of a DEFPACKAGE, is a string or symbol such as #:NAME for the sought
+ *  symbol. */
 function isDesignator(part: Form, { name, packages }: SoughtName): boolean {
   if (part.designated !== name) return false;
   const [clause, definition] = stepsFrom(part);
@@ -113,11 +109,10 @@ function isDesignator(part: Form, { name, packages }: SoughtName): boolean {
   return home !== undefined && (packages === undefined || packages.has(home.designated ?? ''));
 }
 
-/** Maximum number of steps to look at. */
+/** Maximum number of lists around a symbol to examine. */
 const STEPS = 50;
 
-/** Returns the lists that contain PART, the innermost first. A quoted form counts as the list (QUOTE
- *  FORM). */
+/** Returns the lists around PART, the innermost first. A quoted form counts as the list (QUOTE FORM). */
 function stepsFrom(part: Form): Step[] {
   const steps: Step[] = [];
   for (
@@ -150,12 +145,11 @@ const CLASS_ARGUMENTS: ReadonlyMap<string, number> = new Map([
   ...['FIND-CLASS', 'ALLOCATE-INSTANCE'].map((operator) => [operator, 1] as const),
 ]);
 
-/** Functions that take a quoted type. */
 const TYPE_FUNCTIONS: ReadonlySet<string> = new Set(
   'TYPEP SUBTYPEP COERCE CONCATENATE MAP MERGE MAKE-SEQUENCE UPGRADED-ARRAY-ELEMENT-TYPE DEFTYPE'.split(' '),
 );
 
-/** Operators of compound type specifiers, in which further types stand. */
+/** Operators of compound type specifiers whose arguments can be types. */
 const COMPOUNDS: ReadonlySet<string> = new Set(
   'OR AND NOT CONS VECTOR ARRAY SIMPLE-ARRAY FUNCTION VALUES &OPTIONAL &REST &KEY'.split(' '),
 );
@@ -167,23 +161,22 @@ const EXPORTING: ReadonlySet<string> = new Set(
 const TYPECASES = ['TYPECASE', 'ETYPECASE', 'CTYPECASE'];
 const CASES = ['CASE', 'ECASE', 'CCASE'];
 
-/** Returns the Place of PART, a symbol in a text. */
 function placeOf(part: Form): Place {
   const steps = stepsFrom(part);
   if (isDefined(steps)) return 'definition';
   for (let at = 0; at < steps.length; at++) {
     const found = roleAt(steps, at, at === 0 ? part : (steps[at - 1] as Step).list);
     if (found !== undefined) return found;
-    // In a type specifier, as (or null NAME) or (NAME 10), NAME has the role of the whole. In other lists
-    // it has not.
+    // In a type specifier, as (or null NAME) or (NAME 10), NAME has the role of the whole specifier. In other
+    // lists it has not.
     const step = steps[at] as Step;
     if (step.index > 0 && step.operator !== '' && !COMPOUNDS.has(bare(step.operator))) break;
   }
   return placeInCode(steps);
 }
 
-/** True when a symbol is the name that a form defines: in (OPERATOR NAME), in (OPERATOR (NAME options)), or
- *  in (OPERATOR (setf NAME)). The two steps are those of the symbol. */
+/** True when a symbol is the name in (OPERATOR NAME), (OPERATOR (NAME options)) or (OPERATOR (setf NAME)).
+ *  The two steps are those of the symbol. */
 function isDefined([list, outer]: readonly Step[]): boolean {
   const isNameIn = (step: Step | undefined) => step?.index === 1 && DEFINERS.has(bare(step.operator));
   return isNameIn(list) || ((list?.index === 0 || isAt(1, list, 'SETF')) && isNameIn(outer));
@@ -199,8 +192,8 @@ function isFrom(index: number, step: Step | undefined, ...operators: readonly st
   return step !== undefined && step.index >= index && operators.includes(bare(step.operator));
 }
 
-/** Returns the role that STEPS[AT] and the lists around it give to INNER, its element in which the symbol
- *  is; undefined when they give it no role. */
+/** Returns the role that STEPS[AT] and the lists around it give to INNER, their element with the symbol;
+ *  undefined for none. */
 function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefined {
   const list = steps[at] as Step;
   const [outer, third] = steps.slice(at + 1);
@@ -229,8 +222,7 @@ function isKeyword(operator: string): boolean {
   return operator.startsWith(PACKAGE_MARKER);
 }
 
-/** True when the element before INNER in LIST is one of the symbols WORDS, as in (:type INNER) or (of-type
- *  INNER). */
+/** True when one of WORDS precedes INNER in LIST, as in (:type INNER) or (of-type INNER). */
 function isBehind(inner: Form, list: Form, words: readonly string[]): boolean {
   return inner.index > 0 && words.includes(bareName(list.elements[inner.index - 1]));
 }
@@ -245,7 +237,7 @@ function isSpecializer(list: Step, method: Step | undefined): boolean {
   );
 }
 
-/** The lambda list of a method is searched among this many elements. */
+/** Number of elements of a method to search for its lambda list. */
 const QUALIFIERS = 12;
 
 /** Returns the index of the lambda list in METHOD: of the first list at or after index FROM. */
@@ -260,7 +252,7 @@ function declaredRole(list: Step, outer: Step | undefined, third: Step | undefin
   return list.index === 0 || isAt(1, list, 'TYPE', 'FTYPE') ? 'type' : 'variable';
 }
 
-/** Returns the role of QUOTED, the form in a list (QUOTE FORM), as an argument in the list OUTER. */
+/** Returns the role of QUOTED, the form in (QUOTE FORM), as an argument in the list OUTER. */
 function quotedRole(outer: Step | undefined, quoted: Form): Place {
   const operator = bare(outer?.operator ?? '');
   if (outer === undefined) return 'data';
@@ -272,7 +264,7 @@ function quotedRole(outer: Step | undefined, quoted: Form): Place {
   return passed.some((each) => CLASS_ARGUMENTS.has(bareName(each.elements[1]))) ? 'instance' : 'data';
 }
 
-/** Operators that bind variables, with the index of the list of the variables or bindings. */
+/** By operator that binds variables: the index of the list of variables or bindings. */
 const BINDERS: ReadonlyMap<string, number> = new Map([
   ...'LET LET* PROG PROG* LAMBDA DO DO* MULTIPLE-VALUE-BIND DESTRUCTURING-BIND WITH-SLOTS WITH-ACCESSORS'
     .split(' ')
@@ -282,11 +274,10 @@ const BINDERS: ReadonlyMap<string, number> = new Map([
     .map((operator) => [operator, 2] as const),
 ]);
 
-/** Matches operators, such as DOLIST and WITH-OPEN-FILE, whose first argument is a list that begins with
- *  the variable they bind. */
+/** Matches operators, such as DOLIST, whose first argument is a list that begins with the bound variable. */
 const BINDS_FIRST = /^(?:WITH-|DO-|DOLIST$|DOTIMES$)/;
 
-/** Returns what a symbol with these STEPS is, when the lists around it give it no role. */
+/** Returns the role of a symbol with these STEPS in code when `roleAt` finds none. */
 function placeInCode(steps: readonly Step[]): Place {
   const [list, outer, third] = steps;
   if (list === undefined) return 'code';
@@ -298,7 +289,7 @@ function placeInCode(steps: readonly Step[]): Place {
   return first || list.operator === 'FUNCTION' ? 'call' : 'code';
 }
 
-/** True when FORM, a step of a list, binds variables in that list: in bindings or in a lambda list. */
+/** True when the element of FORM around a symbol lists variables to bind, as bindings or as a lambda list. */
 function bindsIn(form: Step | undefined): boolean {
   if (form === undefined) return false;
   const operator = bare(form.operator);

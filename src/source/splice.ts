@@ -9,8 +9,8 @@ export interface Splice extends Span {
   text: string;
 }
 
-/** Returns the splice that inserts ADDED, a text without final line break, before the form at EXTENT of FORMS
- *  and before the comment right above the form. EOL is the line break of the text. */
+/** Returns the splice that inserts ADDED, without final line break, before the form at EXTENT of FORMS and
+ *  the comment right above it. EOL is the line break of the text. */
 export function spliceBefore(forms: TopLevelForms, extent: Extent, added: string, eol: string): Splice {
   const { text } = forms.source;
   const at = commentedStart(forms, extent);
@@ -20,7 +20,8 @@ export function spliceBefore(forms: TopLevelForms, extent: Extent, added: string
   return { start: at, end: at, text: `${added}${eol.repeat(breaks)}${indentation}` };
 }
 
-/** Returns the splice that inserts ADDED after the form at EXTENT, and after a comment on its line. */
+/** Returns the splice that inserts ADDED after the form at EXTENT and a comment on its line. EOL is the line
+ *  break of TEXT. */
 export function spliceAfter(text: string, { lead, end }: Extent, added: string, eol: string): Splice {
   const indentation = /^[ \t]*/.exec(text.slice(lineStartOf(text, lead), lead))?.[0] ?? '';
   const comment = /^[ \t]*;[^\r\n]*/.exec(text.slice(end))?.[0] ?? '';
@@ -29,12 +30,12 @@ export function spliceAfter(text: string, { lead, end }: Extent, added: string, 
   return { start: at, end: at, text: `${breaks}${indentation}${added}${commentBreak(text, at, added, eol)}` };
 }
 
-/** Returns the splice that replaces the form at EXTENT of TEXT by ADDED. A #+ or #- before it stays. */
+/** Returns the splice that replaces the form at EXTENT of TEXT by ADDED. A #+ or #- before the form stays. */
 export function spliceOver(text: string, { start, end }: Extent, added: string, eol: string): Splice {
   return { start, end, text: added + commentBreak(text, end, added, eol) };
 }
 
-/** Returns the splice that removes the form at EXTENT from TEXT. When the form has its lines to itself, also
+/** Returns the splice that removes the form at EXTENT from TEXT. If nothing else is on its lines, also
  *  removes the white space above or below it, usually the one with fewer line breaks. */
 export function spliceOut(text: string, { lead, end }: Extent): Splice {
   const above = blankBefore(text, lead);
@@ -47,15 +48,16 @@ export function spliceOut(text: string, { lead, end }: Extent): Splice {
   if (isLast) return withAbove;
   if (isFirst) return withBelow;
   const [breaksAbove, breaksBelow] = [lineBreaksIn(above), lineBreaksIn(below)];
-  // The last form of a list is removed with the white space above, so that its line goes too.
+  // The last form of a list is removed with the white space above it, because the closing parenthesis is on
+  // its line.
   if (breaksBelow === 0) return breaksAbove > 0 && text[withBelow.end] === ')' ? withAbove : formOnly;
   if (breaksAbove === 0) return formOnly;
   const belongsToComment = breaksAbove === 1 && endsInComment(text.slice(0, withAbove.start));
   return breaksBelow < breaksAbove && !belongsToComment ? withBelow : withAbove;
 }
 
-/** Returns where the comment begins that belongs to the form at EXTENT of FORMS: right above the form, or
- *  before it on its line. Returns the LEAD of EXTENT when there is no such comment. */
+/** Returns the start of the comment right above the form at EXTENT of FORMS, or before it on its line.
+ *  Returns the `lead` of EXTENT when there is none. */
 export function commentedStart(forms: TopLevelForms, extent: Extent): number {
   const { text } = forms.source;
   let [below, start] = [extent.lead, extent.lead];
@@ -69,7 +71,7 @@ export function commentedStart(forms: TopLevelForms, extent: Extent): number {
   return start;
 }
 
-/** Begins a comment that is the title of a section. */
+/** The start of a comment that is a section title. */
 const SECTION = ';;;;';
 
 /** True when the last line of TEXT is a comment that belongs to the form below it. */
@@ -85,17 +87,15 @@ function endAbove(text: string, index: number): number {
   return number === 0 ? 0 : tree.end(number - 1);
 }
 
-/** Returns EOL if ADDED may end in a comment, and code follows after AT of TEXT on the same line; else
- *  ''. */
+/** Returns EOL if ADDED may end in a comment, and code follows index AT of TEXT on the same line; else ''. */
 function commentBreak(text: string, at: number, added: string, eol: string): string {
   const codeFollows = /^[ \t]*[^ \t\r\n]/.test(text.slice(at));
   const lastLine = added.slice(lineStartOf(added, added.length));
   return codeFollows && lastLine.includes(';') ? eol : '';
 }
 
-/** Returns the number of line breaks, 1 or 2, to put between a form and a new form beside it. Takes it from
- *  the first of BLANKS that has line breaks; otherwise it is 2. BLANKS are the white space on both sides of
- *  the form. */
+/** Returns the number of line breaks, 1 or 2, between a form and a new form beside it. Uses the first of
+ *  BLANKS with line breaks; without any, it is 2. BLANKS are the white space on both sides of the form. */
 function breaksBetween(...blanks: string[]): number {
   return Math.min(2, blanks.map(lineBreaksIn).find((count) => count > 0) ?? 2);
 }
@@ -122,8 +122,8 @@ function innerBlankAfter(text: string, index: number): string {
   return index + blank.length === text.length ? '' : blank;
 }
 
-/** Returns TEXT with SPLICES applied. SPLICES must be sorted by start; insertions at the same index keep
- *  their order. When two splices overlap, returns the second of them instead. */
+/** Returns TEXT with SPLICES applied, or the second of two overlapping splices. SPLICES must be sorted by
+ *  start. Insertions at the same index keep their order. */
 export function applySplices(text: string, splices: readonly Splice[]): string | Splice {
   let [result, at] = ['', 0];
   for (const splice of splices) {
@@ -134,7 +134,7 @@ export function applySplices(text: string, splices: readonly Splice[]): string |
   return result + text.slice(at);
 }
 
-/** Returns the 1-based line of TEXT in which an incomplete form begins; undefined when there is none. */
+/** Returns the 1-based line in which an incomplete form of TEXT begins; undefined when there is none. */
 export function unfinishedLine(text: string, features: ReadonlySet<string>): number | undefined {
   const whole = `${text}\n()`;
   const reading = new FormReader(treeOf(whole), features);
@@ -150,10 +150,10 @@ export function unfinishedLine(text: string, features: ReadonlySet<string>): num
   }
 }
 
-/** Compares the forms of a text BEFORE with those NOW, after SPLICES, which are sorted and do not overlap.
- *  CHANGED are the forms of NOW that a splice inserted or changed. NUMBERS has, for each form of NOW, its
- *  number in BEFORE, or null for a changed form. If the splices changed how another form is read, as an
- *  unclosed string would, returns only LOST: the start of such a form in BEFORE. */
+/** Compares the forms of a text BEFORE and NOW, that is after SPLICES, which are sorted and do not overlap.
+ *  `changed` has the forms of NOW that a splice inserted or changed. `numbers` has for each form of NOW its
+ *  number in BEFORE, or null if it changed. A splice can change the reading of another form, as an unclosed
+ *  string does. Then returns only the start of that form in BEFORE as `lost`. */
 export function changedForms(
   before: TopLevelForms,
   now: TopLevelForms,
@@ -173,8 +173,8 @@ export function changedForms(
   return lost === undefined ? { changed, numbers } : { lost: before.allExtents()[lost.number]?.start ?? 0 };
 }
 
-/** Returns the forms of BEFORE that no splice touches, by their starts after SPLICES, with their numbers in BEFORE and
- *  their ends after SPLICES. */
+/** Returns the forms of BEFORE that no splice touches: by start after SPLICES, their number in BEFORE and
+ *  their end after SPLICES. */
 function keptForms(before: TopLevelForms, splices: readonly Splice[]) {
   const kept = new Map<number, { number: number; end: number }>();
   // NEXT is the index of the first splice that ends after the start of the form. SHIFT is the number of

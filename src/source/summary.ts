@@ -10,23 +10,23 @@ import type { TopLevelForms } from './top-level.ts';
 export interface SummedDefinition extends Pick<Defined, 'operator' | 'name' | 'documentation'> {
   /** The name without its package, as the reader interns it; '' when the name is a list or a string. */
   symbol: string;
-  /** The package in which the definition is read. */
+  /** The package that is current at the definition. */
   home: string;
 }
 
 export interface FileSummary {
-  /** The packages that the file enters. */
+  /** The packages that IN-PACKAGE forms make current. */
   packages: string[];
   definitions: SummedDefinition[];
-  /** By operator: how many forms name something without being definitions, such as tests of FiveAM. */
+  /** By operator: the number of forms that name something but are no definitions, such as tests of FiveAM. */
   others: Map<string, number>;
-  /** By package that the file defines: the names that the definition exports. */
+  /** By package that the file defines: the exported names. */
   exports: Map<string, string[]>;
-  /** Names that the file writes as operators, behind a quote, or with asterisks or plus signs around them. */
+  /** Names that the file writes as operators, after a quote, or with asterisks or plus signs around them. */
   uses: Set<string>;
 }
 
-/** Returns the summary of FORMS, the forms of a file. TURN lets other work run between two forms. */
+/** Returns the summary of a file with FORMS. Awaits TURN between forms, so that other work can run. */
 export async function summaryOf(forms: TopLevelForms, turn: () => Promise<void>): Promise<FileSummary> {
   const summary: FileSummary = {
     packages: [],
@@ -84,7 +84,6 @@ function symbolOf(name: string): string {
   return name.startsWith('(') || name.startsWith('"') ? '' : bareTokenName(nameOf('atom', name));
 }
 
-/** Adds to USES the names in TEXT that FileSummary lists. */
 function addUses(uses: Set<string>, text: string): void {
   let before = '';
   for (const { kind, start, end } of tokensOf(text)) {

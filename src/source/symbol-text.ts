@@ -2,14 +2,13 @@
 
 import { bareTokenName, lowerCase, nameOf, nextToken, upperCase } from './lexer.ts';
 
-/** A parsed symbol. PREFIX is the package prefix: '' for a keyword, '#' for an uninterned symbol, undefined
- *  when there is none. BASE is the index at which the name begins. */
+/** A parsed symbol. `prefix` is its package prefix: '' for a keyword, '#' for an uninterned symbol, undefined
+ *  for none. `base` is the index of the name after the prefix. */
 export interface Written {
   prefix?: string;
   base: number;
 }
 
-/** Parses TOKEN, the text of a symbol. */
 export function writtenSymbol(token: string): Written {
   if (token.startsWith('#:')) return { prefix: '#', base: 2 };
   const [, home = '', colons = ''] = /^((?:[^\\|:]|\\.|\|[^|]*\|)*)(::?)/s.exec(token) ?? [];
@@ -17,12 +16,12 @@ export function writtenSymbol(token: string): Written {
   return { prefix: packageNamed(home), base: home.length + colons.length };
 }
 
-/** Returns the name of the package that TEXT, written before a colon, names. */
+/** Returns the package name that TEXT, the part of a symbol before the colon, designates. */
 export function packageNamed(text: string): string {
   return text === '' ? '' : nameOf('atom', text);
 }
 
-/** Matches a name that must be escaped, because the reader would not read it as that one symbol. */
+/** Matches a name that needs escapes, because the reader would not read it as one symbol. */
 const NOT_PLAIN = /[\s"'(),;`\\|:#]|^[+-]?\d+[./\d]*(?:[esfdl][+-]?\d+)?$|^\.+$/i;
 
 /** Returns NAME written as a symbol in vertical bars, with | and \ escaped. */
@@ -30,7 +29,7 @@ export function inBars(name: string): string {
   return `|${name.replace(/[\\|]/g, '\\$&')}|`;
 }
 
-/** Returns the symbol NAME in the spelling of BASE, which it replaces: in bars, upper or lower case. */
+/** Returns the symbol NAME spelled like BASE, the text that it replaces: in bars, upper or lower case. */
 export function spelled(name: string, base: string): string {
   const plain = name !== '' && name === upperCase(name) && !NOT_PLAIN.test(name);
   if (!plain || /^\|.*\|$/s.test(base)) return inBars(name);

@@ -1,17 +1,16 @@
-/** Finds the lists in Common Lisp forms that are no forms, such as bindings, clauses and declarations, so
- *  that their first element is no operator; also the places that a form sets. */
+/** Finds the lists in Common Lisp forms that are no forms, such as bindings, clauses and declarations. Their
+ *  first element is no operator. Also finds the places that a form sets. */
 
 import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 
-/** Lists that are not evaluated as forms, each with the evaluated forms inside it. */
+/** Lists that are not evaluated as forms, each with the evaluated forms in it. */
 type Parts = Map<Form, Form[]>;
 
-/** Returns, for the elements of a form with a certain operator, the lists among them that are no forms. */
+/** A function from the elements of a form to the lists among them that are no forms. */
 type Syntax = (elements: readonly Form[]) => Parts;
 
-/** Returns the lists among ELEMENTS, the elements of a form, that are not evaluated as forms, each with the
- *  evaluated forms inside it. */
+/** Returns the lists among ELEMENTS of a form that are not evaluated, each with the evaluated forms in it. */
 export function nonForms(elements: readonly Form[]): Parts {
   const name = operatorOf(elements[0]);
   // A method in a DEFGENERIC has no name.
@@ -21,7 +20,7 @@ export function nonForms(elements: readonly Form[]): Parts {
   );
 }
 
-/** By operator: a function that returns which elements of a form with that operator are not forms. */
+/** By operator: the function that finds the lists that are no forms. */
 const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LET LET* PROG PROG* SYMBOL-MACROLET HANDLER-BIND RESTART-BIND', at(1, eachOf(behindName))),
   ...each('DO DO*', at(1, eachOf(behindName)), at(2, elementsOf)),
@@ -51,19 +50,19 @@ const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LOOP', behindWords),
 ]);
 
-/** Returns an entry for each of OPERATORS, names separated by spaces. All SYNTAXES apply to them. */
+/** Returns an entry for each of OPERATORS, names separated by spaces, with all SYNTAXES. */
 function each(operators: string, ...syntaxes: Syntax[]): [string, Syntax][] {
   const syntax: Syntax = (elements) => new Map(syntaxes.flatMap((one) => [...one(elements)]));
   return operators.split(' ').map((operator) => [operator, syntax]);
 }
 
-/** Returns the Syntax for an element at INDEX that is no form. FORMS returns the evaluated forms inside the
- *  element. */
+/** Returns the Syntax for an element at INDEX that is no form. FORMS returns the evaluated forms in it. */
 function at(index: number, forms: (part: Form) => Form[]): Syntax {
   return (elements) => parts(elements.slice(index, index + 1), forms);
 }
 
-/** Returns the Syntax for elements from INDEX on that are no forms. FORMS is as in `at`. */
+/** Returns the Syntax for elements from INDEX on that are no forms. FORMS returns the evaluated forms in
+ *  each. */
 function from(index: number, forms: (part: Form) => Form[]): Syntax {
   return (elements) => parts(elements.slice(index), forms);
 }
@@ -73,7 +72,6 @@ function parts(lists: readonly Form[], forms: (part: Form) => Form[]): Parts {
   return new Map(lists.filter((list) => list.resolved.kind === 'cons').map((list) => [list, forms(list)]));
 }
 
-/** Returns no forms, for lists in which nothing is evaluated. */
 function nothing(): Form[] {
   return [];
 }
@@ -82,12 +80,11 @@ function behindName(list: Form | undefined): Form[] {
   return elementsOf(list).slice(1);
 }
 
-/** Returns a function from a list to the forms that FORMS finds in its elements. */
 function eachOf(forms: (part: Form) => Form[]): (list: Form) => Form[] {
   return (list) => elementsOf(list).flatMap(forms);
 }
 
-/** Returns the evaluated forms in the DEFINITION of a local function, or in a clause with a lambda list:
+/** Returns the evaluated forms in the DEFINITION of a local function, or in a clause with a lambda list: the
  *  parameter defaults and the body. */
 function inFunction(definition: Form): Form[] {
   const [, list, ...body] = elementsOf(definition);
@@ -112,8 +109,8 @@ function defaultsIn(list: Form | undefined): Form[] {
   return defaults;
 }
 
-/** Returns the lambda list of a method with the evaluated forms in it: the objects of EQL specializers, and
- *  defaults. The lambda list is the first list among ELEMENTS from index FIRST on. */
+/** Returns the lambda list of a method with the evaluated forms in it: objects of EQL specializers, and
+ *  defaults. It is the first list among ELEMENTS from index FIRST on. */
 function methodList(elements: readonly Form[], first = 2): Parts {
   const list = elements.slice(first).find((element) => element.resolved.kind === 'cons');
   if (list === undefined) return new Map();
@@ -124,14 +121,14 @@ function methodList(elements: readonly Form[], first = 2): Parts {
   return new Map([[list, [...evaluated, ...defaultsIn(list)]]]);
 }
 
-/** Returns the forms evaluated in OPTION of a DEFSTRUCT: defaults of parameters or slots, or its value. */
+/** Returns the evaluated forms in OPTION of a DEFSTRUCT: defaults of parameters or slots, or its value. */
 function structureOption(option: Form): Form[] {
   const [name, of, ...rest] = elementsOf(option);
   if (bareName(name) === 'INCLUDE') return rest.flatMap(behindName);
   return bareName(name) === 'CONSTRUCTOR' ? defaultsIn(rest[0]) : of === undefined ? [] : [of];
 }
 
-/** Words of LOOP after which a list is a pattern of variables or a type, not a form. */
+/** Words of LOOP before a pattern of variables or a type, so that a list after them is no form. */
 const BEFORE_NAMES: readonly string[] = ['FOR', 'AS', 'WITH', 'AND', 'OF-TYPE'];
 
 /** Returns the lists among ELEMENTS of a LOOP that are variables or types, not forms. */
@@ -140,7 +137,7 @@ function behindWords(elements: readonly Form[]): Parts {
   return parts(behind, nothing);
 }
 
-/** True when an operator treats the argument at INDEX, of COUNT arguments, as a place. */
+/** True when the argument at `index` of `count` arguments is a place. */
 type Choice = (index: number, count: number) => boolean;
 const FIRST: Choice = (index) => index === 0;
 const SECOND: Choice = (index) => index === 1;
@@ -148,7 +145,7 @@ const EVEN: Choice = (index) => index % 2 === 0;
 const ALL: Choice = () => true;
 const BUT_LAST: Choice = (index, count) => index < count - 1;
 
-/** Operators that set places, with the arguments that are places. */
+/** Operators that set places, each with the choice of the arguments that are places. */
 const SET: ReadonlyMap<string, Choice> = new Map([
   ['SETF', EVEN],
   ['PSETF', EVEN],
@@ -162,7 +159,8 @@ const SET: ReadonlyMap<string, Choice> = new Map([
   ['SHIFTF', BUT_LAST],
 ]);
 
-/** Operators of places that contain places, as in (setf (values a b) ...), and which arguments those are. */
+/** Operators of places that contain places, as in (setf (values a b) ...), with the choice of these
+ *  arguments. */
 const SET_WITHIN: ReadonlyMap<string, Choice> = new Map([
   ['VALUES', ALL],
   ['GETF', FIRST],
@@ -171,7 +169,7 @@ const SET_WITHIN: ReadonlyMap<string, Choice> = new Map([
   ['MASK-FIELD', SECOND],
 ]);
 
-/** Returns the places that the form of ELEMENTS sets, nested ones included. */
+/** Returns the places that the form with ELEMENTS sets, nested ones included. */
 export function placesIn(elements: readonly Form[]): readonly Form[] {
   const isSet = SET.get(bareName(elements[0]));
   if (isSet === undefined) return [];

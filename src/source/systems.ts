@@ -1,17 +1,17 @@
-// Finds the systems that an .asd file defines, and those to which a file belongs. Sees only what the text
-// shows, not what the file computes.
+// Finds the systems that an .asd file defines, and the systems of a file. Ignores names and paths that the
+// file computes.
 
 import { bareName, elementsOf, type Form } from './form.ts';
 import { type TopLevelForms, topLevelFormsIn } from './top-level.ts';
 
-/** Returns the names of the systems that FORMS, the forms of an .asd file, define with literal names. */
+/** Returns the literal names of the systems that FORMS, the forms of an .asd file, define. */
 export function systemsIn(forms: TopLevelForms): string[] {
   return definedSystems(forms).map(({ name }) => name);
 }
 
-/** Returns the names of those systems in FORMS, the forms of an .asd file, to which the file at PATH
- *  belongs. PATH is relative to the folder of the .asd file, and has slashes. For a package-inferred
- *  system, returns the name of the system that consists of this file. */
+/** Returns the names of the systems in FORMS, the forms of an .asd file, that contain the file at PATH. PATH
+ *  is relative to the folder of the .asd file, and has slashes. For a package-inferred system, returns the
+ *  name of the system of this file alone. */
 export function systemsWith(forms: TopLevelForms, path: string): string[] {
   return definedSystems(forms).flatMap(({ name, form }) => {
     const folder = folderOf(form, '');
@@ -28,12 +28,13 @@ export function systemsWith(forms: TopLevelForms, path: string): string[] {
 export interface DefinedSystem {
   name: string;
   dependsOn: string[];
-  /** The paths of its files in the order of the text, relative to the folder of the .asd file. They can lack their type. */
+  /** The paths of its files in text order, relative to the folder of the .asd file. A path can lack its
+   *  type. */
   files: string[];
 }
 
-/** Returns the systems that FORMS, the forms of an .asd file, define with literal names. Leaves out files whose
- *  paths are computed. */
+/** Returns the systems that FORMS, the forms of an .asd file, define with literal names, without files of
+ *  computed paths. */
 export function describedSystems(forms: TopLevelForms): DefinedSystem[] {
   return definedSystems(forms).map(({ name, form }) => ({
     name,
@@ -42,8 +43,8 @@ export function describedSystems(forms: TopLevelForms): DefinedSystem[] {
   }));
 }
 
-/** Returns the name of the system that PART, an element of :depends-on, means: a name, or a list such as
- *  (:version NAME ...) or (:feature EXPRESSION PART). */
+/** Returns the name of the system in PART, an element of :depends-on: a name, or a list such as (:version
+ *  NAME ...) or (:feature EXPRESSION PART). */
 function neededName(part: Form | undefined): string | undefined {
   const [kind, first, second] = part?.token === '(' ? elementsOf(part) : [];
   if (kind === undefined) return nameOf(part);
@@ -60,8 +61,8 @@ function definedSystems(forms: TopLevelForms): { name: string; form: Form }[] {
     });
 }
 
-/** Returns the paths of the components in FORM, a system or module whose files are in FOLDER. A path may
- *  lack its type. Leaves out components whose paths are computed. */
+/** Returns the paths of the components in FORM, a system or module with files in FOLDER. A path can lack its
+ *  type. Leaves out computed paths. */
 function filesIn(form: Form, folder: string): string[] {
   return elementsOf(optionOf(form, 'COMPONENTS')).flatMap((component) => {
     const name = nameOf(elementsOf(component)[1]);
@@ -72,8 +73,7 @@ function filesIn(form: Form, folder: string): string[] {
   });
 }
 
-/** Returns the :pathname of COMPONENT if it is a literal, USUAL when it has none, undefined when it is
- *  computed. */
+/** Returns the literal :pathname of COMPONENT, USUAL when it has none, undefined when it is computed. */
 function folderOf(component: Form, usual: string): string | undefined {
   const given = optionOf(component, 'PATHNAME');
   if (given === undefined) return usual;
@@ -81,7 +81,7 @@ function folderOf(component: Form, usual: string): string | undefined {
   return literal.isString ? literal.designated : undefined;
 }
 
-/** Returns the value of the option :NAME of COMPONENT, a list with an operator, a name and options. */
+/** Returns the value of the option :NAME of COMPONENT, a list of operator, name and options. */
 function optionOf(component: Form, name: string): Form | undefined {
   const parts = elementsOf(component);
   const at = parts.findIndex((part, index) => index >= 2 && index % 2 === 0 && bareName(part) === name);
@@ -94,7 +94,7 @@ function nameOf(form: Form | undefined): string | undefined {
   return form?.isString ? form.designated : form?.designated?.toLowerCase();
 }
 
-/** True when PATH is the file of a component whose path, perhaps without its type, is FILE. */
+/** True when PATH is the file of a component with path FILE, which can lack its type. */
 export function isSameFile(path: string, file: string): boolean {
   return path === file || withoutType(path) === file;
 }
@@ -103,7 +103,7 @@ function withoutType(path: string): string {
   return path.replace(/(?<=[^/])\.[^./]*$/, '');
 }
 
-/** Joins PARTS, relative paths, and resolves `.` and `..` in the result. */
+/** Joins the relative paths PARTS, and resolves `.` and `..`. */
 function joined(...parts: string[]): string {
   const steps: string[] = [];
   for (const step of parts.join('/').split('/')) {

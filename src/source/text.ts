@@ -1,13 +1,13 @@
 /** Converts between UTF-16 indices, lines and columns, characters, and octets of a source file. */
 
-/** A 1-based LINE and COLUMN, in code points. TEXT is the trimmed line, or a part of a long one. */
+/** A 1-based `line` and `column`, in code points. `text` is the trimmed line, or a part of a long one. */
 export interface SourcePosition {
   line: number;
   column: number;
   text: string;
 }
 
-/** At most this many UTF-16 units of a line are returned. */
+/** Maximum number of UTF-16 units of a line in a SourcePosition. */
 const LONG = 1000;
 /** The part of a longer line begins this many units before the column. */
 const BEFORE = 100;
@@ -15,7 +15,6 @@ const BEFORE = 100;
 /** The text of a source file. Finds the starts of its lines once, so that later conversions are fast. */
 export class SourceText {
   readonly text: string;
-  /** The file's name, if the text is from a file. */
   readonly file: string | undefined;
   /** Start of each line, as a UTF-16 index. */
   readonly #starts: readonly number[];
@@ -24,7 +23,7 @@ export class SourceText {
   /** Indices of the surrogate pairs; computed on first use. */
   #pairs: readonly number[] | undefined;
 
-  /** TEXT keeps its byte order mark, as in SBCL. ENCODING is the encoding of FILE. */
+  /** TEXT keeps its byte order mark, as in SBCL. ENCODING is that of FILE. */
   constructor(text: string, encoding: 'UTF-8' | 'Latin-1' = 'UTF-8', file?: string) {
     this.text = text;
     this.file = file;
@@ -33,7 +32,8 @@ export class SourceText {
     this.#octets = singleOctets ? this.#starts : lineOctets(text, this.#starts);
   }
 
-  /** Returns the index of the first character that begins at or after OCTET. SBCL 2.2.9 counts octets. */
+  /** Returns the index of the first character that begins at or after OCTET. SBCL 2.2.9 reports positions in
+   *  octets. */
   indexOfOctet(octet: number): number {
     const line = lastUpTo(this.#octets, octet);
     let index = this.#starts[line] ?? 0;
@@ -102,7 +102,8 @@ function lineOctets(text: string, starts: readonly number[]): number[] {
   });
 }
 
-/** Returns the index of the last number in SORTED that is at most LIMIT. SORTED ascends from 0. */
+/** Returns the index of the last number in SORTED that is at most LIMIT. SORTED is ascending and begins with
+ *  0. */
 export function lastUpTo(sorted: readonly number[], limit: number): number {
   let low = 0;
   for (let high = sorted.length; high - low > 1; ) {

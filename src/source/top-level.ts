@@ -5,15 +5,15 @@ import { mayContain } from './mentioning.ts';
 import { lastUpTo, type SourceText } from './text.ts';
 import { treeOf } from './tree.ts';
 
-/** The span of a form. LEAD is the start of the #+ or #- before it, or START without one. */
+/** The span of a form. `lead` is the start of the #+ or #- before it; `start` if there is none. */
 export interface Extent {
   start: number;
   end: number;
   lead: number;
 }
 
-/** A top-level form. OPERATOR (without package) and NAME are its first elements as the reader interns them; a
- *  setf function is `(SETF NAME)`. HOME is the package in which the form is read. */
+/** A top-level form. `operator`, without package, and `name` are its first elements as the reader interns
+ *  them. A setf function is `(SETF NAME)`. `home` is the current package at the form. */
 export interface TopLevelHead {
   start: number;
   operator: string;
@@ -21,7 +21,7 @@ export interface TopLevelHead {
   home: string;
 }
 
-/** The package assumed for a file without IN-PACKAGE, though another may be current during the load. */
+/** The package assumed for a file without IN-PACKAGE, although another one may be current during the load. */
 const USUAL_PACKAGE = 'COMMON-LISP-USER';
 
 /** Operators whose subforms are top-level forms too. */
@@ -32,7 +32,7 @@ const TOKENS = 2000;
 /** Number of forms that `readAhead` reads between two pauses. */
 const FORMS = 50;
 
-/** The top-level forms of a text under FEATURES. Reads only as far as a caller asks. */
+/** The top-level forms of a text under FEATURES. Reads the text only as far as a caller needs. */
 export class TopLevelForms {
   readonly source: SourceText;
   #features: Features;
@@ -40,9 +40,8 @@ export class TopLevelForms {
   #at = 0;
   #done = false;
   readonly #read: Extent[] = [];
-  /** NAMES are the packages that IN-PACKAGE forms make current, ENDS the ends of these forms: a package is
-   *  current from the end of its form on. The first entry is the package at the start of the text. ASDF reads
-   *  .asd files in its own package; for other files it is not known. */
+  /** The packages that IN-PACKAGE forms make current, and the ends of these forms, from which on a package is
+   *  current. The first entry is for the start of the text: ASDF's package in .asd files, else unknown. */
   readonly #entered: { ends: number[]; names: (string | undefined)[] };
 
   constructor(source: SourceText, features: Features) {
@@ -53,7 +52,7 @@ export class TopLevelForms {
 
   /** Returns the extent of the Nth form (0-based), or undefined past the last. */
   nthExtent(n: number): Extent | undefined {
-    // No FormReader is kept: it would keep a tree that `treeOf` drops when its text was not used lately.
+    // No FormReader is kept: it would hold a tree that `treeOf` drops when its text was not used lately.
     const known = this.#done || this.#read.length > n;
     const reading = known ? undefined : new FormReader(treeOf(this.source.text), this.#features);
     while (reading && !this.#done && this.#read.length <= n) this.#take(reading.form(this.#at));
@@ -71,7 +70,7 @@ export class TopLevelForms {
     this.#entered.names.push(entered);
   }
 
-  /** Reads all forms. Awaits TURN now and then, since a text can have many forms, and a form can be long. */
+  /** Reads all forms. Awaits TURN regularly, so that a long text does not block other work. */
   async readAhead(turn: () => Promise<void>): Promise<void> {
     const tree = treeOf(this.source.text);
     while (tree.read(TOKENS)) await turn();
@@ -83,7 +82,8 @@ export class TopLevelForms {
     return this.#read;
   }
 
-  /** Yields the forms that may contain one of SYMBOLS, with extent (PLACE) and package as in `packageAt`. */
+  /** Yields the forms that may contain one of SYMBOLS, each with its extent and the package that `packageAt`
+   *  returns. */
   *mentioning(
     symbols: readonly string[],
   ): Generator<{ form: Form; place: Extent; current: string | undefined }, void> {
@@ -109,7 +109,7 @@ export class TopLevelForms {
     return this.#features;
   }
 
-  /** True when FEATURES equals the features of this reading, so that the forms read remain valid. */
+  /** True when FEATURES equals the features of this reading, so that its forms are still valid. */
   holdUnder(features: Features): boolean {
     if (this.#features === features) return true;
     const same =
@@ -118,26 +118,25 @@ export class TopLevelForms {
     return same;
   }
 
-  /** Returns the first form that begins at or after INDEX, an index in the text. It can be inside another
-   *  form. */
+  /** Returns the first form that begins at or after INDEX of the text. It can be inside another form. */
   formFrom(index: number): Form | undefined {
     return readForm(this.source.text, index, this.#features);
   }
 
-  /** Returns the packages that IN-PACKAGE forms make current, each with the index FROM which on it is
-   *  current. The first has no NAME: it is current at the start of the text. */
+  /** Returns the packages that IN-PACKAGE forms make current, each from index `from` on. The first one is
+   *  that at the start of the text. */
   packages(): { from: number; name: string | undefined }[] {
     this.allExtents();
     const { ends, names } = this.#entered;
     return ends.map((from, index) => ({ from, name: index === 0 ? undefined : names[index] }));
   }
 
-  /** Returns the current package at INDEX, or COMMON-LISP-USER when it is not known. */
+  /** Returns the current package at INDEX, or COMMON-LISP-USER when it is unknown. */
   homeAt(index: number): string {
     return this.packageAt(index) ?? USUAL_PACKAGE;
   }
 
-  /** Returns the current package at INDEX; undefined when no form before INDEX enters one. */
+  /** Returns the current package at INDEX; undefined when no IN-PACKAGE form precedes INDEX. */
   packageAt(index: number): string | undefined {
     while ((this.#read.at(-1)?.start ?? -1) < index && this.nthExtent(this.#read.length) !== undefined);
     return this.#entered.names[lastUpTo(this.#entered.ends, index)];
@@ -152,7 +151,7 @@ function headOf(form: Form | undefined): { operator: string; name?: string } {
   return { operator: operator.bare, ...(name && { name: setf ? `(SETF ${name})` : name }) };
 }
 
-/** Yields the top-level form FORM; for a PROGN and the like, the top-level forms in it instead. */
+/** Yields the top-level form FORM, or, for a PROGN or the like, the top-level forms in it. */
 export function* topLevelFormsIn(form: Form): Generator<Form, void> {
   const left = [form];
   const seen = new Set<number>();
@@ -163,7 +162,7 @@ export function* topLevelFormsIn(form: Form): Generator<Form, void> {
   }
 }
 
-/** Returns the package that FORM, a top-level form, makes current for later forms; undefined if none. */
+/** Returns the package that the top-level form FORM makes current; undefined for none. */
 function packageEntered(form: Form): string | undefined {
   let entered: string | undefined;
   for (const each of topLevelFormsIn(form))

@@ -1,5 +1,5 @@
-/** Keeps the tree of a Lisp text: its tokens, and which parentheses match, whatever the features. `form.ts`
- *  reads forms from it. The trees of recently used texts are kept. */
+/** Holds the tree of a Lisp text: its tokens and matching parentheses, whatever the features. `form.ts` reads
+ *  forms from it. The trees of recently used texts are cached. */
 
 import { nameOf, nextToken } from './lexer.ts';
 
@@ -9,31 +9,30 @@ export interface Span {
   end: number;
 }
 
-/** The tokens of a text by number, in text order; see Token. They are read as far as a caller asks. The kind
- *  is 'end' past the last token, and where the text cannot be read any further. */
+/** The tokens of a text by number, in text order; see Token. Reads the text only as far as a caller needs.
+ *  The kind is 'end' past the last token, and where the text is unreadable. */
 export class Tree {
   readonly text: string;
-  // An object for each token, or an array of JavaScript's numbers, would take several times the memory.
+  // Objects, or arrays of JavaScript numbers, would take several times the memory.
   readonly #kinds = new Numbers();
   readonly #starts = new Numbers();
   readonly #ends = new Numbers();
-  /** By number of an opening parenthesis: the number of the token after the closing one; else 0. */
+  /** By number of an opening parenthesis: the token after the closing one. Otherwise 0. */
   readonly #behind = new Numbers();
-  /** Tokens that open the lists still open where reading stopped. */
+  /** Numbers of the opening tokens without closing one so far. */
   readonly #open: number[] = [];
-  /** Tokens that begin an element outside of all lists. */
+  /** Numbers of the tokens that begin a top-level element. */
   readonly #tops: number[] = [];
   #at: number;
   #done = false;
   #labels: Map<string, number[]> | undefined;
 
-  /** Reads TEXT from index FROM on. */
   constructor(text: string, from = 0) {
     this.text = text;
     this.#at = from;
   }
 
-  /** Reads up to COUNT more tokens. Returns whether there may be more. */
+  /** Reads up to COUNT more tokens. Returns false when no more can follow. */
   read(count: number): boolean {
     for (let read = 0; read < count && !this.#done; read++) this.#readToken();
     return !this.#done;
@@ -88,7 +87,8 @@ export class Tree {
     return nameOf(this.kind(number), this.text.slice(this.start(number), this.end(number)));
   }
 
-  /** Returns the number of the token after the list that NUMBER opens; undefined if it is not closed. */
+  /** Returns the number of the token after the list that token NUMBER opens; undefined if the list is not
+   *  closed. */
   behind(number: number): number | undefined {
     while (this.kind(number) !== 'end' && !this.#behind.at(number) && this.read(1));
     return this.#behind.at(number) || undefined;
@@ -105,7 +105,8 @@ export class Tree {
     return this.#at < this.text.length ? this.#at : undefined;
   }
 
-  /** Returns the last label #N= before NUMBER, which is #N#, in its top-level form; undefined if none. */
+  /** Returns the last label #N= before the token NUMBER, which is #N#, in its top-level form; undefined if
+   *  none. */
   labelOf(number: number): number | undefined {
     if (this.#labels === undefined) {
       this.#labels = new Map();
@@ -121,7 +122,7 @@ export class Tree {
     return label < (this.#tops[firstFrom(this.#tops, number + 1) - 1] ?? 0) ? undefined : label;
   }
 
-  /** Returns the text of the tokens from FROM to BEHIND - 1 on one line, without comments. */
+  /** Returns the text of the tokens from FROM up to, not including, BEHIND on one line, without comments. */
   line(from: number, behind: number): string {
     let line = '';
     for (let number = from; number < behind; number++) {
@@ -139,7 +140,7 @@ export class Tree {
   }
 }
 
-/** A list of numbers below 2^32, each in four octets. */
+/** A list of numbers below 2^32, in four octets each. */
 class Numbers {
   #numbers = new Uint32Array(16);
   length = 0;
@@ -166,9 +167,7 @@ class Numbers {
   }
 }
 
-/** The kinds of the tokens read so far, by code. */
 const KINDS: string[] = [];
-/** The reverse of KINDS: code by kind. */
 const CODES = new Map<string, number>();
 
 function codeOf(kind: string): number {
@@ -191,28 +190,27 @@ function firstFrom(sorted: Pick<readonly number[], 'at' | 'length'>, limit: numb
 
 export const RADIX = /^#[brox]$/;
 
-/** Whether a token of KIND is #+ or #-. */
 export function isFeature(kind: string): boolean {
   return kind === '#+' || kind === '#-';
 }
 
 const FORMS = new Set(['atom', '(', '#(', ')', '.', '##', '#+', '#-', 'end']);
 
-/** Whether a token of KIND belongs to the form after it, as `'` does. */
+/** True when a token of KIND is part of the form after it, as `'` is. */
 export function isPrefix(kind: string): boolean {
   return !FORMS.has(kind);
 }
 
-/** Limit of the total size of the texts whose trees are kept. */
+/** Limit of the total size of the texts with cached trees. */
 const KEPT = 2 * 1024 * 1024;
-/** This is added to the number of characters of each text, so that many short texts reach the limit too. */
+/** Added to the length of each text, so that many short texts reach the limit too. */
 const EACH = 1000;
 
-// Trees move from `young` to `old` and are then dropped. With one map, the search for its oldest entry would
-// pass over all deleted entries each time, which is slow.
+// The cache has two generations. In one map, finding the oldest entry would skip all deleted ones, which is
+// too slow.
 let [young, old, size] = [new Map<string, Tree>(), new Map<string, Tree>(), 0];
 
-/** Returns the tree of TEXT, the same object for a text used recently. */
+/** Returns the tree of TEXT. Returns the same object again for a recently used text. */
 export function treeOf(text: string): Tree {
   const known = young.get(text);
   if (known !== undefined) return known;

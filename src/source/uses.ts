@@ -6,19 +6,18 @@ import { nonForms, placesIn } from './syntax.ts';
 
 /** A name to find the uses of. */
 export interface SoughtName {
-  /** The name without package. */
   name: string;
   /** Whether the name is `(setf NAME)`. */
   setf?: boolean;
   variable?: boolean;
-  /** The names and nicknames of all packages in which the name means the symbol; undefined when unknown. */
+  /** The names and nicknames of the packages in which the name is this symbol; undefined when unknown. */
   packages?: ReadonlySet<string> | undefined;
   /** The current package of the text, in which an unqualified symbol is read. */
   current?: string | undefined;
 }
 
-/** True when TOKEN, the name of a token with its package, is the symbol of USED. When the package of TOKEN or
- *  the packages of USED are not known, only the names are compared. */
+/** True when TOKEN, the name of a token with its package, is the sought symbol. Compares only the names when
+ *  the package of either is unknown. */
 export function namesSymbol(token: string | undefined, { name, packages, current }: SoughtName): boolean {
   if (token === undefined || !token.endsWith(name)) return false;
   const prefix = /^([^\0]*)\0{1,2}(?=.)/s.exec(token);
@@ -27,28 +26,29 @@ export function namesSymbol(token: string | undefined, { name, packages, current
   return home === undefined || packages === undefined || packages.has(home);
 }
 
-/** True when FORM is the symbol of SOUGHT. */
+/** True when FORM is the symbol SOUGHT. */
 export function isSoughtSymbol(form: Form | undefined, sought: SoughtName): boolean {
   const atom = form?.resolved;
   return atom?.kind === 'atom' && namesSymbol(atom.name, sought);
 }
 
-/** True when FORM is the name SOUGHT as a definition writes it: the list (setf NAME) for a setf function. */
+/** True when FORM is the name SOUGHT in a definition: the list (setf NAME) for a setf function. */
 export function isSoughtName(form: Form | undefined, sought: SoughtName): boolean {
   if (!sought.setf) return isSoughtSymbol(form, sought);
   const [setf, symbol] = elementsOf(form);
   return operatorOf(setf) === 'SETF' && isSoughtSymbol(symbol, sought);
 }
 
-/** A list to search. DEPTH: backquotes around it minus commas. DATA is true in a quoted form. */
+/** A list to search. `depth` is the number of backquotes around it minus that of commas. `data` is true in a
+ *  quoted form. */
 interface Left {
   list: Form;
   depth: number;
   data: boolean;
 }
 
-/** Returns the offsets of the uses of SOUGHT in FORM, in ascending order. Uses in backquotes are returned
- *  only when there are no others: then the use is in the code that a local macro expands into. */
+/** Returns the offsets of the uses of SOUGHT in FORM, in ascending order. Returns uses in backquotes only
+ *  when there are no others, because they can be expansions of a local macro. */
 export function usesIn(form: Form, sought: SoughtName): number[] {
   const found = { code: new Set<number>(), templates: new Set<number>() };
   const seen = new Set<number>();
@@ -65,9 +65,9 @@ export function usesIn(form: Form, sought: SoughtName): number[] {
         found[depth > 0 ? 'templates' : 'code'].add(start);
     const quoted = data || operatorOf(elements[0]) === 'QUOTE';
     const inner = list.isBackquote ? depth + 1 : depth;
-    // Of what is quoted, only the forms after commas are evaluated.
+    // In a quoted form, only the forms after commas are evaluated.
     if (quoted && inner === 0) continue;
-    // A binding, clause or parameter that begins with the name of a function is no call of it.
+    // A binding, clause or parameter is no call of the function that its first element names.
     const lists = sought.variable || inner > 0 ? new Map<Form, Form[]>() : nonForms(elements);
     for (const element of elements)
       for (const part of lists.get(element) ?? [element])
@@ -76,15 +76,15 @@ export function usesIn(form: Form, sought: SoughtName): number[] {
   return [...(found.code.size > 0 ? found.code : found.templates)].sort((one, other) => one - other);
 }
 
-/** Returns the offsets where LIST itself, without the lists in it, uses SOUGHT. The places that LIST sets
- *  count as uses of their setf functions. WHOLE is as for `useIn`. */
+/** Returns the offsets where LIST itself, without the lists in it, uses SOUGHT. A place that LIST sets is a
+ *  use of its setf function. WHOLE is as for `useIn`. */
 function usesOf(list: Form, sought: SoughtName, whole: boolean): number[] {
   const calls = sought.setf && !namesUsed(list, sought) ? placesIn(elementsOf(list)) : [list];
   return calls.flatMap((call) => useIn(call, sought, whole) ?? []);
 }
 
-/** Returns where LIST itself uses SOUGHT: its start, or that of the variable if SOUGHT is one and LIST is the
- *  WHOLE form. A place (NAME ...) counts as a use of (setf NAME). Returns undefined for no use. */
+/** Returns the offset where LIST itself uses SOUGHT: its start, or, for a variable in the WHOLE form, that of
+ *  the variable. A place (NAME ...) is a use of (setf NAME). Returns undefined for no use. */
 function useIn(list: Form, sought: SoughtName, whole: boolean): number | undefined {
   if (!sought.variable)
     return namesUsed(list, sought) || namesSymbol(list.first?.resolved.name, sought) ? list.start : undefined;
@@ -92,31 +92,31 @@ function useIn(list: Form, sought: SoughtName, whole: boolean): number | undefin
   return whole ? named?.start : named && list.start;
 }
 
-/** True when LIST is #'SOUGHT or 'SOUGHT. */
 function namesUsed(list: Form, sought: SoughtName): boolean {
   const operator = list.first?.resolved.name;
   return (operator === 'QUOTE' || operator === 'FUNCTION') && isSoughtName(elementsOf(list)[1], sought);
 }
 
-/** The position of one use of a name. STARTS are its possible offsets in the text. They are empty when the
- *  use comes from a macro expansion, so that the text does not contain it. */
+/** The position of one use of a name. `starts` are its possible offsets. They are empty when the use comes
+ *  from a macro expansion, so that the text does not contain it. */
 export interface UsePosition {
   starts: readonly number[];
-  /** True when each of STARTS is a use; false when only some are, and it is not known which. */
+  /** True when every one of `starts` is a use; false when an unknown part of them is. */
   sure: boolean;
   /** True for a use at an unknown position in the form. */
   inside?: boolean;
 }
 
-/** The known uses of a name in a form. AT: start offsets of the lists with a use. WHOLE: whether the macro
- *  expansion of the form itself contains a use. INSIDE: number of uses at unknown positions in the form. */
+/** The uses of a name in a form that are already found. `at`: starts of the lists with a use. `whole`:
+ *  whether the expansion of the form itself has a use. `inside`: number of uses at unknown positions in the
+ *  form. */
 interface KnownUses {
   at: readonly number[];
   whole: boolean;
   inside: number;
 }
 
-/** Returns where in the text of FORM the KNOWN uses of SOUGHT are. */
+/** Returns the positions of the given uses of SOUGHT in the text of FORM. */
 export function usePositionsIn(
   form: Form,
   { at, whole, inside }: KnownUses,
@@ -129,8 +129,8 @@ export function usePositionsIn(
     const list = lists.get(start);
     if (list === undefined || useIn(list, sought, list === form) !== undefined)
       return { starts: [start], sure: true };
-    // When a macro call only copies code, SBCL records a use in that code at the position of the macro call.
-    // The use itself is deeper in that list, and its position is known if the list has only one use.
+    // When a macro call only copies code, SBCL records a use in that code at the macro call. The use is
+    // deeper in that list, and its position is certain if the list has only one use.
     const [only = start, ...more] = usesIn(list, sought).filter((each) => !exact.has(each));
     return { starts: [more.length > 0 ? start : only], sure: true };
   });
@@ -141,7 +141,8 @@ export function usePositionsIn(
   return inside > 0 ? [...spots, { starts: [], sure: false, inside: true }] : spots;
 }
 
-/** Returns the lists in FORM that begin at STARTS, by start; the outermost of those at one index. */
+/** Returns the lists in FORM that begin at STARTS, by start. Of several at one index, returns the
+ *  outermost. */
 function listsAt(form: Form, starts: ReadonlySet<number>): ReadonlyMap<number, Form> {
   const found = new Map<number, Form>();
   for (const list of formsWithin(form))
@@ -149,14 +150,14 @@ function listsAt(form: Form, starts: ReadonlySet<number>): ReadonlyMap<number, F
   return found;
 }
 
-/** A mention of a name. INDEX is the index of the name, or of the `(` or #' directly before it. CALLED is
- *  true when one of these precedes the name and the form is not quoted. */
+/** A mention of a name. `index` is the index of the name, or of the `(` or #' directly before it. `called` is
+ *  true after one of these, unless the form is quoted. */
 export interface NameMention {
   index: number;
   called: boolean;
 }
 
-/** Returns the uses in FORM of NAME, of any package, and how many definitions of NAME are in FORM. */
+/** Returns the uses of NAME in FORM, in any package, and the number of definitions of NAME in FORM. */
 export function nameMentionsIn(
   form: Form | undefined,
   name: string,
@@ -186,15 +187,15 @@ const ACCESSOR_OPTIONS: ReadonlySet<string> = new Set(
   ['ACCESSOR', 'READER', 'WRITER'].map((name) => PACKAGE_MARKER + name),
 );
 
-/** True when PART is the name of an accessor that a slot gets, as in (:writer (setf PART)). */
+/** True when PART is the name of an accessor in a slot option, as in (:writer (setf PART)). */
 function isAccessorOption(part: Form): boolean {
   const list = part.parent;
   const name = part.index === 1 && elementBefore(part)?.bare === 'SETF' && list ? list : part;
   return ACCESSOR_OPTIONS.has(elementBefore(name)?.name ?? '');
 }
 
-/** Returns the element before PART in the list that contains PART; undefined when PART is the first element, or
- *  follows a prefix such as a quote. */
+/** Returns the element before a form in its list; undefined for the first element, and after a prefix such as
+ *  a quote. */
 function elementBefore({ parent, index }: Form): Form | undefined {
   return parent?.inner === undefined ? parent?.elements[index - 1] : undefined;
 }

@@ -8,15 +8,15 @@ import { TopLevelForms } from './top-level.ts';
 
 /** Callbacks for the forms of one top-level form. */
 interface Visitor {
-  /** Called with each FORM and its ELEMENTS. DATA is true when the form is quoted or in a backquote. */
+  /** Called for each form with its elements. `data` is true when the form is quoted or in a backquote. */
   visit: (form: Form, elements: readonly Form[], data: boolean) => void;
-  /** Returns the parts of a form with ELEMENTS to walk; by default all elements. DATA is as for `visit`. */
+  /** Returns the parts of a form with `elements` to walk; by default all elements. */
   within?: (elements: readonly Form[], data: boolean) => readonly Form[];
 }
 
 /** Walks the top-level forms of SOURCE under FEATURES that contain one of WORDS, names without packages.
- *  VISITOR_FOR takes such a form, its package if known, and the token numbers of the forms seen in it, and
- *  returns the callbacks. The walk adds each form to this set, and skips forms that are in it. */
+ *  VISITOR_FOR takes such a form, its package (undefined if unknown), and the token numbers of the forms
+ *  walked so far. It returns the callbacks. The walk skips forms in this set. */
 export function walkSource(
   source: SourceText,
   features: ReadonlySet<string>,
@@ -30,12 +30,13 @@ export function walkSource(
   }
 }
 
-/** A form to walk. DEPTH: backquotes around it minus commas. QUOTED is true inside a QUOTE. */
+/** A form to walk. `depth` is the number of backquotes around it minus that of commas. `quoted` is true
+ *  inside a QUOTE. */
 interface Left {
   form: Form;
   depth: number;
   quoted: boolean;
-  /** Set for a list that is no form: only `#.` forms in it are visited. */
+  /** Set for a list that is no form: the walk visits only `#.` forms in it. */
   mute?: true;
 }
 
@@ -59,7 +60,6 @@ function walk(top: Form, visitor: Visitor, seen: Set<number>): void {
   }
 }
 
-/** Visits FORM, a list, and returns the parts of it to walk. */
 function partsToWalk({ form, depth, quoted }: Left, visitor: Visitor): Left[] {
   const { elements: plain, tail } = spineOf(form);
   const elements = tail ? [...plain, tail] : plain;
@@ -68,11 +68,11 @@ function partsToWalk({ form, depth, quoted }: Left, visitor: Visitor): Left[] {
   const inner = form.isBackquote ? depth + 1 : depth;
   const lists = quoted || inner > 0 ? new Map<Form, Form[]>() : nonForms(elements);
   const parts = (visitor.within?.(elements, data) ?? elements).flatMap((each) => lists.get(each) ?? [each]);
-  // A quote in a backquote is part of the template: forms after commas in it are evaluated.
+  // A quote in a backquote belongs to the template, in which forms after commas are evaluated.
   const isQuoted = quoted || (inner === 0 && operatorOf(elements[0]) === 'QUOTE');
   return [
     ...parts.map((part) => ({ form: part, depth: inner, quoted: isQuoted })),
-    // Lists that are no forms come last, so that forms walked as parts are not visited again.
+    // Lists that are no forms come last, so that their parts are not visited twice.
     ...[...lists.keys()].map((list) => ({ form: list, depth: 0, quoted: false, mute: true as const })),
   ];
 }

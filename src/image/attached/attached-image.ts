@@ -1,6 +1,5 @@
-// Implements Image for an image that somebody else runs. At the first call, finds the image and connects to
-// its agent. After the connection is lost, the next call does so again. The server never starts, ends or
-// rebuilds such an image.
+// Implements Image for an image that somebody else runs. At the first call, and after a lost connection,
+// finds the image and connects to its agent. The server never starts, ends or rebuilds such an image.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf, SetupError } from '../../errors.ts';
@@ -19,25 +18,22 @@ import { type AgentConnection, AttachedPeer, socketConnection } from './attached
 export interface AttachedOptions {
   /** Returns the image to connect to. Throws a SetupError when no image can be used. */
   find: () => Promise<Served>;
-  /** Opens a connection to the image that was found; by default, to its socket. */
+  /** Opens a connection to the image; by default, to its socket. */
   connect?: (served: Served) => AgentConnection;
-  /** The form that makes an image serve, for error texts. */
+  /** The form that lets servers attach to an image, for error texts. */
   line: string;
   /** Time limit of a call in milliseconds. */
   limitMs: number;
-  /** The numbers in ids of this image. Absent when the server has no other image. */
+  /** The numbers for ids of this image. Absent when the server has no other image. */
   series?: Series | undefined;
-  /** The start file, if given, which only images of the server load. */
+  /** The start file, if given. Only images that the server starts load it. */
   startFile?: string;
-  /** True when a signal has stopped the process PID. */
+  /** True when a signal has stopped the process with the id `pid`. */
   isStopped?: (pid: number) => boolean;
-  /** Timeouts of the image. */
   times?: Times;
   /** Folders that ASDF also searches, with their subfolders, while a call runs. */
   trees?: readonly string[];
-  /** Calls a tool for code in the image. */
   callTool?: Upcalls['callTool'];
-  /** Registers tools of the image. */
   tools?: ImageTools;
   /** Receives each reply before the caller does. */
   onReply?: CallHost['onReply'];
@@ -46,30 +42,28 @@ export interface AttachedOptions {
 /** The reason with which a connection is closed when the agent does not greet in time. */
 const NO_GREETING = 'it did not answer in time';
 
-/** Milliseconds between two attempts to connect to an image whose queue of connections is full. */
+/** Milliseconds between attempts to connect to an image whose queue of connections is full. */
 const RETRY_MS = 50;
 
 export class AttachedImage implements Image {
   readonly #options: AttachedOptions;
   readonly #times: Times;
   readonly #calls: Calls;
-  /** Performs the operation NAME with ARGS, as in Image. */
   readonly call: Calls['call'];
   readonly #notices = new Notices<ImageNotice>();
-  /** The connection that is being made or, once made, has not ended; undefined when there is none. */
+  /** The connection that is being made or is in use; undefined when there is none. */
   #connecting: Promise<AttachedPeer> | undefined;
-  /** The connection that was made last, even if it has ended or its agent never greeted. */
+  /** The latest connection, even if it has ended or its agent never greeted. */
   #lastPeer: AttachedPeer | undefined;
-  /** The connection that calls use: its agent has greeted, and it has not ended. */
+  /** The connection for calls: its agent has greeted, and it has not ended. */
   #peer: AttachedPeer | undefined;
   #pulse: Pulse | undefined;
   #failure: string | undefined;
   #closed = false;
-  /** The image that was found last, even if it serves no more. */
+  /** The latest image found, even if it accepts no more connections. */
   #served: Served | undefined;
-  /** The image to which the last call was sent. */
   #used: Served | undefined;
-  /** The reasons why connections were lost that no notice has reported yet, oldest first. */
+  /** The reasons for lost connections that no notice has reported yet, oldest first. */
   readonly #losses: string[] = [];
 
   readonly isAttached = true;
@@ -108,8 +102,8 @@ export class AttachedImage implements Image {
     return this.#connecting !== undefined;
   }
 
-  /** The image to which the last call was sent, even if it serves no more; undefined before the first
-   *  call. */
+  /** The image to which the last call was sent, even if it accepts no more connections. Undefined before the
+   *  first call. */
   get used(): Served | undefined {
     return this.#used;
   }
@@ -174,8 +168,8 @@ export class AttachedImage implements Image {
     return peer;
   }
 
-  /** Connects to SERVED, and returns the connection when its agent has greeted. Throws a SetupError when
-   *  the agent cannot be reached or does not greet in time. */
+  /** Connects to SERVED, and returns the connection after the agent's greeting. Throws a SetupError when the
+   *  agent cannot be reached or does not greet in time. */
   async #greetedPeer(served: Served): Promise<AttachedPeer> {
     const deadline = performance.now() + this.#times.greeting;
     for (;;) {
@@ -226,8 +220,7 @@ export class AttachedImage implements Image {
     this.#options.tools?.clear();
   }
 
-  /** Adds a notice when a call is about to use another image, or another connection, than the previous
-   *  call. */
+  /** Adds a notice when a call will use another image or connection than the previous call. */
   #noticeImage(): void {
     const [served, before] = [this.#served, this.#used];
     const losses = this.#losses.splice(0);
@@ -249,8 +242,8 @@ export class AttachedImage implements Image {
   }
 }
 
-/** Returns the error text when the agent of SERVED does not greet. IS_STOPPED: a signal has stopped its
- *  process. */
+/** Returns the error text for an agent in SERVED that does not greet. IS_STOPPED is true when a signal has
+ *  stopped its process. */
 function busyText(served: Served, isStopped: boolean): string {
   const head = `The image ${servedName(served)} did not answer in time, so nothing was run`;
   const own = 'With the flag --image own this server works in an image of its own.';

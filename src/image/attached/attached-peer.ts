@@ -12,14 +12,14 @@ import type { AgentOperations } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 
-/** The first request id is a random number below this limit. So the ids differ from the ids of an earlier
- *  server, whose jobs can still run in the image and send answers. */
+/** The first request id is a random number below this limit. A job of an earlier server can still send
+ *  answers, so the ids must differ from those of that server. */
 const FIRST_IDS = 2 ** 47;
 
-/** A way to an agent. */
+/** A connection to an agent, not greeted yet. */
 export interface AgentConnection {
   stream: Duplex;
-  /** Returns why the way has ended, as part of a sentence, if that is known. */
+  /** Returns the reason why the connection has ended, as part of a sentence, if known. */
   ended?(): string | undefined;
   /** Translates the paths in messages, if the image has another file system. */
   paths?: FarPaths;
@@ -44,7 +44,7 @@ export class AttachedPeer implements Peer {
   /** Resolves with the reason, as part of a sentence, when the connection has ended. */
   readonly ended: Promise<string>;
 
-  /** Speaks to an agent over a CONNECTION. UPCALLS serves requests of code in the image. */
+  /** Exchanges messages with the agent over a CONNECTION. UPCALLS handles requests of code in the image. */
   constructor({ stream, ended, paths }: AgentConnection, upcalls: Upcalls) {
     this.#socket = stream;
     const callbacks: ChannelCallbacks = {
@@ -62,7 +62,7 @@ export class AttachedPeer implements Peer {
       firstId: randomInt(1, FIRST_IDS),
       paths,
     });
-    // After the greeting, the text of a socket error would say no more than that the connection was closed.
+    // After the greeting, the text of a socket error adds nothing to the fact that the connection was closed.
     this.#socket.on('error', ({ message }) => this.disconnect(this.#hello ? this.#endReason : message));
     this.ended = new Promise((resolve) => {
       this.#socket.on('close', () => {

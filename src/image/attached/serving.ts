@@ -1,6 +1,5 @@
-// Lists the images that serve live-lisp: those to which servers can attach, because their users have loaded
-// lisp/attach.lisp. Each has a socket NAME.socket and a file NAME.json, which describes the image, in a
-// folder that only this user can access.
+// Lists the images to which servers can attach, because their users have loaded lisp/attach.lisp. In a folder
+// that only this user can access, each image has a socket NAME.socket and a description NAME.json.
 
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -11,14 +10,15 @@ import { isRunning } from '../../own.ts';
 import { isInside, removeIfPossible } from '../../paths.ts';
 import type { Served } from '../wire/served.ts';
 
-/** The images that serve. REFUSAL says why their folder cannot be used, if so. */
+/** The images to which servers can attach. `refusal` is set when their folder cannot be used, and says
+ *  why. */
 export interface ServedImageList {
   images: Served[];
   refusal?: string;
 }
 
-/** Returns the images in FOLDER whose processes run. Deletes the files of images whose processes were
- *  killed. Ignores files that no image has written. */
+/** Returns the images in FOLDER with running processes. Deletes the files of killed images. Ignores other
+ *  files. */
 export function servedImages(folder: string | undefined): ServedImageList {
   if (folder === undefined) return { images: [] };
   try {
@@ -37,7 +37,7 @@ export function servedImages(folder: string | undefined): ServedImageList {
 const unused = (folder: string, why: string) =>
   `The folder ${folder} of images that serve is not used: ${why}`;
 
-/** By fault of the folder: sentences that say why it is not used. */
+/** By problem with the folder: a function that returns sentences for the user. */
 const FAULTS = {
   'no folder': (folder: string) =>
     unused(folder, 'it is no folder. Remove it, and give the line in your image again.'),
@@ -49,7 +49,7 @@ const FAULTS = {
   open: (folder: string) => unused(folder, `other users can reach it. Change that: chmod 700 ${folder}`),
 };
 
-/** Returns the image that FILE in FOLDER describes; undefined when FILE describes none, or its process has
+/** Returns the image that FILE in FOLDER describes; undefined when FILE is no description, or the process has
  *  ended. */
 function servedImage(folder: string, file: string): Served | undefined {
   const name = basename(file, '.json');
@@ -62,20 +62,18 @@ function servedImage(folder: string, file: string): Served | undefined {
   return undefined;
 }
 
-/** True when NAME can be the name of an image: a file name that is one word on a command line. */
+/** True when NAME can be the name of an image: a file name and a single word on a command line. */
 function isImageName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/.test(name);
 }
 
-/** Returns the image elsewhere that TEXT describes, under its name with PREFIX and a colon before it.
- *  Returns undefined when TEXT does not have the form that images write. */
+/** Returns the image described by TEXT on another machine, with PREFIX and a colon before its name. Returns
+ *  undefined when TEXT is malformed. */
 export function parseServedImage(text: string, prefix: string): Served | undefined {
   const served = parsedImage(text, '');
   return served && { ...served, name: `${prefix}:${served.name}` };
 }
 
-/** Returns the image with SOCKET that TEXT describes; undefined when TEXT does not have the form that
- *  images write. */
 function parsedImage(text: string, socket: string): Served | undefined {
   const { members = {}, ...facts } = announcedIn(text) ?? {};
   const { name, lisp } = members;
@@ -85,8 +83,8 @@ function parsedImage(text: string, socket: string): Served | undefined {
   return { name, ...facts, lisp, socket, workspace: facts.workspace.replace(/(?<=.)\/+$/, '') };
 }
 
-/** Returns those of IMAGES whose workspace is ROOT, contains ROOT, or is inside ROOT. Leaves out images whose
- *  workspace is too wide by IS_TOO_WIDE; these can only be chosen by name. */
+/** Returns the IMAGES whose workspace is ROOT, contains ROOT, or is inside ROOT. Leaves out workspaces for
+ *  which IS_TOO_WIDE is true: a user can only choose these by name. */
 export async function fittingImages(
   images: readonly Served[],
   root: string,
@@ -102,8 +100,8 @@ export async function fittingImages(
   return fits;
 }
 
-/** Returns those of IMAGES whose socket accepts connections. Needed because another process can have the
- *  process id of an image that was killed. */
+/** Returns the IMAGES whose sockets accept connections. The process id alone is no proof, because another
+ *  process can have the id of a killed image. */
 export async function listeningImages(images: readonly Served[]): Promise<Served[]> {
   const listens = await Promise.all(images.map(({ socket }) => isListening(socket)));
   return images.filter((_, index) => listens[index]);

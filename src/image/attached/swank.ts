@@ -1,30 +1,25 @@
-// A client of Swank and Slynk, the servers of SLIME and SLY: connects, and has them evaluate forms. A message
-// is its length in octets, as six hexadecimal digits, and then a list in Lisp syntax.
+// A client of Swank and Slynk, the servers of SLIME and SLY, that evaluates forms there. A message is its
+// length in octets, as six hexadecimal digits, and then a list in Lisp syntax.
 
 import { connect, type Socket } from 'node:net';
 
-/** A Swank or Slynk on this machine. */
 export interface SwankAddress {
   kind: 'swank' | 'slynk';
   host: string;
   port: number;
 }
 
-/** A value that Swank sends: a symbol or number as its text, a string, or a list. */
+/** A value from Swank: a symbol or number as its text, a string, or a list. */
 export type Datum = string | { string: string } | Datum[];
 
 /** The error when Swank cannot be reached, does not answer, or answers with an error. */
 export class SwankError extends Error {
-  /** The kind of failure:
-   *  unreachable: the connection could not be made;
-   *  closed: the other side closed the connection;
-   *  silent: no answer came in time;
-   *  foreign: the other side does not speak Swank's protocol;
-   *  unreadable: Swank could not read a form;
-   *  aborted: the evaluation of a form failed. */
+  /** unreachable: no connection. closed: the other side closed the connection. silent: no answer in time.
+   *  foreign: the other side does not use Swank's protocol. unreadable: Swank could not read a form. aborted:
+   *  the evaluation of a form failed. */
   readonly why: 'unreachable' | 'closed' | 'silent' | 'foreign' | 'unreadable' | 'aborted';
 
-  /** DETAIL is the message of the error, such as what the other side sent. */
+  /** DETAIL is the message of the error, such as text from the other side. */
   constructor(why: SwankError['why'], detail = '') {
     super(detail);
     this.why = why;
@@ -33,14 +28,12 @@ export class SwankError extends Error {
 
 /** Maximum number of octets of a message. The largest usual message has the indentation of all macros. */
 const MESSAGE_LIMIT = 4 * 1024 * 1024;
-/** Number of digits of the length before a message. */
 const HEAD = 6;
-/** Maximum nesting of lists in a message. */
 const DEPTH_LIMIT = 100;
 
-/** Connects to the Swank at an address, and calls WORK with a function that evaluates a form there. Closes
- *  the connection when WORK has ended. SECRET is sent first, if given. Throws a SwankError, also when all
- *  this takes longer than LIMIT_MS milliseconds. */
+/** Connects to the Swank at an address, and passes WORK a function that evaluates a form there. Closes the
+ *  connection when WORK has ended. Sends SECRET first, if given. Throws a SwankError on failure, and after
+ *  LIMIT_MS milliseconds. */
 export async function withSwank<Value>(
   { host, port }: SwankAddress,
   { secret, limitMs }: { secret: string | undefined; limitMs: number },
@@ -59,21 +52,18 @@ export async function withSwank<Value>(
   }
 }
 
-/** A connection, over which one form at a time is evaluated. */
+/** A connection that evaluates one form at a time. */
 class SwankConnection {
   readonly #socket: Socket;
-  /** The received part of a message that is not complete yet: its chunks, and their number of octets. */
+  /** The chunks of an incomplete message, and their number of octets. */
   #chunks: Buffer[] = [];
   #size = 0;
-  /** How many octets must have been received before they can be parsed: those of the length, and once the
-   *  length is known those of the whole message. */
+  /** Number of octets to receive before parsing: first the length, then the whole message. */
   #needed = HEAD;
-  /** Number of the last form that was sent. */
   #number = 0;
-  /** Settles what the caller waits for now: the connection, or the value of the last form. */
+  /** Settles the pending promise: the connection, or the value of the latest form. */
   #settle: { resolve: (value: Datum) => void; reject: (error: Error) => void } | undefined;
   #failure: Error | undefined;
-  /** Resolves when the connection is established. */
   readonly connected: Promise<void>;
 
   constructor(socket: Socket) {
@@ -99,7 +89,7 @@ class SwankConnection {
     this.#socket.write(octets);
   }
 
-  /** Closes the connection. ERROR rejects what the caller waits for, and each later evaluation. */
+  /** Closes the connection. Rejects the pending promise and all later evaluations with ERROR. */
   fail(error: Error): void {
     this.#failure ??= error;
     this.#settle?.reject(this.#failure);
@@ -119,14 +109,14 @@ class SwankConnection {
   #receive(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
-    // Joins the chunks only when they are complete: a long message comes in many chunks.
+    // A long message comes in many chunks, so they are joined only when it is complete.
     while (this.#failure === undefined && this.#size >= this.#needed) {
       const [only = chunk] = this.#chunks;
       this.#parse(this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks));
     }
   }
 
-  /** Parses the length or, when the length is known, the complete message at the start of RECEIVED. */
+  /** Parses the start of RECEIVED: the length of a message or, after that, the complete message. */
   #parse(received: Buffer): void {
     const end = this.#needed;
     if (end === HEAD) {
@@ -142,8 +132,8 @@ class SwankConnection {
     if (/^\((?::return|:ping|:reader-error|:debug) /.test(text)) this.#dispatch(readDatum(text), text);
   }
 
-  /** Returns the length in the first octets of RECEIVED. Closes the connection, and returns Infinity, when
-   *  there is no valid length. */
+  /** Returns the length in the first octets of RECEIVED. Without a valid length, closes the connection and
+   *  returns Infinity. */
   #lengthIn(received: Buffer): number {
     const head = received.toString('latin1', 0, HEAD);
     const length = /^[0-9a-f]{6}$/i.test(head) ? Number.parseInt(head, 16) : Number.NaN;
@@ -159,7 +149,7 @@ class SwankConnection {
     const [kind, first, second, third] = Array.isArray(message) ? message : [];
     if (kind === ':ping') this.send(`(:emacs-pong ${String(first)} ${String(second)})`);
     else if (kind === ':reader-error') this.fail(new SwankError('unreadable', stringOf(second)));
-    // The form has entered SLIME's debugger, which ends with the connection.
+    // The form has entered SLIME's debugger, and only the end of the connection ends the debugger.
     else if (kind === ':debug')
       this.fail(new SwankError('aborted', stringOf(Array.isArray(third) ? third[0] : undefined)));
     else if (kind !== ':return' || !Array.isArray(first))
@@ -173,7 +163,7 @@ class SwankConnection {
   }
 }
 
-/** Returns the first line of OCTETS, shortened and in quotes, for the text of an error. */
+/** Returns the first line of OCTETS, shortened and in quotes, for an error text. */
 function shownStart(octets: Buffer): string {
   const line = octets
     .toString('latin1', 0, 40)
@@ -187,7 +177,7 @@ export function stringOf(value: Datum | undefined): string {
   return typeof value === 'object' && !Array.isArray(value) ? value.string : '';
 }
 
-/** Returns the value of KEY in LIST, a property list; undefined when LIST does not have it. */
+/** Returns the value of KEY in LIST, a property list; undefined when KEY is absent. */
 export function memberOf(list: Datum | undefined, key: string): Datum | undefined {
   if (!Array.isArray(list)) return undefined;
   const index = list.findIndex((each, at) => at % 2 === 0 && each === key);
@@ -218,7 +208,7 @@ function readDatum(text: string): Datum | undefined {
   }
 }
 
-/** Returns the index of the quote that ends the string in TEXT whose first character is at START. */
+/** Returns the index of the quote that ends the string in TEXT. START is the index of its first character. */
 function stringEnd(text: string, start: number): number {
   let at = start;
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

@@ -1,6 +1,5 @@
-// Finds the image behind a Swank or Slynk, and makes it load the agent if it does not serve yet. Swank
-// starts a thread that loads the agent, so that the connection to Swank can be closed at once. The thread
-// writes the outcome to a file.
+// Finds the image behind a Swank or Slynk, and makes it load the agent if necessary. A new thread there loads
+// the agent, and writes the outcome to a file, so the connection to Swank can be closed at once.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,13 +16,14 @@ import { type Datum, memberOf, type SwankAddress, SwankError, stringOf, withSwan
 
 interface ThroughSwankOptions {
   address: SwankAddress;
-  /** Folder of the images that serve. */
+  /** Folder of the sockets of images. */
   folder: string | undefined;
-  /** The form by which an image begins to serve, for the texts of errors. */
+  /** The form that lets servers attach to an image, for error texts. */
   line: string;
-  /** The same form with package prefixes, so that it can be read in any package. */
+  /** The same form with package prefixes, for any current package. */
   qualifiedLine: string;
-  /** Returns why live-lisp does not support an SBCL with FACTS, and REMEDY; undefined when it does. */
+  /** Returns the reason why live-lisp does not support an SBCL with `facts`, followed by `remedy`; undefined
+   *  when it does. */
   whyUnsupported: (
     facts: { version: string; bits: number; features: string[] },
     remedy: string,
@@ -31,7 +31,7 @@ interface ThroughSwankOptions {
   times?: Times;
 }
 
-/** What Swank reports about its Lisp. */
+/** Facts that Swank reports about its Lisp. */
 interface Lisp {
   pid: number;
   kind: string;
@@ -39,10 +39,9 @@ interface Lisp {
   features: string[];
 }
 
-/** Name of the thread that loads the agent. If two servers ask at once, only one of them starts the
- *  thread. */
+/** Name of the thread that loads the agent. Of two servers that ask at once, only one starts the thread. */
 const THREAD = 'live-lisp line';
-/** The beginnings of the last line that the thread writes, by outcome. */
+/** The start of the last line from the thread, by outcome. */
 const [SERVES, FAILED] = ['LIVE-LISP SERVES', 'LIVE-LISP FAILED'] as const;
 /** Maximum number of octets to read of the thread's output. */
 const OUTPUT_LIMIT = 1024 * 1024;
@@ -50,13 +49,11 @@ const OUTPUT_LIMIT = 1024 * 1024;
 const LOOK_MS = 20;
 /** Milliseconds between two polls of an image that loads the agent for another server. */
 const OTHER_MS = 1000;
-/** Maximum number of octets of a file with a secret. */
 const SECRET_LIMIT = 4096;
 
 export class ThroughSwank {
   readonly #options: ThroughSwankOptions;
   readonly #times: Times;
-  /** The image that was found last. */
   #found: Served | undefined;
 
   constructor(options: ThroughSwankOptions) {
@@ -64,7 +61,7 @@ export class ThroughSwank {
     this.#times = options.times ?? TIMES;
   }
 
-  /** Resolves with the image behind Swank when it serves. Throws a SetupError when it cannot. */
+  /** Resolves with the image behind Swank when it accepts servers. Throws a SetupError when it cannot. */
   async find(): Promise<Served> {
     const before = this.#found && isRunning(this.#found.pid) ? this.#found : undefined;
     const served = (before && (await this.#servedBy(before.pid))) ?? (await this.#attach(before));
@@ -72,16 +69,15 @@ export class ThroughSwank {
     return this.#found;
   }
 
-  /** Returns the image of the process PID; undefined when it does not serve. */
+  /** Returns the image of the process PID; undefined when servers cannot attach to it. */
   async #servedBy(pid: number): Promise<Served | undefined> {
     const { images } = servedImages(this.#options.folder);
     const [image] = await listeningImages(images.filter((each) => each.pid === pid));
     return image;
   }
 
-  /** Makes the Lisp behind Swank load the agent, unless it serves already, and resolves with its image.
-   *  Throws a SetupError if the Lisp is that of BEFORE, an image that served: its user has removed the
-   *  agent. */
+  /** Makes the Lisp behind Swank load the agent if necessary, and resolves with its image. Throws a
+   *  SetupError if the Lisp is that of BEFORE, an image found earlier: its user has removed the agent. */
   #attach(before: Served | undefined): Promise<Served> {
     return withTemporaryFolder(async (folder) => {
       const deadline = performance.now() + this.#times.compile;
@@ -95,8 +91,8 @@ export class ThroughSwank {
     });
   }
 
-  /** Asks Swank for its Lisp, and starts the loading thread there, unless the Lisp serves already. FOLDER
-   *  is an empty folder. LOADS is false when another server has started such a thread. */
+  /** Asks Swank for its Lisp, and starts the loading thread there if necessary. FOLDER is an empty folder. In
+   *  the result, `loads` is false when another server has started such a thread. */
   async #ask(
     folder: string,
     before: Served | undefined,
@@ -135,8 +131,8 @@ export class ThroughSwank {
     return this.#ask(folder, before, true);
   }
 
-  /** Returns the Lisp that INFO, an answer to connection-info, describes. Throws a SetupError when the
-   *  agent cannot run in it. */
+  /** Returns the Lisp that INFO, an answer to connection-info, describes. Throws a SetupError when the agent
+   *  cannot run in it. */
   #checked(info: Datum): Lisp {
     const implementation = memberOf(info, ':lisp-implementation');
     const features = memberOf(info, ':features');
@@ -158,7 +154,7 @@ export class ThroughSwank {
     return lisp;
   }
 
-  /** Resolves with the image of LISP when it serves. OUTPUT is the file to which the loading thread
+  /** Resolves with the image of LISP when it accepts servers. OUTPUT is the file that the loading thread
    *  writes. */
   async #loaded(lisp: Lisp, output: string, deadline: number): Promise<Served> {
     for (;;) {
@@ -229,30 +225,28 @@ export class ThroughSwank {
   }
 }
 
-/** Matches the last line that the loading thread writes. */
+/** Matches the last line from the loading thread. */
 const OUTCOME = new RegExp(`^(${SERVES}|${FAILED}) ?([\\s\\S]*)\\n$`, 'm');
 
-/** The names of the two servers, for people. */
 const NAMES = { swank: 'Swank', slynk: 'Slynk' } as const;
 
-/** Returns the address in the form that --image takes. */
+/** Returns the address in the syntax of --image. */
 function swankUrl({ kind, host, port }: SwankAddress): string {
   return `${kind}://${host}:${port}`;
 }
 
-/** Returns the server and its address as a phrase. */
 function swankName({ kind, host, port }: SwankAddress): string {
   return `${NAMES[kind]} at ${host}:${port}`;
 }
 
-/** The user's secret for a Swank, and DOUBT, a clause that says how a wrong or missing secret can be the
- *  reason for no answer. */
+/** The user's secret for a Swank. `doubt` is a clause about a wrong or missing secret as possible cause of no
+ *  answer. */
 interface Secret {
   text: string | undefined;
   doubt: string;
 }
 
-/** Returns the secret that a client must send to the server at an address, if the user has one. */
+/** Returns the user's secret for the server at an address, if there is one. */
 function secretOf({ kind }: SwankAddress): Secret {
   const file = join(homeFolder() ?? '/', kind === 'swank' ? '.slime-secret' : '.sly-secret');
   const found = readIfRegular(file, { limit: SECRET_LIMIT });
@@ -266,8 +260,8 @@ function secretOf({ kind }: SwankAddress): Secret {
 }
 
 /** Returns a form that starts the loading thread, which evaluates LINE and writes the outcome to the file
- *  OUTPUT. The value of the form is NIL when such a thread runs already, else T. The form interns no
- *  symbols, and the thread enters no debugger. */
+ *  OUTPUT. Its value is NIL when such a thread already runs, else T. The form interns no symbols, and the
+ *  thread enters no debugger. */
 function loadForm(line: string, output: string): string {
   return `(cl:unless (cl:find "${THREAD}" (sb-thread:list-all-threads)
                      :key (cl:function sb-thread:thread-name) :test (cl:function cl:equal))
@@ -286,23 +280,20 @@ function loadForm(line: string, output: string): string {
   cl:t)`;
 }
 
-/** Returns a form whose value is the pathname of the file PATH. */
 function pathForm(path: string): string {
   return `(sb-ext:parse-native-namestring ${stringForm(path)})`;
 }
 
-/** Returns a form that evaluates FORM after SBCL's own reader has read it. Needed because Slynk has a
- *  reader of its own, and Swank can be set to use one: these do not know # and forms of several lines. */
+/** Returns a form that reads FORM with SBCL's own reader and evaluates it. The reader of Slynk, and one that
+ *  Swank can be set to use, cannot read # and forms of several lines. */
 function plainForm(form: string): string {
   return `(cl:with-standard-io-syntax (cl:eval (cl:read-from-string ${stringForm(form)})))`;
 }
 
-/** Returns TEXT as a Lisp string literal. */
 function stringForm(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`;
 }
 
-/** Returns TEXT, which the other side sent, as one short line. */
 function shown(text: string): string {
   const line = text.replace(/[\s\p{C}\p{Z}]+/gu, ' ').trim();
   return line.length > 300 ? `${line.slice(0, 300)} ...` : line;

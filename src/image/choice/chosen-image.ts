@@ -1,6 +1,6 @@
-// Implements Image by forwarding each call to one of two images: the server's own, which it starts on
-// demand, or one that somebody else runs and to which servers can attach. The flag --image chooses between
-// them. By default the choice is made at the first call, and then kept for the session.
+// Implements Image by forwarding each call to one of two images: the server's own, started on demand, or one
+// that somebody else runs. The flag --image chooses between them. By default the first call makes the choice,
+// for the whole session.
 
 import { SetupError } from '../../errors.ts';
 import { AttachedImage, type AttachedOptions } from '../attached/attached-image.ts';
@@ -20,61 +20,54 @@ import { codeCaller } from '../wire/origin.ts';
 import { type Served, servedName, servedSince } from '../wire/served.ts';
 
 interface ChoiceOptions {
-  /** The value of --image. `own`: an image that the server starts. `auto`: an image to which servers of
-   *  this workspace can attach or, if there is none, an image that the server starts. Otherwise the name
-   *  of an image to which servers can attach. */
+  /** The value of --image. `own`: an image that the server starts. `auto`: an image to which servers of this
+   *  workspace can attach or, if there is none, an own image. Any other value is the name of an image to
+   *  which servers can attach. */
   choice: string;
-  /** Folder with the sockets of the images to which servers can attach; undefined when this user has no home
+  /** Folder with the sockets of images to which servers can attach; undefined when this user has no home
    *  folder. */
   folder: string | undefined;
-  /** Root of the workspace. */
   root: string;
-  /** True when a real path is too wide for a workspace. */
   isTooWide: (real: string) => boolean;
-  /** The flag, if one is given, that makes `auto` choose an image that the server starts. */
+  /** The flag, if given, that makes `auto` mean an own image. */
   keptOwnBy: string | undefined;
-  /** Returns a new image that the server itself runs, as opposed to one that somebody else runs. */
+  /** Returns a new image that the server itself runs. */
   makeOwn: () => SbclImage;
-  /** Options for an image that somebody else runs. */
   attached: Omit<AttachedOptions, 'find'>;
-  /** Finds the image when --image gives the address of a Swank server or a command instead of a name. */
+  /** Finds the image when --image gives a Swank or a command instead of a name. */
   findByAddress?: (() => Promise<Served>) | undefined;
 }
 
-/** Operations that the server performs for itself. They do not decide which image the session uses. */
+/** Operations for the server itself, which do not decide the choice of the image. */
 const INTERNAL_OPERATIONS: ReadonlySet<string> = new Set<keyof Operations>([
   'system-sources',
   'source-text',
   'loaded-texts',
 ]);
 
-/** Maximum number of fresh images at the same time beside the image of the session. Each takes at least
- *  150 MB. */
+/** Maximum number of additional images at the same time. Each takes at least 150 MB. */
 const BESIDE_LIMIT = 4;
 
 export class ChosenImage implements Image, RestartableImage {
   readonly #options: ChoiceOptions;
   readonly #attached: AttachedImage;
-  /** The image that the server starts; undefined until it is needed, and after calls have moved to an
-   *  image that somebody else runs. */
+  /** The own image. Undefined before its first use, and after calls have moved to an image of somebody
+   *  else. */
   #own: SbclImage | undefined;
-  /** True when calls go to an image that somebody else runs, false when they go to the server's own. For
-   *  `auto`, this can change until the choice is settled, as images begin and end to serve. */
+  /** True when calls go to an image of somebody else. For `auto`, this can change until the choice is
+   *  settled. */
   #isAttached: boolean;
-  /** True when a flag made the choice, or a call has used the server's own image. Never becomes false
-   *  again. A use of an image that somebody else runs settles the choice too; see #isSettled. */
+  /** True when a flag, or a call in the own image, has settled the choice. A call in an image of somebody
+   *  else settles it too; see #isSettled. */
   #isDecided: boolean;
-  /** Resolves when the choice that `start` has begun is made. */
   #starting: Promise<void> | undefined;
   #closed = false;
-  /** The fresh images that have not ended. */
   readonly #beside = new Set<SbclImage>();
   readonly #besideQueue = new Queue(BESIDE_LIMIT);
   readonly #notices = new Notices<ImageNotice>();
-  /** True when a notice has said that an image that somebody else runs serves this workspace and is not
-   *  used. */
+  /** True after a notice about an unused image of somebody else in this workspace. */
   #unusedNoticed = false;
-  /** True when a notice has said that the folder of sockets cannot be used. */
+  /** True after a notice about an unusable folder of sockets. */
   #refusalNoticed = false;
 
   constructor(options: ChoiceOptions) {
@@ -84,13 +77,11 @@ export class ChosenImage implements Image, RestartableImage {
     this.#isDecided = options.choice !== 'auto' || options.keptOwnBy !== undefined;
   }
 
-  /** True when the choice is the name of an image. */
   get #isByName(): boolean {
     const { choice } = this.#options;
     return choice !== 'auto' && choice !== 'own';
   }
 
-  /** The image to which calls go now. */
   get #current(): SbclImage | AttachedImage {
     return this.#isAttached ? this.#attached : this.#ownImage;
   }
@@ -111,8 +102,8 @@ export class ChosenImage implements Image, RestartableImage {
     return this.#current.loads;
   }
 
-  /** Calls WORK, which uses the fresh image IMAGE, as soon as fewer than the maximum number of fresh images are in
-   *  use. Ends IMAGE when WORK has ended, or earlier when this image ends. */
+  /** Calls WORK, which uses the fresh image IMAGE, as soon as fewer than BESIDE_LIMIT fresh images are in
+   *  use. Ends IMAGE after WORK, or earlier when this image ends. */
   withBeside<Value>(image: SbclImage, work: () => Promise<Value>): Promise<Value> {
     return this.#besideQueue.within(() => this.#workBeside(image, work));
   }
@@ -147,7 +138,7 @@ export class ChosenImage implements Image, RestartableImage {
     args: Operations[Name]['args'],
     options?: CallOptions,
   ): Promise<Reply<Name>> {
-    // Code in an image calls tools for the image in which it runs.
+    // Code in an image calls tools for its own image.
     if (codeCaller() !== undefined || INTERNAL_OPERATIONS.has(name))
       return this.#current.call(name, args, options);
     if (!this.#isSettled) await this.#choose();
@@ -162,8 +153,8 @@ export class ChosenImage implements Image, RestartableImage {
     return reply;
   }
 
-  /** If ERROR says that the command of --image leads to an image that somebody else runs, sends all calls
-   *  there from now on. Otherwise rethrows ERROR. */
+  /** Moves all calls to an image of somebody else if ERROR says that the command of --image leads to one.
+   *  Otherwise rethrows ERROR. */
   #attachIfDialled(error: unknown): void {
     if (!(error instanceof DialledError)) throw error;
     this.#isAttached = true;
@@ -177,7 +168,7 @@ export class ChosenImage implements Image, RestartableImage {
   }
 
   async #startChosen(): Promise<void> {
-    // A failure is reported by the next call, which chooses again.
+    // The next call chooses again, and reports the failure.
     await this.#choose().then(
       () => this.#current.start(),
       () => {},
@@ -212,7 +203,6 @@ export class ChosenImage implements Image, RestartableImage {
     for (const image of [this.#own, this.#attached, ...this.#beside]) image?.close();
   }
 
-  /** Returns the greeting of the agent in the server's own image. */
   greeting(): Promise<Hello> {
     return this.#ownImage.greeting();
   }
@@ -243,14 +233,14 @@ export class ChosenImage implements Image, RestartableImage {
     return this.#options.attached.line;
   }
 
-  /** True when the choice is made, so that no other image is looked for. */
+  /** True when no other image is looked for any more. */
   get #isSettled(): boolean {
     const attachedUsed = this.#attached.used !== undefined || this.#attached.jobs.list().length > 0;
     return this.#isDecided || attachedUsed;
   }
 
-  /** Chooses the image that serves the workspace or, if there is none, the server's own image. Throws a
-   *  SetupError when several serve it. */
+  /** Chooses the image to which servers of the workspace can attach or, if there is none, the own image.
+   *  Throws a SetupError when there are several. */
   async #choose(): Promise<void> {
     const { images, refusal } = await this.#fitting();
     // Another call can have made the choice meanwhile.
@@ -264,14 +254,12 @@ export class ChosenImage implements Image, RestartableImage {
     }
     this.#isAttached = true;
     if (this.#own === undefined) return;
-    // No call has used the server's own image, so it is ended, with the tools that its start files have
-    // defined.
+    // No call has used the own image. The tools from its start file end with it.
     this.#own.close();
     this.#own = undefined;
     this.#options.attached.tools?.clear();
   }
 
-  /** Returns the images that serve the workspace and accept connections. */
   async #fitting(): Promise<ServedImageList> {
     const { folder, root, isTooWide } = this.#options;
     const { images, ...refusal } = servedImages(folder);
@@ -279,8 +267,8 @@ export class ChosenImage implements Image, RestartableImage {
     return { images: await listeningImages(await fittingImages(images, root, isTooWide)) };
   }
 
-  /** Returns the image to connect to, which somebody else runs. Throws a SetupError when there is none or,
-   *  for a choice without a name, when there are several. */
+  /** Returns the image of somebody else to connect to. Throws a SetupError when there is none, or when there
+   *  are several and no name was given. */
   async #find(): Promise<Served> {
     if (this.#options.findByAddress !== undefined) return this.#options.findByAddress();
     if (this.#isByName) return this.#named(servedImages(this.#options.folder));
@@ -291,7 +279,7 @@ export class ChosenImage implements Image, RestartableImage {
     throw new SetupError(this.#goneText(this.#attached.used, refusal));
   }
 
-  /** Returns the image of the list whose name is the choice. Throws a SetupError when none has that name. */
+  /** Returns the chosen image by name. Throws a SetupError when no image of the list has that name. */
   async #named({ images, refusal }: ServedImageList): Promise<Served> {
     const { choice } = this.#options;
     const listening = await listeningImages(images);
@@ -312,8 +300,8 @@ export class ChosenImage implements Image, RestartableImage {
     );
   }
 
-  /** Returns the error text when no image serves the workspace any more. USED is the image in which calls
-   *  have worked, if any has. REFUSAL says why the folder of sockets cannot be used. */
+  /** Returns the error text when servers can attach to no image of the workspace any more. USED is the image
+   *  of earlier calls, if any. REFUSAL is the reason why the folder of sockets cannot be used, if so. */
   #goneText(used: Served | undefined, refusal: string | undefined): string {
     const head =
       used === undefined
@@ -327,7 +315,7 @@ export class ChosenImage implements Image, RestartableImage {
     ].join(' ');
   }
 
-  /** Adds, once, the notice that an image that somebody else runs serves the workspace and is not used. */
+  /** Adds the notice about an unused image of somebody else in this workspace, once. */
   async #noticeUnused(): Promise<void> {
     const { choice, keptOwnBy } = this.#options;
     if (choice !== 'auto' || this.#unusedNoticed) return;
@@ -337,7 +325,8 @@ export class ChosenImage implements Image, RestartableImage {
     this.#notices.add({ kind: 'unused', served, keptOwnBy });
   }
 
-  /** Adds the notice that the folder of sockets cannot be used, once. WHY says why, if so. */
+  /** Adds the notice that the folder of sockets cannot be used for the reason WHY, once. Does nothing without
+   *  WHY. */
   #noticeRefusal(why: string | undefined): void {
     if (why === undefined || this.#refusalNoticed) return;
     this.#refusalNoticed = true;
@@ -345,7 +334,7 @@ export class ChosenImage implements Image, RestartableImage {
   }
 }
 
-/** Returns the error text when several IMAGES serve the workspace. */
+/** Returns the error text when servers can attach to several IMAGES of the workspace. */
 function severalText(images: readonly Served[]): string {
   const rows = images.map(
     (image) =>

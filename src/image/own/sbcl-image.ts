@@ -25,27 +25,25 @@ import type { Upcalls } from '../wire/upcalls.ts';
 export interface SbclOptions extends LifetimeOptions {
   /** Time limit of a call in milliseconds. */
   limitMs: number;
-  /** The numbers in ids of this image. Absent when the server has no other image. */
+  /** The numbers for ids of this image. Absent when the server has no other image. */
   series?: Series | undefined;
   /** The user's files to load into every new image. */
   startFiles: () => string[];
-  /** Returns the library manager that an image loads when it first needs one. `initFile` is an init file
-   *  of the user that images do not load, if it may set up more libraries. */
+  /** Returns the library manager for an image to load when it first needs one. `initFile` is the user's init
+   *  file, which images do not load, if it could set up more libraries. */
   libraries?: () => Partial<LibraryManager> & { initFile?: string | undefined };
-  /** Calls a tool for code in the image. When this option is absent, code can call no tools. */
+  /** Calls a tool for code in the image. If absent, code can call no tools. */
   callTool?: Upcalls['callTool'];
-  /** Exchanges tools with the image. When this option is absent, code in an image can call only the tools
-   *  that code in the same image defines. */
+  /** Exchanges tools with the image. If absent, code in an image can call only tools defined in the same
+   *  image. */
   tools?: ImageTools;
-  /** Stores the journal. When this option is absent, a lost image is not rebuilt. */
+  /** Stores the journal. If absent, a lost image is not rebuilt. */
   journal?: JournalStore;
-  /** Reads the files that code in the image has loaded. */
   loadedFiles?: LoadedFileReader;
   /** Receives each reply before the caller does. */
   onReply?: CallHost['onReply'];
-  /** Timeouts of the image. */
   times?: Times;
-  /** True when the image is made for one call and ends with it. */
+  /** True for an image that is made for one call and ends with it. */
   fresh?: true;
 }
 
@@ -53,17 +51,15 @@ export class SbclImage implements Image, RestartableImage {
   readonly #options: SbclOptions;
   readonly #times: Times;
   readonly #calls: Calls;
-  /** Performs the operation NAME with ARGS, as in Image. */
   readonly call: Calls['call'];
   /** Runs one restart at a time, so that each restart reports the loss of the image that it ended. */
   readonly #restarts = new Queue(1);
   readonly #recovery: Recovery;
   readonly #notices = new Notices<ImageNotice>();
-  /** The process in which start files are being loaded now, if there is one. */
   #loadingStartFiles: Child | undefined;
   readonly #lifetime: Lifetime;
   readonly #probing: Probing;
-  /** The process of the last image that a notice reported as plain. */
+  /** The process of the latest image that a notice reported as plain. */
   #reportedPlain: Child | undefined;
 
   constructor(options: SbclOptions) {
@@ -92,13 +88,13 @@ export class SbclImage implements Image, RestartableImage {
     this.call = this.#calls.call.bind(this.#calls);
   }
 
-  /** Returns the interface through which calls use this image. */
   #host(): CallHost {
     return {
       limitMs: this.#options.limitMs,
       fresh: this.#options.fresh === true,
       series: this.#options.series,
-      // A running probe, a test of whether the image works, decides whether the next call gets a new image.
+      // The result of a running probe (a test that the image works) decides whether the next call gets a new
+      // image.
       readyPeer: () => (this.#probing.runningProbe ? undefined : this.#lifetime.current),
       whenReady: async () => {
         await this.#probing.runningProbe;
@@ -113,7 +109,7 @@ export class SbclImage implements Image, RestartableImage {
         this.#noticePlain();
         this.#recovery.noteUse();
       },
-      // What is done before an image is ready is done again in every new image, so the journal ignores it.
+      // Every new image repeats the preparation of an image, so the journal ignores it.
       answerRecorder: (peer, name, args) =>
         this.#lifetime.isPrepared(peer) ? this.#recovery.answerRecorder(peer, name, args) : undefined,
       afterCall: (peer, reply) => {
@@ -150,7 +146,7 @@ export class SbclImage implements Image, RestartableImage {
   }
 
   whenStarted(): Promise<void> {
-    // After a loss, start the next image now: its rebuild registers the tools of the lost image again.
+    // The rebuild of the next image registers the tools of the lost image again, so it starts now.
     if (this.#recovery.isRebuildWanted) this.start();
     return this.#lifetime.settled();
   }
@@ -215,14 +211,14 @@ export class SbclImage implements Image, RestartableImage {
         'The new Lisp image ended at once. Check the start files (--init), which it loads first.',
       );
     }
-    // Counts this restart as a use of the image. Otherwise repeated restarts would look like images that are
-    // lost before any call uses them.
+    // Counts this restart as a use of the image. Otherwise repeated restarts would look like images lost
+    // before their first use.
     this.#recovery.noteUse();
     // A call that waited for the new image can have taken the report already.
     return this.#recovery.takeReport() ?? this.lastLoss;
   }
 
-  /** Returns the agent's greeting, which says what this SBCL lacks and what the agent does instead. */
+  /** Returns the agent's greeting, with the abilities that this SBCL lacks and their replacements. */
   async greeting(): Promise<Hello> {
     return (await this.#lifetime.ready()).greeting;
   }
@@ -261,15 +257,14 @@ export class SbclImage implements Image, RestartableImage {
   }
 
   #register(child: Child, definition: unknown, registration: unknown): string {
-    // Only tools that are registered while the start files load belong to these files.
+    // Only tools registered during the load of the start files belong to these files.
     const atStart = child === this.#loadingStartFiles;
     const clientName = this.#options.tools?.register(definition, atStart, registration) ?? nameOf(definition);
     if (!atStart) this.#recovery.registeredTool(clientName, this.#lifetime.isPrepared(child));
     return clientName;
   }
 
-  /** Adds the notice that the image is plain (uses no internals of SBCL), unless a notice has said so of this
-   *  image before. */
+  /** Adds the notice that the image is plain (uses no internals of SBCL), once for each image. */
   #noticePlain(): void {
     const { child, plainBecause, hello } = this.#lifetime;
     if (plainBecause.length === 0 || hello === undefined || this.#reportedPlain === child) return;
@@ -284,7 +279,6 @@ export class SbclImage implements Image, RestartableImage {
   }
 }
 
-/** Returns the name in DEFINITION, an unchecked value. */
 function nameOf(definition: unknown): string {
   return String(Object(definition).name);
 }

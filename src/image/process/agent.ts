@@ -1,4 +1,4 @@
-// Builds the command lines that start SBCL with the agent, and names the agent's fasl in the cache.
+// Builds the command lines that start SBCL with the agent, and the path of the compiled agent in the cache.
 
 import { createHash } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
@@ -10,31 +10,28 @@ import { isOwnFile, makeOwnFolder } from '../../own.ts';
 import type { ProcessCommand } from './command.ts';
 
 export interface AgentOptions {
-  /** Folder of the agent's Lisp source. */
   lispFolder: string;
-  /** Folder for compiled files. */
   cacheFolder: string;
   /** Workspace root, the working directory of SBCL. */
   root: string;
-  /** Heap size in megabytes. */
   heapMb: number;
-  /** Folders that ASDF searches for systems, with all their subfolders. When there are none, ASDF searches
-   *  only the folder `root`. */
+  /** Folders that ASDF searches for systems, with all their subfolders. If empty, ASDF searches only the
+   *  folder `root`. */
   trees: string[];
-  /** Folder in which ASDF puts and finds all fasls; by default, the one that the user has configured or, in the
-   *  sandbox, the one of the sandbox. */
+  /** Folder for all fasls of ASDF. By default the folder that the user has configured or, in the sandbox,
+   *  that of the sandbox. */
   fasls?: string | undefined;
-  /** Names of abilities that the agent must do without, and of internals of SBCL that it must not use, as in
-   *  define-ability and define-internal in the Lisp source. */
+  /** Names of abilities that the agent must not use, and of internals of SBCL, as in define-ability and
+   *  define-internal in the Lisp source. */
   without?: readonly string[] | undefined;
 }
 
-/** Value of the option `without` that turns off all abilities of the agent that need internals of SBCL. The
- *  agent then uses only what SBCL documents. */
+/** Value for `without` that turns off all abilities that need internals of SBCL. The agent then uses only
+ *  documented functions of SBCL. */
 export const WITHOUT_EVERYTHING: readonly string[] = ['everything'];
 
-/** True when compiled files can be kept in FOLDER, which is created if needed. No other user may be able to
- *  write in it, since the files in it are run. */
+/** True when FOLDER, created if needed, can hold compiled files. No other user may have write access, because
+ *  the files are run. */
 export function cacheUsable(folder: string): boolean {
   try {
     makeOwnFolder(folder);
@@ -45,8 +42,8 @@ export function cacheUsable(folder: string): boolean {
   }
 }
 
-/** True when the cache has a compiled agent for any version of SBCL. (Only SBCL knows its own version.)
- *  Removes compiled agents that another user can have written. */
+/** True when the cache has a compiled agent for any version of SBCL. Removes compiled agents that another
+ *  user can have written. */
 export function isCompiled(options: AgentOptions): boolean {
   const prefix = `${basename(compiledAgent(options))}-`;
   const fasls = namesInFolder(options.cacheFolder)
@@ -57,12 +54,11 @@ export function isCompiled(options: AgentOptions): boolean {
   return fasls.length > others.length;
 }
 
-/** The result of sourceDigest at the time when the program was bundled; not defined when the sources run
- *  unbundled. */
+/** The result of sourceDigest for the bundled program; not defined when the sources run unbundled. */
 declare const BUNDLED_AGENT: string | undefined;
 
-/** Returns the digest of the agent's source in FOLDER. A bundled program contains this digest, because
- *  reading all files would take a tenth of the time that it needs to start. */
+/** Returns the digest of the agent's source in FOLDER. A bundled program contains it, because reading all
+ *  files would take a tenth of its start time. */
 export function agentDigest(folder: string): string {
   return typeof BUNDLED_AGENT === 'string' ? BUNDLED_AGENT : sourceDigest(folder);
 }
@@ -77,22 +73,21 @@ export function sourceDigest(folder: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-// These forms contain only plain function calls, which SBCL's EVAL runs without the compiler. This makes a
-// start with the compiled agent 5 ms faster.
+// SBCL's EVAL runs plain function calls without the compiler, so these forms contain nothing else. This saves
+// 5 ms of a start with the compiled agent.
 const LOAD_CACHED =
   '(load (sb-ext:parse-native-namestring (concatenate (quote string) (sb-ext:posix-getenv "LIVE_LISP_FASL") ' +
   '"-" (lisp-implementation-version) ".fasl")))';
 const LOAD_SOURCE = '(load (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_BOOT")))';
-/** A form that has Linux kill SBCL when the server ends, even while SBCL still loads the agent. An agent that
- *  is in a core does this itself, before anything else. Later, the agent itself notices the end of the
- *  server. */
+/** A form that makes Linux kill SBCL when the server ends, even during the load of the agent. In a core, the
+ *  agent does this itself at its start. */
 const END_WITH_SERVER =
   '(progn #+linux (sb-alien:alien-funcall (sb-alien:extern-alien "prctl" (function sb-alien:int sb-alien:int sb-alien:unsigned-long)) 1 9))';
 const RUN = '(funcall (find-symbol "MAIN" "LIVE-LISP.AGENT"))';
 const SAVE = '(funcall (find-symbol "SAVE" "LIVE-LISP.AGENT"))';
 
-/** Returns the command that runs the agent: from the fasl in the cache if CACHED (it must exist), else from
- *  source. */
+/** Returns the command that runs the agent from its source or, with CACHED, from the fasl in the cache, which
+ *  must exist. */
 export function agentCommand(sbcl: string, options: AgentOptions, cached: boolean): ProcessCommand {
   return command(sbcl, options, {
     forms: [cached ? LOAD_CACHED : LOAD_SOURCE, RUN],
@@ -100,26 +95,26 @@ export function agentCommand(sbcl: string, options: AgentOptions, cached: boolea
   });
 }
 
-/** Returns the command that runs the agent from CORE, which contains it. */
+/** Returns the command that runs the agent from CORE. */
 export function coreCommand(sbcl: string, options: AgentOptions, core: string): ProcessCommand {
   return command(sbcl, options, { core, forms: [RUN], env: {} });
 }
 
-/** An image may always use this many megabytes of address space besides its heap. */
+/** Minimum number of megabytes of address space that an image may use besides its heap. */
 const LEAST_MEMORY_MB = 4096;
 
-/** Returns how many megabytes of address space the image may use besides its heap: half of the machine's
- *  memory, or of the limit set for this process. */
+/** Returns the number of megabytes of address space that the image may use besides its heap: half of the
+ *  machine's memory, or of the limit for this process. */
 function besidesHeapMb(): number {
   const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
 }
 
-/** Maximum number of processes that compile the agent at the same time. Each takes 100 MB. More processes
- *  would gain little, since compiling the longest file takes as long with any number. */
+/** Maximum number of processes that compile the agent at once, of 100 MB each. More would gain little,
+ *  because the longest file alone takes as long. */
 const WORKERS = 8;
 
-/** Returns the command that compiles the agent into the cache on all CPUs, and exits. */
+/** Returns the command that compiles the agent into the cache, on all CPUs. */
 export function compilingCommand(sbcl: string, options: AgentOptions): ProcessCommand {
   const env = {
     ...agentFiles(options),
@@ -131,17 +126,15 @@ export function compilingCommand(sbcl: string, options: AgentOptions): ProcessCo
 /** Exit code of the process of savingCommand when this SBCL can never save a core. */
 export const CANNOT_SAVE = 3;
 
-/** Returns the command that saves SBCL with the compiled agent as the file CORE, and exits. When SBCL is only
- *  a script that starts the real program, a core for the script is useless. The command then saves nothing
- *  and exits with CANNOT_SAVE. */
+/** Returns the command that saves SBCL with the compiled agent as the file CORE. If SBCL is a script that
+ *  starts the real program, a core would be useless for it, so the command exits with CANNOT_SAVE. */
 export function savingCommand(sbcl: string, options: AgentOptions, core: string): ProcessCommand {
   const env = { ...agentFiles(options), LIVE_LISP_CORE: core, LIVE_LISP_PROGRAM: realpathSync(sbcl) };
   return command(sbcl, options, { forms: [LOAD_CACHED, SAVE], env });
 }
 
-/** SBCL gets this many times the heap size as its dynamic space. Its collector copies live data, so it needs
- *  room for the heap and a copy of it. The third part is for data that other threads allocate while the
- *  collecting thread waits for a CPU. The agent sees to it that live data fit into the heap size. */
+/** Ratio of SBCL's dynamic space to the heap size. The copying collector needs room for the heap and its
+ *  copy. The third part is for allocations by other threads while the collecting thread waits for a CPU. */
 export const SPACE_PER_HEAP = 3;
 
 function command(
@@ -173,8 +166,8 @@ function command(
   };
 }
 
-/** Returns environment variables for SBCL: the agent's source, its fasl (without the SBCL version, which
- *  only SBCL knows), the process id of the server, and the abilities to leave out. */
+/** Returns environment variables for the agent: the path of its source, of its fasl up to the SBCL version,
+ *  the process id of the server, and the abilities to leave out. */
 function agentFiles(options: AgentOptions): NodeJS.ProcessEnv {
   return {
     LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'),
@@ -184,8 +177,8 @@ function agentFiles(options: AgentOptions): NodeJS.ProcessEnv {
   };
 }
 
-/** Returns the path of the compiled agent up to the SBCL version, which only SBCL knows. An agent that does
- *  without some abilities has a path of its own. */
+/** Returns the path of the compiled agent up to the SBCL version, which only SBCL knows. The path depends on
+ *  the abilities to leave out. */
 export function compiledAgent({
   cacheFolder,
   lispFolder,
@@ -197,10 +190,9 @@ export function compiledAgent({
   return join(cacheFolder, `agent-${identity}`);
 }
 
-/** Returns the value of CL_SOURCE_REGISTRY, the environment variable in which ASDF finds the folders to
- *  search: first TREES with all their subfolders (or, if there are none, only the folder ROOT), then the
- *  user's EXISTING value. The value has ASDF's string syntax if this can express the folders, else the
- *  s-expression syntax. */
+/** Returns the value of CL_SOURCE_REGISTRY, ASDF's environment variable for the folders to search. These are
+ *  TREES with all subfolders (only the folder ROOT if TREES is empty), then those of the user's EXISTING
+ *  value. Uses ASDF's string syntax if possible, else the s-expression syntax. */
 export function sourceRegistry(
   { root, trees }: Pick<AgentOptions, 'root' | 'trees'>,
   existing: string | undefined,
@@ -218,8 +210,8 @@ export function sourceRegistry(
   return `(:source-registry ${[entries, ...others.map(registryEntry), inheritance].join(' ')})`;
 }
 
-/** Returns the s-expression for FOLDER in CL_SOURCE_REGISTRY. A double slash at its end means that its
- *  subfolders are searched too. */
+/** Returns the s-expression for FOLDER in CL_SOURCE_REGISTRY. A double slash at the end of FOLDER includes
+ *  its subfolders. */
 function registryEntry(folder: string): string {
   return `(${folder.endsWith('//') ? ':tree' : ':directory'} ${lispFolder(folder.replace(/\/+$/, ''))})`;
 }
@@ -235,8 +227,8 @@ export function lispPath(path: string): string {
   return `"${namestring.replace(/[\\"]/g, '\\$&')}"`;
 }
 
-/** Returns the value of ASDF_OUTPUT_TRANSLATIONS with which ASDF puts all fasls below FOLDER, whatever the
- *  user has configured. */
+/** Returns a value of ASDF_OUTPUT_TRANSLATIONS for all fasls below FOLDER, which overrides the user's
+ *  configuration. */
 export function outputTranslations(folder: string): string {
   return `(:output-translations (t (${lispFolder(folder)} :implementation)) :ignore-inherited-configuration)`;
 }

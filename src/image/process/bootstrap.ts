@@ -1,45 +1,40 @@
-// Turns the stdin and stdout of a command into a wire, the connection to an agent. The command, such as ssh,
-// starts either a plain SBCL, to which this file sends forms that load the agent, or `live-lisp dial`, which
-// forwards the wire of an image that somebody else runs. Skips what the command writes before the wire
-// begins, such as banners and prompts.
+// Turns the stdin and stdout of a command such as ssh into a wire, the connection to an agent. The command
+// starts a plain SBCL, which gets forms that load the agent, or `live-lisp dial`, which forwards the wire of
+// an image of somebody else. Skips all output before the wire, such as banners and prompts.
 
 import type { ChildProcess } from 'node:child_process';
 import { Duplex } from 'node:stream';
 import type { Times } from '../wire/times.ts';
 import type { SbclFacts } from './sbcl-versions.ts';
 
-/** The form that is sent first. SBCL answers it with ANSWER, and then evaluates the forms that follow. It
- *  is one line, on which a shell does nothing. The answer is in upper case, so that an echo of the form
- *  does not match. */
+/** The first form to send. SBCL answers with ANSWER, and then evaluates the next forms. It is one line that a
+ *  shell ignores. The answer is in upper case, so that an echo of the form does not match. */
 const OPENING =
   '(cl:with-standard-io-syntax (cl:handler-case (cl:progn (cl:write-line (cl:symbol-name :live-lisp-speaks) sb-sys:*stdout*) (cl:finish-output sb-sys:*stdout*) (cl:loop (cl:eval (cl:read sb-sys:*stdin*)))) (cl:error (cl:condition) (cl:princ cl:condition sb-sys:*stderr*) (cl:terpri sb-sys:*stderr*) (cl:finish-output sb-sys:*stderr*) (sb-ext:exit :code 1 :abort cl:t))))';
 
-/** Matches the line that OPENING writes, and the line of `live-lisp dial`, which has the JSON of its
- *  image. */
+/** Matches the answer of SBCL to OPENING, and the line of `live-lisp dial` with the JSON of its image. */
 const ANSWER = /LIVE-LISP-(?:SPEAKS|DIALS (\{.*\}))\r?\n/;
-/** Matches the line in which SBCL reports its version, its bits, whether the agent is in its cache, and its
- *  features. */
+/** Matches the line with SBCL's version, its bits, whether its cache has the agent, and its features. */
 const READY = /LIVE-LISP-READY (\S+) (\d+) (kept|none) (.*)\n/;
 
-/** When a command has written this many octets and no Lisp has answered, the start fails. */
+/** The start fails after this many octets of output without an answer. */
 const NOISE_LIMIT = 256 * 1024;
-/** Number of lines of the command's stderr that the text of a failure shows. */
+/** Number of lines of the command's stderr in the text of a failure. */
 const LAST_LINES = 3;
 /** Maximum number of characters of the command's stderr to keep. */
 const LAST_CHARACTERS = 1000;
 
-/** What is sent to the SBCL that answers, and what is done when something else answers. */
+/** The data for the SBCL that answers, and the callbacks for other outcomes. */
 export interface BootstrapPlan {
-  /** Returns the forms that make the SBCL an image. */
   forms(): string;
-  /** Returns why an SBCL with FACTS cannot be used; undefined when it can. */
+  /** Returns the reason why an SBCL with `facts` cannot be used; undefined when it can. */
   refusal(facts: SbclFacts): string | undefined;
-  /** Returns the sources of the agent, for an SBCL that has no compiled agent in its cache. */
+  /** Returns the sources of the agent, for an SBCL without a compiled agent in its cache. */
   sources(): Buffer;
-  /** Called when `live-lisp dial` answers. ENTRY is the JSON of its image. */
+  /** Called when `live-lisp dial` answers, with the JSON of its image. */
   dialled(entry: string): void;
-  /** Called when no wire is possible. PROBLEM is the rest of a sentence whose subject is the command.
-   *  REMEDY says what to do, if it is not the usual advice. */
+  /** Called when no wire is possible. `problem` is the rest of a sentence whose subject is the command.
+   *  `remedy` is advice that replaces the usual advice. */
   failed(problem: string, remedy?: string): void;
 }
 
@@ -47,22 +42,20 @@ export class Bootstrap {
   readonly #process: ChildProcess;
   readonly #plan: BootstrapPlan;
   readonly #times: Times;
-  /** The wire. It carries no data until the command has become a wire. */
+  /** The wire. It carries no data before the command is ready. */
   readonly wire: Duplex;
-  /** unanswered: no Lisp has answered OPENING; answered: SBCL has, and evaluates the forms; wire: done. */
+  /** unanswered: no Lisp has answered OPENING. answered: SBCL has, and evaluates the forms. wire: done. */
   #state: 'unanswered' | 'answered' | 'wire' = 'unanswered';
-  /** The output in which ANSWER or READY is searched. */
+  /** The output in which to search ANSWER or READY. */
   #text = '';
-  /** Number of octets that the command has written before it became a wire. */
+  /** Number of octets of output before the wire. */
   #noise = 0;
-  /** The end of what the command has written to stderr. */
   #stderr = '';
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
-  /** True while the SBCL compiles the agent. */
   compiling = false;
 
-  /** Sends OPENING to PROCESS, whose three standard streams are pipes, and then follows PLAN. */
+  /** Sends OPENING to PROCESS, whose standard streams are pipes, and then follows PLAN. */
   constructor(process: ChildProcess, plan: BootstrapPlan, times: Times) {
     this.#process = process;
     this.#plan = plan;
@@ -78,13 +71,12 @@ export class Bootstrap {
     this.#restartTimer();
   }
 
-  /** The last lines that the command has written to stderr. */
   get lastLines(): string[] {
     const lines = this.#stderr.split(/\r?\n|\r/).map((line) => line.trim());
     return lines.filter((line) => line !== '').slice(-LAST_LINES);
   }
 
-  /** Stops the timer, because the agent has greeted or the process has ended. */
+  /** Stops the timer, after the greeting or the end of the process. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -162,7 +154,6 @@ export class Bootstrap {
     this.#plan.failed(problem, remedy);
   }
 
-  /** Starts the time limit for the next output of the command. */
   #restartTimer(): void {
     clearTimeout(this.#timer);
     if (this.#stopped) return;

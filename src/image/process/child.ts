@@ -1,5 +1,5 @@
-// Runs one process with an image: starts it, waits for the agent's greeting, reports its end. The process
-// is SBCL, the sandbox around SBCL, or a command that leads to an SBCL elsewhere.
+// Runs one process with an image: starts it, waits for the agent's greeting, reports its end. The process is
+// SBCL, the sandbox around SBCL, or a command that leads to an SBCL elsewhere.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -21,7 +21,7 @@ import { RawOutput } from './raw-output.ts';
 import { StartedRequests } from './started-requests.ts';
 import { cpuDenialMeter } from './starving.ts';
 
-/** Signals that a person or the system sends, and that no fault of the program causes. */
+/** Signals from a person or the system, never from a fault of the program. */
 const FROM_OUTSIDE: readonly (NodeJS.Signals | null)[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
 
 /** The reported reason for the loss of an image in which the program has called (live-lisp:stop). */
@@ -32,53 +32,50 @@ export class Child implements Peer {
   readonly #process: ChildProcess;
   readonly #channel: Channel;
   readonly #mark = randomUUID();
-  /** Undefined for an image elsewhere, with which the server cannot share memory. */
+  /** Undefined for an image elsewhere, which cannot share memory with the server. */
   readonly #startedRequests: StartedRequests | undefined;
   /** Turns the command of an image elsewhere into a wire; undefined for other images. */
   readonly #bootstrap: Bootstrap | undefined;
   /** True when the server can read SBCL's memory. */
   #memoryReadable = false;
-  /** Process id of SBCL; undefined for an image elsewhere. In the sandbox, SBCL is a descendant of the
-   *  process that was spawned. Until the greeting, this is then the id of the spawned process. */
+  /** Process id of SBCL; undefined for an image elsewhere. In the sandbox, it is the id of the spawned
+   *  process until the greeting, and then that of a descendant. */
   #lispPid: number | undefined;
-  /** True while #lispPid is the id of the sandbox's process, not of SBCL. */
+  /** True while #lispPid is the id of the sandbox's process. */
   #isWrapped: boolean;
   readonly #raw = new RawOutput();
   #killReason = '';
   #exited = false;
-  /** True when a signal from outside ended the process, which proves no fault of its core or fasl. */
+  /** True when a signal from outside ended the process, so its core or fasl need not be at fault. */
   endedFromOutside = false;
   /** True when code in the process has asked for its exit. */
   #isExiting = false;
-  /** True when the agent in the process has failed. */
   #failed = false;
-  /** The agent's greeting, which says what this SBCL lacks; undefined until the agent greets. */
+  /** The agent's greeting, with the abilities that this SBCL lacks; undefined before the greeting. */
   hello: Hello | undefined;
-  /** The operations that had no answer when the process ended. */
+  /** The operations without an answer at the end of the process. */
   unanswered: readonly string[] = [];
   readonly startedAt = performance.now();
   #resolveGreeting: (hello: Hello) => void = () => {};
   #resolveEnded: (how: string) => void = () => {};
-  /** Resolves with the greeting. Rejects, with the output of the process, when it ends before greeting. */
+  /** Resolves with the greeting. Rejects with the output of the process when it ends before the greeting. */
   readonly greeting: Promise<Hello>;
   /** Resolves when the process has ended, with the reason as part of a sentence. */
   readonly ended: Promise<string>;
 
-  /** For an image elsewhere: why its command leads to no image, as the rest of a sentence whose subject is
-   *  the command, and what to do. Undefined unless this is known. */
+  /** For an image elsewhere: the reason why its command leads to no image, as the rest of a sentence with the
+   *  command as subject, and advice. Undefined if unknown. */
   problem: string | undefined;
   remedy: string | undefined;
-  /** Why the process could not be started, if it could not. */
+  /** The reason why the process could not be started, if so. */
   spawnError: string | undefined;
-  /** The code with which the process exited, if it did. */
   exitCode: number | undefined;
-  /** For an image elsewhere: the JSON of an image that somebody else runs, if the command leads to such an
-   *  image. */
+  /** The JSON of an image that somebody else runs, if the command leads to one. */
   dialled: string | undefined;
 
   /** Starts COMMAND in the folder CWD. UPCALLS returns the handlers of requests from code in the image. For
-   *  an image elsewhere, stdin and stdout of the command become the wire: ELSEWHERE returns the plan for
-   *  that, which contains the two functions that it receives. PATHS translates the paths in its messages. */
+   *  an image elsewhere, the command's stdin and stdout become the wire. ELSEWHERE takes two callbacks and
+   *  returns the plan for this, and PATHS translates paths in messages. */
   constructor(
     command: ProcessCommand,
     cwd: string,
@@ -126,8 +123,8 @@ export class Child implements Peer {
     this.greeting = new Promise((resolve, reject) => {
       this.#resolveGreeting = resolve;
       void this.ended.then((how) => {
-        // Before the greeting no call waits, so the error contains the output. Later, a notice reports the
-        // output with the next answer.
+        // Before the greeting no call waits, so the error contains the output. Later, a notice in the next
+        // answer reports the output.
         if (this.hello === undefined) reject(new Error(`${how}\n${this.takeRaw()}`.trim()));
       });
     });
@@ -160,12 +157,11 @@ export class Child implements Peer {
     return this.#bootstrap === undefined ? ['stdout', 'stderr'] : ['stderr'];
   }
 
-  /** The last lines that the command of an image elsewhere has written to stderr; [] for other images. */
+  /** The last lines of stderr for an image elsewhere; [] for other images. */
   get lastLines(): readonly string[] {
     return this.#bootstrap?.lastLines ?? [];
   }
 
-  /** True while an SBCL elsewhere compiles the agent. */
   get compiling(): boolean {
     return this.#bootstrap?.compiling === true;
   }
@@ -175,23 +171,20 @@ export class Child implements Peer {
     return this.#lispPid;
   }
 
-  /** True when the process has ended. */
   get dead(): boolean {
     return this.#channel.closed;
   }
 
-  /** True when the process has ended, but its last output may still arrive. */
+  /** True when the process has ended, but its last output can still arrive. */
   get dying(): boolean {
     return this.#exited && !this.dead;
   }
 
-  /** True when the process ended by its own fault: not by this server, a person, or an exit that code asked
-   *  for. */
+  /** True when the process ended by its own fault, not by this server, a person, or an exit in user code. */
   get endedByItself(): boolean {
     return (this.#killReason === '' || this.#failed) && !this.endedFromOutside && !this.#isExiting;
   }
 
-  /** True while requests wait for an answer. */
   get busy(): boolean {
     return this.#channel.busy;
   }
@@ -229,27 +222,26 @@ export class Child implements Peer {
     };
   }
 
-  /** Returns a poll: a function that returns whether SBCL is collecting garbage or has collected since the
-   *  last call of the function, or undefined where that cannot be known. SBCL does not react during a
-   *  collection. */
+  /** Returns a function that returns whether SBCL is collecting garbage or has collected since its previous
+   *  call. The function returns undefined where that is unknown. SBCL does not react during a collection. */
   collectionPoll(): () => boolean | undefined {
     const poll = collectionPoll(this.#lispPid, this.hello?.collector);
-    // If the memory was readable at the greeting and no longer is, the process runs another program now,
-    // which collects no garbage.
+    // If the memory was readable at the greeting and no longer is, the process now runs another program,
+    // without garbage collection.
     return this.#memoryReadable ? () => poll() ?? false : poll;
   }
 
-  /** Returns a meter: a function that returns for how many milliseconds the system has denied SBCL the CPU
-   *  since the first call of the function. */
+  /** Returns a function that returns the milliseconds for which the system has denied SBCL the CPU since its
+   *  first call. */
   cpuDenialMeter(): () => number {
     return cpuDenialMeter(this.#lispPid);
   }
 
-  /** Resumes SBCL if a signal has stopped its process. A stopped process can neither be interrupted nor
-   *  answer a ping. */
+  /** Resumes SBCL if a signal has stopped its process. A stopped process cannot be interrupted, and answers
+   *  no ping. */
   wake(): void {
     if (this.#lispPid === undefined) return;
-    // The processes of the sandbox around SBCL can be stopped as well, and then SBCL waits for them.
+    // A stopped process of the sandbox around SBCL stops SBCL too.
     for (const pid of this.#isWrapped ? processChain(this.#lispPid) : [this.#lispPid]) {
       try {
         process.kill(pid, 'SIGCONT');
@@ -272,14 +264,13 @@ export class Child implements Peer {
     return this.#raw.corrupted;
   }
 
-  /** Returns what the process has written to its standard streams, and not through the agent, since the last
-   *  call of this function. */
+  /** Returns the output to the standard streams since the previous call, without that of the agent. */
   takeRaw(): string {
     return this.#raw.take();
   }
 
-  /** Returns a promise of the reason why the process ended. The promise resolves LAST_OUTPUT_MS milliseconds
-   *  after the end, so that the last output is read before. */
+  /** Returns a promise of the reason for the end of the process. It resolves LAST_OUTPUT_MS milliseconds
+   *  after the end, so that the last output is read first. */
   #watchExit(encodesSignals: boolean, lastOutputMs: number): Promise<string> {
     return new Promise((resolve) => {
       this.#resolveEnded = resolve;
@@ -317,8 +308,8 @@ export class Child implements Peer {
   #endReason(code: number | null, signal: NodeJS.Signals | null): string {
     if (this.#killReason !== '') return this.#killReason;
     const { fatal } = this.#raw;
-    // After a fatal error SBCL exits with code 1 or by SIGABRT. Otherwise the text of the error did not come
-    // from SBCL, or SBCL did not end because of this error.
+    // After a fatal error SBCL exits with code 1 or by SIGABRT. With another exit, the error text is not from
+    // SBCL, or the error did not end SBCL.
     if (fatal !== undefined && (code === 1 || signal === 'SIGABRT')) {
       return /^heap exhausted/i.test(fatal) ? 'its heap was exhausted' : `its runtime gave up: ${fatal}`;
     }
@@ -329,8 +320,8 @@ export class Child implements Peer {
     return `its command ${how}${said === '' ? '' : `, and wrote last: ${said}`}`;
   }
 
-  /** Makes this process count as ended, although it continues without an agent. Linux ends the process
-   *  when the server ends. */
+  /** Makes this process count as ended, although it runs on without an agent. Linux ends the process with the
+   *  server. */
   #letGo(): void {
     this.#killReason = LET_GO;
     for (const name of this.#rawStreams) this.#process[name]?.removeAllListeners('data').resume();
@@ -347,14 +338,13 @@ export class Child implements Peer {
 
   #end(how: string): string {
     this.#disconnect(how);
-    // A descendant of the process that was not found and killed could keep the other ends of these streams
-    // open for ever.
+    // A descendant that was not found and killed could hold the other ends of these streams open for ever.
     for (const stream of this.#process.stdio) stream?.destroy();
     return how;
   }
 }
 
-/** Returns the signal that the exit code CODE stands for (128 + its number), if any. */
+/** Returns the signal for the exit code CODE (128 + the signal's number), if any. */
 function signalIn(code: number | null): NodeJS.Signals | undefined {
   const names = Object.keys(constants.signals) as NodeJS.Signals[];
   return names.find((name) => code === 128 + constants.signals[name]);

@@ -1,4 +1,4 @@
-// Reads from the memory of an image's process whether the image collects garbage.
+// Reads the state of the garbage collector from the memory of an image's process.
 
 import { closeSync, openSync, readSync } from 'node:fs';
 
@@ -6,12 +6,12 @@ import { closeSync, openSync, readSync } from 'node:fs';
 interface CollectorAddresses {
   /** Address of the flag that is set during a collection. */
   active: number;
-  /** Address of the heap use at which the next collection begins. Each collection changes this word. */
+  /** Address of the heap use at which the next collection begins. Each collection changes it. */
   trigger: number;
 }
 
-/** Returns a poll: a function that returns whether the process PID is collecting garbage now or has collected
- *  since the last call of the function, or undefined where its memory cannot be read. */
+/** Returns a function that returns whether the process PID is collecting garbage or has collected since its
+ *  previous call. The function returns undefined where the process's memory is not readable. */
 export function collectionPoll(
   pid: number | undefined,
   addresses: CollectorAddresses | undefined,

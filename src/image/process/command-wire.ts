@@ -1,5 +1,5 @@
-// Connects to an image that somebody else runs through a command that forwards its wire, such as
-// `ssh -T host live-lisp dial`.
+// Connects to an image that somebody else runs through a command that forwards its wire, such as `ssh -T host
+// live-lisp dial`.
 
 import { spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
@@ -10,15 +10,16 @@ import { commandOf, type ImageCommand, notStartedText } from './image-command.ts
 
 /** A wire to an image that somebody else runs. */
 export interface CommandWire {
-  /** The JSON by which the other side describes its image. */
+  /** The JSON description of the image from the other side. */
   entry: string;
   stream: Duplex;
-  /** Returns why the command has ended, as part of a sentence; undefined while the command runs. */
+  /** Returns the reason for the end of the command, as part of a sentence; undefined while the command
+   *  runs. */
   ended(): string | undefined;
 }
 
-/** Starts the command of IMAGE in the folder CWD. Throws a SetupError when no image answers to which
- *  servers can attach. */
+/** Starts the command of IMAGE in the folder CWD. Throws a SetupError when no image that accepts servers
+ *  answers. */
 export function openCommandWire(image: ImageCommand, cwd: string, times: Times): Promise<CommandWire> {
   const { program, args, env } = commandOf(image);
   const process = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
@@ -61,7 +62,7 @@ export function openCommandWire(image: ImageCommand, cwd: string, times: Times):
     });
     const killSoon = () => setTimeout(() => process.kill('SIGKILL'), times.outputEnded).unref();
     process.stdout.on('end', killSoon);
-    // A well-behaved command ends when its stdin or stdout is closed. Others are killed.
+    // A well-behaved command ends with its stdin or stdout. Others are killed.
     bootstrap.wire.on('close', killSoon);
   });
 }

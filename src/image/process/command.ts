@@ -1,4 +1,4 @@
-// Defines a command, which starts a program, and runs commands of which only the exit code matters.
+// Defines a command, which starts a program, and runs commands for their exit codes.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
@@ -9,27 +9,26 @@ export interface ProcessCommand {
   program: string;
   args: string[];
   env: NodeJS.ProcessEnv;
-  /** True when the program is a wrapper that exits with 128 plus the number of the signal when a signal has
-   *  ended the program in it. */
+  /** True for a wrapper that exits with 128 plus the signal's number when a signal has ended the program in
+   *  it. */
   encodesSignals?: boolean;
 }
 
-/** A sandbox in which images run. Each method throws a SetupError with the reason when it fails, for example
- *  because a file system does not answer. */
+/** A sandbox for images. Each method throws a SetupError with the reason of a failure, such as a file system
+ *  that does not answer. */
 export interface CommandSandbox {
-  /** Returns the command that runs COMMAND in the sandbox. FASLS is the folder for the fasls of systems, if not the
-   *  one that the sandbox has for them, and ROOT the working directory, if not the root. */
+  /** Returns the command that runs `command` in the sandbox. `fasls` is the folder for fasls of systems, by
+   *  default that of the sandbox. `root` is the working directory, by default the workspace root. */
   lockIn(command: ProcessCommand, fasls?: string, root?: string): Promise<ProcessCommand>;
-  /** Returns the command that runs COMMAND, which writes the compiled agent or a core into the cache, in a
-   *  sandbox that can write there. Images can only read the cache. */
+  /** Returns the command that runs `command` in a sandbox with write access to the cache. Only the
+   *  compilation of the agent and the saving of a core need this. */
   lockInCompiler(command: ProcessCommand): Promise<ProcessCommand>;
-  /** Checks that an image can run in the sandbox here. */
   check(): Promise<void>;
 }
 
-/** Runs a command for at most LIMIT_MS milliseconds. Its standard streams, and the descriptor on which an
- *  agent would connect to the server, are /dev/null. Returns the process and a promise of its exit code,
- *  which is undefined when the process could not be started, or a signal or the limit ended it. */
+/** Runs a command for at most LIMIT_MS milliseconds. Its standard streams and the descriptor for the agent
+ *  are /dev/null. Returns the process and a promise of its exit code. The code is undefined after a failed
+ *  start, a signal, or the limit. */
 export function runCommand(
   { program, args, env, encodesSignals }: ProcessCommand,
   limitMs: number,

@@ -1,16 +1,15 @@
-// Ends all processes that an image has started, including those that have left its process group.
+// Ends all processes that an image has started, including those outside of its process group.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Name of the environment variable by which the descendants of an image are recognized. */
+/** Name of the environment variable that identifies the descendants of an image. */
 export const IMAGE_VARIABLE = 'LIVE_LISP_IMAGE';
 
-/** Maximum number of searches for processes to kill. One may not be enough, because a process can start
- *  others before it is killed. */
+/** Maximum number of searches for processes to kill. A process can start others before it is killed, so one
+ *  search may not be enough. */
 const ROUNDS = 5;
 
-/** Kills the process group that the process PID leads, and all processes whose environment variable
- *  LIVE_LISP_IMAGE has the value MARK. */
+/** Kills the process group of the process PID, and all processes with MARK as value of LIVE_LISP_IMAGE. */
 export function endDescendants(pid: number, mark: string): void {
   kill(-pid);
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,34 +1,33 @@
-// Pings an image while calls wait for answers, and kills the image when it is frozen.
+// Pings an image while calls wait for answers, and kills a frozen image.
 
 import { TIMES, type Times } from '../wire/times.ts';
 
-/** The functions by which the heartbeat observes an image and kills it. */
+/** The functions with which the heartbeat observes and kills an image. */
 interface HeartbeatTarget {
-  /** True when calls wait for an answer. */
   busy(): boolean;
   ping(): Promise<unknown>;
-  /** True when the image collects garbage or has collected since the last call of this function; undefined
-   *  when that cannot be known. */
+  /** True when the image is collecting garbage or has collected since the previous call. Undefined when
+   *  unknown. */
   collecting(): boolean | undefined;
   /** Milliseconds for which the system has denied the image the CPU since the first call of this function. */
   deniedMs(): number;
   kill(): void;
 }
 
-/** Returns how many milliseconds an image with HEAP_MB megabytes of heap may be silent before it counts as
+/** Returns the number of silent milliseconds after which an image with HEAP_MB megabytes of heap counts as
  *  frozen. */
 export function frozenAfter(heapMb: number, times: Times = TIMES): number {
   return times.frozen + times.frozenPerGb * (heapMb / 1024);
 }
 
-/** After this many silent beats in a row, an image that does not collect garbage is killed. */
+/** An image that does not collect garbage is killed after this many silent beats in a row. */
 const SILENT_BEATS = 5;
 
-/** Pings TARGET every BEAT_MS milliseconds while calls wait. Kills it when a ping has no answer for
- *  SILENT_BEATS beats without garbage collection, or for FROZEN_MS milliseconds. FROZEN_MS is long, because
- *  the collection of a large heap stops all threads for long. Time without CPU, up to another FROZEN_MS,
- *  counts towards neither limit. If IDLE_MS is given, TARGET is also pinged at this interval while no calls
- *  wait; these pings need no answer. Returns a function that stops the pings. */
+/** Pings TARGET every BEAT_MS milliseconds while calls wait, and returns a function that stops the pings.
+ *  Kills TARGET after SILENT_BEATS beats without answer and garbage collection, or after FROZEN_MS
+ *  milliseconds without answer. FROZEN_MS is long, because the collection of a large heap stops all threads
+ *  for long. Time without CPU, up to another FROZEN_MS, does not count. While no calls wait, pings at
+ *  intervals of IDLE_MS, if given, need no answer. */
 export function startHeartbeat(
   target: HeartbeatTarget,
   frozenMs: number,

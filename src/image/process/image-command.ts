@@ -1,5 +1,5 @@
-// Makes images from a command that starts an SBCL elsewhere, such as ssh or docker: how the command is
-// started, what is sent to it, and what to do when it fails.
+// Makes images from a command that starts an SBCL elsewhere, such as ssh or docker: the command line, the
+// data for SBCL, and the text of a failure.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,25 +11,23 @@ import type { BootstrapPlan } from './bootstrap.ts';
 import type { ProcessCommand } from './command.ts';
 import { whyUnsupported } from './sbcl-versions.ts';
 
-/** A command whose stdin and stdout lead to a Lisp. */
+/** A command whose stdin and stdout are those of a Lisp. */
 export interface ImageCommand {
   /** Name of the image in texts and in --map. */
   name: string;
-  /** The program and its arguments. */
   words: readonly string[];
-  /** Folders of this machine, and the names of the same folders where the image runs. */
+  /** Folders of this machine, with their names where the image runs. */
   maps: readonly PathMap[];
 }
 
-/** Folder for temporary files where the image runs. The image creates the files that the server names
- *  there. */
+/** Folder for temporary files where the image runs. */
 const TEMPORARY = '/tmp';
-/** Size limit, in octets, of a file whose text is sent to the image together with its name. Of a larger
- *  file only the name is sent. */
+/** Maximum number of octets of a file whose text is sent to the image. Of a larger file only the name is
+ *  sent. */
 const TEXT_LIMIT = 16 * 1024 * 1024;
 
-/** Returns the translation between paths of this machine and paths where IMAGE runs. It also reads the text
- *  of a file that IMAGE is to load, because that file may be absent there. */
+/** Returns the translation between paths of this machine and paths where the image runs. It also reads the
+ *  text of a file for the image to load, because the file may be absent there. */
 export function farPaths({ name, maps }: ImageCommand): FarPaths {
   const temporary = { here: tmpdir(), there: TEMPORARY };
   return new FarPaths(name, [...maps, temporary], (file) => {
@@ -37,22 +35,19 @@ export function farPaths({ name, maps }: ImageCommand): FarPaths {
   });
 }
 
-/** Returns the command that starts the process of an image. */
 export function commandOf({ words: [program = '', ...args] }: ImageCommand): ProcessCommand {
   return { program, args, env: process.env, encodesSignals: true };
 }
 
-/** Returns the command of an image as one line, for people. */
 export function commandText({ words }: ImageCommand): string {
   return words.map((word) => (/^[\w@%+=:,./~-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
 }
 
-/** Lisp files that are sent first: they take the agent from the cache there, or load the sources that
- *  follow. */
+/** Lisp files to send first. They take the agent from the cache there, or load the sources that follow. */
 const FORMS = ['kept-agent.lisp', 'command.lisp'];
 
-/** Returns the plan that makes an SBCL elsewhere an image with the agent of OPTIONS. The image ends when
- *  the server has sent nothing for SILENCE_MS milliseconds. THEN has the other functions of the plan. */
+/** Returns the plan to turn an SBCL elsewhere into an image with the agent of OPTIONS. The image ends after
+ *  SILENCE_MS milliseconds without data from the server. THEN has the other callbacks of the plan. */
 export function imagePlan(
   options: Pick<AgentOptions, 'lispFolder' | 'cacheFolder' | 'without' | 'root' | 'trees'>,
   image: ImageCommand,
@@ -75,8 +70,8 @@ export function imagePlan(
   };
 }
 
-/** Returns the arguments of become-image for the working directory and the folders that ASDF searches.
- *  Leaves out folders that the maps of IMAGE do not have. */
+/** Returns the arguments of become-image for the working directory and the folders for ASDF. Leaves out
+ *  folders without a map in IMAGE. */
 function placeOf({ root, trees }: Pick<AgentOptions, 'root' | 'trees'>, image: ImageCommand): string[] {
   const paths = new FarPaths(image.name, image.maps, () => undefined);
   const mapped = [root, ...trees].filter((folder) => paths.there(folder) !== folder);
@@ -87,8 +82,8 @@ function placeOf({ root, trees }: Pick<AgentOptions, 'root' | 'trees'>, image: I
   return [...(mapped.includes(root) ? [`:folder ${text(folder)}`] : []), `:registry ${text(registry)}`];
 }
 
-/** Returns the Lisp files in FOLDER and below in the form that command.lisp reads: their number, and then
- *  the length, name and content of each. */
+/** Returns the Lisp files in FOLDER and below in the format of command.lisp: their number, and then the
+ *  length, name and content of each. */
 function sourcesIn(folder: string): Buffer {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     /\.(?:lisp|asd)$/.test(name),
@@ -100,22 +95,20 @@ function sourcesIn(folder: string): Buffer {
   return Buffer.concat([Buffer.from(`${names.length}\n`), ...files]);
 }
 
-/** Exit code of a shell, docker and others when the program does not exist. */
+/** Exit code of a shell, docker and others for a missing program. */
 const NO_PROGRAM = 127;
 
-/** How a command failed to become an image. */
 interface FailedCommand {
-  /** The reason, and what to do about it, as in Child. */
+  /** The reason, and advice, as in Child. */
   problem: string | undefined;
   remedy: string | undefined;
   exitCode: number | undefined;
-  /** The last lines of its stderr. */
   lastLines: readonly string[];
-  /** Why its program could not be started, if it could not. */
+  /** The reason why its program could not be started, if so. */
   spawnError: string | undefined;
 }
 
-/** True when live-lisp, as in `live-lisp dial`, wrote the last of LINES, which then is the reason of the
+/** True when the last of LINES is from live-lisp, as from `live-lisp dial`, and so is the reason of the
  *  failure. */
 function isFromLiveLisp(lines: readonly string[]): boolean {
   return lines.at(-1)?.startsWith('live-lisp: ') === true;

@@ -19,15 +19,14 @@ import {
 } from './agent.ts';
 import { type CommandSandbox, type ProcessCommand, runCommand } from './command.ts';
 
-/** Cores are made for at least this heap size, in megabytes. It is the default size, and images with a
- *  smaller heap use the same core. When an image needs a larger heap than its core was made for, SBCL patches
- *  all code of the core at each start, which takes 40 ms and 17 MB. */
+/** Minimum heap size of a core, in megabytes: the default size. Images with a smaller heap use the same core.
+ *  For a larger heap than its own, SBCL patches all code of the core at each start, which takes 40 ms and 17
+ *  MB. */
 const LEAST_HEAP_MB = 4096;
-/** Maximum number of cores to keep, of 40 MB each. With several, versions of SBCL and live-lisp can be used
- *  side by side. */
+/** Maximum number of cores, of 40 MB each. Several allow versions of SBCL and live-lisp side by side. */
 const MAX_CORES = 3;
-/** Content of a file in the place of a core when this SBCL can save none. It is not empty, because a crash of
- *  the machine can leave an empty file in the place of a core. */
+/** Content of a file in place of a core for an SBCL that cannot save one. It is not empty, because a crash of
+ *  the machine can leave an empty file. */
 const NONE = 'none\n';
 const CORE = /^image-[0-9a-f]+\.core$/;
 const CACHE_FILE = /^(?:agent-[0-9a-f]{16}-.+\.fasl|image-[0-9a-f]{16}\.core)(?:\.(?<part>.+))?$/;
@@ -40,24 +39,24 @@ export class KeptCore {
   #partial: string | undefined;
   #closed = false;
 
-  /** Manages the core for images with OPTIONS, which run in SANDBOX, if given. Each process that makes or
-   *  tries the core may run for LIMIT_MS milliseconds. */
+  /** Manages the core for images with OPTIONS, in SANDBOX if given. Each process that makes or tries the core
+   *  may run for LIMIT_MS milliseconds. */
   constructor(options: AgentOptions, sandbox: CommandSandbox | undefined, limitMs: number) {
     this.#options = options;
     this.#sandbox = sandbox;
     this.#limitMs = limitMs;
   }
 
-  /** Returns the command by which the program SBCL starts an image from the core; undefined when there is no
-   *  core. */
+  /** Returns the command with which the program SBCL starts an image from the core; undefined when there is
+   *  no core. */
   command(sbcl: string): ProcessCommand | undefined {
     const file = coreFile(sbcl, this.#options);
     return file !== undefined && isCore(file) ? coreCommand(sbcl, this.#options, file) : undefined;
   }
 
-  /** Makes a core for the program SBCL from the compiled agent, with which an image has already started.
-   *  Does nothing if there is a core, unless FAILED: then no image starts from that core, and it is
-   *  replaced. Never throws, because without a core a start only takes longer. */
+  /** Makes a core for the program SBCL from the compiled agent, after an image has started with that agent.
+   *  Does nothing if there is a core, unless FAILED: then no image starts from that core, and it is replaced.
+   *  Never throws, because a missing core only makes a start slower. */
   async make(sbcl: string, failed: boolean): Promise<void> {
     const file = coreFile(sbcl, this.#options);
     if (this.#closed || this.#partial !== undefined || file === undefined) return;
@@ -77,7 +76,7 @@ export class KeptCore {
     this.#removePartial();
   }
 
-  /** Kills the process that makes a core, if there is one, and makes no more cores. */
+  /** Kills the process that makes a core, if any, and makes no more cores. */
   close(): void {
     this.#closed = true;
     this.#savingProcess?.kill('SIGKILL');
@@ -90,7 +89,7 @@ export class KeptCore {
   }
 
   /** Saves a core for SBCL as the file PARTIAL, and starts an image from it once. Returns whether the core
-   *  works; undefined when the cause of a failure can be temporary, such as a lack of memory. */
+   *  works; undefined when a failure can be temporary, as by a lack of memory. */
   async #works(sbcl: string, partial: string): Promise<boolean | undefined> {
     const saving = savingCommand(sbcl, { ...this.#options, heapMb: tableFor(this.#options.heapMb) }, partial);
     const saveCode = await this.#run((await this.#sandbox?.lockInCompiler(saving)) ?? saving);
@@ -103,8 +102,8 @@ export class KeptCore {
     return agentCode === 0 ? false : undefined;
   }
 
-  /** Starts an image by COMMAND. It greets, and then ends because no server is connected. Returns its exit
-   *  code. */
+  /** Starts an image by COMMAND and returns its exit code. The image greets, and then ends because no server
+   *  is connected. */
   async #start(command: ProcessCommand): Promise<number | undefined> {
     return this.#run((await this.#sandbox?.lockIn(command)) ?? command);
   }
@@ -117,10 +116,9 @@ export class KeptCore {
   }
 }
 
-/** Returns the path in the cache for the core of SBCL with OPTIONS. The name of the file depends on the
- *  program, the agent's source and the heap size. Returns undefined when there is no such SBCL. Also returns
- *  undefined for an agent that does without some abilities, since saving a core is one more step that can
- *  fail. */
+/** Returns the path in the cache for the core of SBCL with OPTIONS. The file name depends on the program, the
+ *  agent's source and the heap size. Returns undefined without such an SBCL, and for an agent without some
+ *  abilities, because saving a core is one more step that can fail. */
 export function coreFile(
   sbcl: string,
   options: Pick<AgentOptions, 'cacheFolder' | 'heapMb' | 'lispFolder' | 'without'>,
@@ -139,13 +137,13 @@ export function coreFile(
   }
 }
 
-/** Returns the heap size, in megabytes, of the core for images with a heap of HEAP_MB megabytes. */
+/** Returns the heap size, in megabytes, of the core for images with HEAP_MB megabytes of heap. */
 function tableFor(heapMb: number): number {
   return Math.max(LEAST_HEAP_MB, 2 ** Math.ceil(Math.log2(heapMb)));
 }
 
-/** True when FILE is a core that only this user can have written. Another core must not be used, because its
- *  code is run. */
+/** True when FILE is a core that only this user can have written. The code of a core is run, so no other core
+ *  is safe. */
 function isCore(file: string): boolean {
   const found = statsOf(file);
   return found?.isFile() === true && found.size > NONE.length && isOwn(found);
@@ -160,14 +158,13 @@ function statsOf(file: string): Stats | undefined {
   }
 }
 
-/** Removes the least recently used cores in the folder of FILE, so that MAX_CORES are left together with
- *  FILE. */
+/** Removes the least recently used cores in the folder of FILE. MAX_CORES remain, FILE included. */
 function removeOldest(file: string): void {
   const folder = dirname(file);
   const cores = namesInFolder(folder)
     .filter((name) => CORE.test(name))
     .map((name) => ({ path: join(folder, name), stats: statsOf(join(folder, name)) }))
-    // A file that says that there can be no core takes no room, so it does not count.
+    // A file that marks an impossible core is small, so it does not count.
     .filter(({ path, stats }) => path !== file && stats !== undefined && stats.size > NONE.length)
     .sort((one, other) => Number(other.stats?.atimeMs) - Number(one.stats?.atimeMs));
   for (const { path } of cores.slice(MAX_CORES - 1)) rmSync(path, { force: true });

@@ -7,12 +7,11 @@ import { makeFolder } from '../../paths.ts';
 
 export interface LibraryManager {
   name: 'qlot' | 'Quicklisp' | 'ocicl';
-  /** Lisp file that an image loads to use the manager. */
+  /** Lisp file to load for the use of the manager. */
   file: string;
 }
 
-/** Returns the library managers that are set up for the workspace ROOT and the user, the workspace's
- *  first. */
+/** Returns the library managers of the workspace ROOT and then those of the user. */
 export function libraryManagers(
   root: string,
   environment: NodeJS.ProcessEnv = process.env,
@@ -31,8 +30,8 @@ export function libraryManagers(
 /** The user's choice of a library manager. `auto` means the first manager that is set up. */
 export type Libraries = 'auto' | 'none' | Lowercase<LibraryManager['name']>;
 
-/** Returns the library manager that images of the workspace ROOT use when the user chose LIBRARIES; undefined
- *  when they use none. */
+/** Returns the library manager for images of the workspace ROOT under the user's choice LIBRARIES; undefined
+ *  for none. */
 export function libraryManager({
   libraries,
   root,
@@ -44,12 +43,12 @@ export function libraryManager({
   return libraryManagers(root).find(({ name }) => libraries === 'auto' || name.toLowerCase() === libraries);
 }
 
-/** The folders of Quicklisp that images in a sandbox may change. They may not change its other files, because
- *  Quicklisp runs these at each start, also outside of a sandbox. */
+/** The folders of Quicklisp that images in a sandbox may change. Quicklisp runs its other files at each
+ *  start, also outside of a sandbox, so these are protected. */
 const QUICKLISP = ['dists', 'local-projects', 'cache', 'tmp'];
 
-/** Returns the folders outside the workspace in which MANAGER installs libraries. Missing ones are
- *  created. */
+/** Returns the folders outside the workspace in which the manager installs libraries. Creates missing
+ *  ones. */
 export function libraryFolders({ name, file }: LibraryManager): string[] {
   if (name !== 'Quicklisp') return [];
   const folders = QUICKLISP.map((each) => join(dirname(file), each));

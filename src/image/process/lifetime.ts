@@ -29,38 +29,36 @@ import { whyUnsupported } from './sbcl-versions.ts';
 import { spaceRemedy } from './space.ts';
 import { StartPolicy } from './start-policy.ts';
 
-/** The advice that is shown when nothing better is known about why an image does not start. */
+/** The advice for a failed start of unknown reason. */
 export const RUN_DOCTOR = 'Run live-lisp doctor to find the step that fails.';
 
 export interface LifetimeOptions extends AgentOptions {
   /** The sbcl to start; by default the one on PATH. */
   sbcl: string | undefined;
-  /** The command that starts an SBCL elsewhere, if that is used in place of one of this machine. */
+  /** The command that starts an SBCL elsewhere, if it replaces an SBCL of this machine. */
   command?: ImageCommand | undefined;
-  /** The sandbox that the process is locked in, if any. */
   sandbox?: CommandSandbox | undefined;
 }
 
 /** Callbacks for the events in the life of an image. */
 export interface LifetimeCallbacks {
-  /** Returns the handlers of the requests that code in CHILD, which is being started, will send to the
-   *  server. */
+  /** Returns the handlers for requests of code in `child`, which is being started. */
   upcalls(child: Child): Upcalls;
-  /** Makes CHILD, which has greeted, ready for calls. Resolves to true when CHILD must be replaced, because a
-   *  rebuild in it failed. */
+  /** Makes CHILD, which has greeted, ready for calls. Resolves to true when CHILD must be replaced because of
+   *  a failed rebuild. */
   prepare(child: Child): Promise<boolean>;
-  /** Called when the image was lost, for the reason HOW, which is part of a sentence. */
+  /** Called after the loss of the image, with the reason as part of a sentence. */
   lost(how: string): void;
 }
 
 /** The error when the command of an image elsewhere leads to an image that somebody else runs. */
 export class DialledError extends SetupError {}
 
-/** The error when a process was started, but ended before it greeted. */
+/** The error when a process ended before its greeting. */
 class FailedStart extends SetupError {}
 
-/** Rethrows ERROR unless it is a FailedStart. Only a FailedStart can be the fault of the core or the fasl, so
- *  that another way to start makes sense. */
+/** Rethrows ERROR unless it is a FailedStart. Only a FailedStart can be the fault of the core or the fasl,
+ *  and only then another way to start makes sense. */
 function rethrowUnlessFailedStart(error: unknown): undefined {
   if (!(error instanceof FailedStart)) throw error;
 }
@@ -71,14 +69,12 @@ export class Lifetime {
   readonly #times: Times;
   readonly #core: KeptCore;
   readonly #startPolicy: StartPolicy;
-  /** The last process that failed to prove that it works. */
   #failedTrial: Child | undefined;
   #ready: Promise<Child> | undefined;
-  /** The process that was started last, even if it has ended. */
   child: Child | undefined;
   #prepared: Child | undefined;
   #pulse: Pulse | undefined;
-  /** Why the last start failed, if it did. */
+  /** The reason why the last start failed, if so. */
   failure: string | undefined;
   #compiler: ChildProcess | undefined;
   /** Begins to make a core, unless the image was started from one. */
@@ -98,13 +94,13 @@ export class Lifetime {
     return this.#ready !== undefined;
   }
 
-  /** The Pulse that asks the process for its status; undefined before the process has greeted, and when it
-   *  has ended. */
+  /** The Pulse that asks the process for its status; undefined before the greeting and after the end of the
+   *  process. */
   get pulse(): Pulse | undefined {
     return this.child?.dead ? undefined : this.#pulse;
   }
 
-  /** The greeting of the last process's agent; undefined until the agent greets. */
+  /** The greeting of the latest process's agent; undefined before the greeting. */
   get hello(): Hello | undefined {
     return this.child?.hello;
   }
@@ -114,18 +110,17 @@ export class Lifetime {
     return this.child?.corrupted;
   }
 
-  /** How earlier images ended, if this image was started plain (without internals of SBCL) because of them;
-   *  else []. */
+  /** The reasons for the ends of earlier images because of which this image was started plain (without
+   *  internals of SBCL). Empty for other images. */
   get plainBecause(): readonly string[] {
     return this.#startPolicy.reasons;
   }
 
-  /** Records that the image has answered a call. */
   answered(): void {
     this.#startPolicy.noteAnswered();
   }
 
-  /** After this many milliseconds, an image that does not react is replaced if calls wait. */
+  /** Number of milliseconds without reaction after which an image is replaced if calls wait. */
   get frozenMs(): number {
     if (this.#options.command !== undefined) return this.#times.frozenElsewhere;
     return frozenAfter(this.#options.heapMb, this.#times);
@@ -136,43 +131,41 @@ export class Lifetime {
     return this.#options.command && true;
   }
 
-  /** True while the agent is being compiled, which a start waits for. */
+  /** True while the agent is being compiled during a start. */
   get compiling(): boolean {
     return this.#compiler !== undefined || this.child?.compiling === true;
   }
 
-  /** True when PEER has been made ready for calls. */
   isPrepared(peer: Peer): boolean {
     return peer === this.#prepared;
   }
 
-  /** True when the process that was started last is ready for calls and has not ended. */
+  /** True when the latest process is ready for calls and has not ended. */
   get prepared(): boolean {
     return this.child !== undefined && this.child === this.#prepared && !this.child.dead;
   }
 
-  /** What the operating system knows of the running process; undefined when none runs. */
+  /** The operating system's data on the running process; undefined when none runs. */
   get outside(): Outside | undefined {
     const child = this.child;
     if (!this.running || child?.pid === undefined || child.dead) return undefined;
     return { pid: child.pid, uptimeMs: performance.now() - child.startedAt, ...processState(child.pid) };
   }
 
-  /** Returns a meter: a function that returns for how many milliseconds the system has denied the process the
-   *  CPU since the first call of the function. */
+  /** Returns a function that returns the milliseconds for which the system has denied the process the CPU
+   *  since its first call. */
   denied(): () => number {
     return this.child?.cpuDenialMeter() ?? (() => 0);
   }
 
-  /** The process that is ready for calls, if there is one. */
   get current(): Child | undefined {
     const child = this.child;
     const ready = child !== undefined && child === this.#prepared && !child.dying && !child.dead;
     return ready && !this.#closed ? child : undefined;
   }
 
-  /** Returns a process that is ready for calls. Starts one if there is none. Throws a SetupError when none
-   *  can be started. */
+  /** Returns a process that is ready for calls. Starts one if needed. Throws a SetupError when none can be
+   *  started. */
   async ready(): Promise<Child> {
     if (this.#closed) throw new SetupError('The server is ending.');
     this.#ready ??= this.#start().catch((error: unknown) => {
@@ -181,7 +174,7 @@ export class Lifetime {
       throw error;
     });
     const child = await this.#ready;
-    // The server can have begun to end meanwhile, and killed the process after its greeting.
+    // The server can have begun to end meanwhile, and have killed the process after its greeting.
     if (this.#closed) throw new SetupError('The server is ending.');
     if (!child.dying) return child;
     await child.ended;
@@ -193,7 +186,7 @@ export class Lifetime {
     await this.#ready?.catch(() => {});
   }
 
-  /** Ends the process, and starts no other. */
+  /** Ends the process, and prevents later starts. */
   close(): void {
     this.#closed = true;
     this.#compiler?.kill();
@@ -213,23 +206,22 @@ export class Lifetime {
       this.#prepared = child;
       this.failure = undefined;
       if (child.dead) this.#ready = undefined;
-      // Asks for the status now, so that a status is known if the image hangs later.
+      // Gets a status now, for a report if the image hangs later.
       else void this.#pulse?.status(0);
       this.#makeCore();
       return child;
     }
   }
 
-  /** Starts and watches a process. If the start policy doubts the process and it fails its trial, starts
-   *  another. */
+  /** Starts and watches a process. Starts another one if the start policy doubts the first and it fails its
+   *  trial. */
   async #startProven(): Promise<Child> {
     const child = await this.#startWatched();
     if (!this.#startPolicy.doubtful || (await this.#works(child))) return child;
     return this.#startProven();
   }
 
-  /** Tests whether CHILD, in which no user code has run, works. Ends CHILD and returns false when it does
-   *  not. */
+  /** Tests whether CHILD, in which no user code has run, works. If not, ends CHILD and returns false. */
   async #works(child: Child): Promise<boolean> {
     const { answer } = child.request('probe', { exercise: true });
     const stop = fairTimeout(this.#times.start, child.cpuDenialMeter(), () => child.kill('it did not react'));
@@ -277,8 +269,8 @@ export class Lifetime {
     return this.#spawnAgent(sbcl).catch((error: unknown) => this.#spawnPlain(sbcl, error));
   }
 
-  /** Starts the command of IMAGE, and makes the SBCL that it starts an image. Throws a DialledError when
-   *  there is an image of somebody else in its place. */
+  /** Starts the command of IMAGE, and turns its SBCL into an image. Throws a DialledError when the command
+   *  leads to an image of somebody else. */
   async #spawnElsewhere(image: ImageCommand): Promise<Child> {
     if (this.#closed) throw new SetupError('The server is ending.');
     const options = { ...this.#options, without: this.#startPolicy.without };
@@ -303,8 +295,8 @@ export class Lifetime {
     }
   }
 
-  /** Starts a plain process if the start that failed with ERROR failed by a fault of the process. Else
-   *  rethrows ERROR. */
+  /** Starts a plain process (without internals of SBCL) if ERROR is the fault of the failed process.
+   *  Otherwise rethrows ERROR. */
   async #spawnPlain(sbcl: string, error: unknown): Promise<Child> {
     const { heapMb } = this.#options;
     rethrowUnlessFailedStart(error);
@@ -316,8 +308,8 @@ export class Lifetime {
     });
   }
 
-  /** Starts a process from the kept core or, if there is no core or no process starts from it, with the
-   *  compiled agent. */
+  /** Starts a process from the saved core. If that fails or there is no core, starts it with the compiled
+   *  agent. */
   async #spawnAgent(sbcl: string): Promise<Child> {
     const cached = cacheUsable(this.#options.cacheFolder);
     const isFull = this.#startPolicy.without.length === 0;
@@ -329,8 +321,8 @@ export class Lifetime {
     return child;
   }
 
-  /** Starts a process with the compiled agent. CACHED is false when compiled files cannot be kept; the agent
-   *  is then loaded from its source. */
+  /** Starts a process with the compiled agent. CACHED is false when compiled files cannot be stored. Then the
+   *  agent is loaded from its source. */
   async #spawnWithoutCore(sbcl: string, cached: boolean): Promise<Child> {
     const { sandbox } = this.#options;
     const options = { ...this.#options, without: this.#startPolicy.without };
@@ -351,7 +343,7 @@ export class Lifetime {
         failure = error;
       }
     }
-    // The agent was just compiled from its source, so a start from the source would fail as well.
+    // The agent was just compiled from its source, so a start from the source would fail too.
     if (failure !== undefined) throw failure;
     return spawn(false).catch(async (error: unknown) => {
       rethrowUnlessFailedStart(error);
@@ -361,15 +353,15 @@ export class Lifetime {
   }
 
   /** Throws a SetupError when live-lisp does not support this SBCL. Does nothing when SBCL does not report
-   *  its version: then its start fails, and reports the reason. */
+   *  its version, because the failing start then reports the reason. */
   async #checkSupported(sbcl: string): Promise<void> {
     const facts = await askSbcl(sbcl, this.#options.sandbox).catch(() => undefined);
     const why = facts && whyUnsupported(facts);
     if (why !== undefined) throw new SetupError(why);
   }
 
-  /** Compiles the agent into the cache, and returns whether that succeeded. A separate process does this,
-   *  because compiling takes 200 MB. Throws a SetupError when live-lisp does not support this SBCL. */
+  /** Compiles the agent into the cache, and returns whether that succeeded. Compiling takes 200 MB, so a
+   *  separate process does it. Throws a SetupError when live-lisp does not support this SBCL. */
   async #compileAgent(sbcl: string, options: AgentOptions): Promise<boolean> {
     await this.#checkSupported(sbcl);
     const command = compilingCommand(sbcl, options);
@@ -383,9 +375,8 @@ export class Lifetime {
     return succeeds && isCompiled(options);
   }
 
-  /** Starts a process by COMMAND and waits for its greeting. When a signal from outside ends the process
-   *  before it greets, its core or fasl is not to blame. So the start is tried once more if it was the
-   *  FIRST. */
+  /** Starts a process by COMMAND and waits for its greeting. If a signal from outside ends it before the
+   *  greeting, its core or fasl is not to blame, so the FIRST start is repeated once. */
   async #spawn(command: ProcessCommand, first = true): Promise<Child> {
     if (this.#closed) throw new SetupError('The server is ending.');
     const { root, sandbox, fasls } = this.#options;
@@ -406,7 +397,7 @@ export class Lifetime {
     }
   }
 
-  /** Waits for the greeting of CHILD, and kills CHILD when it does not greet in time. */
+  /** Waits for the greeting of CHILD, and kills CHILD at the time limit. */
   async #greeting(child: Child): Promise<void> {
     let denied: (() => number) | undefined;
     const deniedMs = () => {
@@ -425,14 +416,14 @@ export class Lifetime {
     if (this.child !== child || this.#closed) return;
     if (child.endedByItself && child !== this.#failedTrial)
       this.#startPolicy.noteEnded(how, child.unanswered);
-    // When the process was not ready yet, #start reacts to its end.
+    // If the process was not ready yet, #start reacts to its end.
     if (child === this.#prepared) this.#ready = undefined;
     this.#callbacks.lost(how);
   }
 }
 
-/** Returns how the process of a FailedStart ended: the first line of ERROR's message without its
- *  beginning. */
+/** Returns the first line of ERROR's message without its beginning, for a FailedStart the reason for the end
+ *  of its process. */
 function firstLine(error: unknown): string {
   return messageOf(error)
     .replace(/\n.*/s, '')

@@ -1,10 +1,10 @@
-// Reads from /proc what Linux knows of a process. This works even when the process does not react.
+// Reads Linux's data on a process from /proc. This works even when the process does not react.
 
 import { readFileSync } from 'node:fs';
 import type { Outside } from '../wire/pulse.ts';
 
-/** Returns the resident memory of the process PID in octets, and whether a signal has stopped the process.
- *  Returns {} where there is no /proc or no such process. */
+/** Returns the resident memory of the process PID in octets, and whether a signal has stopped it. Returns {}
+ *  without /proc or such a process. */
 export function processState(pid: number): Pick<Outside, 'residentOctets' | 'stopped'> {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'latin1');

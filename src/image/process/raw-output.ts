@@ -1,19 +1,18 @@
-// Filters what the image's process writes to its standard streams, and finds in it the reason when SBCL's
-// runtime gives up.
+// Filters the output of the image's process to its standard streams, and finds in it the reason of a fatal
+// error of SBCL's runtime.
 
 type RawStream = 'stdout' | 'stderr';
 
-/** Maximum number of characters to keep of the output that was not taken yet, and also of each unfinished
- *  line. */
+/** Maximum number of characters of output to store, and of each unfinished line. */
 const LIMIT = 8000;
-/** Maximum number of characters of the reason why the runtime gave up. */
+/** Maximum number of characters of the reason of a fatal error. */
 const REASON_LIMIT = 100;
 
-/** Lines in which SBCL's runtime describes conditions that the agent reports better: the warning of a full
- *  stack, tables of the heap and of the registers, and stack frames after the first ten. */
+/** Lines of SBCL's runtime about conditions that the agent reports better: the warning of a full stack,
+ *  tables of the heap and of the registers, and stack frames after the first ten. */
 const CHATTER =
   /^(?:INFO: Control stack guard page |Heap exhausted during |GC control variables:| +\*[A-Z-]+\* = | +Immobile Object Counts| *Gen .*Mem-age| *(?:\d+|Tot)(?: +[\d.-]+){5,}(?: |$)| +\d{2,}: fp=0x|.* CPU state \(|sigmask=|(?: +(?:r\w{1,2}|xmm\d+))+$|(?: +[\dA-F]+){4,8}$)/;
-/** Beginnings of the lines in CHATTER that are not indented. */
+/** The starts of those lines in CHATTER that are not indented. */
 const BEGINNINGS = [
   'INFO: Control stack guard page ',
   'Heap exhausted during ',
@@ -32,15 +31,14 @@ export class RawOutput {
   #buffer = '';
   /** The unfinished last line of each stream. */
   readonly #partial: Record<RawStream, string> = { stdout: '', stderr: '' };
-  /** The unfinished last line of stderr, even when `take` has already returned this text. */
+  /** The unfinished last line of stderr, even after `take` has returned it. */
   #stderrRemainder = '';
-  /** Set when the next line is a reason: the id of the process that wrote it, and whether it is the reason of
-   *  a fatal error or of a corruption warning. */
+  /** Set when the next line is a reason, with the id of its process. `fatal` is false for a corruption
+   *  warning. */
   #announced: { pid: string; fatal: boolean } | undefined;
   #corruption: { pid: string; reason: string } | undefined;
   #fatal: { pid: string; reason: string } | undefined;
 
-  /** Adds TEXT, which the process wrote to STREAM. */
   add(stream: RawStream, text: string): void {
     const lines = (this.#partial[stream] + text).split('\n');
     this.#partial[stream] = lines.pop()?.slice(-LIMIT) ?? '';
@@ -49,14 +47,13 @@ export class RawOutput {
     this.#buffer = (this.#buffer + passed.join('')).slice(-LIMIT);
   }
 
-  /** Returns the output that has arrived since the last call, without CHATTER. */
+  /** Returns the output since the previous call, without CHATTER. */
   take(): string {
     const buffered = this.#buffer;
     this.#buffer = '';
     const partial = (['stdout', 'stderr'] as const).map((stream) => {
       const text = this.#partial[stream];
-      // Keeps the beginning of this line until the line is complete, since its rest alone would not be
-      // recognized as chatter.
+      // The rest of this line alone would not match CHATTER, so its beginning stays until it is complete.
       if (canBeChatter(text)) return '';
       this.#partial[stream] = '';
       return text;
@@ -64,7 +61,7 @@ export class RawOutput {
     return (buffered + partial.join('')).slice(-LIMIT);
   }
 
-  /** Why the runtime gave up, in a few words; undefined when it did not. */
+  /** The short reason of the runtime's fatal error; undefined when there was none. */
   get fatal(): string | undefined {
     return this.#fatal && withoutAddresses(this.#fatal.reason);
   }
@@ -93,14 +90,14 @@ export class RawOutput {
     }
   }
 
-  /** Records a fatal error, unless the same process has reported one before: a process can fail again while
-   *  it reports its first error. */
+  /** Records the first fatal error of a process. A process can fail again while it reports its first
+   *  error. */
   #takeFatal(fatal: { pid: string; reason: string }): void {
     if (this.#fatal?.pid !== fatal.pid) this.#fatal = fatal;
   }
 }
 
-/** True when TEXT, the beginning of a line, can be one of the runtime's lines that are filtered out. */
+/** True when TEXT, the beginning of a line, can become a line of CHATTER. */
 function canBeChatter(text: string): boolean {
   if (text === '') return false;
   return text.startsWith(' ') || BEGINNINGS.some((each) => each.startsWith(text) || text.startsWith(each));

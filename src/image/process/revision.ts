@@ -1,5 +1,6 @@
-// Puts the files of a commit into a folder. Nothing of the repository changes, and nothing that it says to run is run, since
-// code in the image can have written what it says: its objects are read from a repository of our own, without settings.
+// Puts the files of a commit into a folder. Code in the image can have written the repository's settings,
+// which can name programs to run. So git reads the objects through a new repository without settings, and the
+// user's repository stays unchanged.
 
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
@@ -7,7 +8,7 @@ import { promisify } from 'node:util';
 import { CallError } from '../../errors.ts';
 import { isInside, programsOf, realPath } from '../../paths.ts';
 
-/** A folder in a repository. Of FOLDERS no program is run. SIGNAL ends what runs. */
+/** A folder in a repository. Programs in `folders` are not run. `signal` ends a running git. */
 export interface Repository {
   root: string;
   folders: readonly string[];
@@ -16,8 +17,8 @@ export interface Repository {
 
 const INSTEAD = 'Nothing was done. To compare with the running image instead, call with fresh: true.';
 
-/** Puts the files below the root of REPOSITORY, as they are in the commit REVISION, into FOLDER; SCRATCH is a folder to be
- *  made for what git needs. Returns the short name of the commit. Throws a CallError when that cannot be done. */
+/** Puts the files below the root of REPOSITORY, as of the commit REVISION, into FOLDER. SCRATCH is a folder
+ *  to create for git's own files. Returns the short name of the commit. Throws a CallError on failure. */
 export async function putRevision(
   repository: Repository,
   revision: string,
@@ -53,10 +54,11 @@ export async function putRevision(
   }
 }
 
-/** Environment variables by which git heeds no settings of the user either, such as filters. */
+/** Environment variables that make git ignore the user's settings, such as filters. */
 const PLAIN = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
 
-/** Runs git with ARGS, and with the variables MORE, in the root of REPOSITORY. Returns the lines of its output. */
+/** Runs git with ARGS and the environment variables MORE in the root of REPOSITORY. Returns the lines of its
+ *  output. */
 async function git(
   { root, folders, signal }: Repository,
   args: readonly string[],

@@ -1,11 +1,11 @@
-// Lists where to look for an SBCL that is not on PATH. A client that was not started from a shell often has a
-// short PATH.
+// Lists folders for an SBCL that is not on PATH. A client that was not started from a shell often has a short
+// PATH.
 
 import { join } from 'node:path';
 import { namesInFolder } from '../../leftovers.ts';
 import { homeFolder } from '../../paths.ts';
 
-/** A folder that can contain sbcl, and the package manager that puts it there. */
+/** A folder that can contain sbcl, and the package manager that installs it there. */
 export interface SbclPlace {
   manager: string;
   folder: string;
@@ -34,7 +34,7 @@ export function sbclPlaces(home: string = homeFolder() ?? '/'): SbclPlace[] {
 }
 
 /** Returns the bin folders of the SBCLs that Roswell has installed below the folder IMPLEMENTATIONS, newest
- *  first. Below it, Roswell's folders are MACHINE/SYSTEM/KIND/VERSION. */
+ *  first. The folders have the form MACHINE/SYSTEM/KIND/VERSION. */
 function roswellFolders(implementations: string): string[] {
   return below(implementations)
     .flatMap(below)

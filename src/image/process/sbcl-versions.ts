@@ -1,4 +1,4 @@
-// Decides which SBCLs live-lisp supports, and says how well it supports the SBCL of a user.
+// Decides which SBCLs live-lisp supports, and how well.
 
 import VERSIONS from './sbcl-versions.json' with { type: 'json' };
 
@@ -18,8 +18,8 @@ export const TESTED_VERSIONS = VERSIONS.tested.join(', ');
 const WHAT_TO_DO =
   'Ask the user to install another (https://www.sbcl.org/platform-table.html), or to name one with --sbcl PATH.';
 
-/** Returns why live-lisp does not support an SBCL with these facts, and REMEDY, what the user can do;
- *  undefined when live-lisp supports it. */
+/** Returns the reason why live-lisp does not support an SBCL with these facts, followed by REMEDY; undefined
+ *  when it does. */
 export function whyUnsupported(
   { version, bits, features }: SbclFacts,
   remedy: string = WHAT_TO_DO,
@@ -35,7 +35,7 @@ export function whyUnsupported(
   return undefined;
 }
 
-/** Returns a phrase that says whether live-lisp was tested with VERSION. */
+/** Returns a phrase about whether live-lisp was tested with VERSION. */
 export function supportText(version: string): string {
   const { oldest, tested } = VERSIONS;
   if (tested.some((testedVersion) => compare(version, testedVersion) === 0))
@@ -50,8 +50,8 @@ export function supportText(version: string): string {
   return `between those that live-lisp is tested with (${TESTED_VERSIONS}). It should work; report it if it does not`;
 }
 
-/** Compares the first three numbers of versions ONE and OTHER. Returns a negative number when ONE is older, a
- *  positive number when it is newer, 0 when they are equal, and NaN when one of the texts is no version. */
+/** Compares the first three numbers of two versions. Returns a negative number when ONE is older, a positive
+ *  number when it is newer, 0 when they are equal, and NaN for a text that is no version. */
 function compare(one: string, other: string): number {
   const others = numbersOf(other);
   const differences = numbersOf(one).map((number, index) => number - Number(others[index]));

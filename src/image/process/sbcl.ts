@@ -12,14 +12,13 @@ import type { SbclFacts } from './sbcl-versions.ts';
 
 const runFile = promisify(execFile);
 
-/** Output of a program. */
 interface ProgramOutput {
   stdout: string;
   stderr: string;
 }
 
-/** Returns the path of the sbcl to start: WANTED when given, else the first on PATH, else the first in
- *  PLACES. Throws a SetupError that says how to install one. */
+/** Returns the path of the sbcl to start: WANTED if given, else the first on PATH, else the first in PLACES.
+ *  Throws a SetupError with advice to install one. */
 export function findSbcl(
   wanted: string | undefined,
   path: string = process.env['PATH'] ?? '',
@@ -40,13 +39,12 @@ export function findSbcl(
   );
 }
 
-/** Returns the executable sbcl files in PLACES, in the same order. */
 function placesWith(places: readonly SbclPlace[]): string[] {
   return places.map(({ folder }) => join(folder, 'sbcl')).filter(isExecutable);
 }
 
-/** Returns the name of the package manager that installed the program SBCL, according to its folder;
- *  undefined when SBCL is on PATH or in none of PLACES. */
+/** Returns the package manager that installed the program SBCL, according to its folder. Returns undefined
+ *  when SBCL is on PATH or in none of PLACES. */
 export function managerOf(
   sbcl: string,
   path: string = process.env['PATH'] ?? '',
@@ -56,12 +54,12 @@ export function managerOf(
   return places.find(({ folder }) => join(folder, 'sbcl') === sbcl)?.manager;
 }
 
-/** A form that prints the facts about an SBCL on a line of its own, so that other output does not matter. */
+/** A form that prints the facts about an SBCL on a separate line, apart from other output. */
 const FACTS = `(format t "~&live-lisp ~A ~A~{ ~A~}~%" (lisp-implementation-version)
   (if (> (integer-length most-positive-fixnum) 32) 64 32) *features*)`;
 
-/** Runs the program SBCL, in SANDBOX if given, and returns what it reports about itself. Throws an Error with
- *  the output when SBCL reports nothing. */
+/** Runs the program SBCL, in SANDBOX if given, and returns its facts. Throws an Error with the output when
+ *  there are none. */
 export async function askSbcl(sbcl: string, sandbox: CommandSandbox | undefined): Promise<SbclFacts> {
   const forms = [FACTS, '(sb-ext:exit)'].flatMap((form) => ['--eval', form]);
   const args = ['--noinform', '--no-sysinit', '--no-userinit', '--disable-debugger', ...forms];
@@ -88,15 +86,15 @@ const INSTALL_COMMANDS: [RegExp, string][] = [
   [/nixos/, 'nix-env -iA nixos.'],
 ];
 
-/** Returns the command that installs the package NAME on this system, or undefined. The package must have the
- *  same name on every system. */
+/** Returns the command that installs the package NAME on the system of RELEASE; undefined for other systems.
+ *  The package must have the same name on every system. */
 export function installCommand(name: string, release: string = readRelease()): string | undefined {
   const names = [...release.matchAll(/^(?:ID|ID_LIKE)=(.*)$/gm)].map((match) => match[1]).join(' ');
   const command = INSTALL_COMMANDS.find(([system]) => system.test(names))?.[1];
   return command === undefined ? undefined : `${command}${name}`;
 }
 
-/** Returns a sentence that says how to install SBCL on this system. */
+/** Returns a sentence with advice to install SBCL on this system. */
 export function installHint(platform: string = process.platform, release: string = readRelease()): string {
   if (platform === 'darwin') return 'Ask the user to install it: brew install sbcl.';
   const command = installCommand('sbcl', release);

@@ -1,14 +1,14 @@
-// Says what to do when a limit keeps an image from reserving the address space that its heap needs.
+// Returns advice when a limit prevents the reservation of the address space for an image's heap.
 
 import { readFileSync } from 'node:fs';
 import { SPACE_PER_HEAP } from './agent.ts';
 
-/** Megabytes of address space that SBCL needs besides its heap, to start and to run some threads. */
+/** Megabytes of address space that SBCL needs besides its heap to start and run some threads. */
 const BESIDES_MB = 1024;
 /** Megabytes of the smallest heap that --heap accepts. */
 const LEAST_HEAP_MB = 128;
 
-/** Returns what a user can do when the limit on this process's address space is too low for an image with
+/** Returns advice for the user when the limit on this process's address space is too low for an image with
  *  HEAP_MB megabytes of heap. LIMITS is the text of /proc/self/limits. Returns undefined when the limit is
  *  high enough or unknown. */
 export function spaceRemedy(heapMb: number, limits: string = ownLimits()): string | undefined {

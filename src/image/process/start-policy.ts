@@ -1,15 +1,15 @@
-// Decides when an image is started plain, which means with an agent that uses no internals of SBCL. A wrong
-// use of internals can end an image.
+// Decides when to start a plain image, with an agent that uses no internals of SBCL. A wrong use of internals
+// can end an image.
 
 import { WITHOUT_EVERYTHING } from './agent.ts';
 
-/** An image counts as new until it has given this many answers. */
+/** Number of answers after which an image no longer counts as new. */
 const FIRST_ANSWERS = 3;
-/** When this many new images in a row have ended, and user code is not to blame for the last one, the next
- *  image is started plain: its agent uses no internals of SBCL. */
+/** After the ends of this many new images in a row, with no user code to blame for the last one, the next
+ *  image is plain: its agent uses no internals of SBCL. */
 const IN_A_ROW = 2;
-/** Operations that run no user code. When an image ends during one of them, user code is not to blame.
- *  `probe` is not in the list, because it collects garbage, which can run the user's hooks. */
+/** Operations that run no user code, so user code is not to blame for the end of an image during one of them.
+ *  `probe` is not among them: it collects garbage, which can run the user's hooks. */
 const READ_ONLY_OPERATIONS: readonly string[] = [
   'ping',
   'status',
@@ -27,13 +27,13 @@ export class StartPolicy {
   #ended: string[] = [];
   #plain = false;
 
-  /** FIXED are the abilities that all images must do without, if the user chose them. When undefined, the
-   *  policy decides. */
+  /** FIXED are the abilities to leave out in all images, if the user chose them. Otherwise the policy
+   *  decides. */
   constructor(fixed: readonly string[] | undefined) {
     this.#fixed = fixed;
   }
 
-  /** The abilities that the agent of the next image must do without. */
+  /** The abilities to leave out in the next image. */
   get without(): readonly string[] {
     return this.#fixed ?? (this.#plain ? WITHOUT_EVERYTHING : []);
   }
@@ -43,32 +43,28 @@ export class StartPolicy {
     return this.#fixed === undefined && !this.#plain && this.#ended.length > 0;
   }
 
-  /** How new images ended, if the next image is plain, without internals of SBCL, because of them; else
-   *  []. */
+  /** The reasons for the ends of new images because of which the next image is plain (without internals of
+   *  SBCL). Empty for another image. */
   get reasons(): readonly string[] {
     return this.#plain ? this.#ended : [];
   }
 
-  /** Records that an image has started. */
   noteStarted(): void {
     this.#answers = 0;
   }
 
-  /** Records that the image has answered a call. */
   noteAnswered(): void {
     this.#answers += 1;
     if (this.#answers >= FIRST_ANSWERS && !this.#plain) this.#ended = [];
   }
 
-  /** Records that the image ended by itself, for the reason HOW, while the operations RUNNING were
-   *  unanswered. If user code can have ended it, the next image is not plain, but must prove that it
-   *  works. */
+  /** Records that the image ended by itself for the reason HOW, while the operations RUNNING were unanswered.
+   *  If user code can be to blame, the next image is not plain, but must pass a trial. */
   noteEnded(how: string, running: readonly string[]): void {
     this.#recordEnd(how, running.length > 0 && running.every((name) => READ_ONLY_OPERATIONS.includes(name)));
   }
 
-  /** Records that an image in which no user code had run failed to prove that it works. HOW is the reason why
-   *  it ended. */
+  /** Records that an image without user code failed its trial, and HOW it ended. */
   noteFailedTrial(how: string): void {
     this.#recordEnd(how, true);
   }
@@ -79,8 +75,8 @@ export class StartPolicy {
     this.#plain = this.#fixed === undefined && ownFault && this.#ended.length === IN_A_ROW;
   }
 
-  /** Records that no image starts, for the reason HOW. Returns true when a plain image, which uses no
-   *  internals of SBCL, should be tried. */
+  /** Records that no image starts, for the reason HOW. Returns true when a plain image (without internals of
+   *  SBCL) should be tried. */
   noteFailedStart(how: string): boolean {
     if (this.#plain || this.#fixed !== undefined) return false;
     this.#ended = [how];
@@ -88,8 +84,7 @@ export class StartPolicy {
     return true;
   }
 
-  /** Records that a plain image, which uses no internals of SBCL, does not start either. So the next image is
-   *  not plain. */
+  /** Records that a plain image does not start either, so the next image is not plain. */
   notePlainFailed(): void {
     this.#ended = [];
     this.#plain = false;

@@ -1,11 +1,11 @@
-// Says which requests had begun to run in an image that has ended. The image writes their ids into memory
-// that it shares with the server.
+// Records which requests had begun to run in an image that has ended. The image writes their ids into memory
+// shared with the server.
 
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Number of words in the shared memory. When a request begins to run, the image writes its id into the word
+/** Number of words in the shared memory. At the start of a request, the image writes its id into the word
  *  number id modulo WORDS, unless a later request has that word. */
 const WORDS = 512;
 const WORD_OCTETS = 8;
@@ -21,8 +21,7 @@ export class StartedRequests {
     this.descriptor = openShared();
   }
 
-  /** True when the request ID began to run; undefined when that cannot be known, as when a later request
-   *  has its word. */
+  /** True when the request ID began to run; undefined when unknown, as when a later request has its word. */
   has(id: number): boolean | undefined {
     if (this.descriptor === undefined || this.#closed) return undefined;
     const word = Buffer.alloc(WORD_OCTETS);
@@ -31,14 +30,13 @@ export class StartedRequests {
     return noted > BigInt(id) ? undefined : noted === BigInt(id);
   }
 
-  /** Closes the file of the shared memory. */
   close(): void {
     if (this.descriptor !== undefined && !this.#closed) closeSync(this.descriptor);
     this.#closed = true;
   }
 }
 
-/** Returns the descriptor of a new unlinked file of WORDS words, or undefined. */
+/** Returns the descriptor of a new unlinked file of WORDS words; undefined on failure. */
 function openShared(): number | undefined {
   count += 1;
   const path = join(tmpdir(), `live-lisp-${process.pid}-begun-${count}`);
@@ -46,8 +44,8 @@ function openShared(): number | undefined {
   try {
     descriptor = openSync(path, 'wx+', 0o600);
     unlinkSync(path);
-    // Writes zeros, so that the blocks are allocated now. If a full disk had no block left later, the image
-    // would be killed by its first write.
+    // Writing zeros allocates the blocks now. If a full disk had no block later, the first write would kill
+    // the image.
     writeSync(descriptor, Buffer.alloc(WORDS * WORD_OCTETS));
     return descriptor;
   } catch {

@@ -1,4 +1,4 @@
-// Reads files that were loaded, and finds out which of them have changed since.
+// Reads loaded files, and finds those that have changed since.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import { findLocalFolders, isOnLocalDisk } from '../../files/answering.ts';
@@ -8,14 +8,14 @@ import { type ReadLimits, readIfRegular, readRegularAsync } from '../../files/re
 /** Maps file names to digests of their content. */
 export type Digests = { readonly [file: string]: string };
 
-/** Files with more octets than this are not read. */
+/** Larger files, in octets, are not read. */
 const LIMIT = 16 * 1024 * 1024;
 
 /** Reads files whose names come from the image. */
 export class LoadedFileReader {
   readonly #bounds: ReadLimits;
 
-  /** FORBIDS returns why the file with a real path must not be read; undefined when it may be read. */
+  /** FORBIDS returns the reason why the file with a real path must not be read; undefined when it may be. */
   constructor(forbids?: ReadLimits['forbids']) {
     this.#bounds = { limit: LIMIT, ...(forbids && { forbids }) };
   }
@@ -29,7 +29,6 @@ export class LoadedFileReader {
     return found?.octets;
   }
 
-  /** Returns the digests of those of FILES that can be read. */
   async digestsOf(files: readonly string[]): Promise<Digests> {
     const digests: { [file: string]: string } = {};
     for (const file of files) {

@@ -4,8 +4,7 @@
 import type { FormEntry } from '../wire/operations.ts';
 import type { Digests } from './digests.ts';
 
-/** A step that built the image: a form, a change of the session's package, a file or a system that was
- *  loaded. */
+/** A step that built the image: a form, a change of the session's package, or a load of a file or system. */
 export type JournalEntry =
   | ({ kind: 'form' } & FormEntry)
   | { kind: 'package'; inPackage: string }
@@ -13,73 +12,66 @@ export type JournalEntry =
   | FormsEntry
   | SystemEntry;
 
-/** A file that was loaded, with the digest of its content. */
+/** A load of a file, with the digest of its content. */
 export interface FileEntry {
   kind: 'file';
   path: string;
   digest?: string;
-  /** True when the file was not loaded to its end. */
+  /** True when the load did not reach the end of the file. */
   partial?: boolean;
-  /** True when the load was interrupted, perhaps because it took too long. Then another load can take too
-   *  long as well. */
+  /** True when the load was interrupted, perhaps at a time limit. Another load can take too long as well. */
   cut?: boolean;
-  /** True when the file was loaded to its end, and nothing of an earlier load of the file is left in the
-   *  image. */
+  /** True when the load reached the end of the file, and nothing from an earlier load of the file is left in
+   *  the image. */
   complete?: boolean;
-  /** True when the definitions that were no longer in the file were removed from the image. */
+  /** True when definitions that the file no longer has were removed from the image. */
   forget?: boolean;
-  /** Names of the restarts by which the load went on from errors. */
+  /** Names of the restarts by which the load continued after errors. */
   restarts?: readonly string[];
 }
 
-/** Some forms of a file, which were loaded. */
 interface FormsEntry {
   kind: 'forms';
   path: string;
-  /** Digest of the loaded text: the text of the file, in which a number replaces each form that was not
+  /** Digest of the loaded text: the text of the file, with a number in place of each form that was not
    *  loaded. */
   digest: string;
   /** Digest of the whole file at that time. */
   whole?: string;
-  /** For each form of the file, the number that it had in the file before, or null for a loaded form. */
+  /** For each form of the file, its earlier number in the file, or null for a loaded form. */
   numbers: readonly (number | null)[];
-  /** See FileEntry. */
   partial?: boolean;
   cut?: boolean;
 }
 
-/** A system that was loaded. `files` has the digests of its source files at that time, once they are
- *  known. */
+/** A load of a system. `files` has the digests of its source files at that time, once they are read. */
 export interface SystemEntry {
   kind: 'system';
   name: string;
-  /** See FormEntry. */
   restarts?: readonly string[];
   files?: Digests;
 }
 
-/** True when ENTRY loaded the file PATH or a part of it, as far as is known. */
+/** True when ENTRY is a load of the file PATH or a part of it. */
 export function isOfFile(entry: JournalEntry, path: string): boolean {
   if (entry.kind === 'system') return entry.files?.[path] !== undefined;
   return 'path' in entry && entry.path === path;
 }
 
-/** Returns the digest of the whole file PATH after ENTRY, which `isOfFile`; undefined when it is unknown. */
+/** Returns the digest of the whole file PATH after ENTRY, for which `isOfFile` is true; undefined when
+ *  unknown. */
 export function digestLeft(entry: JournalEntry, path: string): string | undefined {
   if (entry.kind === 'system') return entry.files?.[path];
   if (entry.kind === 'forms') return entry.whole;
   return entry.kind === 'file' ? entry.digest : undefined;
 }
 
-/** Stores entries, and the contents of loaded files by their digests. The methods throw when they cannot
- *  store. */
+/** Stores entries, and the contents of loaded files by digest. The methods throw on failure. */
 export interface JournalStore {
   append(entry: JournalEntry): void;
-  /** Removes all entries. */
   clear(): void;
   keep(digest: string, content: Buffer): void;
   content(digest: string): Buffer | undefined;
-  /** Returns the journal of the previous server in this workspace, if there is one. */
   previous(): OldJournal | undefined;
 }
 
@@ -109,8 +101,7 @@ export function labelOf(entry: JournalEntry): string {
   }
 }
 
-/** Returns the approximate length of ENTRY in characters. It does not change when digests are added to ENTRY
- *  later. */
+/** Returns the approximate length of ENTRY in characters. Digests that are added later do not count. */
 export function sizeOf(entry: JournalEntry): number {
   if (entry.kind !== 'form') return 100;
   const { text, package: home, readtable = '', without, policy, defines } = entry;
@@ -118,8 +109,8 @@ export function sizeOf(entry: JournalEntry): number {
   return 100 + text.length + home.length + readtable.length + others;
 }
 
-/** True when ENTRY makes LAST, the entry directly before it, superfluous. As no entry is between the two,
- *  nothing can have used the result of LAST. */
+/** True when ENTRY makes LAST, the entry directly before it, superfluous. No entry between the two can have
+ *  used the result of LAST. */
 export function replaces(entry: JournalEntry, last: JournalEntry): boolean {
   if (entry.kind === 'file' && entry.complete && 'path' in last) return last.path === entry.path;
   if (entry.kind !== last.kind) return false;
@@ -149,16 +140,15 @@ function definedFunction({ text, package: home, readtable }: FormEntry): string 
   return name === undefined ? undefined : JSON.stringify([name.toUpperCase(), home, readtable]);
 }
 
-/** Maximum number of entries in a batch. */
 const BATCH_FORMS = 500;
 /** Approximate maximum length of a batch, in characters. */
 const BATCH_CHARACTERS = 1_000_000;
 
-/** Entries that a rebuild replays by one request. */
+/** Entries for one request of a rebuild. */
 export type Batch = Extract<JournalEntry, { kind: 'form' | 'package' }>[];
 
-/** Returns the next batch: the forms and package changes of ENTRIES from the index START to the next entry of
- *  another kind, or to the limits of a batch. */
+/** Returns the next batch of ENTRIES from index START on. It ends before an entry that is no form or package
+ *  change, or at the limits of a batch. */
 export function nextBatch(entries: readonly JournalEntry[], start: number): Batch {
   const batch: Batch = [];
   let characters = 0;

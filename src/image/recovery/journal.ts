@@ -1,4 +1,4 @@
-// Keeps the steps that built the image, in order, so that a lost image can be rebuilt.
+// Records in order the steps that built the image, for the rebuild of a lost image.
 
 import { messageOf } from '../../errors.ts';
 import { digestOf } from '../../files/digest.ts';
@@ -6,7 +6,6 @@ import { LoadedFileReader } from './digests.ts';
 import { digestLeft, isOfFile, type JournalEntry, type JournalStore, replaces, sizeOf } from './entries.ts';
 import type { JournalNote } from './report.ts';
 
-/** Maximum number of entries that the journal keeps. */
 const ENTRY_LIMIT = 20_000;
 /** Maximum number of characters of all entries together. */
 const TEXT_LIMIT = 32 * 1024 * 1024;
@@ -17,35 +16,30 @@ export class Journal {
   #characters = 0;
   readonly #notes: JournalNote[] = [];
   #full = false;
-  /** True when the entries include those of the previous server. */
   #hasPrevious = false;
   #storeFailed = false;
 
-  /** Reads the files that were loaded. */
   readonly files: LoadedFileReader;
 
-  /** Keeps the entries in STORE. Without STORE, the journal keeps no entries, and no image is rebuilt. */
+  /** Stores the entries in STORE. Without STORE, the journal is empty, and no image is rebuilt. */
   constructor(store: JournalStore | undefined, files = new LoadedFileReader()) {
     this.#store = store;
     this.files = files;
   }
 
-  /** True when a lost image will be rebuilt. */
   get isEnabled(): boolean {
     return this.#store !== undefined;
   }
 
-  /** The entries that built the image, in order. */
   get entries(): readonly JournalEntry[] {
     return this.#entries;
   }
 
-  /** Returns the problems of the journal since the last call of this function. */
+  /** Returns the problems of the journal since the previous call. */
   takeNotes(): JournalNote[] {
     return this.#notes.splice(0);
   }
 
-  /** Forgets all entries. */
   clear(): void {
     this.#hasPrevious = false;
     this.#empty();
@@ -58,8 +52,8 @@ export class Journal {
     this.#write((store) => store.clear());
   }
 
-  /** Puts the entries of the previous server before the entries of this one, unless this was done before.
-   *  Returns how many lines of the previous journal were damaged; undefined when there is no such journal. */
+  /** Puts the entries of the previous server before those of this one, once. Returns the number of damaged
+   *  lines in the previous journal; undefined when there is none. */
   takePrevious(): number | undefined {
     if (this.#hasPrevious) return 0;
     const previous = this.#store?.previous();
@@ -76,22 +70,22 @@ export class Journal {
     return previous.damaged;
   }
 
-  /** True when NOW, the content of the file PATH, is the content that was loaded last, or the content that
-   *  the last edit of definitions left in the file. A rebuild repeats loads and edits. */
+  /** True when NOW, the content of the file PATH, is the content of its last load or last edit of
+   *  definitions. A rebuild repeats both. */
   hasAsLoaded(path: string, now: Buffer | undefined): boolean {
     const last = this.#entries.findLast((entry) => isOfFile(entry, path));
     const digest = last && digestLeft(last, path);
     return digest !== undefined && now !== undefined && digest === digestOf(now);
   }
 
-  /** Removes ENTRY, also from the store, which is rewritten for this. */
+  /** Removes ENTRY, and rewrites the store without it. */
   drop(entry: JournalEntry): void {
     const others = this.#entries.filter((each) => each !== entry);
     this.#empty();
     for (const each of others) this.add(each);
   }
 
-  /** Appends ENTRY. Before that, removes the last entries that ENTRY makes superfluous. */
+  /** Appends ENTRY. First removes the last entries that ENTRY makes superfluous. */
   add(entry: JournalEntry): void {
     if (!this.isEnabled || this.#full) return;
     for (let last = this.#entries.at(-1); last && replaces(entry, last); last = this.#entries.at(-1)) {
@@ -108,14 +102,13 @@ export class Journal {
     this.#write((store) => store.append(entry));
   }
 
-  /** Stores CONTENT, the content of a loaded file, and returns its digest. */
+  /** Stores CONTENT of a loaded file, and returns its digest. */
   keep(content: Buffer): string {
     const digest = digestOf(content);
     this.#write((store) => store.keep(digest, content));
     return digest;
   }
 
-  /** Returns the content with this DIGEST, or undefined when it was not stored. */
   content(digest: string): Buffer | undefined {
     return this.#store?.content(digest);
   }

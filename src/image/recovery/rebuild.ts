@@ -18,14 +18,14 @@ export class Rebuild {
   readonly #journal: Journal;
   readonly #times: Times;
   readonly #startedAt = performance.now();
-  /** True when the current form or load began after the time for the whole rebuild had run out. */
+  /** True when the current form or load began after the end of the time for the whole rebuild. */
   #late = false;
   #runningJob: { job: number; reached: (index: number, probing: boolean) => void } | undefined;
   #abandoned = false;
   #done = 0;
   #total = 0;
   #result: Rebuilt = nothingBuilt();
-  /** The entries that hung, ended the image or broke it, in all attempts. */
+  /** The entries that hung, or ended or broke the image, in all attempts. */
   readonly #dropped: Remark[] = [];
 
   constructor(journal: Journal, times: Times = TIMES) {
@@ -33,40 +33,37 @@ export class Rebuild {
     this.#times = times;
   }
 
-  /** The result so far. */
   get result(): Rebuilt {
     const failed = [...this.#dropped, ...this.#result.failed];
     return { ...this.#result, failed, milliseconds: performance.now() - this.#startedAt };
   }
 
-  /** The progress so far, as a phrase for a person. */
   get progress(): string {
     return `building the lost image again: ${this.#done} of ${this.#total}`;
   }
 
-  /** Records that code registered again the tool that clients call NAME. */
+  /** Records that code registered again the tool with the client's name NAME. */
   registeredTool(name: string): void {
     addName(this.#result.tools, name);
   }
 
-  /** Records that JOB now evaluates the form at INDEX (0-based), or, if PROBING, probes the image after this
-   *  form. */
+  /** Records that JOB evaluates the form at INDEX (0-based) or, with PROBING, probes the image after it. */
   reached(job: number, index: number, probing: boolean): void {
     if (job === this.#runningJob?.job) this.#runningJob.reached(index, probing);
   }
 
-  /** Sets the result that nothing was rebuilt, because the image is lost again and again. */
+  /** Sets the result to "nothing was rebuilt", because the image is lost again and again. */
   giveUp(): void {
     this.#result = { ...nothingBuilt(), gaveUp: true };
   }
 
-  /** Records that the server will end the image, so that no entry is blamed for its end. */
+  /** Records that the server will end the image, so that no entry is blamed for it. */
   abandon(): void {
     this.#abandoned = true;
   }
 
-  /** Rebuilds the image in PEER. Returns false when PEER is unusable after that. The entry that made it so is
-   *  then dropped from the journal. */
+  /** Rebuilds the image in PEER. Returns false when PEER is unusable afterwards, and drops the responsible
+   *  entry from the journal. */
   async run(peer: Peer): Promise<boolean> {
     this.#result = nothingBuilt();
     this.#done = 0;
@@ -79,7 +76,7 @@ export class Rebuild {
     return true;
   }
 
-  /** Rebuilds the next entry, or batch of entries, of ENTRIES. Returns whether the image is usable. */
+  /** Rebuilds the next entry or batch of ENTRIES. Returns whether the image is usable. */
   async #next(peer: Peer, entries: readonly JournalEntry[]): Promise<boolean> {
     const entry = entries[this.#done];
     if (entry === undefined) return true;
@@ -96,19 +93,18 @@ export class Rebuild {
           return await this.#replay(peer, nextBatch(entries, this.#done));
       }
     } catch (error) {
-      // Possible causes: there is no disk space for a file, or the request is too long for a frame.
+      // Possible causes: no disk space for a file, or a request that is too long for a frame.
       this.#fail(labelOf(entry), { kind: 'told', text: messageOf(error) });
       this.#done++;
       return !peer.dead;
     }
   }
 
-  /** True when the time for the whole rebuild is over. */
   get #timeIsUp(): boolean {
     return performance.now() - this.#startedAt >= this.#times.rebuild;
   }
 
-  /** Returns how many milliseconds a load may take. They are fewer for a load that was interrupted before,
+  /** Returns the time limit of a load in milliseconds. A load that was interrupted before gets less time,
    *  because it is likely to hang again. */
   #loadLimit({ cut }: { cut?: boolean }): number {
     return cut ? this.#times.rebuiltForm : this.#times.rebuiltLoad;
@@ -117,7 +113,7 @@ export class Rebuild {
   /** Evaluates the forms of BATCH again. Returns whether the image is usable. */
   async #replay(peer: Peer, batch: Batch): Promise<boolean> {
     const forms = batch.map(({ kind: _, ...form }) => form);
-    // The agent reports each form that it reaches, and each probe after a form.
+    // The agent reports each form before it runs, and each probe after a form.
     let [current, isProbing] = [0, false];
     const onReached = (reached: number, probing: boolean) => {
       isProbing = probing;
@@ -180,7 +176,7 @@ export class Rebuild {
     });
   }
 
-  /** Records how loading the file of ENTRY ended. Returns whether the image is usable. */
+  /** Records the result of loading the file of ENTRY. Returns whether the image is usable. */
   #recordLoad(
     entry: JournalEntry & { path: string; partial?: boolean },
     ending: Ending,
@@ -195,9 +191,9 @@ export class Rebuild {
     return true;
   }
 
-  /** Returns the file of an entry, with the stored content if the file has changed since it was loaded.
-   *  Returns undefined when the file is gone and its content was not stored. The request contains the content
-   *  itself, because an image in the sandbox might not see a copy on the disk. */
+  /** Returns the file of an entry, with the stored content if the file has changed since. An image in the
+   *  sandbox may not see a copy on the disk, so the request contains the content itself. Returns undefined
+   *  when the file is gone and its content was not stored. */
   async #sourceOf({
     path,
     digest,
@@ -239,9 +235,9 @@ export class Rebuild {
     return true;
   }
 
-  /** Performs the operation NAME with ARGS, and interrupts it after LIMIT_MS milliseconds. The time starts
-   *  anew whenever the agent reports that it has reached the next form of a replay, or tests the image after
-   *  a form. REACHED receives these reports. */
+  /** Performs the operation NAME with ARGS, and interrupts it after LIMIT_MS milliseconds. The time restarts
+   *  with each report of the agent about the next form of a replay or a test after it. REACHED receives these
+   *  reports. */
   async #job<Name extends 'replay' | 'load-file' | 'load-forms' | 'load-system'>(
     peer: Peer,
     name: Name,
@@ -270,9 +266,8 @@ export class Rebuild {
     return { data, ending: endingAfter(ending, performance.now() - startedAt) };
   }
 
-  /** Drops ENTRY, which hung, ended the image or left it BROKEN, from this and all further rebuilds. Keeps
-   *  ENTRY when it was only interrupted because the time for the whole rebuild had run out. Returns whether
-   *  the image is usable. */
+  /** Drops ENTRY, which hung, ended the image or left it BROKEN, from this and all later rebuilds. Keeps it
+   *  when only the time for the whole rebuild had run out. Returns whether the image is usable. */
   #recordStop(entry: JournalEntry | undefined, ending: Ending, broken = false): boolean {
     const usable = ending.kind !== 'lost' && !broken;
     if (this.#abandoned) return usable;
@@ -294,8 +289,8 @@ export class Rebuild {
     this.#result.failed.push({ what, cause });
   }
 
-  /** Records, once per file, that NOW, the content of the file PATH, differs from the content that was loaded
-   *  last, if it does. AGAIN says which of the two contents the rebuild loads. */
+  /** Records, once for each file, a difference of NOW, the content of PATH, from the content of its last
+   *  load. AGAIN is the content that the rebuild loads. */
   #compare(path: string, now: Buffer | undefined, again: 'kept' | 'as it is now'): void {
     if (this.#journal.hasAsLoaded(path, now) || this.#result.changed.some(({ what }) => what === path))
       return;

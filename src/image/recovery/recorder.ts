@@ -1,5 +1,5 @@
-// Records how calls change the image: in entries of the journal, and in the contents that the report of a
-// loss lists.
+// Records the changes that calls make to the image: as entries of the journal, and as contents for the report
+// of a loss.
 
 import { digestOf } from '../../files/digest.ts';
 import type { Ending } from '../wire/endings.ts';
@@ -18,11 +18,10 @@ import { type JournalEntry, labelOf, type SystemEntry } from './entries.ts';
 import type { Journal } from './journal.ts';
 import { addForm, addName, emptyContents, type ImageContents } from './report.ts';
 
-/** Maximum number of running evaluations, and of unfinished forms and loads, that are tracked. Far fewer run
- *  at the same time. */
+/** Maximum number of tracked evaluations, and of unfinished forms and loads. Far fewer run at the same
+ *  time. */
 const JOB_LIMIT = 1000;
 
-/** Receives the answer of an operation, and the id of its job. */
 type AnswerRecorder = (job: number, answer: Answer) => void;
 
 /** Receives the entry of a system that was loaded, and the names of all systems that were loaded with it. */
@@ -31,23 +30,21 @@ type LoadedSystem = (entry: SystemEntry, names: string[]) => void;
 export class Recorder {
   readonly #journal: Journal;
   #contents: ImageContents = emptyContents();
-  /** For each running evaluation (by job id), how many of its forms the agent has reported. */
+  /** By job id of a running evaluation: the number of its forms that the agent has reported. */
   readonly #reportedForms = new Map<number, number>();
-  /** Labels of the forms and loads that have begun to change the image and have not ended. The key of a form
-   *  is its number, the key of a load its label. */
+  /** Labels of the unfinished forms and loads that can have changed the image. The key of a form is its
+   *  number, the key of a load its label. */
   readonly #unfinished = new Map<number | string, string>();
 
-  /** Adds entries to JOURNAL. */
   constructor(journal: Journal) {
     this.#journal = journal;
   }
 
-  /** What the image holds now, as the report of its loss would list it. */
   get contents(): Readonly<ImageContents> {
     return this.#contents;
   }
 
-  /** The systems and the files that calls have loaded, each once, in the order of their first loads. */
+  /** The systems and files loaded by calls, without duplicates, in the order of their first loads. */
   get loads(): { systems: string[]; files: string[] } {
     const { systems, files } = this.#contents;
     if (!this.#journal.isEnabled) return { systems, files };
@@ -60,7 +57,7 @@ export class Recorder {
     };
   }
 
-  /** Returns what the lost image held, and begins to record the contents of the next image. The entries
+  /** Returns the contents of the lost image, and begins to record those of the next image. The entries
    *  stay. */
   takeContents(): ImageContents {
     const contents = this.#contents;
@@ -79,7 +76,7 @@ export class Recorder {
     return (job, answer) => {
       const { ending, data } = answer;
       if (loadLabel !== undefined) this.#unfinished.delete(loadLabel);
-      // An operation that is stopped at a held error has not ended.
+      // An operation that a held error has stopped has not ended.
       if ('held' in data) {
         if (loadLabel !== undefined) keepNewest(this.#unfinished, loadLabel, loadLabel);
       } else if (ending.kind !== 'lost') onEnd(job, answer);
@@ -121,7 +118,7 @@ export class Recorder {
     const contents = new Map<string, Buffer | undefined>();
     for (const file of files) contents.set(file, await this.#contentOf(file));
     return (_, { data }) => {
-      // `load-files` also removes the definitions that are no longer in the files, so a rebuild must do so
+      // `load-files` also removes definitions that the files no longer have, so a rebuild must remove them
       // too.
       for (const value of (data as LoadFilesData).value ?? [])
         this.#loadedFile(
@@ -153,20 +150,21 @@ export class Recorder {
     };
   }
 
-  /** Returns the content of FILE; undefined when it cannot be read, or lost images are not rebuilt. */
+  /** Returns the content of FILE; undefined when it cannot be read, or when lost images are not rebuilt. */
   async #contentOf(file: string): Promise<Buffer | undefined> {
     return this.#journal.isEnabled ? this.#journal.files.read(file) : undefined;
   }
 
   #evaluated(job: number, { values = [], formNumber = 0, unreadable }: EvaluateData): void {
     this.#contents.evaluations++;
-    // A form that signalled an error or was interrupted counts as well, because it had begun.
+    // A form that signalled an error or was interrupted counts too, because it had begun.
     const started = unreadable ? values.length : Math.max(values.length, formNumber);
     this.#contents.notRun += Math.max(0, started - (this.#reportedForms.get(job) ?? 0));
     this.#reportedForms.delete(job);
   }
 
-  /** Records that the file at PATH was loaded, and with FORGET that definitions which it no longer has were removed. */
+  /** Records a load of the file at PATH. With FORGET, definitions that the file no longer has were
+   *  removed. */
   #loadedFile(
     { path, content, forget }: { path: string; content: Buffer | undefined; forget: boolean },
     { value, phase, wentOnBy }: LoadFileData,
@@ -197,8 +195,6 @@ export class Recorder {
     loaded(entry, names.length > 0 ? names : [entry.name]);
   }
 
-  /** Records BUILT, a report on a form of JOB. A form that has changed the image and still runs is reported with
-   *  the number `opens`; the report of its end repeats this number as `closes`. */
   built(job: number, built: ImageChange): void {
     const { opens, closes, unfinished } = built;
     if (typeof opens === 'number') keepNewest(this.#unfinished, opens, String(unfinished));
@@ -231,8 +227,7 @@ export class Recorder {
   }
 }
 
-/** Returns the label of the load that the operation NAME performs with ARGS; undefined for other
- *  operations. */
+/** Returns the label of the load by the operation NAME with ARGS; undefined for other operations. */
 function labelOfLoad(name: string, args: object): string | undefined {
   const { file: path = '', name: system = '' } = args as { file?: string; name?: string };
   if (name === 'load-file') return labelOf({ kind: 'file', path });
@@ -247,20 +242,17 @@ function keepNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): v
   map.set(key, value);
 }
 
-/** Returns the properties of the entry of a load that did not reach its end. HOW is the kind of its
- *  ending. */
+/** Returns the properties of the entry of an incomplete load. HOW is the kind of its ending. */
 function partialLoad(how: Ending['kind']): { partial: true; cut?: true } {
   return { partial: true, ...(how === 'interrupted' && { cut: true }) };
 }
 
-/** True when AGREEMENT, which the agent reports after a load, says that nothing of an earlier load of the
- *  file is left in the image. */
+/** True when the agent's AGREEMENT after a load has nothing of an earlier load of the file in the image. */
 function leavesNothing({ old, unset, left }: Agreement = {}): boolean {
   return old === undefined && unset === undefined && left === undefined;
 }
 
-/** Returns the entry of the form TEXT, with the other members that the agent sent, which are unchecked
- *  values. */
+/** Returns the entry of the form TEXT, with the other members from the agent, which are unchecked values. */
 function formEntry(
   text: string,
   { package: home, without, readtable, policy, defines, restarts }: ImageChange,
@@ -283,8 +275,8 @@ function isTable(value: unknown): value is never[] {
   return Array.isArray(value) && !isDeeper(value, 4);
 }
 
-/** Returns the names in RESTARTS, an unchecked value, as the property `restarts` of an entry; {} when there
- *  are none. */
+/** Returns the names in RESTARTS, an unchecked value, as the property `restarts` of an entry; {} without
+ *  names. */
 function restartsIn(restarts: unknown): { restarts?: string[] } {
   const names = namesIn(restarts);
   return names.length > 0 ? { restarts: names } : {};

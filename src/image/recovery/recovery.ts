@@ -11,20 +11,17 @@ import { Rebuild } from './rebuild.ts';
 import { Recorder } from './recorder.ts';
 import { addContents, emptyContents, type LossReport } from './report.ts';
 
-/** At most this many rebuilds in a row may end the new image, and at most this many rebuilt images in a row
- *  may be lost before a call uses them. */
+/** Maximum number of rebuilds in a row that end the new image, and of rebuilt images in a row that are lost
+ *  before a call uses them. */
 const ATTEMPTS = 3;
-/** When this many images in a row were lost soon after their rebuild, the rebuild is suspected to be the
- *  cause. */
+/** After this many images in a row that were lost soon after their rebuild, the rebuild is suspected to be
+ *  the cause. */
 const SUSPICIOUS = 2;
-/** A report lists at most this many losses, which are the latest. */
 const MAX_REPORTED_LOSSES = 5;
 
-/** What is known of one image, from its start to its loss. */
 interface ImageLife {
-  /** When its rebuild ended (performance.now); undefined when it was not rebuilt. */
+  /** The time when its rebuild ended (performance.now); undefined when it was not rebuilt. */
   rebuiltAt?: number;
-  /** True when a call has used it. */
   used: boolean;
   /** True when a call has ended in it without its loss. */
   survivedCall: boolean;
@@ -35,64 +32,57 @@ export class Recovery {
   readonly recorder: Recorder;
   readonly #times: Times;
   #losses: string[] = [];
-  /** What the lost images held, for the next report. */
+  /** The contents of the lost images, for the next report. */
   #lostContents = emptyContents();
   #rebuild: Rebuild | undefined;
-  /** How many times the lost image was rebuilt, or was to be, since the last report. */
+  /** Number of rebuilds of the lost image since the last report, planned ones included. */
   #attempts = 0;
-  /** The current image. */
   #life: ImageLife = { used: false, survivedCall: false };
-  /** How many rebuilt images in a row were lost before a call used them. */
+  /** Number of rebuilt images in a row that were lost before a call used them. */
   #lostUnusedInARow = 0;
-  /** How many images in a row were rebuilt and lost soon after. */
+  /** Number of images in a row that were lost soon after their rebuild. */
   #lostSoonInARow = 0;
   /** Number of lines in the previous server's journal that could not be read. */
   #damaged = 0;
-  /** Number of entries that were removed because the user asked for an image without them. */
+  /** Number of entries removed because the user asked for an image without them. */
   #forgotten = 0;
-  /** The last report of a loss. */
   #lastReport: LossReport | undefined;
 
-  /** STORE keeps the journal; without it, lost images are not rebuilt. FILES reads the files that were
-   *  loaded. */
+  /** STORE stores the journal; without it, lost images are not rebuilt. FILES reads the loaded files. */
   constructor(store: JournalStore | undefined, times: Times = TIMES, files?: LoadedFileReader) {
     this.#times = times;
     this.journal = new Journal(store, files);
     this.recorder = new Recorder(this.journal);
   }
 
-  /** Report of the last loss and its rebuild; undefined before the first loss. */
+  /** Report of the latest loss and rebuild; undefined before the first loss. */
   get lastLoss(): LossReport | undefined {
     return this.#lastReport;
   }
 
-  /** How each image was lost whose loss is not reported yet, oldest first. */
+  /** The reasons for losses that are not reported yet, oldest first. */
   get unreported(): readonly string[] {
     return this.#losses;
   }
 
-  /** Progress of the running rebuild, as a phrase for a person. */
   get progress(): string | undefined {
     return this.#rebuild?.progress;
   }
 
-  /** True when the next image is to be rebuilt from the journal. */
   get isRebuildWanted(): boolean {
     return this.#losses.length > 0 && this.journal.entries.length > 0;
   }
 
-  /** Records that a call is about to use the image. */
   noteUse(): void {
     this.#life.used = true;
   }
 
-  /** Records that a call has ended and the image still lives. */
   noteSurvivedCall(): void {
     this.#life.survivedCall = true;
   }
 
-  /** Records that the image was lost. HOW is the reason, as a part of a sentence. Returns true when it
-   *  must be rebuilt at once. An image that no call had used is rebuilt only when a call needs it. */
+  /** Records the loss of the image for the reason HOW, part of a sentence. Returns true when it must be
+   *  rebuilt at once. An image without calls is rebuilt only when a call needs it. */
   noteLoss(how: string): boolean {
     this.#losses = [...this.#losses, how].slice(-MAX_REPORTED_LOSSES);
     addContents(this.#lostContents, this.recorder.takeContents());
@@ -101,17 +91,17 @@ export class Recovery {
     if (used) this.#lostUnusedInARow = 0;
     if (rebuiltAt !== undefined) {
       if (!used) this.#lostUnusedInARow++;
-      // Then the rebuild can be the reason of the loss.
+      // The rebuild can be the reason of the loss.
       const isLostSoon = performance.now() - rebuiltAt < this.#times.soon || (used && !survivedCall);
       this.#lostSoonInARow = isLostSoon ? this.#lostSoonInARow + 1 : 0;
     }
     return used && this.isRebuildWanted;
   }
 
-  /** Selects what the next image is built from, as in RebuildFrom. Throws a CallError for 'previous' when
-   *  there is no journal of a previous server, or the server keeps no journals. */
+  /** Selects the source of the next image, as in RebuildFrom. Throws a CallError for 'previous' when there is
+   *  no journal of a previous server, or the server stores no journals. */
   chooseRebuild(rebuild: 'session' | 'none' | 'previous'): void {
-    // The current image is ended on request, which says nothing about its rebuild.
+    // The current image ends on request, which proves nothing about its rebuild.
     this.#lostSoonInARow = 0;
     if (this.#life.rebuiltAt !== undefined) this.#life.rebuiltAt = Number.NEGATIVE_INFINITY;
     this.#life.survivedCall = true;
@@ -134,8 +124,8 @@ export class Recovery {
     this.#damaged = damaged;
   }
 
-  /** Rebuilds the lost image in PEER, if one was lost. No call has used PEER yet. Returns true when the
-   *  rebuild made PEER unusable, so that another process must be started. */
+  /** Rebuilds a lost image in PEER, which no call has used yet, if there is one to rebuild. Returns true when
+   *  the rebuild made PEER unusable, so that another process must be started. */
   async prepare(peer: Peer): Promise<boolean> {
     // A start file has ended PEER, so the rebuild is not to blame.
     if (peer.dead) return false;
@@ -157,20 +147,19 @@ export class Recovery {
     return false;
   }
 
-  /** Records that the server ends, and the image with it. */
+  /** Records the end of the server, and so of the image. */
   close(): void {
     this.#rebuild?.abandon();
   }
 
-  /** Handles JOB_REPORT. READY is true when the image that sent the report is ready for calls, and false
-   *  while it is still being prepared. */
+  /** Handles JOB_REPORT. READY is false when the image that sent it is still being prepared for calls. */
   handleJobReport(jobReport: JobReport, ready: boolean): void {
     if (jobReport.kind === 'reached')
       this.#rebuild?.reached(jobReport.job, jobReport.index, jobReport.probing);
     else if (ready) this.recorder.built(jobReport.job, jobReport.built);
   }
 
-  /** Returns a callback for the answer of the operation NAME, which PEER will perform with ARGS. */
+  /** Returns a callback for the answer of the operation NAME with ARGS in PEER. */
   answerRecorder(peer: Peer, name: string, args: object): Promise<(job: number, answer: Answer) => void> {
     return this.recorder.answerRecorder(
       name,
@@ -179,15 +168,15 @@ export class Recovery {
     );
   }
 
-  /** Records that code in the image registered the tool that clients call NAME. READY is as for
+  /** Records that code in the image registered the tool with the client's name NAME. READY is as for
    *  `handleJobReport`. */
   registeredTool(name: string, ready: boolean): void {
     if (ready) this.recorder.registeredTool(name);
     else this.#rebuild?.registeredTool(name);
   }
 
-  /** Returns the report of the losses since the last report; undefined when there were none. Must be called
-   *  only when the next image is ready. */
+  /** Returns the report of the losses since the last report; undefined without losses. Must be called only
+   *  when the next image is ready. */
   takeReport(): LossReport | undefined {
     if (this.#losses.length === 0) return undefined;
     const rebuilt = this.#rebuild?.result;
@@ -210,7 +199,7 @@ export class Recovery {
     return this.#lastReport;
   }
 
-  /** Adds to ENTRY the digests of the files of the systems NAMES, which PEER has loaded. */
+  /** Adds to ENTRY the digests of the files of the systems NAMES, loaded in PEER. */
   async #addDigests(peer: Peer, entry: SystemEntry, names: string[]): Promise<void> {
     if (!this.journal.isEnabled) return;
     const { data } = await peer.request('system-files', { names }).answer;

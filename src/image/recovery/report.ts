@@ -1,49 +1,48 @@
-// Defines the report of a loss: what the lost image held, what was rebuilt, and what was not.
+// Defines the report of a loss: the contents of the lost image, and the result of the rebuild.
 
 import type { Ending } from '../wire/endings.ts';
 
-/** How many forms of a kind there are, and the beginnings of the first few of them. */
+/** The number of forms of a kind, and the beginnings of the first few. */
 export interface Beginnings {
   count: number;
   first: string[];
 }
 
-/** What an image holds, as the report of its loss lists it. */
+/** The contents of an image for the report of its loss. */
 export interface ImageContents {
   evaluations: number;
-  /** Number of evaluated forms that did not build the image, so that no rebuild evaluates them. */
+  /** Number of evaluated forms that did not change the image, so that a rebuild skips them. */
   notRun: number;
   systems: string[];
   files: string[];
   tools: string[];
-  /** Names of variables that may have been set by forms which a rebuild does not evaluate. */
+  /** Names of variables that forms without rebuild may have set. */
   variables: string[];
   /** Forms that changed the Lisp system itself. */
   damages: Beginnings;
-  /** Forms and loads that began to change the image and did not end well. */
+  /** Forms and loads that can have changed the image before they failed. */
   unfinished: Beginnings;
-  /** Forms that a rebuild evaluates, but whose effect depended on the values of `variables`. */
+  /** Forms of a rebuild whose effect depended on the values of `variables`. */
   differing: Beginnings;
 }
 
-/** Why an entry could not be rebuilt, or how its rebuild differs from what was lost. */
+/** The reason why an entry could not be rebuilt, or the difference of its rebuild. */
 export type Cause =
-  /** `text` is the reason, in the words of the image or of the operating system. */
+  /** `text` is the reason in the words of the image or the operating system. */
   | { kind: 'told'; text: string }
-  /** The operation ended with `ending`, not normally. */
   | { kind: 'ended'; ending: Ending }
   | {
       kind: 'not ended' | 'not compiled' | 'no such system' | 'image broken' | 'file gone' | 'not kept';
     }
-  /** The file differs from the content that was loaded before the loss. `again` says which content the
-   *  rebuild loaded: the content that was kept, or the file as it is now. */
+  /** The file differs from the content loaded before the loss. `again` is the content that the rebuild
+   *  loaded: the stored one, or the file as it is now. */
   | { kind: 'file changed'; gone: boolean; again: 'kept' | 'as it is now' }
-  /** `count` files of the system differ from their contents when the system was loaded last. */
+  /** `count` files of the system have changed since its last load. */
   | { kind: 'system changed'; count: number }
-  /** The form ended well, but did not define these names. */
+  /** The form succeeded, but did not define these names. */
   | { kind: 'names missing'; names: string[] };
 
-/** An entry that was not rebuilt, or not as it was. */
+/** An entry that was not rebuilt, or not as before. */
 export interface Remark {
   /** A label of the entry or its file, for people. */
   what: string;
@@ -60,11 +59,11 @@ export interface Rebuilt {
   tools: string[];
   failed: Remark[];
   changed: Remark[];
-  /** Forms that ended well, but did not define names that they had defined before. */
+  /** Forms that succeeded, but did not define all their earlier names. */
   missing: Remark[];
-  /** Number of entries that were not rebuilt, for lack of time. */
+  /** Number of entries that were not rebuilt for lack of time. */
   unreached: number;
-  /** True when nothing was rebuilt, because the image had been lost too often. */
+  /** True when nothing was rebuilt because the image had been lost too often. */
   gaveUp: boolean;
   milliseconds: number;
 }
@@ -74,35 +73,33 @@ export type JournalNote =
   | { kind: 'journal full'; entries: number }
   | { kind: 'journal unwritable'; why: string };
 
-/** What was lost since the last report, and what was rebuilt. */
+/** The losses since the last report, and the result of the rebuild. */
 export interface LossReport {
-  /** When the next image was ready, in ISO format. */
+  /** The time when the next image was ready, in ISO format. */
   time: string;
-  /** How each image was lost since the last report, as part of a sentence. */
+  /** The reasons for the losses of images since the last report, as parts of sentences. */
   how: string[];
   held: ImageContents;
   /** True when this server rebuilds lost images. */
   replay: boolean;
-  /** Result of the rebuild; absent when there was nothing to rebuild. */
+  /** Absent when there was nothing to rebuild. */
   rebuilt?: Rebuilt;
   /** Number of lines of the previous server's journal that could not be read. */
   damaged?: number;
-  /** Number of journal entries that were not rebuilt, because the user asked for an image without them. */
+  /** Number of journal entries left out because the user asked for an image without them. */
   forgotten?: number;
-  /** How many images in a row were rebuilt and lost soon after; absent when they are too few to blame the
-   *  rebuild. */
+  /** Number of images in a row that were lost soon after their rebuild. Absent when they are too few to blame
+   *  the rebuild. */
   barren?: number;
 }
 
 /** Maximum number of names to keep of each kind. */
 const NAME_LIMIT = 1000;
-/** Maximum number of beginnings of forms to keep of each kind. */
 const BEGINNING_LIMIT = 5;
 
 const NAME_KINDS = ['systems', 'files', 'tools', 'variables'] as const;
 const FORM_KINDS = ['damages', 'unfinished', 'differing'] as const;
 
-/** Returns the contents of a new image, which holds nothing yet. */
 export function emptyContents(): ImageContents {
   const none = () => ({ count: 0, first: [] });
   return {
@@ -134,7 +131,7 @@ export function nothingBuilt(): Rebuilt {
   };
 }
 
-/** Adds OTHER, the contents of the image that was lost next, to CONTENTS. */
+/** Adds OTHER, the contents of a later lost image, to CONTENTS. */
 export function addContents(contents: ImageContents, other: ImageContents): void {
   contents.evaluations += other.evaluations;
   contents.notRun += other.notRun;
@@ -151,12 +148,12 @@ export function addForm(forms: Beginnings, text: string): void {
   if (forms.first.length < BEGINNING_LIMIT) forms.first.push(text);
 }
 
-/** Adds NAME to NAMES, unless NAMES has it or is full. */
+/** Adds NAME to NAMES, unless it is in NAMES or the list is full. */
 export function addName(names: string[], name: string): void {
   if (names.length < NAME_LIMIT && !names.includes(name)) names.push(name);
 }
 
-/** Returns the cause for an operation that ended with ENDING but did not do what it should: OTHERWISE when
+/** Returns the cause for an operation with ENDING that failed to do its work. The cause is OTHERWISE when
  *  ENDING is no failure, else ENDING itself. */
 export function causeOf(ending: Ending, otherwise: 'not ended' | 'not compiled' | 'no such system'): Cause {
   return ending.kind === 'done' || ending.kind === 'aborted'

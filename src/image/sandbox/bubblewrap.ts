@@ -1,4 +1,4 @@
-// Finds bubblewrap, tests whether it works on this system, and explains what to do when it does not.
+// Finds bubblewrap, tests whether it works on this system, and gives advice when it does not.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
@@ -7,21 +7,20 @@ import type { ProcessCommand } from '../process/command.ts';
 import { installCommand } from '../process/sbcl.ts';
 import { isIn } from './mounts.ts';
 
-/** A reason why images cannot run in a sandbox, and what to do about it. */
+/** A reason why images cannot run in a sandbox, and advice. */
 export interface Obstacle {
   /** The reason, as part of a sentence. */
   why: string;
-  /** What a person can do, in whole sentences. */
+  /** The advice, in whole sentences. */
   remedy: string;
 }
 
-/** Time limit for the trial run of bubblewrap, which the first image waits for. */
+/** Time limit for the trial run of bubblewrap, which delays the first image. */
 const TRIAL_LIMIT_MS = 5000;
 /** Exit code of a trial that found a workspace folder not writable. */
 const CANNOT_WRITE = 9;
 
-/** Returns the first bwrap on PATH outside of FOLDERS, because code in an image could replace a bwrap
- *  there. */
+/** Returns the first bwrap on PATH outside of FOLDERS. Code in an image could replace a bwrap in FOLDERS. */
 export function findBubblewrap(folders: readonly string[]): string | undefined {
   return programsOf('bwrap').find(
     (program) => !isIn(folders, realPath(program)) && !isIn(folders, realPath(dirname(program))),
@@ -50,16 +49,15 @@ export function unknownProcessor(): Obstacle {
   };
 }
 
-/** The result of a trial run of bubblewrap. */
 interface Trial {
   /** The exit code; null when a signal ended the trial. */
   code: number | null;
-  /** What the trial wrote to stderr, or another reason why it failed. */
+  /** The trial's output to stderr, or another reason for its failure. */
   message: string;
 }
 
-/** Runs a trial by a command, and waits for its end. Returns what keeps bubblewrap from working; undefined
- *  when bubblewrap works. */
+/** Runs a trial by a command, and waits for its end. Returns the obstacle for bubblewrap; undefined when
+ *  bubblewrap works. */
 export function obstacleOf({ program, args, env }: ProcessCommand): Obstacle | undefined {
   const { status, signal, stderr, error } = spawnSync(program, args, { ...TRIAL_OPTIONS, env });
   return obstacleIn({

@@ -1,4 +1,4 @@
-// Computes which folders a sandbox mounts, how, and in which order.
+// Computes the mounts of a sandbox and their order.
 
 import { lstatSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,22 +8,21 @@ import { isInside, realPath } from '../../paths.ts';
 /** Size limit of an empty writable folder (a tmpfs), in bytes. */
 const EMPTY_SIZE = String(1024 ** 3);
 
-/** What the sandbox shows at a path. `changed`: the original, which code can change. `read`: the original,
- *  read-only. `empty`: an empty folder, in which code can write. `hidden`: an empty folder or file,
- *  read-only. */
+/** The content of a path in the sandbox. `changed`: the original, writable for code. `read`: the original,
+ *  read-only. `empty`: an empty, writable folder. `hidden`: an empty folder or file, read-only. */
 export type Kind = 'changed' | 'read' | 'empty' | 'hidden';
 
-/** Pairs of a kind and a real path. When a path occurs twice, the last pair wins. */
+/** Pairs of a kind and a real path. For a repeated path, the last pair wins. */
 export type Mounts = readonly (readonly [Kind, string])[];
 
-/** Returns bubblewrap's arguments for MOUNTS. A folder is mounted before anything inside it. */
+/** Returns bubblewrap's arguments for MOUNTS. A folder is mounted before its content. */
 export function mountArguments(mounts: Mounts): string[] {
   const kindByPath = new Map(mounts.map(([kind, path]) => [path, kind]));
   const sorted = [...kindByPath].sort(([one], [other]) => depth(one) - depth(other));
   const hiddenFolders = sorted.filter(([path, kind]) => kind === 'hidden' && kindOf(path) === 'folder');
   return [
     ...sorted.flatMap(([path, kind]) => mount(kind, path)),
-    // These folders become read-only last, because mount points inside them must be created first.
+    // Mount points in these folders must be created first, so they become read-only last.
     ...hiddenFolders.flatMap(([path]) => ['--remount-ro', path]),
   ];
 }
@@ -45,7 +44,7 @@ function mount(kind: Kind, path: string): string[] {
   }
 }
 
-/** Returns mounts that make read-only those of PATHS that lie in AREAS, which are writable folders. */
+/** Returns read-only mounts for PATHS inside AREAS, which are writable folders. */
 export function readOnlyMounts(paths: readonly string[], areas: readonly string[]): Mounts {
   const outer = paths.filter((path) => !paths.some((other) => other !== path && isInside(other, path)));
   return outer
@@ -53,8 +52,8 @@ export function readOnlyMounts(paths: readonly string[], areas: readonly string[
     .flatMap((path) => [...pinned(path, areas), ['read', path]]);
 }
 
-/** Returns writable mounts of each folder between PATH and the innermost of AREAS around PATH. A mount point
- *  cannot be renamed, so code cannot rename such a folder and put another folder in its place. */
+/** Returns writable mounts of each folder between PATH and the innermost of AREAS around it. A mount point
+ *  cannot be renamed, so code cannot put another folder in its place. */
 export function pinned(path: string, areas: readonly string[]): Mounts {
   const [area] = areas.filter((each) => isInside(each, path)).sort((one, other) => other.length - one.length);
   if (area === undefined || area === path) return [];
@@ -76,8 +75,8 @@ export function innermostPathLength(folders: readonly string[], path: string): n
   return Math.max(0, ...folders.filter((folder) => isInside(folder, path)).map(({ length }) => length));
 }
 
-/** Returns the real paths of ROOTS. Leaves out a root that is inside another root, or that is reached by a
- *  link in another root: code that can write in the other root could redirect the link. */
+/** Returns the real paths of ROOTS. Leaves out a root inside another root, and a root behind a link in
+ *  another root, because code there could redirect the link. */
 export function outermost(roots: readonly string[]): string[] {
   const real = [...new Map(roots.map((root) => [realPath(root), root]))];
   return real
@@ -85,19 +84,18 @@ export function outermost(roots: readonly string[]): string[] {
     .map(([path]) => path);
 }
 
-/** True when PATH, or a link on the way to it, leads through FOLDER. */
 function leadsThrough(path: string, folder: string): boolean {
   const parent = dirname(path);
   return isInside(folder, realPath(path)) || (parent !== path && leadsThrough(parent, folder));
 }
 
-/** Returns the real paths of the folders for temporary files, which all programs share. */
+/** Returns the real paths of the folders for temporary files of all programs. */
 export function temporaryFolders(): string[] {
   return existingFolders(['/tmp', tmpdir()]);
 }
 
-/** Returns the real paths of the folders in which the services of the system, and of the user's session, have
- *  their sockets and state. */
+/** Returns the real paths of the folders for sockets and state of services, both of the system and of the
+ *  user's session. */
 export function serviceFolders(): string[] {
   return existingFolders(['/run', process.env['XDG_RUNTIME_DIR'] || '/run']);
 }

@@ -1,5 +1,5 @@
 // Watches a workspace for new files that programs outside the sandbox obey, such as settings. Placeholders
-// cannot occupy the names of such files: an empty folder in the place of a file would disturb the programs.
+// cannot occupy their names, because an empty folder in place of a file would disturb the programs.
 
 import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ export class NewFileWatcher {
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #appeared = new Set<string>();
 
-  /** From now on records when one of NAMES appears in FOLDER. Records nothing where the system cannot watch
+  /** Records each of NAMES that appears in FOLDER from now on. Records nothing where the system cannot watch
    *  FOLDER. Throws an UnresponsiveFolderError when the file system does not answer. */
   async watch(folder: string, names: readonly string[]): Promise<void> {
     if (this.#watchers.has(folder)) return;
     const absent = new Set<string>();
-    // A link without a target counts as present, because no event in this folder reports when its target is
-    // created.
+    // A link without a target counts as present, because no event in this folder reports the creation of its
+    // target.
     for (const name of names) if (!(await entryExists(join(folder, name)))) absent.add(name);
     const look = async (name: string) => {
       if (!(await entryExists(join(folder, name)))) absent.add(name);
@@ -23,7 +23,7 @@ export class NewFileWatcher {
     };
     try {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
-        // Ignores that a file system does not answer: the next call of a tool reports this.
+        // If the file system does not answer, the next call of a tool reports it.
         if (name !== null && names.includes(name)) look(name).catch(() => {});
       });
       watcher.on('error', () => watcher.close());
@@ -31,7 +31,7 @@ export class NewFileWatcher {
     } catch {} // The system allows no more watches.
   }
 
-  /** Returns the paths that have appeared since the last call of this function. */
+  /** Returns the paths that have appeared since the previous call. */
   take(): string[] {
     const appeared = [...this.#appeared];
     this.#appeared.clear();

@@ -1,5 +1,5 @@
-// Creates empty folders in the places where sandboxed code must not create anything, and removes them when no
-// server needs them any more.
+// Creates empty folders where sandboxed code must not create anything, and removes them when no server needs
+// them.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,25 +11,25 @@ import { withLock } from '../../lock.ts';
 import { isRunning } from '../../own.ts';
 import { makeFolder } from '../../paths.ts';
 
-/** When this process exits, it waits at most this long for the removal of its folders. It holds the lock
+/** Maximum time that the exit of this process waits for the removal of its folders. It holds the lock
  *  meanwhile, so this must be shorter than the time after which other processes take the lock (lock.ts). */
 const REMOVING_MS = 1000;
 
-/** Empty folders in workspaces. Git neither shows them nor takes them for repositories. Several servers can
- *  need the same empty folder. So a server writes a note for each folder that it needs: a file, named by the
- *  server's process id, in a folder outside the workspace. */
+/** Empty folders in workspaces. Git does not show them, and does not take them for repositories. Several
+ *  servers can need the same folder. So each server writes a note for each folder that it needs: a file with
+ *  its process id as name, in a folder outside the workspace. */
 export class Placeholders {
   readonly #notes: string;
   readonly #noted = new Set<string>();
 
-  /** FOLDER holds the notes. Sandboxed code must not be able to change it. */
+  /** FOLDER is the folder of the notes. Sandboxed code must not be able to change it. */
   constructor(folder: string) {
     this.#notes = folder;
   }
 
-  /** Creates an empty folder at each of PATHS that does not exist, and keeps it until this process ends. Does
-   *  nothing at a path where this process cannot create a folder, because sandboxed code cannot either.
-   *  Throws an UnresponsiveFolderError when a file system does not answer. */
+  /** Creates an empty folder at each of PATHS that does not exist, until this process ends. Skips a path
+   *  where this process cannot create a folder, because sandboxed code cannot either. Throws an
+   *  UnresponsiveFolderError when a file system does not answer. */
   async occupy(paths: readonly string[]): Promise<void> {
     const wanted: string[] = [];
     for (const path of paths) {
@@ -38,15 +38,14 @@ export class Placeholders {
     }
     if (wanted.length === 0) return;
     if (this.#noted.size === 0) process.once('exit', () => this.#release());
-    // No server removes a folder for which there is a note. So the folders can be created after the lock is
-    // released. While a file system does not answer, the lock is then free.
+    // No server removes a folder with a note, so the folders can be created after the release of the lock.
+    // The lock is then free while a file system does not answer.
     this.#withLock(() => wanted.forEach((path) => void this.#note(path)));
     for (const path of this.#noted) {
       if (!(await isThere(path))) await withFileTimeout(dirname(path), () => mkdir(path).catch(() => {}));
     }
   }
 
-  /** Writes the note that this server needs the folder PATH, if the note can be written. */
   #note(path: string): void {
     const note = this.#noteOf(path);
     try {
@@ -56,9 +55,8 @@ export class Placeholders {
     } catch {}
   }
 
-  /** Removes the folders that no server needs any more and that are still empty. Removes their folders of
-   *  notes only after that: a server that starts now would take an empty folder without notes for a folder of
-   *  the user. */
+  /** Removes the empty folders that no server needs any more, and only then their folders of notes. A server
+   *  that starts meanwhile would take an empty folder without notes for a folder of the user. */
   #release(): void {
     this.#withLock(() => {
       const unneeded = [...this.#noted].filter((path) => this.#removeNote(path));
@@ -82,8 +80,8 @@ export class Placeholders {
     }
   }
 
-  /** Runs CHANGE while this process holds the lock on the notes. Does nothing when the folder of notes cannot
-   *  be used. */
+  /** Runs CHANGE while this process holds the lock on the notes. Does nothing when the folder of notes is
+   *  unusable. */
   #withLock(change: () => void): void {
     try {
       makeFolder(this.#notes, 0o700);
@@ -96,15 +94,15 @@ export class Placeholders {
   }
 }
 
-/** Removes FOLDER, a folder of notes, unless it contains the note of another server or is gone already. */
+/** Removes FOLDER, a folder of notes, unless it has the note of another server or is already gone. */
 function removeEmptyFolder(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {}
 }
 
-/** Removes those of FOLDERS that are empty. A folder with content now belongs to the user. A separate process
- *  does this, because it can be killed when a file system does not answer. */
+/** Removes the empty folders among FOLDERS. A folder with content now belongs to the user. A separate process
+ *  removes them, because it can be killed when a file system does not answer. */
 function removeEmpty(folders: readonly string[]): void {
   if (folders.length === 0) return;
   spawnSync('rmdir', ['--', ...folders], { stdio: 'ignore', timeout: REMOVING_MS, killSignal: 'SIGKILL' });

@@ -1,5 +1,5 @@
-// Finds what must stay read-only in folders that sandboxed code can change: the files and folders that
-// programs outside the sandbox obey.
+// Finds the files and folders that programs outside the sandbox obey. They must be read-only inside folders
+// that sandboxed code can change.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -7,13 +7,13 @@ import { dirname, join, resolve } from 'node:path';
 import { isThere, realPathOf, UnresponsiveFolderError, withFileTimeout } from '../../files/answering.ts';
 import { readRegularAsync } from '../../files/regular.ts';
 
-/** Folders of version control systems. They contain hooks and settings, which programs obey at the next
- *  command, or even when a shell shows its prompt. */
+/** Folders of version control systems. Programs obey their hooks and settings at the next command, or even
+ *  when a shell shows its prompt. */
 const REPOSITORIES = ['.git', '.hg', '.svn', '.jj'];
 
 /** Folders that sandboxed code must not create in a workspace. The server creates each missing one as an
- *  empty folder, which disturbs no program. The list has no names of files, because an empty folder in the
- *  place of a file would disturb programs. */
+ *  empty folder, which disturbs no program. File names are not listed, because an empty folder in place of a
+ *  file would disturb programs. */
 export const FORBIDDEN_FOLDERS = [
   '.git',
   '.hg',
@@ -45,24 +45,21 @@ export const REPORTED_FILES = [
 /** Names that are read-only where they exist. */
 const READ_ONLY = [...FORBIDDEN_FOLDERS, ...REPORTED_FILES, ...REPOSITORIES];
 
-/** The search for repositories visits at most this many folders. */
 const MAX_FOLDERS = 1000;
-/** The search for repositories goes at most this many levels deep. */
 const MAX_DEPTH = 6;
-/** Folder of installed packages, which is not searched, because nobody works in repositories there. */
+/** Folder of installed packages. Nobody works in repositories there, so it is not searched. */
 const PACKAGES = 'node_modules';
 
-/** Returns the paths that code in the sandbox may not write: the settings files in the workspace ROOT, and
- *  all repositories below ROOT. ROOT and the results have no symbolic links. Throws an
- *  UnresponsiveFolderError when a file system does not answer. */
+/** Returns the paths that sandboxed code may not write: the settings files in the workspace ROOT, and all
+ *  repositories below it. ROOT and the results have no symbolic links. Throws an UnresponsiveFolderError when
+ *  a file system does not answer. */
 export async function protectedPaths(root: string): Promise<string[]> {
   const settings = [...new Set(READ_ONLY)].map((name) => join(root, name));
   return withRepositories([...settings, ...(await repositoriesIn(root))]);
 }
 
-/** Returns the real paths of the repositories below FOLDER, and of the repositories that .git files of
- *  worktrees and submodules below FOLDER point to. Throws an UnresponsiveFolderError when a file system does
- *  not answer. */
+/** Returns the real paths of the repositories below FOLDER. Includes those to which .git files of worktrees
+ *  and submodules point. Throws an UnresponsiveFolderError when a file system does not answer. */
 export async function repositoryPaths(folder: string): Promise<string[]> {
   return withRepositories(await repositoriesIn(folder));
 }
@@ -75,8 +72,8 @@ export async function existingPaths(paths: readonly string[]): Promise<string[]>
   return [...found];
 }
 
-/** Returns the real paths of those of PATHS that exist, and of the repositories that .git files among them
- *  point to. */
+/** Returns the real paths of the existing PATHS, and of the repositories to which .git files among them
+ *  point. */
 async function withRepositories(paths: readonly string[]): Promise<string[]> {
   const existing = await existingPaths(paths);
   const linked: string[] = [];
@@ -84,8 +81,8 @@ async function withRepositories(paths: readonly string[]): Promise<string[]> {
   return [...new Set([...existing, ...(await existingPaths(linked))])];
 }
 
-/** Returns the paths in FOLDER and below that have a name of REPOSITORIES, such as .git, nearest first.
- *  Looks at most MAX_DEPTH levels deep and into MAX_FOLDERS folders. */
+/** Returns the paths in FOLDER and below with a name in REPOSITORIES, nearest first. Looks at most MAX_DEPTH
+ *  levels deep and into MAX_FOLDERS folders. */
 async function repositoriesIn(folder: string): Promise<string[]> {
   const found: string[] = [];
   const queue = [{ path: folder, depth: 0 }];
@@ -107,7 +104,8 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   return withFileTimeout(folder, () => readdir(folder, { withFileTypes: true })).catch(unlessUnanswered([]));
 }
 
-/** Returns an error handler that returns VALUE, but rethrows when a file system did not answer. */
+/** Returns an error handler that returns VALUE, but rethrows the error of a file system that did not
+ *  answer. */
 function unlessUnanswered<Value>(value: Value): (error: unknown) => Value {
   return (error) => {
     if (error instanceof UnresponsiveFolderError) throw error;
@@ -115,7 +113,7 @@ function unlessUnanswered<Value>(value: Value): (error: unknown) => Value {
   };
 }
 
-/** Returns the repository folders that PATH, the .git file of a worktree or a submodule, points to. */
+/** Returns the repository folders to which PATH, the .git file of a worktree or submodule, points. */
 async function gitFolders(path: string): Promise<string[]> {
   const [, target] = /^gitdir: (.+)$/m.exec(await textOf(path)) ?? [];
   if (target === undefined) return [];
@@ -124,7 +122,7 @@ async function gitFolders(path: string): Promise<string[]> {
   return [own, ...(common === '' ? [] : [resolve(own, common)])];
 }
 
-/** Of a file that contains the path of a folder, at most this many octets are read. */
+/** Maximum number of octets to read of a file that contains a folder's path. */
 const NAME_LIMIT = 8192;
 
 async function textOf(path: string): Promise<string> {

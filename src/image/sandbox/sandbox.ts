@@ -1,4 +1,4 @@
-// Decides which files of the system an image in the sandbox sees, and which of these files it can change.
+// Decides which files of the system an image in the sandbox sees, and which of them it can change.
 
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -45,71 +45,69 @@ import { filterFile, systemCallFilter } from './system-calls.ts';
 interface SandboxOptions {
   /** Working directory of the image. */
   root: string;
-  /** The roots of the workspace, in which code can write. */
+  /** The roots of the workspace, writable for code. */
   roots: readonly string[];
-  /** Other folders in which the user lets code write. */
+  /** Other folders that the user makes writable for code. */
   write: readonly string[];
-  /** Folders in which a library manager installs libraries. Code can write in them too. */
+  /** Folders of a library manager's libraries. Code can write in them too. */
   libraries: readonly string[];
-  /** Paths that stay visible even inside hidden folders, as the cache does. */
+  /** Paths that are visible even inside hidden folders, such as the cache. */
   needed: readonly string[];
-  /** Paths of programs and records that are used outside the sandbox. They are read-only even inside writable
+  /** Paths of programs and records for use outside the sandbox. They are read-only even inside writable
    *  folders. */
   trusted: readonly string[];
-  /** Folder for compiled files. */
   cacheFolder: string;
-  /** Folder for data that the server keeps between its runs. */
+  /** Folder for the server's data between its runs. */
   stateFolder: string;
   home: string;
-  /** True for an image without network and with its own temporary files. */
+  /** True for an image without network and with separate temporary files. */
   strict: boolean;
 }
 
-/** bubblewrap's arguments for every sandbox. A sandbox has namespaces of its own, and no capabilities even if
- *  the user has some. Code in it can create no further user namespace, in which it could mount control
- *  groups. The sandbox ends with its parent process. Everything is mounted read-only, including the kernel's
- *  settings in /proc, which root can otherwise write even without capabilities. */
+/** bubblewrap's arguments for every sandbox. It has its own namespaces, and no capabilities even if the user
+ *  has some. Code in it can create no user namespace, in which it could mount control groups. It ends with
+ *  its parent process. Everything is mounted read-only, also the kernel's settings in /proc, which root could
+ *  otherwise write without capabilities. */
 const BASE_FLAGS = (
   '--unshare-user --disable-userns --unshare-ipc --unshare-pid --unshare-uts --unshare-cgroup-try --cap-drop ALL ' +
   '--new-session --die-with-parent --ro-bind / / --proc /proc --remount-ro /proc --dev /dev'
 ).split(' ');
 
-/** A shell script that opens the filter file, $0, as descriptor 9 and then runs bubblewrap, which reads the
- *  filter from there. A script does this, because Node passes a child only the descriptors that the caller of
- *  spawn lists. */
+/** A shell script that opens the filter file, $0, as descriptor 9 for bubblewrap, and then runs bubblewrap.
+ *  Node passes a child only the descriptors that the caller of spawn lists, so a script must open it. */
 const WITH_FILTER = 'exec "$@" 9<"$0"';
 
 /** A shell script that exits with code 9 (CANNOT_WRITE) when one of the folders in its arguments is not
  *  writable. */
 const TRIAL = 'for folder; do test -w "$folder" || exit 9; done';
 
-/** Environment variables that lead to services which act for the user outside the sandbox. The sandbox hides
- *  the services, so an image does not get these variables. */
+/** Environment variables of services that act for the user outside the sandbox. The sandbox hides the
+ *  services, so an image does not get the variables. */
 const WITHHELD = ['SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'];
 
 const SHARED_MEMORY = '/dev/shm';
 
 export class Sandbox implements CommandSandbox {
   readonly #options: SandboxOptions;
-  // All paths in the following fields are real paths. They were resolved before any image could replace a
-  // link that leads to them.
+  // All paths in the following fields are real paths, resolved before any image could replace a link on the
+  // way to them.
   /** The roots and the folders of `write`. */
   readonly #workspace: readonly string[];
-  /** Those of the folders `libraries` that exist. */
+  /** The existing folders of `libraries`. */
   readonly #libraries: readonly string[];
   /** Shared temporary folders such as /tmp; empty with `--sandbox strict`. */
   readonly #temporary: readonly string[];
   /** The outermost of the folders that code can change: roots, `write`, libraries and temporary files. */
   readonly #areas: readonly string[];
-  /** Folders that are hidden from images, except those in #secrets. */
+  /** Folders that are hidden from images, apart from #secrets. */
   readonly #hidden: readonly string[];
-  /** Paths that stay visible even inside hidden folders and secrets. Hidden folders inside these paths stay
-   *  hidden. */
+  /** Paths that are visible even inside hidden folders and secrets. Hidden folders inside these paths are
+   *  still hidden. */
   readonly #shown: readonly string[];
   readonly #placeholders: Placeholders;
   readonly #newFiles = new NewFileWatcher();
-  /** Real paths of the secrets that existed when `findSecrets` was called last: at the last start of an image
-   *  or, before the first one, at the start of the server. */
+  /** Real paths of the secrets that existed at the last call of `findSecrets`: at the last start of an image
+   *  or, before that, of the server. */
   #secrets: readonly string[] = [];
 
   constructor(options: SandboxOptions) {
@@ -118,8 +116,8 @@ export class Sandbox implements CommandSandbox {
     this.#temporary = strict ? [] : temporaryFolders();
     this.#libraries = existingFolders(libraries);
     this.#areas = outermost([...roots, ...write, ...this.#libraries, ...this.#temporary]);
-    // Leaves out a folder that is reached only by a link in another one: code that can write there could
-    // redirect the link.
+    // Leaves out a folder behind a link in another folder, because code that can write there could redirect
+    // the link.
     const named = [...new Set([...roots, ...write].map(realPath))];
     this.#workspace = named.filter((folder) => isIn(this.#areas, folder));
     this.#hidden = [
@@ -131,25 +129,22 @@ export class Sandbox implements CommandSandbox {
     this.#placeholders = new Placeholders(join(stateFolder, 'placeholders'));
   }
 
-  /** The folders in which sandboxed code can write, for answers to the user. */
   get writable(): readonly string[] {
     return [...new Set([...this.#workspace, ...this.#areas])];
   }
 
-  /** True when the sandbox has no network. */
   get strict(): boolean {
     return this.#options.strict;
   }
 
-  /** Returns the files that programs outside the sandbox obey and that have appeared in the workspace since
-   *  the last call of this function. */
+  /** Returns the files obeyed by programs outside the sandbox that have appeared in the workspace since the
+   *  previous call. */
   takeNewFiles(): string[] {
     return this.#newFiles.take();
   }
 
-  /** Runs a trial in the sandbox, which only tests whether its folders are writable. Returns why the trial
-   *  fails; undefined when it does not. Blocks until the trial has ended, so it must only be called at the
-   *  start of the server. */
+  /** Tests in the sandbox whether its folders are writable. Returns the obstacle; undefined when there is
+   *  none. Blocks until the end of the trial, so it must only be called at the start of the server. */
   obstacle(): Obstacle | undefined {
     const trial = this.#trial();
     return 'why' in trial ? trial : obstacleOf(trial);
@@ -168,7 +163,7 @@ export class Sandbox implements CommandSandbox {
     if (obstacle !== undefined) throw refusalOf(obstacle);
   }
 
-  /** Returns the command that runs TRIAL in the sandbox, or the obstacle that prevents it. */
+  /** Returns the command that runs TRIAL in the sandbox, or the obstacle to it. */
   #trial(): ProcessCommand | Obstacle {
     if (systemCallFilter() === undefined) return unknownProcessor();
     if (this.#bubblewrap() === undefined) return missingBubblewrap();
@@ -183,8 +178,8 @@ export class Sandbox implements CommandSandbox {
 
   async lockInCompiler(command: ProcessCommand): Promise<ProcessCommand> {
     await checkAnswering([...this.#optionPaths, dirname(command.program)]);
-    // The workspace is empty in this sandbox, so that no file that an image has put there can get into the
-    // agent, which other images will load.
+    // The workspace is empty in this sandbox, so that no file from an image can get into the agent, which
+    // other images will load.
     const empty = existingFolders([...this.#areas, ...temporaryFolders(), '/var/tmp']);
     const mounts: Mounts = [
       ...[...empty, realPath(this.#options.root)].map((folder) => ['empty', folder] as const),
@@ -217,15 +212,15 @@ export class Sandbox implements CommandSandbox {
     return this.#lockIn({ ...command, env }, mounts, more, root);
   }
 
-  /** All paths in the options. Callers first check that the file systems of these paths answer, and then use
-   *  the paths without a timeout. */
+  /** All paths in the options. Callers first check that their file systems answer, and then use the paths
+   *  without a timeout. */
   get #optionPaths(): string[] {
     const { root, roots, write, libraries, needed, trusted, cacheFolder, stateFolder, home } = this.#options;
     return [root, ...roots, ...write, ...libraries, ...needed, ...trusted, cacheFolder, stateFolder, home];
   }
 
-  /** Looks for secrets, so that `hides` knows which exist. Throws an UnresponsiveFolderError when a file
-   *  system does not answer. */
+  /** Looks for secrets, and records them for `hides`. Throws an UnresponsiveFolderError when a file system
+   *  does not answer. */
   async findSecrets(): Promise<void> {
     this.#secrets = await secretPaths(this.#options.home);
   }
@@ -242,18 +237,18 @@ export class Sandbox implements CommandSandbox {
     for (const root of this.#workspace) await this.#newFiles.watch(root, REPORTED_FILES);
     const records = await this.#occupiedRecords();
     const own = [...this.#workspace, ...this.#libraries];
-    // A home that is inside a folder for temporary files is read-only, because nothing in a home is
-    // temporary.
+    // A home inside a folder for temporary files is read-only, because nothing in a home is temporary.
     const sealed = isIn(this.#temporary, realPath(home)) ? [realPath(home)] : [];
     const open = (path: string) => isIn(own, path) || !isIn(sealed, path);
     const kept = await existingPaths([...trusted, ...records, cacheFolder]);
     for (const root of this.#workspace) kept.push(...(await protectedPaths(root)));
     for (const folder of libraries) kept.push(...(await repositoryPaths(folder)));
-    // Skips paths inside secrets, such as the repository of a password store: a mount of such a path would
-    // make it visible.
+    // A mount of a path inside a secret, such as the repository of a password store, would make it visible,
+    // so such paths are skipped.
     const seen = kept.filter((path) => !this.hides(path));
     const secrets = this.#secrets.filter((path) => this.hides(path) && !this.#covers(this.#hidden, path));
-    // Code must not rename a folder that contains a secret: nothing would hide the secret at its new path.
+    // Code must not rename a folder with a secret in it, because nothing would hide the secret at its new
+    // path.
     const held = secrets.filter((path) => ![...own, ...this.#areas].some((area) => isInside(path, area)));
     return [
       ...this.#areas.map((area) => ['changed', area] as const),
@@ -261,15 +256,14 @@ export class Sandbox implements CommandSandbox {
       ...own.filter((path) => !isIn(sealed, path)).flatMap((path) => pinned(path, this.#temporary)),
       ...own.map((path) => ['changed', path] as const),
       ...readOnlyMounts([...seen, ...held].filter(open), [...own, ...this.#temporary]),
-      // The secrets come last, because the last mount of a path wins, and a secret can also be a file that
-      // programs obey or a folder on the way to one.
+      // The secrets come last, because the last mount of a path wins. A secret can also be a file that
+      // programs obey, or a folder on the way to one.
       ...secrets.map((path) => ['hidden', path] as const),
     ];
   }
 
-  /** Creates the folders in which servers that cannot write in the home keep their records, so that sandboxed
-   *  code cannot create these folders. Returns their paths. They are never removed, because other servers can
-   *  use them too. */
+  /** Creates the folders for records of servers that cannot write in the home, so that sandboxed code cannot
+   *  create them. Returns their paths. They are never removed, because other servers can use them too. */
   async #occupiedRecords(): Promise<string[]> {
     if (this.#temporary.length === 0) return [];
     const folders = [...new Set(['/tmp', tmpdir()].map((folder) => recordsFolder(realPath(folder))))];
@@ -284,21 +278,21 @@ export class Sandbox implements CommandSandbox {
     return this.#covers([...this.#hidden, ...this.#secrets], real);
   }
 
-  /** True when one of FOLDERS, which are hidden, hides the file at REAL, a real path. Of the hidden and the
-   *  shown folders around REAL, the innermost decides. */
+  /** True when one of FOLDERS, which are hidden, hides the file at REAL, a real path. The innermost hidden or
+   *  visible folder around REAL decides. */
   #covers(folders: readonly string[], real: string): boolean {
     return innermostPathLength(folders, real) > innermostPathLength(this.#shown, real);
   }
 
-  /** Returns the path of the bwrap to use; undefined when there is none. Ignores each bwrap in a folder that
-   *  an image can change, because the image could have put it there. */
+  /** Returns the path of the bwrap to use; undefined when there is none. An image could have put a bwrap into
+   *  a folder that it can change, so these are ignored. */
   #bubblewrap(): string | undefined {
     return findBubblewrap(this.#areas);
   }
 
-  /** Returns the folder of compiled files that this image shares with images that have the same writable
-   *  folders and the same network access; undefined when it cannot be used. Sandboxed code can put anything
-   *  there, so no other image may load from it. */
+  /** Returns the folder of compiled files for images with the same writable folders and the same network
+   *  access; undefined when it is unusable. Sandboxed code can put anything there, so no other image may load
+   *  from it. */
   #ownCache(): string | undefined {
     const { cacheFolder, strict } = this.#options;
     const abilities = JSON.stringify([this.#workspace, strict]);
@@ -333,20 +327,21 @@ export class Sandbox implements CommandSandbox {
     };
   }
 
-  /** Returns read-only mounts of those files inside FOLDERS that the program SBCL and an image need. The
+  /** Returns read-only mounts of the files inside FOLDERS that the program SBCL and an image need. The
    *  sandbox shows nothing else of FOLDERS. */
   #needed(sbcl: string, folders: readonly string[]): Mounts {
     const { needed, cacheFolder, strict } = this.#options;
     const lisp = [sbcl, join(dirname(sbcl), '..', 'lib', 'sbcl'), process.env['SBCL_HOME'] ?? sbcl];
-    // The first path has the programs of NixOS. The second is often a link to a file in a folder of services.
+    // The first path has the programs of NixOS. The second one is often a link to a file in a folder of
+    // services.
     const system = ['/run/current-system', ...(strict ? [] : [realPath('/etc/resolv.conf')])];
     return [...needed, cacheFolder, ...lisp, ...system]
       .filter((path) => existsSync(path) && isIn(folders, realPath(path)))
       .map((path) => ['read', realPath(path)] as const);
   }
 
-  /** Returns the arguments with which bubblewrap recreates the symbolic links that were named as roots.
-   *  Needed for links in the folders EMPTY, which the sandbox shows without their content. */
+  /** Returns the arguments with which bubblewrap recreates symbolic links that were named as roots. The
+   *  sandbox shows the folders EMPTY without their content, so links in these need it. */
   #links(empty: readonly string[]): string[] {
     return this.#options.roots
       .filter((root) => realPath(root) !== root && isIn(empty, realPath(dirname(root))))
@@ -355,7 +350,7 @@ export class Sandbox implements CommandSandbox {
   }
 }
 
-/** Returns the error that reports an obstacle to the start of an image, with its remedy. */
+/** Returns the error for an obstacle to the start of an image, with advice. */
 export function refusalOf({ why, remedy }: Obstacle): SetupError {
   return new SetupError(
     `The sandbox does not work here, so no Lisp image is started: ${why}. ${remedy} Or ask the user to start the server with --no-sandbox, best in a container or as another user.`,

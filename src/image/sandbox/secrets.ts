@@ -1,5 +1,5 @@
-// Lists the files and folders of a home that contain secrets, such as keys, tokens and passwords. Sandboxed
-// code does not see them.
+// Lists the files and folders of a home with secrets, such as keys, tokens and passwords, to hide from
+// sandboxed code.
 
 import { readdir } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
@@ -117,7 +117,7 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
     '.kaggle',
   ],
   // The programs with these secrets listen on a TCP port of this machine. With the secret, sandboxed code
-  // could have them evaluate something outside the sandbox.
+  // could make them evaluate code outside the sandbox.
   servers: [
     '.slime-secret',
     '.sly-secret',
@@ -187,7 +187,7 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
   ],
 };
 
-/** Folders of the home, each with the environment variable that names another folder in its place. */
+/** By folder of the home: the environment variable for another folder in its place. */
 const MOVED: { readonly [folder: string]: string } = {
   '.config/': 'XDG_CONFIG_HOME',
   '.local/share/': 'XDG_DATA_HOME',
@@ -200,7 +200,7 @@ const MOVED: { readonly [folder: string]: string } = {
   '.cache/huggingface/': 'HF_HOME',
 };
 
-/** Environment variables that contain the path of a secret file or folder which is not in its usual place. */
+/** Environment variables with the path of a secret file or folder in an unusual place. */
 const NAMED = [
   'GNUPGHOME',
   'PASSWORD_STORE_DIR',
@@ -225,7 +225,7 @@ const NAMED = [
   'HISTFILE',
 ];
 
-/** Returns the real paths of the secrets that exist for the user with this HOME. Throws an
+/** Returns the real paths of the existing secrets of the user with this HOME. Throws an
  *  UnresponsiveFolderError when a file system does not answer. */
 export async function secretPaths(home: string): Promise<string[]> {
   const usual = Object.values(SECRETS).flat();
@@ -239,13 +239,12 @@ export async function secretPaths(home: string): Promise<string[]> {
   const elsewhere = [...moved, ...named, ...listed].filter(isAbsolute);
   const found = await existingPaths([...(await pathsBelow(home, usual)), ...elsewhere]);
   // Leaves out devices, because a variable with the value /dev/null means that there is no file. Also leaves
-  // out the home itself and the folders around it, because nothing would work without them.
+  // out the home and the folders around it, because nothing would work without them.
   return found.filter((path) => !isInside('/dev', path) && !isInside(path, realPath(home)));
 }
 
-/** Returns the paths from FOLDER by WAYS, which are relative paths, that may exist. Leaves out a path when
- *  one of the folders on the way does not contain the next name. Listing these few folders is faster than a
- *  check of each path. */
+/** Returns the paths from FOLDER by the relative paths WAYS that may exist. Leaves out a path when a folder
+ *  on the way does not contain the next name. Listing these few folders is faster than checking each path. */
 async function pathsBelow(folder: string, ways: readonly string[]): Promise<string[]> {
   const names = await namesIn(folder);
   const rests = new Map<string, string[]>();
@@ -262,8 +261,8 @@ async function pathsBelow(folder: string, ways: readonly string[]): Promise<stri
   return found;
 }
 
-/** Returns the names in FOLDER; undefined when FOLDER exists but cannot be listed. Files in it may then be
- *  reachable all the same. */
+/** Returns the names in FOLDER; undefined when it exists but cannot be listed. Its files may be reachable all
+ *  the same. */
 async function namesIn(folder: string): Promise<Set<string> | undefined> {
   try {
     return new Set(await withFileTimeout(folder, () => readdir(folder)));

@@ -1,5 +1,5 @@
 // Builds the seccomp filter of the sandbox: a BPF program that refuses some system calls. bubblewrap reads
-// the filter from an unlinked file, which this process keeps open.
+// the filter from an unlinked file that this process holds open.
 
 import { randomUUID } from 'node:crypto';
 import { openSync, unlinkSync, writeSync } from 'node:fs';
@@ -9,15 +9,15 @@ import { cacheUsable } from '../process/agent.ts';
 
 /** Numbers of system calls on one architecture. */
 interface Processor {
-  /** The number by which the kernel identifies the architecture. */
+  /** The kernel's number for the architecture. */
   audit: number;
   socket: number;
   socketpair: number;
   /** System calls of the kernel's key rings, which are always refused. */
   keys: readonly number[];
-  /** The call that multiplexes all socket calls, on architectures that have it. */
+  /** The call that combines all socket calls, on architectures that have it. */
   socketcall?: number;
-  /** Numbers from this one on belong to another calling convention (x32), and are all refused. */
+  /** First number of another calling convention (x32), of which all calls are refused. */
   foreign?: number;
 }
 
@@ -32,14 +32,14 @@ const PROCESSORS: { readonly [name: string]: readonly Processor[] } = {
   ],
 };
 
-/** The system call io_uring_setup, with the same number on each processor. Through io_uring, code could make
+/** The system call io_uring_setup, with the same number on each processor. With io_uring, code could make
  *  sockets without the filtered socket call. */
 const IO_URING_SETUP = 425;
 
-/** The address families that are allowed: INET, NETLINK (which lists network addresses) and INET6. */
+/** The allowed address families: INET, NETLINK (for a list of network addresses) and INET6. */
 const FAMILIES = [2, 16, 10] as const;
-/** The socket types that are allowed for a pair of sockets: STREAM and SEQPACKET. Such a socket stays
- *  connected to the other socket of its pair, and cannot be connected to another. */
+/** The allowed socket types for a pair of sockets: STREAM and SEQPACKET. Such sockets cannot be connected to
+ *  another socket. */
 const PAIRED = [1, 5] as const;
 /** Mask that removes the flags from the argument with a socket's type. */
 const KIND_MASK = 0xf;
@@ -50,28 +50,27 @@ const NOT_PERMITTED = refuseWith(1);
 const NOT_IMPLEMENTED = refuseWith(38);
 const NO_FAMILY = refuseWith(97);
 
-/** Octet offsets in the kernel's record of a system call: of its number, its architecture, its first and its
- *  second argument. */
+/** Octet offsets in the kernel's record of a system call: number, architecture, first and second argument. */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
 const FIRST = 16;
 const SECOND = 24;
 
-/** A BPF instruction: its opcode, how many instructions to skip when its test is true, how many when it is
- *  false, and its operand. */
+/** A BPF instruction: opcode, number of instructions to skip when its test is true, number to skip when
+ *  false, operand. */
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, operand: number];
 
 const load = (place: number): Instruction => [0x20, 0, 0, place];
 const mask = (bits: number): Instruction => [0x54, 0, 0, bits];
 const answer = (what: number): Instruction => [0x06, 0, 0, what];
 
-/** Returns instructions that run WHAT if the loaded number is VALUE, and skip WHAT otherwise. */
+/** Returns instructions that run WHAT if the loaded number is VALUE. */
 function when(value: number, ...what: Instruction[]): Instruction[] {
   return [[0x15, 0, what.length, value], ...what];
 }
 
-/** Returns instructions that allow the system call if the word at the offset PLACE of its record, masked by
- *  BITS if given, is one of VALUES. Otherwise they answer with REFUSAL. */
+/** Returns instructions that allow the system call if the word at offset PLACE of its record is one of
+ *  VALUES. BITS, if given, masks the word. Otherwise they answer with REFUSAL. */
 function onlyWhen(place: number, values: readonly number[], refusal: number, bits?: number): Instruction[] {
   const tests = values.flatMap((value) => when(value, answer(ALLOW)));
   return [load(place), ...(bits === undefined ? [] : [mask(bits)]), ...tests, answer(refusal)];
@@ -90,9 +89,9 @@ function rulesOf({ socket, socketpair, keys, socketcall, foreign }: Processor): 
   ];
 }
 
-/** Returns the filter for this kind of processor in bubblewrap's format; undefined for an unknown kind. The
- *  filter refuses Unix sockets: a read-only mount does not keep code from connecting to a socket in it, and
- *  programs outside the sandbox have sockets in the shared folders for temporary files. */
+/** Returns the filter for this processor in bubblewrap's format; undefined for an unknown processor. It
+ *  refuses Unix sockets, because programs outside the sandbox have sockets in the shared folders for
+ *  temporary files, and a read-only mount does not prevent a connection to them. */
 export function systemCallFilter(): Buffer | undefined {
   const kinds = PROCESSORS[process.arch];
   if (kinds === undefined) return undefined;
@@ -113,9 +112,9 @@ export function systemCallFilter(): Buffer | undefined {
 
 let descriptor: number | undefined;
 
-/** Returns the path, in /proc, of a file with the filter that this process keeps open. Children of this
- *  process can open it by this path. The file is created once, in CACHE_FOLDER if that can be used, else in
- *  /dev/shm; sandboxed code can write in neither. Throws a SetupError when the file cannot be created. */
+/** Returns a path in /proc of an open file of this process with the filter, for its children. Creates the
+ *  file once, in CACHE_FOLDER if usable, else in /dev/shm. Sandboxed code can write in neither. Throws a
+ *  SetupError when the file cannot be created. */
 export function filterFile(cacheFolder: string): string {
   descriptor ??= makeFile(cacheUsable(cacheFolder) ? cacheFolder : '/dev/shm');
   return `/proc/${process.pid}/fd/${descriptor}`;

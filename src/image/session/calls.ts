@@ -1,4 +1,4 @@
-// Serves the calls of an image: queues them, interrupts them at their limits, and adds notices to their
+// Runs the calls of an image: queues them, interrupts them at their limits, and adds notices to their
 // answers.
 
 import type { CallOptions, Reply } from '../wire/call.ts';
@@ -16,57 +16,53 @@ import type { CallNotice } from './notices.ts';
 import { passOutput, reportProgress } from './progress.ts';
 import { type Ahead, Queue } from './queue.ts';
 
-/** The functions through which calls use their image. */
+/** The functions with which calls use their image. */
 export interface CallHost {
   /** Time limit of a call in milliseconds. */
   readonly limitMs: number;
   /** True when somebody else runs the image. */
   readonly attached?: boolean;
-  /** True when the image was made for one call and ends with it. */
+  /** True for an image that was made for one call and ends with it. */
   readonly fresh?: boolean;
-  /** The numbers of the calls; by default, all. */
+  /** The series of the calls' numbers; by default, all numbers. */
   readonly series?: Series | undefined;
-  /** Returns the peer, the agent in an image, that is ready for calls; undefined when there is none now. */
+  /** Returns the peer (the agent in an image) that is ready for calls; undefined when there is none now. */
   readyPeer(): Peer | undefined;
-  /** Resolves with a peer that is ready for calls, once there is one. Throws a SetupError when none can be
-   *  started. */
+  /** Resolves with a peer when it is ready for calls. Throws a SetupError when none can be started. */
   whenReady(): Promise<Peer>;
   /** Returns the progress of a rebuild as a phrase; undefined when none runs. */
   rebuildProgress(): string | undefined;
-  /** True while the agent is being compiled, which a start waits for. */
+  /** True while the agent is being compiled during a start. */
   compiling(): boolean;
-  /** Called before a call that does not come from code in the image uses PEER. */
+  /** Called before a call from outside the image uses `peer`. */
   beforeCall(peer: Peer): void;
-  /** PEER, the agent in an image, is about to perform the operation NAME with ARGS. Returns undefined when
-   *  nothing needs the answer. Else returns a promise of a callback for the answer. The callback is also
-   *  called when the operation stops at an error that is held for debugging, or when the image is lost. */
+  /** Called before `peer` performs the operation `name` with `args`. Returns undefined when nothing needs the
+   *  answer, otherwise a promise of a callback for the answer. The callback is also called when a held error
+   *  stops the operation, and when the image is lost. */
   answerRecorder(
     peer: Peer,
     name: OperationName,
     args: object,
   ): Promise<(job: number, answer: Answer) => void> | undefined;
-  /** Called when a call that does not come from code in the image has ended with REPLY, and the image of PEER
-   *  still lives. */
+  /** Called after a call from outside the image has ended with `reply`, if the image of `peer` still
+   *  lives. */
   afterCall(peer: Peer, reply: Reply<OperationName>): void;
-  /** Receives REPLY before the caller does. */
+  /** Receives `reply` before the caller does. */
   onReply?(reply: Reply<OperationName>): Promise<void>;
-  /** Keeps NOTICE for the next answer. */
   notify(notice: CallNotice): void;
 }
 
-/** Maximum number of evaluations that run at the same time. */
 const MAX_EVALUATIONS = 8;
-/** Maximum number of other calls, which only look something up, that run at the same time. */
 const MAX_LOOKUPS = 32;
 
 type OperationName = keyof Operations;
 
-/** Operations that run code of the user, and wait for a place among MAX_EVALUATIONS. */
+/** Operations that run user code, so that MAX_EVALUATIONS limits their number. */
 const EVALUATIONS: ReadonlySet<OperationName> = new Set<OperationName>([
   ...(['evaluate', 'macroexpand', 'load-file', 'load-files', 'load-source', 'load-system'] as const),
   ...(['run-tool', 'debug-eval', 'debug-fix', 'debug-go', 'test-plan', 'test-run'] as const),
 ]);
-/** Operations that work on whole files or test suites, and so have the time limit of a load. */
+/** Operations on whole files or test suites, with the time limit of a load. */
 const LONG_OPERATIONS: ReadonlySet<OperationName> = new Set<OperationName>([
   ...(['load-file', 'load-files', 'load-forms', 'load-order', 'load-source', 'load-system'] as const),
   ...(['check-file', 'check-text', 'test-plan', 'test-run'] as const),
@@ -78,8 +74,8 @@ export class Calls {
   readonly #times: Times;
   readonly #evaluations = new Queue(MAX_EVALUATIONS);
   readonly #lookups = new Queue(MAX_LOOKUPS);
-  /** Runs one compilation at a time. After a compilation the image undoes all definitions that were made
-   *  during it, which would include those of another compilation. */
+  /** Runs one compilation at a time. After a compilation the image undoes all definitions made meanwhile,
+   *  also those of a parallel compilation. */
   readonly #compilations = new Queue(1);
 
   constructor(host: CallHost, times: Times = TIMES) {
@@ -89,7 +85,7 @@ export class Calls {
   }
 
   /** Performs the operation NAME with ARGS. Throws a SetupError when no image can be started, and a CallError
-   *  when too many calls wait already. */
+   *  when too many calls wait. */
   async call<Name extends OperationName>(
     name: Name,
     args: Operations[Name]['args'],
@@ -101,7 +97,7 @@ export class Calls {
     return reply;
   }
 
-  /** Performs the operation NAME with ARGS at PEER, which is not ready for calls yet. */
+  /** Performs the operation NAME with ARGS in PEER, which is not ready for calls yet. */
   async prepare<Name extends OperationName>(
     peer: Peer,
     name: Name,
@@ -118,7 +114,7 @@ export class Calls {
   ): Promise<Reply<Name>> {
     const job = this.jobs.begin(name, args);
     if (options.signal?.aborted) job.signal.abort(options.signal.reason);
-    // Starts the call first; the request is sent as soon as the image can take it.
+    // Starts the call first. The request is sent when the image can take it.
     const performed = perform(job);
     const stopFollowing = options.signal && job.follow(options.signal);
     const stopTelling = options.onProgress && reportProgress(job, options.onProgress, this.#times.progress);
@@ -151,8 +147,7 @@ export class Calls {
     if (job.signal.aborted || (queue !== undefined && !(await this.#enter(queue, job))))
       return notStarted(job);
     try {
-      // Only a wait for a place in the queue counts, not a delay because the server is busy or the image
-      // starts.
+      // Only a wait in the queue counts, not a delay by a busy server or the start of the image.
       const waited = isUp && job.phase.kind === 'queued' && queue !== this.#lookups;
       const waitedMs = waited ? job.milliseconds : undefined;
       const reply =
@@ -165,8 +160,8 @@ export class Calls {
     }
   }
 
-  /** Performs a call that does not come from code in the image. When something else ended the call before any
-   *  part of it ran, performs the call once more. */
+  /** Performs a call from outside the image. Repeats it once when something else ended it before any part of
+   *  it ran. */
   async #fromOutside<Name extends OperationName>(
     job: Job,
     name: Name,
@@ -184,7 +179,7 @@ export class Calls {
       : reply;
   }
 
-  /** Takes a place in QUEUE for JOB. Returns false when JOB is aborted before it gets one. */
+  /** Enters JOB into QUEUE. Returns false when JOB is aborted before it may run. */
   #enter(queue: Queue, job: Job): boolean | Promise<boolean> {
     const onWait = (ahead: Ahead) => {
       job.phase = { kind: 'queued', ahead };
@@ -203,11 +198,11 @@ export class Calls {
   }
 
   #queueOf(name: OperationName, byCode: boolean): Queue | undefined {
-    // Compilations have a queue of their own. Otherwise those that wait for the running compilation could
-    // occupy all places in the queue of evaluations.
+    // Compilations have their own queue. Otherwise those that wait for the running compilation could fill the
+    // queue of evaluations.
     if (COMPILATIONS.includes(name)) return withinCompilation() ? undefined : this.#compilations;
-    // The call within which the calling code runs has a place already. CodeCalls limits the calls of threads
-    // that work for no call.
+    // A call by code needs no queue, because the call around the code is in one. CodeCalls limits the calls
+    // of threads that work for no call.
     if (byCode) return undefined;
     return EVALUATIONS.has(name) ? this.#evaluations : this.#lookups;
   }
@@ -242,8 +237,8 @@ export class Calls {
     return { ending, ...(output && { output }), data };
   }
 
-  /** Ends JOB, which PEER knows as ID, when it is aborted or takes longer than LIMIT_MS. Returns a function that stops
-   *  this. */
+  /** Ends JOB, the request ID of PEER, when it is aborted or takes longer than LIMIT_MS. Returns a function
+   *  that stops this. */
   #watch(peer: Peer, id: number, job: Job, limitMs: number): () => void {
     const endable = peer.job(id);
     const interrupt = (reason: Reason) => {
@@ -254,14 +249,14 @@ export class Calls {
   }
 }
 
-/** True when something else ended a call before any part of it ran: the image was lost, or the thread of the
- *  call ended. */
+/** True when a call ended before any part of it ran, because the image was lost or the thread of the call
+ *  ended. */
 function isUntouched({ ending }: Reply<OperationName>): boolean {
   if (ending.kind === 'lost') return ending.notBegun === true;
   return ending.kind === 'interrupted' && ending.notBegun === true && ending.reason === 'ended';
 }
 
-/** Returns the reply to the call of JOB, which ended before it was sent to the image. */
+/** Returns the reply to the call of JOB, which ended before its request was sent. */
 function notStarted<Name extends OperationName>({ reason, milliseconds }: Job): Reply<Name> {
   return {
     ending: { kind: 'interrupted', reason, frames: [], afterMs: milliseconds, notBegun: true },
@@ -269,8 +264,8 @@ function notStarted<Name extends OperationName>({ reason, milliseconds }: Job): 
   };
 }
 
-/** Returns the value of PROMISE, or undefined when SIGNAL aborts first. When PROMISE rejects after that, the
- *  error is ignored. */
+/** Returns the value of PROMISE, or undefined when SIGNAL aborts first. Ignores a later rejection of
+ *  PROMISE. */
 async function unlessAborted<Value>(promise: Promise<Value>, signal: EndSignal): Promise<Value | undefined> {
   if (signal.aborted) {
     promise.catch(() => {});

@@ -1,27 +1,26 @@
-// Remembers the calls that a held error stopped (their threads wait for the tool debug), so that the answer
-// of a resumed call has the form that its tool planned.
+// Remembers the calls that a held error stopped, whose threads wait for the tool debug. The answer of a
+// resumed call then has the form that its tool planned.
 
 import type { Reply } from '../wire/call.ts';
 import type { HeldError, Operations } from '../wire/operations.ts';
 
-/** Maximum number of calls to remember. The oldest call is forgotten first. Its error is no longer held by
- *  then. */
+/** Maximum number of calls to remember. The oldest call is dropped first, when its error is no longer
+ *  held. */
 const LIMIT = 100;
 
-/** A call that a held error stopped: its thread waits for the tool debug. */
+/** A call that a held error stopped. Its thread waits for the tool debug. */
 export interface HeldCall<Rendered> {
   name: keyof Operations;
   args: object;
-  /** Turns the reply of the resumed call into the answer that the call would have given. */
+  /** Turns the reply of the resumed call into the call's answer. */
   finish: (reply: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object }) => Rendered;
   /** True when the macro TIME measures the call. */
   timed: boolean;
   /** Milliseconds for which errors have held the call, up to the time `since`. */
   heldMs: number;
-  /** The start of the time that `heldMs` does not contain yet (performance.now): when an error last
-   *  stopped the call, or when `heldMs` last grew. */
+  /** The end of the time in `heldMs`, or the time when the last error stopped the call (performance.now). */
   since: number;
-  /** Frees the resources of the call when it has ended. */
+  /** Frees the resources of the call after its end. */
   release: () => void;
 }
 
@@ -29,9 +28,7 @@ export class HeldCalls<Rendered> {
   /** Seconds for which an error is held after each use. */
   readonly seconds: number;
   readonly #calls = new Map<number, HeldCall<Rendered>>();
-  /** The highest number of an error that was reported. */
   #highestReported = 0;
-  /** The highest number of an error that was lost with its image. */
   #highestLost = 0;
 
   constructor(seconds: number) {
@@ -39,7 +36,7 @@ export class HeldCalls<Rendered> {
   }
 
   /** Remembers that the error HELD stopped a call of the operation NAME with ARGS. FINISH renders the reply
-   *  of the resumed call, and RELEASE frees the call's resources after that. */
+   *  of the resumed call, and RELEASE then frees the call's resources. */
   keep<Name extends keyof Operations>(
     held: HeldError,
     name: Name,
@@ -65,7 +62,7 @@ export class HeldCalls<Rendered> {
     call.release();
   }
 
-  /** Remembers that the call which went on after the error NUMBER was stopped again, by the error HELD. */
+  /** Remembers that a call continued after the error NUMBER, and that the error HELD then stopped it. */
   keepAgain(held: HeldError, number: number): void {
     this.recordNumber(held.error);
     const call = this.#calls.get(number);
@@ -84,20 +81,18 @@ export class HeldCalls<Rendered> {
     call.since = now;
   }
 
-  /** Records that an error was reported with this NUMBER. */
   recordNumber(number: number): void {
     this.#highestReported = Math.max(this.#highestReported, number);
   }
 
-  /** Forgets all calls, because their image is lost. */
+  /** Forgets all calls, after the loss of their image. */
   clear(): void {
     for (const { release } of this.#calls.values()) release();
     this.#calls.clear();
     this.#highestLost = this.#highestReported;
   }
 
-  /** The number of the last error that was lost with its image. Errors that are held later have higher
-   *  numbers. */
+  /** The highest number of an error that was lost with its image. Later errors have higher numbers. */
   get highestLost(): number {
     return this.#highestLost;
   }

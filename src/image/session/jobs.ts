@@ -1,4 +1,4 @@
-// Tracks the calls of an image while they run or wait, and ends them on request.
+// Tracks the running and waiting calls of an image, and ends them on request.
 
 import { type EndSignal, OwnSignal } from '../wire/end-signal.ts';
 import { type Ending, reasonOf, Stop } from '../wire/endings.ts';
@@ -7,24 +7,22 @@ import { callingJob } from '../wire/origin.ts';
 import type { Peer } from '../wire/peer.ts';
 import { ALL_NUMBERS, numberAt, type Series } from '../wire/series.ts';
 
-/** The phase of a call. */
 type Phase =
-  /** The call waits in a queue. `ahead` returns how many calls of the queue run, and how many wait before
-   *  this call. */
+  /** The call waits in a queue. `ahead` returns the number of running calls of the queue, and of waiting
+   *  calls before this one. */
   | { kind: 'queued'; ahead: () => { running: number; waiting: number } }
-  /** The call waits for the image to start. `compiling` returns whether the agent is being compiled,
-   *  `building` the progress of a rebuild as a phrase. */
+  /** The call waits for the image to start. `compiling` is true during the compilation of the agent.
+   *  `building` returns the progress of a rebuild as a phrase. */
   | { kind: 'starting'; compiling?: () => boolean; building?: () => string | undefined }
-  /** The call runs in `peer`, as the request with this `id`. */
+  /** The call runs in `peer`, as request `id`. */
   | { kind: 'running'; peer: Peer; id: number };
 
-/** How a job ended, for those who wait for its end. */
+/** The end of a job, for those who wait for it. */
 export interface JobEnd {
   ending: Ending;
   output?: Output;
 }
 
-/** A call that is running or waiting. */
 export class Job {
   readonly number: number;
   readonly operation: string;
@@ -34,7 +32,7 @@ export class Job {
   /** Aborts when the call must end. */
   readonly signal = new OwnSignal();
   phase: Phase = { kind: 'starting' };
-  /** The reason why the call is being ended, and when that began (performance.now). */
+  /** The reason why the call is being ended, and the time when that began (performance.now). */
   stopping: { reason: Reason; at: number } | undefined;
   readonly #args: object;
   #end: JobEnd | undefined;
@@ -47,7 +45,7 @@ export class Job {
     this.parent = parent;
   }
 
-  /** The subject of the call, for people: the first line of its code, the file that it loads, or the like. */
+  /** The subject of the call for people: the first line of its code, the file to load, or the like. */
   get subject(): string {
     return subjectOf(this.#args);
   }
@@ -57,12 +55,11 @@ export class Job {
     return performance.now() - this.startedAt;
   }
 
-  /** Why the call must end, once its signal has aborted. */
+  /** The reason why the call must end, after its signal has aborted. */
   get reason(): Reason {
     return reasonOf(this.signal);
   }
 
-  /** Resolves when the call has ended. */
   get ended(): Promise<JobEnd> {
     const end = this.#end;
     return new Promise((resolve) => {
@@ -71,7 +68,7 @@ export class Job {
     });
   }
 
-  /** Ends the call for REASON, in the same steps as when its time limit is reached. */
+  /** Ends the call for REASON, in the same steps as at its time limit. */
   interrupt(reason: 'interrupt' | 'ending'): void {
     this.signal.abort(new Stop(reason));
   }
@@ -84,7 +81,6 @@ export class Job {
     return () => client.removeEventListener('abort', abort);
   }
 
-  /** Records how the call ended. */
   end(end: JobEnd): void {
     this.#end = end;
     for (const resolve of this.#waiters) resolve(end);
@@ -104,27 +100,23 @@ function subjectOf(args: object): string {
   return line.length > SUBJECT_LIMIT ? `${line.slice(0, SUBJECT_LIMIT)}...` : line;
 }
 
-/** All jobs of an image. */
 export class Jobs {
   readonly #jobs = new Map<number, Job>();
-  /** The jobs of the images beside this one. */
   readonly #beside = new Set<Jobs>();
   #numbering: { readonly series: Series; next: number };
 
-  /** Numbers the jobs by SERIES. */
   constructor(series = ALL_NUMBERS) {
     this.#numbering = { series, next: numberAt(series, 1) };
   }
 
-  /** Gives the jobs of OTHERS, which belong to an image beside this one, numbers that no job here has. Lists them in
-   *  listAll until the returned function is called. */
+  /** Gives OTHERS, the jobs of an additional image, numbers that no job here has. Lists them in listAll until
+   *  the returned function is called. */
   addBeside(others: Jobs): () => void {
     others.#numbering = this.#numbering;
     this.#beside.add(others);
     return () => this.#beside.delete(others);
   }
 
-  /** Creates a job of OPERATION with ARGS. */
   begin(operation: string, args: object): Job {
     const job = new Job(this.#numbering.next, operation, args, this.caller());
     this.#numbering.next += this.#numbering.series.count;
@@ -132,7 +124,6 @@ export class Jobs {
     return job;
   }
 
-  /** Removes JOB, which has ended with END. */
   end(job: Job, end: JobEnd): void {
     this.#jobs.delete(job.number);
     job.end(end);
@@ -143,17 +134,15 @@ export class Jobs {
     return [...this.#jobs.values()];
   }
 
-  /** Returns what list returns, then the jobs of the images beside. */
   listAll(): Job[] {
     return [this, ...this.#beside].flatMap((jobs) => jobs.list());
   }
 
-  /** True when there is or was a job of this NUMBER. */
   hasExisted(number: number): boolean {
     return number >= 1 && number < this.#numbering.next;
   }
 
-  /** Returns the job whose code requested the current operation, if one did. */
+  /** Returns the job whose code requested the current operation, if any. */
   caller(): Job | undefined {
     const calling = callingJob();
     if (calling === undefined) return undefined;
@@ -162,7 +151,8 @@ export class Jobs {
     );
   }
 
-  /** Interrupts all jobs because the server ends. Resolves when they have ended, or after MS milliseconds. */
+  /** Interrupts all jobs at the end of the server. Resolves when they have ended, or after MS
+   *  milliseconds. */
   async endAll(ms: number): Promise<void> {
     const jobs = this.list();
     for (const job of jobs) job.interrupt('ending');

@@ -1,37 +1,34 @@
-// Keeps notices until an answer reports them. When too many are kept, drops the oldest.
+// Stores notices for the next answer. Drops the oldest when there are too many.
 
 import type { Ending } from '../wire/endings.ts';
 import type { Changes } from '../wire/messages.ts';
 import type { Output } from '../wire/operations.ts';
 
-/** An event since the last answer that the next answer reports. */
+/** An event since the last answer, for a report in the next answer. */
 export type CallNotice =
-  /** The process has written `text` to its standard streams, and not through the agent. */
+  /** The process has written `text` to its standard streams, not through the agent. */
   | { kind: 'raw'; text: string }
-  /** Threads that work for no call have written `output`. */
   | { kind: 'background'; output: Output }
   /** Others have changed the image that this server shares with them. */
   | { kind: 'changes'; changes: Changes }
-  /** A call has ended that the client had cancelled, so the client does not read its answer. */
+  /** A call ended after its client had cancelled it, so the client does not read its answer. */
   | { kind: 'cancelled'; ending: Ending; afterMs: number; output: Output | undefined }
-  /** The start file `file` was not loaded to its end. */
+  /** The load of the start file `file` did not reach its end. */
   | { kind: 'start file'; file: string; ending: Ending; output: Output | undefined }
-  /** No form could be evaluated any more with the session's settings, such as its readtable, so they were
-   *  reset. */
+  /** The session's settings, such as its readtable, made evaluation impossible, so they were reset. */
   | { kind: 'session renewed' }
   /** The thread with this name holds the compiler's lock without running. */
   | { kind: 'compiler held'; thread: string }
-  /** So many earlier notices were dropped. */
   | { kind: 'forgotten'; count: number };
 
-/** Maximum number of notices to keep. The oldest are dropped first. */
+/** Maximum number of stored notices. The oldest are dropped first. */
 const LIMIT = 20;
 
 export class Notices<Notice extends object> {
   readonly #notices: Notice[] = [];
   #dropped = 0;
 
-  /** Keeps NOTICE until it is taken. */
+  /** Stores NOTICE until `take`. */
   add(notice: Notice): void {
     this.#notices.push(notice);
     if (this.#notices.length <= LIMIT) return;
@@ -39,7 +36,7 @@ export class Notices<Notice extends object> {
     this.#dropped += 1;
   }
 
-  /** Returns the kept notices, oldest first, and forgets them. */
+  /** Returns the stored notices, oldest first, and removes them. */
   take(): (Notice | CallNotice)[] {
     const count = this.#dropped;
     this.#dropped = 0;

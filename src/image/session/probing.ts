@@ -1,4 +1,4 @@
-// Decides when to probe whether an image still works, and what to do when it does not. A call that ends well
+// Decides when to probe whether an image still works, and what to do when it does not. A call that succeeds
 // needs no probe.
 
 import type { Reply } from '../wire/call.ts';
@@ -8,24 +8,22 @@ import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { CallNotice } from './notices.ts';
 
-/** After this many interrupted calls in a row, an image in which one thread keeps all others from compiling
- *  is replaced. */
+/** Number of interrupted calls in a row after which an image is replaced if one thread keeps all others from
+ *  compiling. */
 const IN_A_ROW = 3;
-/** While a probe (a test of whether the image works) runs, the image is polled this many times less often
- *  than while a call is being ended. */
+/** During a probe (a test that the image works), the interval between two polls is longer by this factor than
+ *  when a call is being ended. */
 const POLL_FACTOR = 4;
-/** Reason that is reported when an image is lost because it does not work. */
+/** The reported reason for the loss of an image that does not work. */
 const BROKEN = 'it was broken: it could not read, evaluate and print a constant form any more';
 
-/** Actions against an image that does not work. */
 interface Remedies {
-  /** Ends PEER for the reason HOW; resolves when it has ended. */
+  /** Ends the image of `peer` for the reason `how`, and resolves after its end. */
   replace(peer: Peer, how: string): Promise<void>;
   notify(notice: CallNotice): void;
 }
 
-/** The result of a probe, a test of whether an image works. `at` is the time when the probe ended
- *  (performance.now). */
+/** The result of a probe, a test that an image works. `at` is the end of the probe (performance.now). */
 export interface ProbeResult {
   works: boolean;
   at: number;
@@ -34,13 +32,11 @@ export interface ProbeResult {
 export class Probing {
   readonly #remedies: Remedies;
   readonly #times: Times;
-  /** How many calls in a row were interrupted. */
   #interruptedInARow = 0;
-  /** Resolves when the running probe has ended; undefined while none runs. */
+  /** Resolves at the end of the running probe; undefined while none runs. */
   runningProbe: Promise<void> | undefined;
-  /** Result of the last probe; undefined before the first. */
   last: ProbeResult | undefined;
-  /** True when an image failed a probe and no call has ended well since. */
+  /** True when an image failed a probe and no call has succeeded since. */
   broken = false;
 
   constructor(remedies: Remedies, times: Times = TIMES) {
@@ -48,12 +44,12 @@ export class Probing {
     this.#times = times;
   }
 
-  /** Records that a call ended in PEER with REPLY, and probes PEER if such a reply can mean that PEER is
-   *  broken. */
+  /** Records that a call ended in PEER with REPLY. Probes PEER if such a reply can be the sign of a broken
+   *  image. */
   ended(peer: Peer, reply: Reply<keyof Operations>): void {
     const { ending, data } = reply;
-    // A text in which no form could be read can mean that the reader is broken, and a value that was printed
-    // as an empty text, that the printer is.
+    // A text without a readable form can be the sign of a broken reader, and a value with an empty text that
+    // of a broken printer.
     const formsRead = !('unreadable' in data) && !('formNumber' in data && data.formNumber === 0);
     const printed = !('values' in data) || !(data.values ?? []).flat().some(({ text }) => text === '');
     if (ending.kind === 'done' && formsRead && printed) {
@@ -87,9 +83,9 @@ export class Probing {
     this.#remedies.notify({ kind: 'session renewed' });
   }
 
-  /** Performs the operation `probe` in PEER with ARGS, within a time limit. Returns whether PEER works,
-   *  the name of a thread that keeps all others from compiling (`holder`), and whether PEER was lost
-   *  meanwhile. */
+  /** Performs the operation `probe` in PEER with ARGS, within a time limit. Returns whether PEER works, and
+   *  whether PEER was lost meanwhile. `holder` is the name of a thread that keeps all others from
+   *  compiling. */
   async #runProbe(
     peer: Peer,
     args: { session?: boolean },
@@ -98,7 +94,7 @@ export class Probing {
     const timeout = probeTimeout(peer, id, this.#times);
     let received = await Promise.race([answer, timeout.timedOut]);
     timeout.stop();
-    // Does not interrupt a probe that hangs outside the session, because this image will be ended anyway.
+    // A probe that hangs outside the session needs no interrupt, because the image will be ended anyway.
     if (received === undefined && !args.session) return { works: false, lost: false };
     received ??= await interruptedNow(peer.job(id), answer, this.#times);
     const { ending, data } = received;
@@ -111,9 +107,9 @@ export class Probing {
   }
 }
 
-/** Returns a promise that resolves when the time of the request ID of PEER is up, and a function that stops
- *  the clock. The time is up when the thread of the request has run for `times.alive` milliseconds, or has
- *  been idle for as many. Time in garbage collections and time waiting for a CPU do not count. */
+/** Returns a promise that resolves at the time limit of the request ID of PEER, and a function that stops the
+ *  clock. The limit is `times.alive` milliseconds of running or of idle time of the request's thread. Garbage
+ *  collections and waits for a CPU do not count. */
 function probeTimeout(
   peer: Peer,
   id: number,

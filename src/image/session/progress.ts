@@ -9,8 +9,8 @@ import { TIMES } from '../wire/times.ts';
 import type { Job } from './jobs.ts';
 
 /** Calls REPORT every EVERY_MS milliseconds with the progress of JOB, until the returned function is called.
- *  While a request for the progress is unanswered, no other request is sent, and REPORT gets the time for
- *  which the image has been silent. */
+ *  While a request for the progress is unanswered, sends no other, and reports the time for which the image
+ *  has been silent. */
 export function reportProgress(
   job: Job,
   report: (progress: Progress) => void,
@@ -46,13 +46,13 @@ export function reportProgress(
   };
 }
 
-/** A part with at least this many characters is a sign that the call waits to write more. */
+/** Number of characters of a part from which on the call is likely to wait for more writing. */
 const LARGE_PART = 6000;
-/** Milliseconds after such a part until the next one is taken. After each smaller part the pause grows. */
+/** Milliseconds from such a part to the next one. The pause grows after each smaller part. */
 const SHORT_PAUSE_MS = 5;
 
-/** Every EVERY_MS milliseconds, and sooner while there is much, takes the new output of JOB, and calls PASS with it.
- *  The returned function ends this. It resolves when no part is on its way any more, with true when PASS was
+/** Passes the new output of JOB to PASS every EVERY_MS milliseconds, and sooner while there is much. The
+ *  returned function stops this, and resolves after the last part. It resolves with true when PASS was
  *  called. */
 export function passOutput(
   job: Job,

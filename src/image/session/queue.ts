@@ -1,13 +1,11 @@
-// Limits how many calls of a kind run at the same time. The others wait in order, up to a limit.
+// Limits the number of calls of a kind at the same time. The others wait in order, up to a limit.
 
 import { CallError } from '../../errors.ts';
 import type { EndSignal } from '../wire/end-signal.ts';
 
-/** Maximum number of calls of a kind that can wait. */
 const WAITING_LIMIT = 1000;
 
-/** Returns how many calls have a place of the queue (`running`), and how many wait before this call
- *  (`waiting`). */
+/** Returns the number of running calls of the queue, and of waiting calls before this one. */
 export type Ahead = () => { running: number; waiting: number };
 
 export class Queue {
@@ -20,15 +18,15 @@ export class Queue {
     this.#free = places;
   }
 
-  /** Takes a place if one is free, and returns whether one was. */
+  /** Enters a call if it may run now. Returns false when it would have to wait. */
   tryEnter(): boolean {
     if (this.#free === 0) return false;
     this.#free--;
     return true;
   }
 
-  /** Waits for a place. Returns true when the call has one, and false when SIGNAL aborted first. Calls
-   *  ON_WAIT if no place is free at once. Throws a CallError when too many calls wait already. */
+  /** Waits until a call may run, and returns true. Returns false when SIGNAL aborts first. Calls ON_WAIT if
+   *  the call has to wait. Throws a CallError when too many calls wait. */
   async enter(signal: EndSignal | undefined, onWait: (ahead: Ahead) => void): Promise<boolean> {
     if (signal?.aborted) return false;
     if (this.tryEnter()) return true;
@@ -52,13 +50,13 @@ export class Queue {
     });
   }
 
-  /** Waits for a place, runs TASK, and frees the place. Returns the value of TASK. */
+  /** Runs TASK when it may run, and returns its value. */
   async within<Value>(task: () => Promise<Value>): Promise<Value> {
     await this.enter(undefined, () => {});
     return task().finally(() => this.leave());
   }
 
-  /** Frees a place, or hands it to the call that has waited longest. */
+  /** Ends a running call, so that the call that has waited longest may run. */
   leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free++;

@@ -1,5 +1,5 @@
-// Collects the current state of an image, even of an image that hangs. It asks only the agent's reader
-// thread, and waits only briefly for the answer.
+// Collects the current state of an image, even of one that hangs. Asks only the agent's reader thread, and
+// waits only briefly for the answer.
 
 import type { Lacking } from '../wire/messages.ts';
 import type { AgentJob, AgentStatus, Reason } from '../wire/operations.ts';
@@ -9,19 +9,19 @@ import { TIMES } from '../wire/times.ts';
 import type { Job, Jobs } from './jobs.ts';
 import type { ProbeResult } from './probing.ts';
 
-/** State of a call that is running or waiting. What only the agent knows is absent when the agent did not
- *  answer in time. */
+/** State of a running or waiting call. Data from the agent is absent when the agent did not answer in
+ *  time. */
 export interface JobStatus extends Partial<Omit<AgentJob, 'id'>> {
   number: number;
   operation: string;
   subject: string;
   milliseconds: number;
   phase: 'queued' | 'starting' | 'running';
-  /** How many calls wait in the queue before this one. */
+  /** Number of calls before this one in the queue. */
   ahead?: number;
   /** Number of the job whose code made the call. */
   parent?: number;
-  /** Why the call is being ended, and how many milliseconds ago that began. */
+  /** The reason why the call is being ended, and the milliseconds since that began. */
   stopping?: { reason: Reason; milliseconds: number };
 }
 
@@ -30,87 +30,77 @@ type ImageState = 'not started' | 'starting' | 'rebuilding' | 'ready' | 'busy' |
 export interface ImageStatus {
   state: ImageState;
   jobs: JobStatus[];
-  /** The calls in fresh images beside this one. */
+  /** The calls in additional, fresh images. */
   beside?: JobStatus[];
   /** Resident memory of the server, in octets. */
   serverRss: number;
-  /** What the operating system knows of the image's process, while the server runs one. */
+  /** The operating system's data on the image's process, while the server runs one. */
   outside?: Outside;
-  /** For how many milliseconds the image has not reacted. */
+  /** Milliseconds for which the image has not reacted. */
   silentMs?: number;
-  /** After how many milliseconds without a reaction the image counts as frozen. */
+  /** Milliseconds without reaction after which the image counts as frozen. */
   frozenMs?: number;
-  /** The last status that the agent sent. */
   agent?: AgentStatus;
-  /** How many milliseconds ago this status arrived. */
+  /** Milliseconds since this status arrived. */
   agentMsAgo?: number;
-  /** Why the image could not be started, or how it was lost. */
+  /** The reason why the image could not be started or was lost. */
   why?: string;
-  /** Progress of a rebuild, as a phrase. */
   building?: string;
-  /** Result of the last probe, a test of whether the image works, and how many milliseconds ago it ended. */
+  /** Result of the last probe, a test that the image works, and the milliseconds since its end. */
   probe?: { works: boolean; msAgo: number };
   /** SBCL's warning that its memory may be corrupted. */
   corrupted?: string;
-  /** True when a command of the server starts the image, perhaps on another machine. */
+  /** True when a command starts the image, perhaps on another machine. */
   elsewhere?: true;
-  /** True when somebody else runs the image. */
   attached?: true;
-  /** That image, once it was found. */
+  /** The image of somebody else, once it was found. */
   served?: Served;
-  /** True when a signal has stopped the process of that image. */
+  /** True when a signal has stopped the process of the image of somebody else. */
   stopped?: true;
-  /** Abilities that the agent lacks. */
   lacking?: Lacking;
-  /** How earlier images ended, if this image was started plain (without internals of SBCL) because of
-   *  them. */
+  /** The reasons for the ends of earlier images because of which this image was started plain (without
+   *  internals of SBCL). */
   plainBecause?: readonly string[];
 }
 
-/** What is known of an image's process and its start. */
 interface Life {
-  /** True when the image runs or is being started. */
   readonly running: boolean;
   /** True when the image is ready for calls. */
   readonly prepared: boolean;
-  /** Asks the agent for its status; undefined before it has greeted. */
+  /** Asks the agent for its status; undefined before the greeting. */
   readonly pulse: Pulse | undefined;
-  /** What the operating system knows of the process, if the server runs it. */
+  /** The operating system's data on the process, if the server runs it. */
   readonly outside?: Outside | undefined;
-  /** Returns a meter: a function that returns for how many milliseconds the system has denied the process the
-   *  CPU since the first call of the function. */
+  /** Returns a function that returns the milliseconds for which the system has denied the process the CPU
+   *  since its first call. */
   denied?(): () => number;
-  /** After this many milliseconds, an image that does not react is replaced. Absent for an image that the
+  /** Number of milliseconds without reaction after which an image is replaced. Absent for an image that the
    *  server cannot replace. */
   readonly frozenMs?: number;
-  /** Why the last start failed, if it did. */
+  /** The reason why the last start failed, if so. */
   readonly failure: string | undefined;
   /** The agent's greeting, if there was one. */
   readonly hello?: Lacking | undefined;
-  /** SBCL's warning that its memory may be corrupted. */
   readonly corrupted?: string | undefined;
   readonly plainBecause?: readonly string[];
-  /** True when a command of the server starts the image, perhaps on another machine. */
+  /** True when a command starts the image, perhaps on another machine. */
   readonly elsewhere?: true | undefined;
-  /** True when somebody else runs the image. */
   readonly attached?: true;
-  /** That image, once it was found. */
+  /** The image of somebody else, once it was found. */
   readonly served?: Served | undefined;
-  /** Returns whether a signal has stopped the process of that image. */
+  /** True when a signal has stopped the process of the image of somebody else. */
   stopped?(): boolean;
 }
 
-/** The losses of images, and the rebuild of the last one. */
 interface Losses {
-  /** How each image was lost whose loss no answer has reported yet, oldest first. */
+  /** The reasons for losses that no answer has reported yet, oldest first. */
   readonly unreported: readonly string[];
-  /** Progress of the running rebuild, as a phrase. */
   readonly progress?: string | undefined;
 }
 
-/** Returns the state of an image. LIFE is what is known of its process and start, LOSSES the losses of
- *  earlier images, JOBS its calls, PROBE the last test of whether it works. Waits at most ANSWER_MS
- *  milliseconds for the agent's status. */
+/** Returns the state of an image. LIFE has data on its process and start, LOSSES the losses of earlier
+ *  images, JOBS its calls, PROBE its last test. Waits at most ANSWER_MS milliseconds for the agent's
+ *  status. */
 export async function imageStatusOf(
   life: Life,
   losses: Losses,

@@ -1,5 +1,5 @@
-// Sends requests on one connection to an agent, and matches the answers to them. When the connection is lost,
-// answers all open requests itself.
+// Sends requests on one connection to an agent, and matches the answers to them. After the loss of the
+// connection, answers all open requests itself.
 
 import type { Duplex } from 'node:stream';
 import { messageOf } from '../../errors.ts';
@@ -12,32 +12,31 @@ import { CodeCalls, type Upcalls } from './upcalls.ts';
 
 /** Callbacks to the owner of the connection. */
 export interface ChannelCallbacks {
-  /** The agent has greeted. */
   hello(hello: Hello): void;
-  /** The image is about to exit, although the server did not ask it to. */
+  /** The image is about to exit without a request of the server. */
   exiting(): void;
   /** The program has stopped the agent. The image continues without it. */
   stopped(): void;
-  /** No message can be exchanged with the agent any more. HOW is the reason, as the part of a sentence that
-   *  follows "the image was lost". */
+  /** No message can be exchanged any more. `how` is the reason, and continues the sentence "the image was
+   *  lost". */
   broken(how: string): void;
-  /** Called after the image has ended. Returns whether the request ID had begun to run; undefined when that
-   *  is not known. */
+  /** Called after the end of the image. Returns whether the request `id` had begun to run; undefined when
+   *  unknown. */
   hasStarted?(id: number): boolean | undefined;
 }
 
-/** Maximum number of partial results to keep for one request. */
+/** Maximum number of stored partial results of one request. */
 const MAX_PARTS = 50_000;
-/** Maximum number of characters, as JSON, of the partial results of all requests together. */
+/** Maximum number of characters, as JSON, of the partial results of all requests. */
 const MAX_PARTS_CHARACTERS = FRAME_LIMIT;
 
-/** After a chunk with more messages than this, reading pauses once, so that other work gets a turn. */
+/** After a chunk with more messages than this, reading pauses once, so that other work can run. */
 const MANY_MESSAGES = 32;
 
-/** While the agent has more octets than this to read, the server reads the agent's messages slowly, because
- *  each of them can need an answer. */
+/** While the agent has more unread octets than this, the server reads slowly, because each message of the
+ *  agent can need an answer. */
 const UNREAD_LIMIT = 1024 * 1024;
-/** Length of a pause between slow reads. The pause must end even when the agent has read nothing, because the
+/** Length of a pause between slow reads. The pause must end even if the agent has read nothing, because the
  *  agent may have to write before it can read. */
 const PAUSE_MS = 20;
 
@@ -49,18 +48,18 @@ export class Channel {
   readonly #codeCalls: CodeCalls;
   readonly #reader = new FrameReader();
   readonly #pending = new Map<number, { name: string; resolve: (answer: Answer) => void }>();
-  /** Output of each pending request, as the agent reported it last. */
+  /** By pending request: its output in the agent's latest report. */
   readonly #outputs = new Map<number, Output>();
-  /** Partial results of each pending request. */
+  /** By pending request: its partial results. */
   readonly #parts = new Map<number, TestPart[]>();
   #partsCharacters = 0;
   #features: ReadonlySet<string> = new Set();
   #nextId: number;
   #closeReason: string | undefined;
 
-  /** Serves STREAM, the connection to PEER. UPCALLS answers the requests that code in the image sends.
-   *  CALLBACKS are called at events such as the agent's greeting. Request ids begin at FIRST_ID. PATHS
-   *  translates the paths in messages, if the image has another file system. */
+  /** Exchanges messages with PEER on STREAM. UPCALLS answers requests of code in the image. CALLBACKS are
+   *  called at events such as the agent's greeting. Request ids begin at FIRST_ID. PATHS translates the paths
+   *  in messages, if the image has another file system. */
   constructor(
     stream: Duplex,
     peer: Peer,
@@ -78,17 +77,14 @@ export class Channel {
     stream.on('error', () => {});
   }
 
-  /** True when the channel was closed. */
   get closed(): boolean {
     return this.#closeReason !== undefined;
   }
 
-  /** The features of the image, as in Image. */
   get features(): ReadonlySet<string> {
     return this.#features;
   }
 
-  /** True while requests wait for an answer. */
   get busy(): boolean {
     return this.#pending.size > 0;
   }
@@ -98,7 +94,6 @@ export class Channel {
     return [...this.#pending.values()].map(({ name }) => name);
   }
 
-  /** See Peer. */
   request<Name extends keyof AgentOperations>(
     name: Name,
     args: AgentOperations[Name]['args'],
@@ -119,20 +114,19 @@ export class Channel {
     return { id, answer };
   }
 
-  /** See Peer. */
   notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void {
     const frame = requestFrame(this.#nextId++, name, this.#paths?.request(name, args) ?? args);
     if (this.#closeReason === undefined) this.#stream.write(frame);
   }
 
-  /** Asks the agent what the request ID has written so far. If the image is lost before the request has
-   *  ended, the answer to the request contains this output. Resolves once the agent has reacted. */
+  /** Asks the agent for the output of the request ID so far. If the image is lost before the end of the
+   *  request, its answer contains this output. Resolves after the agent's reaction. */
   async requestOutput(id: number): Promise<void> {
     const { data } = await this.request('written', { job: id }).answer;
     this.#keepOutput(id, readOutput(data.value));
   }
 
-  /** Answers all pending requests with the ending `lost`, for the reason HOW, which is part of a sentence. */
+  /** Answers all pending requests with the ending `lost` for the reason HOW, part of a sentence. */
   close(how: string): void {
     this.#closeReason ??= how;
     for (const [id, { resolve }] of this.#pending) {
@@ -160,8 +154,7 @@ export class Channel {
     if (count > MANY_MESSAGES || this.#stream.writableLength > UNREAD_LIMIT) this.#pauseReading();
   }
 
-  /** Pauses reading while other work gets a turn, so that an agent that never stops writing cannot block the
-   *  server. */
+  /** Pauses reading for other work, so that an agent that writes without end cannot block the server. */
   #pauseReading(): void {
     const stream = this.#stream;
     stream.pause();
@@ -227,12 +220,12 @@ export class Channel {
     if (!this.#pending.has(id) || parts.length >= MAX_PARTS) return;
     this.#partsCharacters += JSON.stringify(part).length;
     if (this.#partsCharacters > MAX_PARTS_CHARACTERS) return;
-    // Like the data of an answer, parts are not checked.
+    // Parts are unchecked, like the data of an answer.
     parts.push(part as TestPart);
     this.#parts.set(id, parts);
   }
 
-  /** Returns ANSWER to the request ID, together with the partial results that have arrived, if any. */
+  /** Returns ANSWER to the request ID with the partial results so far, if any. */
   #withParts(id: number, answer: Answer): Answer {
     const parts = this.#parts.get(id);
     return parts === undefined ? answer : { ...answer, data: { ...answer.data, parts } };
@@ -243,8 +236,8 @@ export class Channel {
   }
 }
 
-/** Returns the answer to a request whose peer was lost. HOW is the reason as part of a sentence, STARTED says
- *  whether the request had begun to run, and OUTPUT is what it had written. */
+/** Returns the answer to a request after the loss of its peer. HOW is the reason as part of a sentence.
+ *  STARTED is true when the request had begun to run, and OUTPUT is its output. */
 function lostAnswer(how: string, started: boolean, output?: Output): Answer {
   return {
     ending: { kind: 'lost', how, ...(!started && { notBegun: true }) },

@@ -1,10 +1,9 @@
-// Defines the signal by which a call learns that it must end. Creating an AbortSignal for each call would
-// take 10 times as long.
+// Defines the signal that ends a call. Creating an AbortSignal for each call would take 10 times as long.
 
-/** The part of the interface AbortSignal that the code for calls needs. Every AbortSignal is an EndSignal. */
+/** The part of AbortSignal that calls need. Every AbortSignal is an EndSignal. */
 export interface EndSignal {
   readonly aborted: boolean;
-  /** The reason, once the signal has aborted. */
+  /** The reason, after the signal has aborted. */
   readonly reason: unknown;
   addEventListener(type: 'abort', listener: () => void, options?: { once: boolean }): void;
   removeEventListener(type: 'abort', listener: () => void): void;
@@ -16,7 +15,6 @@ export class OwnSignal implements EndSignal {
   reason: unknown;
   readonly #listeners = new Set<() => void>();
 
-  /** Aborts for REASON and notifies all listeners. */
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;

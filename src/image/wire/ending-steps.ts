@@ -10,23 +10,23 @@ import { TIMES, type Times } from './times.ts';
 export interface Endable {
   interrupt(reason: Reason): void;
   terminate(): void;
-  /** Resolves when the image reacts. An image that collects garbage does not react, and none of its calls can
-   *  be ended meanwhile. */
+  /** Resolves when the image reacts. During a garbage collection it does not react, and none of its calls can
+   *  be ended. */
   reacts(): Promise<unknown>;
-  /** True when the image is collecting garbage or has collected since the last call of this function;
-   *  undefined when that cannot be known. */
+  /** True when the image is collecting garbage or has collected since the previous call. Undefined when
+   *  unknown. */
   collecting(): boolean | undefined;
   /** Milliseconds for which the system has denied the image the CPU since the first call of this function; 0
-   *  when that cannot be known. */
+   *  when unknown. */
   deniedMs(): number;
   kill(): void;
 }
 
-/** An image is killed when this many polls in a row have found it hanging. */
+/** An image is killed after this many polls in a row that find it hanging. */
 const HANGING_POLLS = 5;
 
-/** Watches a call that begins now. Ends the call in steps (see TIMES) after LIMIT_MS, or when SIGNAL aborts.
- *  Returns a function that the caller must call when the call has ended. */
+/** Limits a call that begins now: ends it in steps (see TIMES) after LIMIT_MS, or when SIGNAL aborts. The
+ *  caller must call the returned function after the end of the call. */
 export function enforceLimit(
   job: Endable,
   limitMs: number,
@@ -44,8 +44,8 @@ export function enforceLimit(
   };
 }
 
-/** Like `enforceLimit`, for a limit that no user has chosen: time for which the image was denied the CPU extends the
- *  limit (see `fairTimeout`). Returns a function that the caller must call when the call has ended. */
+/** Like `enforceLimit`, for a limit that no user has chosen. Time in which the system denied the image the
+ *  CPU extends the limit (see `fairTimeout`). */
 export function enforceFairLimit(job: Endable, limitMs: number, times: Times = TIMES): () => void {
   const steps = new Steps(job, times);
   const stop = fairTimeout(limitMs, job.deniedMs, () => steps.start('timeout'));
@@ -55,18 +55,18 @@ export function enforceFairLimit(job: Endable, limitMs: number, times: Times = T
   };
 }
 
-/** The steps that end one job. Their clock stops while the image cannot react, because it collects garbage or
- *  the system denies it the CPU. */
+/** The steps that end one job. Their clock stops while the image cannot react, during a garbage collection or
+ *  without a CPU. */
 class Steps {
   readonly #job: Endable;
   readonly #times: Times;
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** How many milliseconds more the clock may be stopped. */
+  /** Remaining milliseconds for which the clock may be stopped. */
   #pauseLeftMs: number;
   #clock = 0;
-  /** Steps that are still to run, next first. A step is due when the clock shows `at`. */
+  /** The remaining steps, next first. A step is due at the clock time `at`. */
   readonly #plan: { at: number; step: () => void }[] = [];
-  /** How many polls in a row have found the image hanging since #askToReact; undefined before #askToReact. */
+  /** Number of polls in a row that have found the image hanging since #askToReact; undefined before that. */
   #hangingPolls: number | undefined;
   #started = false;
   #stopped = false;
@@ -77,7 +77,7 @@ class Steps {
     this.#pauseLeftMs = times.collecting;
   }
 
-  /** Runs STEP after MS milliseconds, unless the steps are stopped before. */
+  /** Runs STEP after MS milliseconds, unless `stop` is called before. */
   later(ms: number, step: () => void): void {
     if (this.#stopped) return;
     const timer = setTimeout(() => {
@@ -87,13 +87,11 @@ class Steps {
     this.#timers.add(timer);
   }
 
-  /** Stops all steps. */
   stop(): void {
     this.#stopped = true;
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  /** Begins the steps, for REASON, unless they have begun already. */
   start(reason: Reason): void {
     if (this.#started) return;
     this.#started = true;
@@ -109,7 +107,7 @@ class Steps {
     this.#poll(this.#job.deniedMs());
   }
 
-  /** Polls the image at intervals, and runs the steps that are due. DENIED is what `deniedMs` returned at the
+  /** Polls the image at intervals, and runs the steps that are due. DENIED is the result of `deniedMs` at the
    *  previous poll. */
   #poll(denied: number): void {
     const { poll: intervalMs } = this.#times;
@@ -127,11 +125,11 @@ class Steps {
     });
   }
 
-  /** Asks the image to react. Kills the image when later polls find it hanging, or when it reacts and the
-   *  call still does not end. Of an image elsewhere, or of somebody else, polls find nothing, so it is killed when it
-   *  has not reacted for `frozenElsewhere`. */
+  /** Asks the image to react. Kills it when later polls find it hanging, or when it reacts but the call does
+   *  not end. Polls do not work for an image elsewhere or of somebody else, so that one is killed after
+   *  `frozenElsewhere` without reaction. */
   async #askToReact(): Promise<void> {
-    this.#hangingPolls = -1; // The poll that runs now does not count.
+    this.#hangingPolls = -1; // The current poll does not count.
     if (this.#job.collecting() === undefined)
       this.#plan.push({ at: this.#clock + this.#times.frozenElsewhere, step: () => this.#kill() });
     await this.#job.reacts();

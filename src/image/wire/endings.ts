@@ -3,12 +3,12 @@
 import type { EndSignal } from './end-signal.ts';
 import type { Condition, Frame, InterruptedMember, Output, Reason } from './operations.ts';
 
-/** Returns OUTPUT as one text that says how many characters were left out. */
+/** Returns OUTPUT as one text, with a line about the omitted characters, if any. */
 export function wholeText({ text, omitted, tail }: Output): string {
   return omitted === undefined ? text : `${text}${leftOutLine(omitted)}${tail ?? ''}`;
 }
 
-/** Returns the line in place of OMITTED characters of an output, with the line breaks around it. */
+/** Returns the line for OMITTED characters of an output, with the line breaks around it. */
 function leftOutLine(omitted: number): string {
   return `\n[... ${omitted} characters left out ...]\n`;
 }
@@ -19,35 +19,33 @@ export interface Interrupted extends InterruptedMember {
   frames: Frame[];
 }
 
-/** The ending of an interrupted call. */
 export interface Interruption extends Interrupted {
-  /** For how many milliseconds the call had run or, if it never ran, had waited. */
+  /** Milliseconds for which the call had run or, if it never ran, had waited. */
   afterMs: number;
-  /** True when somebody else runs the image. */
   attached?: true;
-  /** True when the image was made for the call and ends with it. */
+  /** True for an image that was made for the call and ends with it. */
   fresh?: true;
 }
 
-/** Endings without a duration. */
 type UntimedEnding =
   | { kind: 'done' }
   | { kind: 'condition'; condition: Condition }
   | { kind: 'aborted' }
-  /** The image was lost, for the reason `how`, which is part of a sentence. `notBegun` is true when no part
-   *  of the call had run. `attached` is true when somebody else runs the image: only the connection to it is
-   *  known to be lost. */
+  /** The image was lost for the reason `how`, part of a sentence. `notBegun` is true when no part of the call
+   *  had run. With `attached`, somebody else runs the image, and only the loss of the connection is
+   *  certain. */
   | { kind: 'lost'; how: string; notBegun?: true; attached?: true };
 
-/** How a call ended, without its duration: as the agent reported it, or that the image was lost. */
+/** The ending of a call without its duration, as the agent reported it or after the loss of the image. */
 export type ReportedEnding = UntimedEnding | Interrupted;
 
-/** How a call ended. Whatever happens in the image is such an ending, never an exception in the server. */
+/** The ending of a call. Every event in the image becomes such an ending, never an exception in the
+ *  server. */
 export type Ending = UntimedEnding | Interruption;
 
-/** Returns the ending REPORTED with what its report cannot say: an interruption gets AFTER_MS, the
- *  milliseconds that the call took. ATTACHED, true when somebody else runs the image, is noted in an
- *  interruption or a loss, and FRESH, true when the image ends with the call, in an interruption. */
+/** Returns the ending REPORTED with the facts that the report lacks. An interruption gets AFTER_MS, the
+ *  duration of the call in milliseconds. ATTACHED is true when somebody else runs the image, FRESH when the
+ *  image ends with the call. */
 export function endingAfter(
   reported: ReportedEnding,
   afterMs: number,
@@ -58,8 +56,8 @@ export function endingAfter(
   return reported.kind === 'lost' ? { ...reported, ...owner } : reported;
 }
 
-/** The reason of a signal that this program aborted. When a client cancels a call, the signal has a reason of
- *  another class. */
+/** The reason of a signal that this program aborted. For a client's cancellation, the reason has another
+ *  class. */
 export class Stop {
   readonly why: Reason;
 
@@ -68,7 +66,7 @@ export class Stop {
   }
 }
 
-/** Returns why SIGNAL aborted: the reason in a Stop, else 'timeout' for a timeout, else 'cancelled'. */
+/** Returns the reason of SIGNAL: that of a Stop, else 'timeout' for a timeout, else 'cancelled'. */
 export function reasonOf(signal: EndSignal | undefined): Reason {
   const reason: unknown = signal?.reason;
   if (reason instanceof Stop) return reason.why;

@@ -1,10 +1,10 @@
-// Extends a timeout that no user has chosen by the time for which the system denied the image the CPU.
+// Extends a timeout that no user has chosen by the time in which the system denied the image the CPU.
 
-/** With its extension, a timeout is at most this many times its limit. */
+/** Maximum ratio of an extended timeout to its limit. */
 const MAX_FACTOR = 3;
 
-/** Runs STEP after LIMIT_MS milliseconds, plus the time for which the system denies the image the CPU in the
- *  second half of the limit and after it. DENIED_MS returns this time, in milliseconds since its first call.
+/** Runs STEP after LIMIT_MS milliseconds, plus the time in which the system denies the image the CPU, from
+ *  the second half of the limit on. DENIED_MS returns this time, in milliseconds since its first call.
  *  Returns a function that cancels the timeout. */
 export function fairTimeout(limitMs: number, deniedMs: () => number, step: () => void): () => void {
   let timer: NodeJS.Timeout;
@@ -16,7 +16,7 @@ export function fairTimeout(limitMs: number, deniedMs: () => number, step: () =>
       else schedule(remaining, waited + ms, before);
     }, ms);
   };
-  // Calls DENIED_MS for the first time after half of the limit: it takes longer than most calls.
+  // DENIED_MS takes longer than most calls, so it is first called after half of the limit.
   timer = setTimeout(() => schedule(limitMs / 2, limitMs / 2, deniedMs()), limitMs / 2);
   return () => clearTimeout(timer);
 }

@@ -5,11 +5,11 @@ import { CallError } from '../../errors.ts';
 /** Maximum number of octets in a frame. A longer frame means that the peer is broken. */
 export const FRAME_LIMIT = 64 * 1024 * 1024;
 
-/** Maximum nesting of the values in a request: the Lisp code that reads them has a limited stack. */
+/** Maximum nesting of the values in a request, because the Lisp code that reads them has a limited stack. */
 export const DEPTH_LIMIT = 100;
 
-/** Version of the protocol, which every change of the messages raises. The agent sends its own version in its
- *  greeting, and both must be equal. */
+/** Version of the protocol. Every change of the messages increases it. The agent's greeting has its own
+ *  version, and both must be equal. */
 export const PROTOCOL_VERSION = 1;
 
 export type Message = { [key: string]: unknown };
@@ -20,16 +20,16 @@ export function isDeeper(value: unknown, levels: number): boolean {
   return levels < 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
 
-/** The lowest UTF-16 code unit that is escaped. This unit and all above it are not printable ASCII. Units
- *  below the space need no test, because JSON.stringify escapes them. */
+/** The lowest UTF-16 code unit to escape. From this one on, units are not printable ASCII. JSON.stringify
+ *  already escapes units below the space. */
 const FIRST_ESCAPED = 0x7f;
 const TO_ESCAPE = /[\u007f-\uffff]/;
 const DIGITS = Buffer.from('0123456789abcdef');
 const BACKSLASH = 0x5c;
 const SMALL_U = 0x75;
 
-/** Returns MESSAGE as a frame. All characters outside printable ASCII are escaped, so that the agent can read
- *  it in any locale. */
+/** Returns MESSAGE as a frame. Characters outside printable ASCII are escaped, so that the agent can read it
+ *  in any locale. */
 export function encodeFrame(message: Message): Buffer {
   const json = JSON.stringify(message);
   const first = json.search(TO_ESCAPE);
@@ -41,8 +41,8 @@ export function encodeFrame(message: Message): Buffer {
   return frame;
 }
 
-/** Returns the length of JSON in octets after the escaping, which turns one code unit into six octets. FIRST
- *  is the index of the first unit to escape. */
+/** Returns the length of JSON in octets after escaping, which turns one code unit into six octets. FIRST is
+ *  the index of the first unit to escape. */
 function escapedLength(json: string, first: number): number {
   let length = json.length;
   for (let index = first; index < json.length; index++) {
@@ -51,8 +51,8 @@ function escapedLength(json: string, first: number): number {
   return length;
 }
 
-/** Writes JSON, escaped, into FRAME after the four octets of length. A loop does this, because `replace` with
- *  a function would take seconds for a long text. */
+/** Writes JSON, escaped, into FRAME after the four octets of length. It is a loop, because `replace` with a
+ *  function would take seconds for a long text. */
 function writeEscaped(json: string, frame: Buffer): void {
   let at = 4;
   for (let index = 0; index < json.length; index++) {
@@ -70,7 +70,7 @@ function writeEscaped(json: string, frame: Buffer): void {
 /** Returns the frame of the request with this ID for the operation OP. Throws a CallError when ARGS are too
  *  large or too deep. */
 export function requestFrame(id: number, op: string, args: object, follow = false): Buffer {
-  // Tools allow DEPTH_LIMIT levels in their arguments, and these begin two levels deep here.
+  // Tools allow DEPTH_LIMIT levels in their arguments, which are two levels deep here.
   if (isDeeper(args, DEPTH_LIMIT + 2)) {
     throw new CallError(`The arguments are nested more than ${DEPTH_LIMIT} levels deep. Nest them less.`);
   }
@@ -85,14 +85,13 @@ export function requestFrame(id: number, op: string, args: object, follow = fals
 export class FrameReader {
   readonly #head = Buffer.alloc(4);
   #headFill = 0;
-  /** The frame that is being received; undefined until its length is known. */
+  /** The incomplete frame; undefined before its length is complete. */
   #body: Buffer | undefined;
-  /** How many octets of this frame have arrived. */
   #bodyFill = 0;
 
-  /** Adds CHUNK and returns the messages that are now complete. Throws when a frame is no valid message. */
+  /** Adds CHUNK and returns the complete messages. Throws when a frame is no valid message. */
   push(chunk: Buffer): Message[] {
-    // A chunk is nearly always exactly one frame, which is then parsed without a copy.
+    // A chunk is nearly always exactly one frame, which is parsed without a copy.
     if (this.#isFrame(chunk)) return [parseMessage(chunk, 4)];
     const messages: Message[] = [];
     let at = 0;
@@ -115,16 +114,16 @@ export class FrameReader {
     );
   }
 
-  /** Copies into #head what CHUNK has, from the index AT on, of the four octets with a frame's length.
-   *  Returns how many octets it copied. */
+  /** Copies octets of a frame's length from CHUNK, from index AT on, into #head. Returns the number of copied
+   *  octets. */
   #takeHead(chunk: Buffer, at: number): number {
     const count = chunk.copy(this.#head, this.#headFill, at);
     this.#headFill += count;
     if (this.#headFill < 4) return count;
     const length = this.#head.readUInt32BE(0);
     if (length > FRAME_LIMIT) throw new Error(`a frame of ${length} octets is over the limit`);
-    // The system provides memory only when it is written, so an agent that announces long frames and does not
-    // send them cannot exhaust it.
+    // The system provides memory only when it is written. So an agent that announces long frames without
+    // sending them cannot exhaust it.
     this.#body = Buffer.allocUnsafe(length);
     this.#headFill = 0;
     this.#bodyFill = 0;

@@ -1,6 +1,6 @@
 // Types of the agent's messages, and their parser. The program in the image can write anything to the
-// connection, so members that are used outside of the call that they answer are checked here. The ending and
-// the data of an answer are not checked: a forged one fails the call (tools/answer-checks.ts).
+// connection, so members for use outside of the answered call are checked here. The ending and the data of an
+// answer are not checked: a forged one fails only its call (tools/answer-checks.ts).
 
 import type { ReportedEnding } from './endings.ts';
 import type { Message } from './frames.ts';
@@ -8,45 +8,40 @@ import type { AgentOperations, Condition, InterruptedMember, JobProgress, Output
 
 /** An ability for which this SBCL lacks internals. */
 interface Fallback {
-  /** Name of the ability. */
   ability: string;
-  /** What the agent does instead. */
+  /** The agent's substitute for it. */
   instead: string;
-  /** Names of the missing internals. */
   missing: string[];
 }
 
-/** What the agent cannot do on this SBCL. */
+/** The missing abilities of the agent on this SBCL. */
 export interface Lacking {
-  /** Names of the abilities that the agent lacks completely. */
+  /** Names of the abilities that are completely missing. */
   without: string[];
-  /** The abilities for which something is missing. */
   fallbacks: Fallback[];
 }
 
-/** The agent's first message: the protocol version, what this SBCL lacks, and the addresses of two words in
- *  SBCL's runtime that show collections. */
+/** The agent's first message: the protocol version, the missing abilities of this SBCL, and the addresses of
+ *  two words of SBCL's runtime that change with collections. */
 export interface Hello extends Lacking {
   kind: 'hello';
   version: unknown;
   collector: { active: number; trigger: number } | undefined;
 }
 
-/** The agent's report of how a form changed the image, with unchecked values. */
+/** The agent's report of a form's changes to the image, with unchecked values. */
 export type ImageChange = { readonly [name: string]: unknown };
 
 /** A report on a running job. */
 export type JobReport =
-  /** The job changed the image. */
   | { kind: 'built'; job: number; built: ImageChange }
-  /** The job, a replay, now evaluates its form at `index` or, if `probing`, tests the image after this
-   *  form. */
+  /** The job, a replay, now evaluates its form at `index` or, with `probing`, tests the image after it. */
   | { kind: 'reached'; job: number; index: number; probing: boolean };
 
-/** A request from code in the image. CALL is the number of the request. */
+/** A request from code in the image. `call` is the number of the request. */
 export type Upcall =
-  /** Call a tool. `job` is the job whose code calls it; undefined for a thread that works for no job.
-   *  `asText` is true when the code wants the text for a model instead of data. */
+  /** Call a tool. `job` is the job of the code; undefined for a thread that works for no job. With `asText`,
+   *  the code wants the text for a model instead of data. */
   | {
       kind: 'call';
       call: number;
@@ -54,30 +49,27 @@ export type Upcall =
       tool: string;
       args: { [name: string]: unknown };
       asText: boolean;
-      /** Package of the code, unless that is CL-USER. */
+      /** Package of the code; undefined for CL-USER. */
       home: string | undefined;
     }
-  /** Register a tool that code in the image has defined. */
   | { kind: 'register'; call: number; definition: unknown; registration: unknown }
   /** Abort a call, because the code no longer waits for it. */
   | { kind: 'left'; call: number };
 
-/** What was defined or loaded in an image that this server shares, and not by its own calls. */
+/** Definitions and loads in a shared image by others than this server. */
 export interface Changes {
-  /** Names of definitions, or texts for loaded files; the oldest first. */
+  /** Names of definitions, or texts for loaded files, oldest first. */
   texts: string[];
-  /** Number of older changes that are left out. */
+  /** Number of older changes without text. */
   more: number;
 }
 
-/** The answer to a request for the operation NAME. */
 export interface Answer<Name extends keyof AgentOperations = keyof AgentOperations> {
   ending: ReportedEnding;
-  /** What the operation has written. */
   output?: Output;
-  /** What threads that work for no request have written since the last answer. */
+  /** Output since the last answer of threads that work for no request. */
   background?: Output;
-  /** What others have changed in the image since the last answer. */
+  /** Changes by others in the image since the last answer. */
   changes?: Changes;
   data: AgentOperations[Name]['data'];
 }
@@ -85,7 +77,8 @@ export interface Answer<Name extends keyof AgentOperations = keyof AgentOperatio
 /** A message of the agent. */
 export type AgentMessage =
   | Hello
-  /** `written`: the job `id` wrote OUTPUT while it runs. `exiting`: it asked for the end of the process. */
+  /** `written`: the running job `id` has written `output`. `exiting`: the job has asked for the end of the
+   *  process. */
   | { kind: 'written' | 'exiting'; id: number; output: Output | undefined }
   /** The person has stopped the agent in their image. */
   | { kind: 'stopped' }
@@ -93,13 +86,12 @@ export type AgentMessage =
   | Upcall
   /** A mistake in the server or the agent. */
   | { kind: 'fault'; fault: string }
-  /** The symbols in *FEATURES*, as they are from now on. */
   | { kind: 'features'; features: string[] }
-  /** A part of the answer to the request `id`, sent before it. */
+  /** A part of the answer to the request `id`, sent before the answer. */
   | { kind: 'part'; id: number; part: unknown }
   | { kind: 'answer'; id: number; answer: Answer };
 
-/** Parses MESSAGE. Members of a wrong type are converted or left out. */
+/** Parses MESSAGE. Converts or leaves out members of a wrong type. */
 export function readMessage(message: Message): AgentMessage {
   const id = numberOf(message['id']);
   if ('hello' in message) return readHello(message);
@@ -183,8 +175,8 @@ function readEnding({ condition, interrupted, aborted }: Message): ReportedEndin
   return { kind: aborted === true ? 'aborted' : 'done' };
 }
 
-/** Maximum number of characters to keep of the beginning, and of the end, of an output. The agent sends
- *  fewer, but a program can send anything. */
+/** Maximum number of characters of the beginning, and of the end, of an output. The agent sends fewer, but a
+ *  program can send anything. */
 export const OUTPUT_LIMIT = 50_000;
 
 /** Returns OUTPUT, an unchecked member of a message, as an Output; undefined when it has no text. */

@@ -1,15 +1,14 @@
-// Tracks which code in an image has requested the current work of the server, and refuses operations that
+// Tracks the code in an image that requested the current work of the server, and refuses operations that
 // would deadlock.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CallError } from '../../errors.ts';
 import type { Peer } from './peer.ts';
 
-/** Code in an image that makes a request. */
 interface Origin {
-  /** The peer in whose image the code runs. */
+  /** The peer of the code's image. */
   peer: Peer;
-  /** The operations within which the code runs, innermost last. Each operation waits for the next. */
+  /** The operations around the code, innermost last. Each of them waits for the next. */
   operations: readonly string[];
   /** Id of the innermost operation's job; undefined for a thread that works for no operation. */
   job: number | undefined;
@@ -17,8 +16,8 @@ interface Origin {
 
 const origin = new AsyncLocalStorage<Origin>();
 
-/** Calls ACTION and returns its value. Operations that ACTION requests, also later, count as requested by the
- *  code FROM. */
+/** Calls ACTION and returns its value. Operations of ACTION, also later ones, count as requested by the code
+ *  FROM. */
 export function runFor<Value>(from: Origin, action: () => Value): Value {
   return origin.run(from, action);
 }
@@ -34,7 +33,8 @@ export function callingJob(): { peer: Peer; job: number | undefined } | undefine
   return origin.getStore();
 }
 
-/** Returns the operations within which the requesting code runs; undefined when a client made the request. */
+/** Returns the operations around the code that requested the current work; undefined when a client requested
+ *  it. */
 export function enclosingOperations(): readonly string[] | undefined {
   return origin.getStore()?.operations;
 }
@@ -42,15 +42,15 @@ export function enclosingOperations(): readonly string[] | undefined {
 /** Operations that compile code and then undo its definitions. Only one of them runs at a time. */
 export const COMPILATIONS: readonly string[] = ['compile-forms', 'check-file'];
 
-/** True when the current work was requested by code within a compilation, which waits for this work. Then the
- *  work must not wait for the end of a compilation, or both would wait for ever. */
+/** True when code within a compilation requested the current work. The compilation waits for this work, so
+ *  the work must not wait for a compilation. */
 export function withinCompilation(): boolean {
   return enclosingOperations()?.some((name) => COMPILATIONS.includes(name)) === true;
 }
 
-/** Throws a CallError when the operation NAME would deadlock with an operation that waits for it. While a
- *  system is loaded, its own code can load other systems, but code in another thread cannot, because the
- *  loading thread holds ASDF's lock. */
+/** Throws a CallError when the operation NAME would deadlock with an operation that waits for it. Code of a
+ *  system can load other systems during its load. Code in another thread cannot, because the loading thread
+ *  holds ASDF's lock. */
 export function checkNoDeadlock(name: string): void {
   if (name !== 'load-system' || !enclosingOperations()?.slice(0, -1).includes('load-system')) return;
   throw new CallError(

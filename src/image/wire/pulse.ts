@@ -1,16 +1,16 @@
-// Measures for how long an image has not reacted, and keeps the last status that it sent.
+// Measures the time since an image last reacted, and stores its latest status.
 
 import type { AgentStatus } from './operations.ts';
 import type { Peer } from './peer.ts';
 
-/** The agent's status of its image, and when it arrived (performance.now). */
+/** The agent's status of its image, and its time of arrival (performance.now). */
 export interface TimedStatus {
   status: AgentStatus;
   at: number;
 }
 
-/** Sends requests that the agent's reader thread answers at once. While a request is unanswered, it is not
- *  sent again, so that an image that hangs is not flooded. */
+/** Sends requests that the agent's reader thread answers at once. Sends no second request before the answer,
+ *  so that a hanging image is not flooded. */
 export class Pulse {
   readonly #peer: Pick<Peer, 'request'>;
   readonly #pending = new Map<'ping' | 'status', { at: number; reaction: Promise<void> }>();
@@ -25,13 +25,12 @@ export class Pulse {
     return this.#ask('ping', async () => void (await this.#peer.request('ping', {}).answer));
   }
 
-  /** Requests the agent's status. Returns the status if it arrives within MS milliseconds, else the last
-   *  status that has arrived, if any. `silentMs` is the number of milliseconds for which the image has not
-   *  reacted. */
+  /** Requests the agent's status. Returns the status if it arrives within MS milliseconds, else the latest
+   *  status, if any. `silentMs` is the number of milliseconds for which the image has not reacted. */
   async status(ms: number): Promise<{ lastStatus?: TimedStatus; silentMs: number }> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<boolean>((resolve) => {
-      // If this process itself was blocked, the timer fires before an answer that has arrived is read. With
+      // After a block of this process, the timer fires before an answer that has arrived is read. With
       // setImmediate the answer is read first.
       timer = setTimeout(() => setImmediate(resolve, true), ms);
     });
@@ -65,12 +64,11 @@ export class Pulse {
   }
 }
 
-/** What the operating system knows of an image's process. */
+/** The operating system's data on an image's process. */
 export interface Outside {
   pid: number;
   uptimeMs: number;
   residentOctets?: number;
-  /** True when a signal has stopped the process. */
   stopped?: boolean;
   /** True when the system denied the process the CPU while a status request waited for its answer. */
   starved?: boolean;

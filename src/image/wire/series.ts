@@ -1,6 +1,7 @@
-// Numbers what an image shows to a model, so that a server of several images knows which image has an id.
+// Numbers the objects that a model sees, so that a server of several images can find the image of an id.
 
-/** The numbers of one image among COUNT: INDEX + 1, INDEX + 1 + COUNT, and so on. INDEX begins at 0. */
+/** The numbers of one image among `count` images: `index` + 1, `index` + 1 + `count`, and so on. `index`
+ *  begins at 0. */
 export interface Series {
   count: number;
   index: number;

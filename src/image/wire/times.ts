@@ -2,27 +2,25 @@
 
 /** All in milliseconds. */
 export const TIMES = {
-  /** Time from the first interrupt of a call to the second, if the call still runs then. */
+  /** From the first interrupt of a call to the second, if it still runs. */
   again: 1000,
-  /** Time from the first interrupt of a call to the termination of its thread. */
+  /** From the first interrupt of a call to the termination of its thread. */
   terminate: 1300,
-  /** Time from the first interrupt of a call to a request that the image must answer. */
+  /** From the first interrupt of a call to a request that the image must answer. */
   ask: 1350,
-  /** Once the image has answered this request: time for the call to end before the image is killed. */
+  /** From the answer to this request to the kill of the image, if the call still runs. */
   kill: 250,
-  /** Longest time by which these steps are delayed while the image collects garbage or is denied the CPU. */
+  /** Maximum delay of these steps by garbage collection or lack of CPU. */
   collecting: 7500,
-  /** How much longer this is for each GB of heap: copying 1 GB takes 2 s, and collections can follow each
-   *  other. */
+  /** Additional delay for each GB of heap. Copying 1 GB takes 2 s, and collections can follow each other. */
   collectingPerGb: 2500,
   /** Interval between two polls of an image in which a call is being ended. */
   poll: 50,
-  /** Interval between two pings of an image while calls wait for it. */
+  /** Interval between two pings of an image while calls wait. */
   beat: 1000,
-  /** How long an image may be silent. It is long, because a garbage collection stops all threads of the
-   *  image. */
+  /** Maximum silence of an image. It is long, because a garbage collection stops all threads. */
   frozen: 15_000,
-  /** How much longer an image may be silent for each GB of heap. */
+  /** Additional silence for each GB of heap. */
   frozenPerGb: 1000,
   /** Time for the greeting of an image that somebody else runs. */
   greeting: 10_000,
@@ -30,21 +28,20 @@ export const TIMES = {
   start: 60_000,
   /** Time for an SBCL elsewhere to compile the agent, which it does once. */
   compile: 300_000,
-  /** How long an image elsewhere may be silent while calls wait. It is long, because the connection can be
-   *  interrupted for a while. The connection to an image of somebody else is closed when a call that must end has
-   *  not ended after this time. */
+  /** Maximum silence of an image elsewhere while calls wait. It is long, because the connection can be
+   *  interrupted for a while. The connection to an image of somebody else is closed when an interrupted call
+   *  runs longer than this. */
   frozenElsewhere: 60_000,
-  /** Interval between two pings of an image elsewhere while no calls wait, so that the connection stays
-   *  open. */
+  /** Interval between two pings of an image elsewhere while no calls wait. They keep the connection open. */
   idle: 30_000,
-  /** An image elsewhere ends when the server has sent nothing for this long, because the server or the
-   *  connection is gone. It is long, since a sleeping computer sends nothing either. */
+  /** An image elsewhere ends after this time without data from the server, because the server or the
+   *  connection is gone. It is long, because a sleeping computer sends nothing either. */
   silence: 3_600_000,
-  /** Time for a command to end after its output has. */
+  /** Time for a command to end after the end of its output. */
   outputEnded: 1000,
   /** Interval at which a starting image is resumed, in case a signal has stopped it. */
   wake: 1000,
-  /** Time for each step of making a core, which runs at low priority. */
+  /** Time for each step of making a core, at low priority. */
   core: 600_000,
   /** Time to read the last output of a process that has ended. */
   lastWords: 20,
@@ -58,24 +55,23 @@ export const TIMES = {
   load: 600_000,
   /** Time for cleanup forms of calls when the server ends. */
   cleanup: 150,
-  /** Time for a whole rebuild; no entry is begun later. It is longer than rebuiltLoad, so that a load that
-   *  hangs leaves time for other entries. */
+  /** Time for a whole rebuild, after which no entry is begun. It is longer than rebuiltLoad, so that a
+   *  hanging load leaves time for other entries. */
   rebuild: 120_000,
-  /** Time for one form in a rebuild, and for the load of a file that was interrupted when it was loaded
-   *  before. */
+  /** Time for one form in a rebuild, and for the load of a file whose earlier load was interrupted. */
   rebuiltForm: 10_000,
   /** Time for the test of the image after a form in a rebuild. */
   probe: 5000,
-  /** Time for a probe. An image is probed after a call that failed in a way that can be the image's fault. */
+  /** Time for a probe of the image after a call that failed by a possible fault of the image. */
   alive: 1500,
-  /** Time for the load of a file or system in a rebuild, unless the load was interrupted before. */
+  /** Time for the load of a file or system in a rebuild, unless an earlier load was interrupted. */
   rebuiltLoad: 60_000,
-  /** When a rebuilt image is lost after more than this, its rebuild is not suspected to be the cause. */
+  /** If a rebuilt image is lost after more than this, the rebuild is not suspected. */
   soon: 10_000,
 };
 export type Times = typeof TIMES;
 
-/** Returns the TIMES for an image with HEAP_MB of heap. */
+/** Returns TIMES for an image with HEAP_MB megabytes of heap. */
 export function timesFor(heapMb: number, times: Times = TIMES): Times {
   return { ...times, collecting: times.collecting + times.collectingPerGb * (heapMb / 1024) };
 }

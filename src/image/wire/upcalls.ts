@@ -1,5 +1,5 @@
-// Serves the tool calls and registrations of code in the image. Limits how deep these calls nest and how many
-// run at the same time. Aborts calls that the code no longer waits for.
+// Handles the tool calls and registrations of code in the image. Limits the nesting and the number of running
+// calls. Aborts calls when the code no longer waits for them.
 
 import { CallError, messageOf } from '../../errors.ts';
 import { DEPTH_LIMIT, FRAME_LIMIT, isDeeper } from './frames.ts';
@@ -10,53 +10,51 @@ import type { Peer } from './peer.ts';
 
 /** The requests that an image can send to the server. */
 export interface Upcalls {
-  /** Calls TOOL with ARGS for code in the image. Returns the tool's data or, with `asText`, the text for a
-   *  model. A null argument stands for NIL. `home` is the package of the code, unless that is CL-USER. */
+  /** Calls `tool` with `args` for code in the image. Returns the tool's data or, with `asText`, the text for
+   *  a model. A null argument means NIL. `home` is the package of the code; undefined for CL-USER. */
   callTool?: (
     tool: string,
     args: { [name: string]: unknown },
     signal: AbortSignal,
     how: { asText: boolean; home: string | undefined },
   ) => Promise<ToolAnswer>;
-  /** Registers the tool that DEFINITION, an unchecked value, describes. Returns the name by which clients
-   *  call it. REGISTRATION is the key by which the image finds the tool's handler. Throws a CallError, with
-   *  the reason, when the tool is refused. */
+  /** Registers the tool in `definition`, an unchecked value, and returns its name for clients. The image
+   *  finds the tool's handler by `registration`. Throws a CallError, with the reason, when the tool is
+   *  refused. */
   registerTool?: (definition: unknown, registration: unknown) => string;
-  /** Receives a report on a job: how a form changed the image, or which form a replay has reached. */
+  /** Receives a report on a job: the changes by a form, or the form that a replay has reached. */
   report?: (report: JobReport) => void;
 }
 
-/** Maximum nesting of tool calls. The limit ends an endless recursion through tools. */
+/** Maximum nesting of tool calls, against endless recursion through tools. */
 const MAX_LEVELS = 16;
-/** Maximum number of calls at the same time from threads that work for no call. The limit is separate,
- *  because the nesting of these calls is not known. */
+/** Maximum number of running calls from threads that work for no call. Their nesting is unknown, so they have
+ *  a separate limit. */
 const MAX_THREAD_CALLS = 256;
-/** Maximum number of calls at the same time. */
 const MAX_CALLS = 1000;
-/** Maximum number of characters, as JSON, of the arguments of all these calls together. */
+/** Maximum number of characters, as JSON, of the arguments of all running calls. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
-/** While the image has more octets than this to read, calls get a refusal instead of their result. */
+/** While the image has more unread octets than this, calls get a refusal instead of their result. */
 const UNREAD_LIMIT = 128 * 1024 * 1024;
-/** Stands for the operations of a thread that works for no call. */
+/** The operations around code in a thread that works for no call. */
 const THREAD = ['thread'];
 
-/** The tool calls of one peer. */
 export class CodeCalls {
   readonly #peer: Peer;
   readonly #upcalls: Upcalls;
-  /** The operations within which each job runs, by job id. The job's own operation is last. */
+  /** By job id: the operations around the job, with its own operation last. */
   readonly #jobs = new Map<number, readonly string[]>();
   readonly #running = new Map<
     number,
     { job: number | undefined; characters: number; controller: AbortController }
   >();
-  /** How many of the running calls are from threads that work for no call. */
+  /** Number of running calls from threads that work for no call. */
   #fromThreads = 0;
   /** Number of characters of the arguments of all running calls. */
   #characters = 0;
   readonly #unread: () => number;
 
-  /** Serves the calls of PEER by UPCALLS. UNREAD returns how many octets PEER still has to read. */
+  /** Runs the calls of PEER by UPCALLS. UNREAD returns the number of octets that PEER has not read yet. */
   constructor(peer: Peer, upcalls: Upcalls, unread = () => 0) {
     this.#peer = peer;
     this.#upcalls = upcalls;
@@ -95,12 +93,10 @@ export class CodeCalls {
     if (job === undefined) this.#fromThreads += sign;
   }
 
-  /** Records the operations within which the job ID runs OPERATION, which now begins. */
   jobBegan(id: number, operation: string): void {
     this.#jobs.set(id, [...(enclosingOperations() ?? []), operation]);
   }
 
-  /** Aborts the calls of the job ID, which has ended. */
   jobEnded(id: number): void {
     this.#jobs.delete(id);
     for (const { job, controller } of this.#running.values()) if (job === id) controller.abort();
@@ -121,8 +117,8 @@ export class CodeCalls {
     }
   }
 
-  /** Returns why a tool call is refused; undefined when it is not. CHARACTERS is the length of its arguments
-   *  as JSON. */
+  /** Returns the reason to refuse a tool call; undefined when it is allowed. CHARACTERS is the length of its
+   *  arguments as JSON. */
   #refusal({ call, job }: Upcall & { kind: 'call' }, characters: number): string | undefined {
     if (this.#running.has(call)) return `There is a tool call with the number ${call} under way.`;
     if (this.#operations(job).length > MAX_LEVELS)
