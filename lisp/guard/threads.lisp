@@ -104,8 +104,8 @@ start."
 (define-hook sb-thread:make-thread guarded-made)
 
 ;;; In an image that somebody else runs: SBCL runs the function of a timer in a new thread, or in
-;;; any thread of the image, and the function of an interrupt in the thread that is interrupted.
-;;; What fails there is not that person's.
+;;; any thread of the image, and the function of an interrupt in the thread that is interrupted. An
+;;; error in such a function of a job must not open that person's debugger or end that thread.
 
 (defun call-in-their-thread (call channel session)
   "Have CALL-APART take CALL. *CHANNEL* and *SESSION* are bound to the other arguments. An unhandled

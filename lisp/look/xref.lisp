@@ -45,8 +45,8 @@ the NAME that it defines."
         (t (list (top-form-name user) nil nil nil))))
 
 (defun users-of-names (names)
-  "Return two lists without duplicates of the USER-PARTS of functions and top-level forms: those that
-use one of NAMES in any way, and others that only have it in their data. Leave out code that is
+  "Return two lists without duplicates of the USER-PARTS of functions and top-level forms: those
+that use one of NAMES in any way, and others that only have it in their data. Leave out code that is
 running."
   (with-index (index)
     (flet ((parts (kinds)
@@ -197,7 +197,7 @@ them count."
           "outsideCount" (and (> (length all) *most-places*) (length all)))))
 
 (defun mention-rows (users calls name)
-  "USERS are functions and forms that have NAME in their data. CALLS is the ROWS structure of the
+  "USERS are functions and forms that contain NAME as data. CALLS is the ROWS structure of the
 functions and forms that use NAME. Return a ROWS structure for USERS, without those that have the
 same name as one in CALLS. Leave out forms that are still running too: one of them may be the form
 that asks this question, and its code will be gone when it has run."
@@ -224,10 +224,10 @@ that asks this question, and its code will be gone when it has run."
     rows))
 
 (defun mentioned-rows (index target nature calls)
-  "Return a ROWS structure for the functions and forms in INDEX that have TARGET in their data.
-Leave out those in CALLS, the ROWS structure of the functions and forms that use TARGET. NATURE is a
-kind of definition, such as \"FUNCTION\". If TARGET only has definitions of other kinds, return an
-empty structure, since the data probably means these."
+  "Return a ROWS structure for the functions and forms in INDEX that contain TARGET as data. Leave
+out those in CALLS, the ROWS structure of the functions and forms that use TARGET. NATURE is a kind
+of definition, such as \"FUNCTION\". If TARGET is defined, but not as NATURE, return an empty
+structure, since such data probably refers to one of the other definitions."
   (let ((natures (and (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)

@@ -6,14 +6,13 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defvar *planning* nil
-  "True while it is only asked what a removal would leave. Instances that a variable holds, and
-symbols of a package, can go before the removal comes to their class and package, so they do not
-count.")
+  "True while a removal is only planned. Then instances in variables, and symbols of a package, do
+not count as needs: the removal may remove them before their class or package.")
 
 (defun needs (definition going)
-  "Return two lists about what needs DEFINITION, whose removal would break it or lose data: texts
-for definitions and data, and JSON objects with the file and the number of top-level forms. Leave
-out the definitions in the list GOING, which are to be removed, too."
+  "Find what needs DEFINITION, so that removing DEFINITION would break or lose it. Return a list of
+texts for definitions and data, and a list of JSON objects for top-level forms, with the file and
+the number of each. Leave out the definitions in the list GOING, which are to be removed too."
   (case (definition-kind definition)
     (:class (class-needs definition going))
     (:variable (variable-needs definition going))
@@ -86,7 +85,7 @@ the heap is too large to be searched, there may be some."
 ;;; Variables
 
 (defun variable-needs (definition going)
-  "Return two lists about what needs the variable of DEFINITION, as NEEDS does."
+  "Do the work of NEEDS for DEFINITION, a variable."
   (let* ((symbol (definition-name definition)) (evaluation (evaluation-needing symbol)))
     (multiple-value-bind (texts forms) (needed-by-code (list symbol) going)
       (values (if evaluation (cons evaluation texts) texts) forms))))
@@ -118,8 +117,8 @@ out those in the list GOING."
 ;;; Packages
 
 (defun package-needs (definition going)
-  "Return two lists about what needs the package of DEFINITION, as NEEDS does. Search the code, and
-then the values of variables, only if nothing else needs the package: these searches take longer."
+  "Do the work of NEEDS for DEFINITION, a package. Search the code, and then the values of
+variables, only if nothing else needs the package: these searches take longer."
   (let* ((package (definition-identity definition))
          (texts (append (needed-by-packages package) (needed-by-own package)))
          (symbols (and (null texts) (home-symbols package))))

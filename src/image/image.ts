@@ -20,8 +20,9 @@ export type ImageNotice =
   | { kind: 'plain'; how: readonly string[]; lacking: Lacking }
   /** The connection to an image that somebody else runs broke, for the reason `how`, and was made again. */
   | { kind: 'connected again'; how: string }
-  /** Calls work in the image `served`, which somebody else runs. If calls worked in the image `before` until
-   *  it went away, `how` says why it did. `startFile` is the start file that was not loaded there. */
+  /** From now on, calls run in the image `served`, which somebody else runs. `before` is the image in which
+   *  calls ran until now, if any, and `how` the reason why that one is gone. `startFile` is the start file
+   *  that was not loaded in `served`. */
   | { kind: 'attached'; served: Served; before?: Served; how: string; startFile?: string }
   /** The image `served` became ready to be attached to, but calls stay in the server's own image, which they
    *  already use. `keptOwnBy` is the flag, if given, that rules out any other image. */
@@ -48,8 +49,8 @@ export interface Image {
   takeNotices(): ImageNotice[];
   /** True when an image is there or is being started. */
   readonly running: boolean;
-  /** The systems and the files that calls have loaded, each once, in the order of their first loads; none in an image
-   *  that somebody else runs. */
+  /** The systems and the files that calls have loaded, each once, in the order of their first loads; none in
+   *  an image that somebody else runs. */
   readonly loads: { systems: string[]; files: string[] };
   /** True when somebody else runs the image. The server neither restarts nor ends such an image, and no
    *  sandbox confines its code. */

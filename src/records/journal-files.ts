@@ -42,7 +42,7 @@ export class JournalFiles implements JournalStore {
   #entryOctets = 0;
   #contentOctets = 0;
 
-  /** Stores the journal in a new folder. Its parent is the folder of the workspace ROOT in FOLDER. */
+  /** Stores the journal in a new folder, below the subfolder of FOLDER for the workspace ROOT. */
   constructor(folder: string, root: string) {
     this.#workspace = join(folder, workspaceDigest(root));
     const stamp = new Date().toISOString().replace(/\D/g, '');

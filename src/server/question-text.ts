@@ -36,8 +36,9 @@ export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room, a
   return { pages: [first.message, ...more], whole: more.length > 0 };
 }
 
-/** Returns the pages after the first, for the tool NAME. They show LINES, the last of a preview's IN_ALL
- *  lines. Returns [] when there would be too many pages, or a line is longer than a page. */
+/** Returns the pages after the first, for the tool NAME. LINES are the lines of the preview after the first
+ *  page, and IN_ALL is the number of lines of the whole preview. Returns [] when there would be too many
+ *  pages, or a line is longer than a page. */
 function furtherPages(name: string, lines: readonly string[], inAll: number, room: Room): string[] {
   const pages: string[] = [];
   for (let from = 0; from < lines.length; ) {

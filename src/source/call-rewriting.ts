@@ -7,8 +7,8 @@ import type { Splice } from './splice.ts';
 import type { SourceText } from './text.ts';
 import type { Span } from './tree.ts';
 
-/** How to rewrite a call. The parameters stand for the arguments of a call; TO is the call that replaces it, with
- *  parameters in place of arguments. */
+/** How to rewrite a call. The parameters stand for the arguments of a call; TO is the call that replaces it,
+ *  with parameters in place of arguments. */
 export interface CallPattern {
   operator: string;
   required: string[];
@@ -19,8 +19,8 @@ export interface CallPattern {
   to: Form;
 }
 
-/** Returns the pattern that rewrites calls such as FROM, `(NAME PARAMETER ... &optional ... &key ...)`, to TO. Returns a
- *  string that says what is wrong with FROM or TO. */
+/** Returns the pattern that rewrites calls such as FROM, `(NAME PARAMETER ... &optional ... &key ...)`, to
+ *  TO. Returns a string that says what is wrong with FROM or TO. */
 export function callPatternOf(from: string, to: string): CallPattern | string {
   const [old, replacement] = [wholeList(from), wholeList(to)];
   if (old === undefined) return 'old must be one call with parameters, such as (area shape &key unit)';
@@ -63,15 +63,16 @@ type Obstacle =
   | 'it has a keyword that old lacks'
   | 'it lacks an argument that new needs';
 
-/** A mention of a function that stays as it is, and why. WHAT is the argument or keyword that WHY is about. */
+/** A mention of a function that stays as it is, and why. WHAT is the argument or keyword that WHY
+ *  is about. */
 export interface KeptMention {
   start: number;
   why: Obstacle | Mentioned;
   what?: string | undefined;
 }
 
-/** Returns the splices of SOURCE that rewrite those of MENTIONS that PATTERN fits and that are not within REPLACED, and
- *  the mentions that stay. A call within an argument is rewritten too. */
+/** Returns the splices of SOURCE that rewrite those of MENTIONS that PATTERN fits and that are not within
+ *  REPLACED, and the mentions that stay. A call within an argument is rewritten too. */
 export function rewriteCalls(
   source: SourceText,
   mentions: readonly CallMention[],
@@ -134,7 +135,8 @@ class Rewriting {
     return splices;
   }
 
-  /** Returns the text for the call FORM with ELEMENTS: the operator, or FUNCALL and #'NAME, and the arguments. */
+  /** Returns the text for the call FORM with ELEMENTS: the operator, or FUNCALL and #'NAME, and the
+   *  arguments. */
   #newCall(form: Form, elements: readonly Form[]): string {
     this.#checkBlanks(form, elements);
     const { operator, to } = this.#pattern;
@@ -185,7 +187,8 @@ class Rewriting {
     }
   }
 
-  /** Returns the arguments of the new call. A parameter without argument is left out, with the keyword before it. */
+  /** Returns the arguments of the new call. A parameter without argument is left out, with the keyword before
+   *  it. */
   #parts(bindings: Bindings): Argument[] {
     const parts: Argument[] = [];
     let [afterKeyword, gap]: [boolean, string | undefined] = [false, undefined];
@@ -237,8 +240,8 @@ class Rewriting {
     return text + this.#text.slice(at, end);
   }
 
-  /** Returns the call of BEGIN with ARGS in place of FORM: on one line if it fits, else each argument, behind its keyword,
-   *  on a line below the first. */
+  /** Returns the text of the call that replaces FORM: BEGIN, the operator, then ARGS. The call is on one line
+   *  if it fits. Otherwise each argument, with its keyword before it, has a line, aligned below the first. */
   #laidOut({ start, end }: Form, begin: string, args: readonly Argument[]): string {
     const oneLine = `(${[begin, ...args.map(({ text }) => text)].join(' ')})`;
     const column = this.#column(start);
@@ -255,8 +258,9 @@ class Rewriting {
     return `(${begin} ${rows.join(`\n${' '.repeat(indent)}`)})`;
   }
 
-  /** Returns the text of an argument that begins in COLUMN, its further lines moved as far as the first one. An argument with
-   *  a string or a symbol over several lines is not moved: spaces in these are part of the program. */
+  /** Returns the text of an argument that begins in COLUMN. Its other lines are moved as far as its first
+   *  one, unless the argument has a string or a symbol that spans lines: spaces in these are part of the
+   *  program. */
   #indented({ text, form }: Argument, column: number): string {
     if (form === undefined || !text.includes('\n') || hasAtomOverLines(form)) return text;
     const by = column - this.#column(form.start);
@@ -271,7 +275,7 @@ class Rewriting {
   }
 }
 
-/** An argument of a new call, and the form of the old call that it is, if it is one. */
+/** An argument of a new call. FORM is the form of the old call that became this argument, if any. */
 interface Argument {
   text: string;
   form?: Form;
@@ -285,5 +289,5 @@ function hasAtomOverLines(form: Form): boolean {
   return [...formsWithin(form)].some((inner) => inner.mark === 'atom' && inner.text.includes('\n'));
 }
 
-/** A call that would reach beyond this column is written on several lines. */
+/** A call that does not fit into this number of columns is written on several lines. */
 const LINE_WIDTH = 100;

@@ -1,9 +1,11 @@
-// Names the part of a definition around an offset, if it runs outside of functions, as an initform does.
+// Names the part of a definition around an offset, such as an initform, if code in this part runs outside of
+// the functions that the definition makes.
 
 import { readForm } from './form.ts';
 import type { TopLevelHead } from './top-level.ts';
 
-/** A list around the offset: its first symbol, the last before the offset, and the one before the list. */
+/** A list around the offset. OPERATOR is its first symbol, LAST its last symbol before the offset, and BEHIND
+ *  the last symbol before the list in the next outer list. Each is '' when there is none. */
 interface Around {
   operator: string;
   last: string;

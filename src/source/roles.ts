@@ -1,5 +1,5 @@
-// Finds the places where a source text names a symbol that is not a function there, and the role of the
-// symbol at each place, such as class or type.
+// Finds the places where a source text uses a symbol for something other than a function or a lexical
+// variable, and the role of the symbol at each place, such as class or type.
 
 import { bareName, type Features, type Form, formsWithin, operatorOf } from './form.ts';
 import { MAKERS } from './instances.ts';

@@ -30,10 +30,10 @@ export interface ToolDependencies {
   confinement?: () => string;
   /** The warnings that loads into the image have shown. */
   shownWarnings: ShownWarnings;
-  /** Calls work with a fresh image; undefined when none can be started here. */
+  /** Calls a function with a fresh image; undefined when this server can start none. */
   withFreshImage: WithFresh | undefined;
-  /** Puts the files of a commit below the first root into FOLDER, with SCRATCH for what git needs. Returns the short name
-   *  of the commit. Throws a CallError when that cannot be done. */
+  /** Puts the files that the commit REVISION has below the first root into FOLDER. Git keeps its own files in
+   *  SCRATCH. Returns the short name of the commit. Throws a CallError when that is impossible. */
   putRevision: (
     revision: string,
     into: { folder: string; scratch: string },
@@ -43,8 +43,9 @@ export interface ToolDependencies {
   matchMs?: number | undefined;
 }
 
-/** Calls WORK with the dependencies of tools over a fresh image that has its fasls in FOLDER, and ends that image. With ROOT,
- *  the image finds the systems of the workspace in this folder, which is in FOLDER, in place of its root. */
+/** Starts a fresh image that keeps its fasls in FOLDER, calls WORK with tool dependencies that use this
+ *  image, and ends the image. ROOT is a folder in FOLDER: if it is given, the image finds the systems of the
+ *  workspace there and not in the workspace's root. */
 export type WithFresh = <Value>(
   folder: string,
   work: (fresh: ToolDependencies) => Promise<Value>,

@@ -2,14 +2,14 @@
 
 import type { Place } from '../image/wire/operations.ts';
 
-/** Returns PLACES and what has a member `file` at any depth of the answer TOLD, with a place for each of the
- *  `files` and `testFiles`. */
-export function namedPlaces(told: object, places: Place[] = []): Place[] {
-  if ('file' in told && typeof told.file === 'string') {
-    const mark = 'mark' in told && typeof told.mark === 'string' ? told.mark : undefined;
-    places.push({ file: told.file, ...(mark !== undefined && { mark }) });
+/** Adds to PLACES the places at any depth of ANSWER, and returns PLACES. A place is an object with a member
+ *  `file`, or an element of a list `files` or `testFiles`. */
+export function namedPlaces(answer: object, places: Place[] = []): Place[] {
+  if ('file' in answer && typeof answer.file === 'string') {
+    const mark = 'mark' in answer && typeof answer.mark === 'string' ? answer.mark : undefined;
+    places.push({ file: answer.file, ...(mark !== undefined && { mark }) });
   }
-  for (const [name, value] of Object.entries(told)) {
+  for (const [name, value] of Object.entries(answer)) {
     if (Array.isArray(value)) {
       const [first] = value;
       if (typeof first !== 'string') namedPlaces(value, places);

@@ -21,8 +21,8 @@ export class StartedRequests {
     this.descriptor = openShared();
   }
 
-  /** True when the request ID began to run; undefined when that cannot be known, as when a later request
-   *  has its word. */
+  /** True when the request ID began to run; undefined when that is unknown, for example because a later
+   *  request has overwritten its word. */
   has(id: number): boolean | undefined {
     if (this.descriptor === undefined || this.#closed) return undefined;
     const word = Buffer.alloc(WORD_OCTETS);

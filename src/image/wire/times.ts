@@ -8,12 +8,12 @@ export const TIMES = {
   terminate: 1300,
   /** Time from the first interrupt of a call to a request that the image must answer. */
   ask: 1350,
-  /** Once the image has answered this request: time for the call to end before the image is killed. */
+  /** Time for the call to end after the image has answered this request. Then the image is killed. */
   kill: 250,
   /** Longest time by which these steps are delayed while the image collects garbage or is denied the CPU. */
   collecting: 7500,
-  /** How much longer this is for each GB of heap: copying 1 GB takes 2 s, and collections can follow each
-   *  other. */
+  /** How much longer `collecting` is for each GB of heap: copying 1 GB takes 2 s, and collections can follow
+   *  each other. */
   collectingPerGb: 2500,
   /** Interval between two polls of an image in which a call is being ended. */
   poll: 50,
@@ -28,19 +28,19 @@ export const TIMES = {
   greeting: 10_000,
   /** Time for the greeting of an image that the server starts. */
   start: 60_000,
-  /** Time for an SBCL elsewhere to compile the agent, which it does once. */
+  /** Time for an SBCL that a command starts, perhaps on another machine, to compile the agent once. */
   compile: 300_000,
-  /** How long an image elsewhere may be silent while calls wait. It is long, because the connection can be
-   *  interrupted for a while. The connection to an image of somebody else is closed when a call that must end has
-   *  not ended after this time. */
+  /** How long an image that a command starts may be silent while calls wait. It is long, because the
+   *  connection can be interrupted for a while. The connection to an image that somebody else runs is closed
+   *  when a call that must end has not ended after this time. */
   frozenElsewhere: 60_000,
-  /** Interval between two pings of an image elsewhere while no calls wait, so that the connection stays
-   *  open. */
+  /** Interval between two pings of an image that a command starts, while no calls wait. The pings keep the
+   *  connection open. */
   idle: 30_000,
-  /** An image elsewhere ends when the server has sent nothing for this long, because the server or the
-   *  connection is gone. It is long, since a sleeping computer sends nothing either. */
+  /** An image that a command starts ends when the server has sent nothing for this long: then the server or
+   *  the connection is gone. The time is long, since a sleeping computer sends nothing either. */
   silence: 3_600_000,
-  /** Time for a command to end after its output has. */
+  /** Time for a command to end after its output has ended. */
   outputEnded: 1000,
   /** Interval at which a starting image is resumed, in case a signal has stopped it. */
   wake: 1000,
@@ -70,7 +70,7 @@ export const TIMES = {
   alive: 1500,
   /** Time for the load of a file or system in a rebuild, unless the load was interrupted before. */
   rebuiltLoad: 60_000,
-  /** When a rebuilt image is lost after more than this, its rebuild is not suspected to be the cause. */
+  /** When a rebuilt image lives longer than this, the rebuild does not count as the cause of its loss. */
   soon: 10_000,
 };
 export type Times = typeof TIMES;

@@ -20,12 +20,12 @@ const PLACE_LIMIT = 4;
 /** Maximum number of characters of a name to show. */
 const NAME_LIMIT = 100;
 
-/** Returns sections that describe the changes of PLAN, followed by NOTES. */
+/** Returns sections of text that describe the changes of FILES, followed by NOTES. */
 export function editedText(files: readonly PlannedFile[], notes: readonly QuestionLine[]): string[] {
   return [files.map(fileText).join('\n'), ...(notes.length > 0 ? [notes.join('\n')] : [])];
 }
 
-/** Returns data that describe the changes of PLAN, for code. */
+/** Returns the changes of FILES as data for programs that read no text. */
 export function editedData(files: readonly PlannedFile[]): object[] {
   return files.map((file) => ({
     path: file.present.name,

@@ -92,9 +92,9 @@ export class Locator {
     );
   }
 
-  /** Returns the files that may contain the definition: the workspace files in which the image knows it, else
-   *  the files in which a search finds it. OUTSIDE is a file outside the workspace in which the image knows
-   *  the definition. */
+  /** Returns `paths`, the files that may contain the definition: the workspace files in which the image knows
+   *  it, else the files in which a search finds it. Also returns `outside`: a file in which the image knows
+   *  the definition, but which is outside the workspace; undefined when there is none. */
   async #pathsOf({ query }: Edit, known: DescribeData | undefined) {
     const { places, workspace } = this.#origins;
     const things = known?.things ?? [];
@@ -212,8 +212,8 @@ export class Locator {
     );
   }
 
-  /** Returns an error text if the files SEARCHED define the name in another way than EDIT says, such as by other
-   *  methods; else undefined. */
+  /** Returns an error text if the files SEARCHED define the name in another way than EDIT says, such as by
+   *  other methods; else undefined. */
   #othersText(edit: Edit, wanted: string, searched: readonly EditedFile[]): string | undefined {
     const { query } = edit;
     const files = searched.filter((file) => this.#inFile(file, edit).length === 0);
@@ -228,7 +228,8 @@ export class Locator {
       : undefined;
   }
 
-  /** Returns an error text if the files SEARCHED, at PATHS, define the name in another package; else undefined. */
+  /** Returns an error text if the files SEARCHED, at PATHS, define the name in another package; else
+   *  undefined. */
   #otherPackageText(
     edit: Edit,
     wanted: string,
@@ -257,7 +258,8 @@ export class Locator {
   }
 }
 
-/** Returns those of FOUND that QUERY most likely means. If some begin exactly as QUERY says, returns only these. */
+/** Returns those of FOUND that QUERY most likely means. If some begin exactly as QUERY says, returns only
+ *  these. */
 function bestFitting(found: readonly Located[], query: DefinitionQuery): Located[] {
   const targets = found.map(({ target }) => target);
   const likely = new Set(likeliest(targets, targetQueryOf(query)));

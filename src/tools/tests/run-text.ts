@@ -71,8 +71,8 @@ function headline({ what, unsetSaid, milliseconds }: TestRunReport, counts: Coun
 /** At most this many names are shown per kind of change. */
 const NAMES = 10;
 
-/** Returns the lines on changes since the last run, which was WHEN. FAILED is the number of failed tests, SHORT
- *  shortens their names. */
+/** Returns the lines on changes since the last run, which was WHEN. FAILED is the number of failed tests,
+ *  SHORT shortens their names. */
 function differenceLines(
   { difference: { broken, fixed, fresh, missing }, when }: TestRunReport,
   failed: number,
@@ -171,8 +171,8 @@ export function runText(told: TestRunReport, shown: Shown): string {
   return joinSections([text, frameLines(ending, shown.places), said]);
 }
 
-/** Returns the lines on the checks that passed in the only one of TESTS, if they were recorded; '' when it has no other
- *  checks. */
+/** Returns lines that list the passed checks of TESTS. Returns '' unless there is exactly one test, it made
+ *  at least two checks, and its passed checks were recorded. */
 function passedLines([test, ...others]: readonly TestOutcome[]): string {
   const { passed = [], checks = 0, failed = 0, errors = 0, skipped = 0, expected = 0 } = test ?? {};
   if (others.length > 0 || passed.length === 0 || checks < 2) return '';
@@ -220,15 +220,15 @@ function staleLine(files: readonly string[]): string {
   return line && `${line}. load_file loads it.`;
 }
 
-/** What an answer says of variables that loads did not set again: WHICH for its headline, and further LINES; both '' when
- *  there are none. */
+/** What an answer says of variables that loads did not set again: WHICH for its headline, and further LINES;
+ *  both '' when there are none. */
 export interface UnsetTexts {
   which: string;
   lines: string;
 }
 
-/** Returns what to say of the UNSET variables, of which there are TOTAL. Those that the reader was TOLD with the same
- *  values are only named. */
+/** Returns what to say of the UNSET variables, of which there are TOTAL. Those that the reader was TOLD with
+ *  the same values are only named. */
 export function unsetTexts(
   unset: readonly UnsetVariable[],
   total = unset.length,
@@ -246,7 +246,8 @@ export function unsetTexts(
   return { which, lines };
 }
 
-/** Returns the line with the call that sets those of the UNSET variables whose definition says a value; '' without any. */
+/** Returns the line with the call that sets those of the UNSET variables whose definition says a value; ''
+ *  without any. */
 function resetLine(unset: readonly UnsetVariable[]): string {
   const known = unset.filter(({ says }) => says !== undefined);
   if (known.length === 0) return '';
