@@ -100,7 +100,7 @@ receive them from IN and compile them."
 
 (defun become-image (identity &key (without "") folder registry silence)
   "Serve the server at the other end of the standard input and output, and never return: the process
-ends with that connection. IDENTITY tells which agent it is, and WITHOUT the abilities that it lacks,
+ends with that connection. IDENTITY identifies the agent, and WITHOUT the abilities that it lacks,
 as in LIVE_LISP_WITHOUT. FOLDER, if given, is the workspace. REGISTRY, if given, is the value of
 CL_SOURCE_REGISTRY, by which ASDF finds systems. SILENCE is the number of seconds after which a server that says nothing counts as gone."
   (multiple-value-bind (in out) (move-standard-streams)

@@ -9,7 +9,7 @@
                         (eq sb-thread:*current-thread* (get :live-lisp-line :by)))
              :do (sleep 0.05))
        ;; SBCL loads compiled files only with the features that it was built with. If the person has
-       ;; removed those, have a process of the same SBCL tell them.
+       ;; removed those, get them from a new process of the same SBCL.
        (progv '(*features*)
            (list (if (and (ignore-errors (list-length *features*)) (member :sbcl *features*))
                      *features*

@@ -71,7 +71,7 @@ export function imageOptions(
     trees: config.roots,
     command: config.imageCommand,
     startFiles: () => startFiles(config),
-    // An SBCL elsewhere loads its user's init file.
+    // An SBCL that a command starts loads the init file of its own user.
     ...(config.imageCommand === undefined && {
       libraries: () => ({ ...libraryManager(config), initFile: initFileNotLoaded(config.init) }),
     }),
@@ -84,8 +84,8 @@ function startFiles({ init }: Config): string[] {
 }
 
 /** Returns the option with the store of the journal; {} when CONFIG turns the journal off. Sandboxed images
- *  have separate stores, because code that was defined in a sandbox must not be rebuilt outside of it. So have
- *  images elsewhere. */
+ *  have separate stores, because code that was defined in a sandbox must not be rebuilt outside of it. Images
+ *  that a command starts have separate stores too. */
 function journalOf(config: Config): Pick<SbclOptions, 'journal'> {
   const { journals, sandbox, replay, root, imageCommand } = config;
   if (!replay) return {};
@@ -334,8 +334,9 @@ function readElsewhere(name: string, image: Image): ReadElsewhere {
   };
 }
 
-/** Returns how texts are read that IMAGE has loaded. None are told where it cannot be asked, as when too many calls
- *  wait: then answers say of a changed file that it is not known what changed. */
+/** Returns a function that reads the texts of files as IMAGE has loaded them. The function returns no texts
+ *  when IMAGE cannot answer, for example because too many calls wait. Then answers about a changed file say
+ *  that the changed part is unknown. */
 function loadedTexts(image: Image): ReadLoaded {
   return async (versions) => {
     try {

@@ -68,7 +68,8 @@ function assembleSeveral(config: Config, options: AssemblyOptions): Served {
   };
 }
 
-/** Returns CONFIG for the image CHOICE alone. What is for an SBCL of this machine does not go to one elsewhere. */
+/** Returns CONFIG for the image CHOICE alone. For an image that a command starts, leaves out options that are
+ *  meant for an SBCL of this machine. */
 function configOf(config: Config, choice: Config['images'][number]): Config {
   const { noSandboxReason: _, ...elsewhere } = { ...config, sandbox: 'off', init: undefined } as const;
   return { ...(choice.imageCommand === undefined ? config : elsewhere), ...choice, images: [] };

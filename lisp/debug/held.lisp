@@ -93,7 +93,7 @@ none."
           (t "another server of this image held it"))))
 
 (defun holder-text (held)
-  "Return a text that tells which server holds HELD."
+  "Return a text that names the server whose call is stopped at HELD, a held error."
   (or (session-server (held-session held)) "a process whose number is not known"))
 
 ;;; Showing a held error, at which a thread is stopped, in an answer

@@ -1,8 +1,8 @@
 ;;;; The operation holders: finds what keeps an object alive. WALK goes through all objects that the
-;;;; program can reach, the nearest first, and PATH-TO tells the way to one of them. Nothing here
-;;;; looks at the memory of other threads or walks the heap, so other threads go on meanwhile. What
-;;;; the agent itself refers to is never reached: its symbols are no roots, and its structures are
-;;;; not looked into.
+;;;; program can reach, the nearest first, and WAY-TO returns the way to one of them. Nothing here
+;;;; looks at the memory of other threads or walks the heap, so other threads go on meanwhile. The
+;;;; search does not go through objects of the agent: its symbols are no roots, and its structures
+;;;; count as empty.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -13,7 +13,8 @@
   ;; Each object takes about 90 octets of a table while that grows.
   (max 0 (min *walk-limit* (floor (- **heap-size** (heap-usage)) 150))))
 
-(defparameter *hit-limit* 1000 "The maximum number of references that are kept, to tell their ways.")
+(defparameter *hit-limit* 1000
+  "The maximum number of references that are kept, to show the ways to them.")
 
 (defstruct (thread-root (:constructor make-thread-root (thread symbol)))
   "A place in which the thread named THREAD holds objects: its binding of SYMBOL, or if that is NIL,
@@ -62,28 +63,28 @@ key."
   (funcall visit (symbol-plist symbol) :plist symbol))
 
 (defun map-references (visit object)
-  "Call VISIT with each object that OBJECT keeps alive, a keyword that says how, and what tells this
-reference from others of its kind."
-  (flet ((tell (value kind &optional detail) (funcall visit value kind detail)))
+  "Call VISIT with each object that OBJECT keeps alive, a keyword for the kind of reference, and a
+detail that identifies the reference among those of its kind, such as an index."
+  (flet ((pass (value kind &optional detail) (funcall visit value kind detail)))
     (typecase object
-      (cons (tell (car object) :element) (tell (cdr object) :rest))
+      (cons (pass (car object) :element) (pass (cdr object) :rest))
       (symbol (map-symbol visit object))
       (hash-table (map-table visit object))
       (array (when (eq t (array-element-type object))
                (dotimes (index (array-total-size object))
-                 (tell (row-major-aref object index) :index index))))
+                 (pass (row-major-aref object index) :index index))))
       (function (map-function visit object))
-      (code (map-constants (lambda (constant) (tell constant :constant)) object))
+      (code (map-constants (lambda (constant) (pass constant :constant)) object))
       (method (dolist (specializer (sb-mop:method-specializers object))
                 (when (typep specializer 'sb-mop:eql-specializer)
-                  (tell (sb-mop:eql-specializer-object specializer) :specializer)))
-              (tell (method-function object) :slot "FUNCTION"))
+                  (pass (sb-mop:eql-specializer-object specializer) :specializer)))
+              (pass (method-function object) :slot "FUNCTION"))
       ((or standard-object structure-object condition) (map-slots visit object))
-      (t (when (value-cell-p object) (tell (cell-value object) :cell))))))
+      (t (when (value-cell-p object) (pass (cell-value object) :cell))))))
 
 (defun holding-p (object)
   "True when OBJECT can keep others alive. Leave out symbols with a package, which are roots, EQL
-specializers, whose objects their methods tell, and what the agent has made."
+specializers, whose objects MAP-REFERENCES passes for their methods, and structures of the agent."
   (typecase object
     (symbol (null (symbol-package object)))
     ((or package pathname sb-mop:eql-specializer) nil)
@@ -165,13 +166,13 @@ is true once there were more objects than LIMIT, at most which are gone through.
   (queue (make-array 1000 :adjustable t :fill-pointer 0)))
 
 (defun hit (walk parent object)
-  "Count in WALK that PARENT refers to OBJECT, which is wanted."
+  "Record in WALK that PARENT refers to OBJECT, one of the objects that WALK searches for."
   (when (<= (incf (walk-found walk)) *hit-limit*)
     (push (cons object parent) (walk-hits walk))))
 
 (defun named-class-p (object)
-  "True when OBJECT is a class that its name leads to. Through their superclasses and subclasses all
-classes would lead to each other."
+  "True when OBJECT is the class that FIND-CLASS returns for its name. The search reaches such a
+class only from its name: otherwise superclasses and subclasses would connect all classes."
   (and (typep object 'class) (eq object (find-class (class-name object) nil))))
 
 (defun reach (walk parent object)
@@ -186,7 +187,7 @@ classes would lead to each other."
              (when wanted (hit walk parent object))))))
 
 (defun look-further (walk)
-  "Reach all objects to which those in the queue of WALK lead."
+  "Reach all objects that can be reached from those in the queue of WALK."
   (loop with queue = (walk-queue walk)
         while (< (walk-next walk) (length queue))
         until (walk-full walk)
@@ -210,8 +211,9 @@ classes would lead to each other."
                     system))
 
 (defun walked (walk)
-  "Go through the objects of the program for WALK, and if nothing wanted was found, through SBCL's.
-Return two values: true in this second case, and a list of the threads that did not answer."
+  "Go through the objects of the program for WALK. If this finds no reference to the wanted objects,
+go through those of SBCL too. Return two values: true if SBCL's were needed, and a list of the
+threads that did not answer."
   (multiple-value-bind (references silent) (thread-references)
     (reach-from-symbols walk nil)
     (loop for (root . object) in references do (reach walk root object))
@@ -234,8 +236,8 @@ and OBJECT the last."
         finally (return way)))
 
 (defun reference-kind (holder object)
-  "Return two values that tell how HOLDER refers to OBJECT, as MAP-REFERENCES passes them. Return NIL
-if it does not any more."
+  "Return two values about how HOLDER refers to OBJECT: the kind and the detail that MAP-REFERENCES
+passes. Return NIL if HOLDER does not refer to OBJECT any more."
   (if (thread-root-p holder)
       (values :thread holder)
       (block nil
@@ -245,8 +247,8 @@ if it does not any more."
         nil)))
 
 (defun kind-text (kind detail passed)
-  "Return a text for a reference of KIND with DETAIL. PASSED is the number of conses of the list
-before the one that refers."
+  "Return a text for a reference of KIND with DETAIL. PASSED is the number of conses of a list
+before the cons that has the reference."
   (ecase kind
     ((nil) "no more, since it changed meanwhile,")
     (:variable (format nil "variable ~A" (symbol-text detail)))
@@ -334,8 +336,8 @@ one. Those with most objects come first, and of these the nearest."
       (make-walk (lambda (each) (eq each object)))))
 
 (defun holders-data (object limit)
-  "Return a JSON object that tells what keeps OBJECT, or the instances of a class, alive, in at most
-LIMIT ways."
+  "Return a JSON object with at most LIMIT ways by which OBJECT, or the instances of a class, are
+kept alive."
   (if (or (typep object '(or fixnum character single-float))
           (and (symbolp object) (symbol-package object)))
       (object "found" 0 "total" 0 "unheld" t)

@@ -481,7 +481,7 @@ the program has closed the last one, make a new one."
                                  :element-type :default
                                  :external-format **stream-format**)))))
 
-(defun format-told (function &rest arguments)
+(defun format-of-stream (function &rest arguments)
   "Hook: call FUNCTION, which returns the external format of a stream, with ARGUMENTS. A stream that
 writes to a capture has no external format, so return the format of a fresh SBCL's standard output
 for it."
@@ -489,11 +489,12 @@ for it."
       **stream-format**
       (apply function arguments)))
 
-(define-hook stream-external-format format-told)
+(define-hook stream-external-format format-of-stream)
 
-(defun tell-formats ()
-  "Install the hook of FORMAT-TOLD, so that STREAM-EXTERNAL-FORMAT works for the streams of jobs."
-  (install-hooks 'format-told))
+(defun listen-for-formats ()
+  "Install the hook of FORMAT-OF-STREAM, so that STREAM-EXTERNAL-FORMAT works for the streams of
+jobs."
+  (install-hooks 'format-of-stream))
 
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output streams that write to CAPTURE, and input streams that are at their

@@ -11,7 +11,7 @@ the list with number N, in characters of the file. Both are 0 when unknown."
   '(simple-array (unsigned-byte 32) (*)))
 
 (defstruct (file-spans (:constructor make-file-spans (date)))
-  "What the reader told of a file, in the version with the write date DATE.
+  "The places of the forms and lists of a file, in its version with the write date DATE.
 FORMS: a vector. Its element N is the SPANS, the places of the lists, of top-level form N, or NIL if
 they are unknown.
 PACKAGES: a list of (NUMBER . NAME) pairs, the last first: the forms from NUMBER on were read in the

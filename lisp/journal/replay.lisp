@@ -150,8 +150,8 @@ normally."
 ;;; Whether the image still works
 
 (defun broken-p (index)
-  "Return true if the image does not work any more after form number INDEX. First tell the server
-that this is tried, since it may never end."
+  "Return true if the image does not work any more after form number INDEX. First send the
+server a message that this is tried, since it may never end."
   (send-progress index "probing" t)
   (not (works-p)))
 

@@ -74,7 +74,7 @@ constants."
           (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name names))
                      xrefs))))))
 
-;;; The names in the data of a code object
+;;; The names that a code object contains as data
 
 (sb-ext:defglobal **system-packages**
     (let ((table (make-hash-table :test 'eq :synchronized t)))
@@ -141,7 +141,7 @@ of a lambda list after &OPTIONAL or &KEY."
 
 ;;; For (DESTRUCTURING-BIND (A (B)) X ...), the constants of the code are a cell of the function that
 ;;; checks, +CHECKS-LIST+, and the lambda lists (A (B)) and (B) behind it. The next three functions
-;;; tell such lists from data of the program.
+;;; distinguish such lists from data of the program.
 
 (defun behind-check-p (list code)
   "Return true if SBCL seems to keep LIST, a constant of the code object CODE, for the error

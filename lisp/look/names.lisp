@@ -201,7 +201,7 @@ SATISFIES."
   (let ((callable (callable-nature symbol)) (others (other-natures symbol)))
     (if callable (cons callable others) others)))
 
-(defun told-natures (symbol)
+(defun exact-natures (symbol)
   "Return the NATURES of SYMBOL, but in place of \"VARIABLE\" \"CONSTANT VARIABLE\" if it names a
 constant, and \"SYMBOL MACRO\" if it names one."
   (let ((variable (case (variable-kind symbol)
@@ -211,9 +211,9 @@ constant, and \"SYMBOL MACRO\" if it names one."
     (substitute variable "VARIABLE" (natures symbol) :test #'string=)))
 
 (defun any-natures (symbol)
-  "Return the TOLD-NATURES of SYMBOL, a list of strings. If it is empty, return (\"TYPE\") if SYMBOL
-names a type, and (\"SETF EXPANDER\") if there is a DEFSETF of it or the like."
-  (cond ((told-natures symbol))
+  "Return the EXACT-NATURES of SYMBOL, a list of strings. If it is empty, return (\"TYPE\") if
+SYMBOL names a type, and (\"SETF EXPANDER\") if there is a DEFSETF of it or the like."
+  (cond ((exact-natures symbol))
         ((type-name-p symbol) '("TYPE"))
         ((known :setf :expander symbol) '("SETF EXPANDER"))))
 

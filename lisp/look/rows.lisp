@@ -166,16 +166,16 @@ return NIL."
   "The maximum number of symbols that an answer lists for the data of one top-level form.")
 
 (defun data-names (place)
-  "Return a list of texts, one for each symbol in the data of PLACE, a TOP-FORM structure. Leave out
-variables. The names that the form defines are in the list."
+  "Return a list of texts, one for each symbol that the form of PLACE, a TOP-FORM structure,
+contains as data. Leave out variables. The names that the form defines are in the list."
   (page (loop for symbol in (form-uses-data (top-form-uses place))
               unless (variable-kind symbol) collect (symbol-text symbol))
         0 *most-names*))
 
 (defun form-data (place possible)
   "Return a JSON object about PLACE, a TOP-FORM structure: its file and number or, if it is from no
-file, the name that it defines. POSSIBLE is true if the form only has the name that was asked about
-in its data."
+file, the name that it defines. POSSIBLE is true if the form contains the requested name only as
+data."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
         (multiple-value-bind (file date) (native-file (file-load-name source))

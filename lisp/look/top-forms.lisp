@@ -74,11 +74,11 @@ Remove TOP-FORM structures that are not current from these lists."
 
 (defun use-kinds (place name)
   "Return a list of kinds of uses, from *USE-KINDS*: :CONSTANT if the form of PLACE, a TOP-FORM
-structure, calls NAME, and :MENTION if it has NAME in its data or as a variable."
+structure, calls NAME, and :MENTION if it contains NAME as data or as a variable."
   (let* ((uses (top-form-uses place)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)
-                     ;; The form has NAME in its data, and its file has compiled code that
+                     ;; The form contains NAME as data, and its file has compiled code that
                      ;; calls NAME.
                      (and data (made-call-p (top-form-source place) name)))
                  '(:constant))
@@ -156,7 +156,7 @@ recorded yet."
 (defun read-definer (place)
   "PLACE is a TOP-FORM structure from UNREAD-DEFINERS. Record which names its form uses, and forget
 the form. If the form turns out to be no definition, remove PLACE from **DEFINERS**: the operator is
-not in *DEFINERS-OF-FUNCTIONS*, and the name is not in the data of the form."
+not in *DEFINERS-OF-FUNCTIONS*, and the form does not contain the name as data."
   (let ((form (shiftf (top-form-form place) nil)) (name (top-form-name place))
         (key (top-form-key place))
         (*package* (if (package-name (top-form-package place)) (top-form-package place) *package*)))

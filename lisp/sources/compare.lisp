@@ -239,7 +239,7 @@ form. KEPT is a list about the evaluation from **EVALUATED**."
                                            (source-file-definitions file))
                  when (and definition
                            (current-p definition)
-                           ;; A generic function without a DEFGENERIC is told by its methods.
+                           ;; A generic function without a DEFGENERIC is reported as its methods.
                            (not (typep (definition-identity definition) 'generic-function)))
                    do (return-from maker-of
                         (values (source-file-path file)

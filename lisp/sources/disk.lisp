@@ -186,8 +186,8 @@ first characters."
           (shortened 40 (decoded form))))))
 
 (defun method-parts (form)
-  "Return a list of texts that tell the method in FORM, the text of a DEFMETHOD form, from others of
-its generic function: its qualifiers, and a list of its specializers."
+  "Return a list of texts that identify the method that FORM, the text of a DEFMETHOD form, defines:
+its qualifiers, and a list of its specializers."
   (loop for part in (cddr (form-parts form 10))
         if (eql 0 (position #\( part))
           collect (format nil "(~{~A~^ ~})"

@@ -168,7 +168,8 @@ removed. Return a list of texts for these."
 
 (defun trim-program (going-p)
   "Remove the entries of which ENTRY-P is true from the values of the program's variables and from
-property lists. Return a list of lines that tell what was removed from each."
+property lists. Return a list of lines, one for each variable or property list that was changed,
+with what was removed."
   (let ((seen (make-hash-table :test 'eq)) (lines '()))
     (flet ((note (symbol format texts)
              (when texts (push (format nil format (symbol-text symbol) texts) lines))))
@@ -214,8 +215,8 @@ and their parts. Return a list of those that were removed, and a list of lines o
           (item-name definition)))
 
 (defun forgotten-lines (names)
-  "Remove the evaluated definitions of NAMES, and the entries for them. Return a list of lines that
-tell what was removed and what was not."
+  "Remove the evaluated definitions of NAMES, and the entries for them. Return a list of lines about
+what was removed and what was not."
   (multiple-value-bind (going replacing) (forgettable names)
     (let* ((going-p (referring-p-to going)) (symbols (bare-symbols going))
            (texts (loop for definition in (sort-definitions (main-definitions going))

@@ -119,7 +119,7 @@ example the accessors of a class, and their generic functions."
 NIL for parts of others that stay. GOING lists all definitions that are to be removed."
   (let ((stay '()))
     (flet ((others (list) (remove-if (lambda (definition) (assoc definition stay :test #'eq)) list)))
-      ;; What stays can need others, so go on until no more are found.
+      ;; Definitions that stay can need others, so repeat this until no more are found.
       (loop for found = (loop for definition in (others definitions)
                               for reasons = (reasons definition (others going))
                               when reasons collect (cons definition reasons))
@@ -199,7 +199,7 @@ definitions can change which others must stay."
                        definitions)
     all))
 
-(defparameter *users-told* 10 "The maximum number of users of a removed function in an answer.")
+(defparameter *users-shown* 10 "The maximum number of users of a removed function in an answer.")
 
 (define-shape gone-item (item)
   "A definition that was removed."
@@ -219,11 +219,11 @@ still uses, add the members of this code."
           (multiple-value-bind (holders places) (code-texts mentions '())
             (make-json-object
              (append (json-object-members data)
-                     (list "users" (page texts 0 *users-told*)
-                           "usedAt" (page forms 0 *users-told*)
+                     (list "users" (page texts 0 *users-shown*)
+                           "usedAt" (page forms 0 *users-shown*)
                            "usersTotal" (+ (length texts) (length forms))
-                           "inData" (page holders 0 *users-told*)
-                           "inDataAt" (page places 0 *users-told*)))))))
+                           "inData" (page holders 0 *users-shown*)
+                           "inDataAt" (page places 0 *users-shown*)))))))
       data))
 
 (defun forget-all (definitions)

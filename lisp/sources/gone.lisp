@@ -44,8 +44,8 @@ before, and TEXT its text now. Both can be NIL."
                   file))
 
 (defun readable-forms (text)
-  "Return the vector of the top-level forms of TEXT as texts. If it cannot be split, as where only
-evaluation can tell which forms it has, all of it counts as one form that runs code."
+  "Return the vector of the top-level forms of TEXT as texts. If TEXT cannot be split, for example
+because only evaluation can determine its forms, treat all of it as one form that runs code."
   (and text (or (forms-of text) (vector (format nil "(let () ~A)" text)))))
 
 (defun known-maker (definition file old serial)

@@ -322,7 +322,8 @@ save it in DEFINITION-BASELINE."
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
        (let* ((number (definition-number definition))
-              ;; Where only evaluation can tell which forms a text has, the server counts others.
+              ;; If only evaluation can determine the forms of a text, the server counts other
+              ;; forms.
               (now (and number (forms-of old-text) (position number *form-numbers*))))
          (cond (now (setf (definition-form definition) now))
                ((and number (= (definition-serial definition) (source-file-serial file)))

@@ -174,7 +174,7 @@ methods specialize on."
 ;;; Code
 
 (defun needed-by-code (names going)
-  "Return the CODE-TEXTS of the code that uses one of NAMES, or has it in its data. Leave out the
+  "Return the CODE-TEXTS of the code that uses one of NAMES or contains it as data. Leave out the
 definitions in the list GOING."
   (multiple-value-bind (users mentions) (users-of-names names)
     (code-texts (append users mentions) going)))

@@ -220,7 +220,7 @@ texts differ from when the files were loaded."
   "Return true if ASDF has something to do to load SYSTEM. Also return true if ASDF cannot load it
 because another system is missing."
   (let ((actions '()))
-    (or (call-telling-needed
+    (or (call-for-needed
          (lambda ()
            (setf actions
                  (asdf-call "PLAN-ACTIONS"

@@ -152,7 +152,8 @@ export function isOnLocalDisk(file: string): boolean {
   return localStats(file) !== undefined;
 }
 
-/** Returns FILE's stats if on a local disk, 'none' if absent there; undefined for a link or elsewhere. */
+/** Returns the stats of FILE, or 'none' when it does not exist. Returns undefined for a link, and for a file
+ *  that is not in a folder known to be on a local disk. */
 export function localStats(file: string): Stats | 'none' | undefined {
   if (!localFolders.has(dirname(file))) return undefined;
   try {

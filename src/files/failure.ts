@@ -15,7 +15,7 @@ const REASONS: { readonly [code: string]: string } = {
   ENFILE: 'too many files are open',
 };
 
-/** Error codes that mean, once all checks have passed, that the path now leads elsewhere. */
+/** Error codes that mean, once all checks have passed, that the path now leads to another file. */
 const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EISDIR'];
 
 /** Returns the error to throw for ERROR, which occurred when the file at PATH was read or written (DONE). */

@@ -43,7 +43,7 @@ interface WorkspaceFolders {
   changes?: { last: Promise<unknown> };
 }
 
-/** What the server asks the user's editors about files, and tells them. */
+/** Questions about files, and notices of changes, that the server sends to the user's editors. */
 interface FileEditors {
   /** Resolves with the name of an editor in which the file at REAL has unsaved changes; undefined when
    *  there is none. */

@@ -1,4 +1,4 @@
-// Defines the record of calls that are not safe (S2.11). The store is defined elsewhere.
+// Defines the record of calls that are not safe (S2.11). records/audit-log.ts stores it.
 
 import type { Arguments } from './parameter.ts';
 import type { SafetyLevel } from './tool.ts';

@@ -42,12 +42,12 @@ export function moreText(shown: number, total = shown): string {
   return total > shown ? ` and ${total - shown} more` : '';
 }
 
-/** Maximum number of names in a line on what was told before. */
+/** Maximum number of names in a line that an earlier answer has had in full. */
 const AGAIN = 5;
 
 /** Returns lines on definitions in the image that their files no longer have, and how to remove them.
  *  FORGETTING is the file that was loaded with forget: true. When OLD has definitions of that file, the load
- *  did not remove them. A file whose line the reader was TOLD gets a shorter one. */
+ *  did not remove them. A line that TOLD has, because an earlier answer contained it, is shortened. */
 export function oldLines(
   old: readonly OldItem[],
   total: number | undefined,
@@ -146,8 +146,8 @@ function unsetEntry({ name, value, says }: UnsetVariable): string {
     : `${name} is ${value}, the file says ${says}`;
 }
 
-/** Splits UNSET, variables that a load did not set again: those that the reader was TOLD with the same values, and those
- *  that are NEWS. */
+/** Splits UNSET, variables that a load did not set again: `before` are those that TOLD has, because an
+ *  earlier answer reported them with the same values, and `news` the others. */
 export function splitUnset(
   unset: readonly UnsetVariable[],
   told: Told | undefined,
@@ -162,7 +162,8 @@ export function unsetNames(unset: readonly UnsetVariable[], total = unset.length
   return names.join(', ') + moreText(names.length, total);
 }
 
-/** Returns lines on UNSET, variables that a load did not set again, in few words for those that the reader was TOLD. */
+/** Returns lines on UNSET, variables that a load did not set again. Variables that TOLD has, because an
+ *  earlier answer reported them, get few words. */
 function unsetSince(
   unset: readonly UnsetVariable[],
   total: number | undefined,
@@ -249,7 +250,8 @@ export function leftText(item: KeptItem, places: Places): string {
   return `Not removed: ${itemsText([item])}, because of ${reasonsText(item, places)}.`;
 }
 
-/** Returns the lines on those of GONE, removed definitions, that other code still uses, or names in its data. */
+/** Returns the lines on those of GONE, removed definitions, that other code still uses or contains as
+ *  data. */
 function stillUsedLines(gone: readonly GoneItem[], places: Places): string[] {
   const used = gone.flatMap((item) => {
     const by = [...(item.users ?? []), ...formTexts(item.usedAt, places)];
@@ -280,7 +282,7 @@ function formTexts(forms: KeptItem['usedAt'] = [], places: Places): string[] {
 }
 
 /** Returns the section on differences between the image and the files of a load, or undefined when they
- *  agree. What the reader was TOLD before is said in few words. */
+ *  agree. Differences that TOLD has, because an earlier answer reported them, get few words. */
 export function agreementSection(
   agreement: Agreement | undefined,
   places: Places,

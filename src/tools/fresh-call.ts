@@ -69,7 +69,8 @@ export function asking(context: CallContext): CallOptions {
   return { ...callOptions(context), limitMs: ASK_MS };
 }
 
-/** Loads STEP in the image of FRESH; a file by its fasl, which NUMBER tells, if it IS_COMPILED. Returns the result. */
+/** Loads STEP, a system or a file, in the image of FRESH. If IS_COMPILED, loads the fasl of the file, which
+ *  has NUMBER in its name. Returns the result. */
 export async function loadStep(
   { args, context, folder, warnings }: FreshCall,
   { image, places }: ToolDependencies,

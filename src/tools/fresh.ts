@@ -56,7 +56,7 @@ export function withFresh(tool: Tool, running: ToolDependencies, way: FreshWay):
       const { fresh: kind, ...call } = args;
       if (kind === undefined) return tool.handler(call, context);
       checkFresh(call);
-      // What the reader was told is about the running image.
+      // The record of earlier answers is about the running image.
       const { told: _, ...alone } = context;
       return withTemporaryFolder((folder) => {
         const own = { running, way, args: call, context: alone, folder, warnings: new ShownWarnings() };

@@ -57,8 +57,8 @@ export async function compareRevisions(call: FreshCall, revision: string): Promi
   return comparedResult({ ...before, parts, current }, after, { name, loaded });
 }
 
-/** Returns the result of a call that gave BEFORE with the files of the commit NAME, and AFTER with those that are there. LOADED
- *  tells what was loaded before. */
+/** Returns the result of a call that was made twice: BEFORE with the files of the commit NAME, AFTER with the
+ *  present files. LOADED is a text on what was loaded before the calls. */
 function comparedResult(
   before: Side,
   after: Side,

@@ -23,8 +23,8 @@ export class ShownWarnings {
     return warning.severity === 'error' || !this.#files.get(warning.file ?? '')?.has(keyOf(warning));
   }
 
-  /** Returns those of a load's WARNINGS that the reader with TOLD has not seen, or that the file's previous load lacked,
-   *  and the errors. */
+  /** Returns the errors among the WARNINGS of a load, and the warnings that TOLD lacks, so that no earlier
+   *  answer has shown them, or that the previous load of the file did not cause. */
   newFor(told: Told, warnings: readonly Warning[]): Warning[] {
     return warnings.filter((warning) => {
       const seen = told.repeats(`warning ${warning.file} ${keyOf(warning)}`);

@@ -12,8 +12,8 @@ import type { Features } from '../source/form.ts';
 import { SourceText } from '../source/text.ts';
 import { TopLevelForms } from '../source/top-level.ts';
 
-/** TOLD is a fingerprint of a file's stat data. SETTLED is true when every later write changes the
- *  fingerprint. */
+/** The version of a file. TOLD is a fingerprint of its stat data. SETTLED is true when every later write
+ *  changes the fingerprint. */
 interface Version {
   told: string;
   settled: boolean;
@@ -81,9 +81,9 @@ const TICK_MS = 50;
 /** Seconds from the epoch of Lisp (1900) to the epoch of Unix (1970). */
 const EPOCH = 2_208_988_800;
 
-/** Reads a file that is where the image is. `isOne` tells whether a name stands for one. `read` returns its octets and
- *  when it was written (universal time), or undefined when it cannot be read. If it still has the date WRITTEN, the
- *  octets are left out. */
+/** Reads a file in the file system of the image. `isOne` is true of the name of such a file. `read` returns
+ *  the octets of the file and its write date (universal time), or undefined when it cannot be read. Leaves
+ *  out the octets if the write date is still WRITTEN. */
 export interface ReadElsewhere {
   isOne(file: string): boolean;
   read(

@@ -22,7 +22,7 @@ export interface Versions {
 }
 
 /** What is known about a form in a file that changed since it was loaded: `form` when the form itself
- *  changed, `elsewhere` when only other forms did, `unknown` otherwise. */
+ *  changed, `elsewhere` when only other forms of the file changed, `unknown` otherwise. */
 export type Changed = 'form' | 'elsewhere' | 'unknown';
 
 /** The top-level form of a place, found in the current text of the file. */

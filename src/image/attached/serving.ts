@@ -67,8 +67,8 @@ function isImageName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/.test(name);
 }
 
-/** Returns the image elsewhere that TEXT describes, under its name with PREFIX and a colon before it.
- *  Returns undefined when TEXT does not have the form that images write. */
+/** Returns the image of another machine or container that TEXT describes. Its name gets PREFIX and a colon
+ *  before it. Returns undefined when TEXT does not have the form that images write. */
 export function parseServedImage(text: string, prefix: string): Served | undefined {
   const served = parsedImage(text, '');
   return served && { ...served, name: `${prefix}:${served.name}` };

@@ -173,8 +173,8 @@ function command(
   };
 }
 
-/** Returns the environment variables that tell SBCL the agent's source, its fasl (without the SBCL version,
- *  which only SBCL knows), the process id of the server, and the abilities to leave out. */
+/** Returns the environment variables in which SBCL finds the agent's source, its fasl (without the SBCL
+ *  version, which only SBCL knows), the process id of the server, and the abilities to leave out. */
 function agentFiles(options: AgentOptions): NodeJS.ProcessEnv {
   return {
     LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'),

@@ -1,5 +1,6 @@
-// Runs one process with an image: starts it, waits for the agent's greeting, reports its end. The process
-// is SBCL, the sandbox around SBCL, or a command that leads to an SBCL elsewhere.
+// Runs one process with an image: starts it, waits for the agent's greeting, reports its end. The process is
+// SBCL, the sandbox around SBCL, or a command, such as ssh, that starts SBCL on another machine or in a
+// container.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -32,14 +33,14 @@ export class Child implements Peer {
   readonly #process: ChildProcess;
   readonly #channel: Channel;
   readonly #mark = randomUUID();
-  /** Undefined for an image elsewhere, with which the server cannot share memory. */
+  /** Undefined for an image that a command starts: the server cannot share memory with it. */
   readonly #startedRequests: StartedRequests | undefined;
-  /** Turns the command of an image elsewhere into a wire; undefined for other images. */
+  /** Makes stdin and stdout of the command that starts the image the wire; undefined without a command. */
   readonly #bootstrap: Bootstrap | undefined;
   /** True when the server can read SBCL's memory. */
   #memoryReadable = false;
-  /** Process id of SBCL; undefined for an image elsewhere. In the sandbox, SBCL is a descendant of the
-   *  process that was spawned. Until the greeting, this is then the id of the spawned process. */
+  /** Process id of SBCL; undefined for an image that a command starts. In the sandbox, SBCL is a descendant
+   *  of the process that was spawned. Until the greeting, this is then the id of the spawned process. */
   #lispPid: number | undefined;
   /** True while #lispPid is the id of the sandbox's process, not of SBCL. */
   #isWrapped: boolean;
@@ -64,21 +65,22 @@ export class Child implements Peer {
   /** Resolves when the process has ended, with the reason as part of a sentence. */
   readonly ended: Promise<string>;
 
-  /** For an image elsewhere: why its command leads to no image, as the rest of a sentence whose subject is
-   *  the command, and what to do. Undefined unless this is known. */
+  /** Why the command that starts the image gave no image, as the rest of a sentence whose subject is the
+   *  command, and what the user can do. Both are undefined when this is unknown. */
   problem: string | undefined;
   remedy: string | undefined;
   /** Why the process could not be started, if it could not. */
   spawnError: string | undefined;
   /** The code with which the process exited, if it did. */
   exitCode: number | undefined;
-  /** For an image elsewhere: the JSON of an image that somebody else runs, if the command leads to such an
-   *  image. */
+  /** The JSON of an image that somebody else runs, if the command connects to such an image and starts
+   *  none. */
   dialled: string | undefined;
 
-  /** Starts COMMAND in the folder CWD. UPCALLS returns the handlers of requests from code in the image. For
-   *  an image elsewhere, stdin and stdout of the command become the wire: ELSEWHERE returns the plan for
-   *  that, which contains the two functions that it receives. PATHS translates the paths in its messages. */
+  /** Starts COMMAND in the folder CWD. UPCALLS returns the handlers of requests from code in the image. If
+   *  COMMAND starts SBCL on another machine or in a container, its stdin and stdout become the wire. Then
+   *  ELSEWHERE receives two functions, and returns the plan for this, which calls them. PATHS translates the
+   *  paths in its messages. */
   constructor(
     command: ProcessCommand,
     cwd: string,
@@ -160,17 +162,17 @@ export class Child implements Peer {
     return this.#bootstrap === undefined ? ['stdout', 'stderr'] : ['stderr'];
   }
 
-  /** The last lines that the command of an image elsewhere has written to stderr; [] for other images. */
+  /** The last lines that the command that starts the image has written to stderr; [] without a command. */
   get lastLines(): readonly string[] {
     return this.#bootstrap?.lastLines ?? [];
   }
 
-  /** True while an SBCL elsewhere compiles the agent. */
+  /** True while an SBCL that a command has started compiles the agent. */
   get compiling(): boolean {
     return this.#bootstrap?.compiling === true;
   }
 
-  /** Process id of SBCL; undefined when it could not be started, or is elsewhere. */
+  /** Process id of SBCL; undefined when SBCL could not be started, or when a command starts it. */
   get pid(): number | undefined {
     return this.#lispPid;
   }

@@ -1,5 +1,5 @@
-// Makes images from a command that starts an SBCL elsewhere, such as ssh or docker: how the command is
-// started, what is sent to it, and what to do when it fails.
+// Makes images from a command, such as ssh or docker, that starts SBCL on another machine or in a container:
+// how the command is started, what is sent to it, and what the user can do when it fails.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -51,8 +51,9 @@ export function commandText({ words }: ImageCommand): string {
  *  follow. */
 const FORMS = ['kept-agent.lisp', 'command.lisp'];
 
-/** Returns the plan that makes an SBCL elsewhere an image with the agent of OPTIONS. The image ends when
- *  the server has sent nothing for SILENCE_MS milliseconds. THEN has the other functions of the plan. */
+/** Returns the plan for loading the agent of OPTIONS into the SBCL that the command of IMAGE starts. The
+ *  image ends when the server has sent nothing for SILENCE_MS milliseconds. THEN has the other functions of
+ *  the plan. */
 export function imagePlan(
   options: Pick<AgentOptions, 'lispFolder' | 'cacheFolder' | 'without' | 'root' | 'trees'>,
   image: ImageCommand,

@@ -128,8 +128,8 @@ class Steps {
   }
 
   /** Asks the image to react. Kills the image when later polls find it hanging, or when it reacts and the
-   *  call still does not end. Of an image elsewhere, or of somebody else, polls find nothing, so it is killed when it
-   *  has not reacted for `frozenElsewhere`. */
+   *  call still does not end. Polls cannot look into an image that a command starts, or that somebody else
+   *  runs: it is killed when it has not reacted for `frozenElsewhere`. */
   async #askToReact(): Promise<void> {
     this.#hangingPolls = -1; // The poll that runs now does not count.
     if (this.#job.collecting() === undefined)

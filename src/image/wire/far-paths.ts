@@ -1,6 +1,6 @@
-// Translates the paths in messages to and from an image elsewhere, whose file system is another. All other
-// code uses paths of this machine. A file that exists only there has a name such as `build:/srv/x.lisp`, in
-// which `build` is the name of the image.
+// Translates the paths in messages to and from an image with another file system. All other code uses paths
+// of this machine. A file that exists only in the file system of the image has a name such as
+// `build:/srv/x.lisp`, in which `build` is the name of the image.
 
 /** A folder of this machine, and the path of the same folder where the image runs. Neither ends with a
  *  slash. */

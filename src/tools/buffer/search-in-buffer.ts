@@ -87,7 +87,7 @@ function isSpecial(pattern: string): boolean {
 }
 
 /** Runs the search that ARGS describe in SOURCE. Returns the number of matches, and a
- *  function that makes the answer, which counts as told. */
+ *  function that makes the answer and records it as given. */
 async function runSearch(
   source: WorkspaceBuffers,
   args: SearchArguments,

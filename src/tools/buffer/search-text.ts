@@ -42,7 +42,8 @@ export interface SearchResults {
 }
 
 /** Returns the answer for PATTERN with the matches FOUND in BUFFER, or in many files without it. STOPPED:
- *  some files were not searched. The files that cannot be searched are named once to a reader with TOLD. */
+ *  some files were not searched. The files that cannot be searched are left out when TOLD says that an
+ *  earlier answer named them. */
 export function searchResult(
   pattern: string,
   found: SearchResults,

@@ -85,7 +85,8 @@ function compilationResult(
   };
 }
 
-/** Returns the sentences on how the compilation ended, and, unless the reader was TOLD, on what ran of the code. */
+/** Returns sentences on how the compilation ended and on which parts of the code ran. Leaves out the latter
+ *  when TOLD has them, because an earlier answer contained them. */
 function headline({ forms = 0, warnings = [] }: CompileData, told: Told | undefined): string {
   if (forms === 0) return 'No form to compile: the text holds only white space or comments.';
   const has = (...severities: string[]) => warnings.some(({ severity }) => severities.includes(severity));

@@ -296,13 +296,15 @@ function threadsLine({ agent }: ImageStatus): string | false {
   return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
 }
 
-/** Returns CONFINEMENT, what confines code in the image; its beginning when the reader was TOLD all of it. */
+/** Returns CONFINEMENT, a text on what confines code in the image. Returns only its beginning when TOLD has
+ *  all of it, because an earlier answer contained it. */
 function confinementLine(confinement: string, told: Told | undefined): string {
   return told?.repeats('confinement', confinement) ? confinement.replace(/[,:].*/s, '.') : confinement;
 }
 
 function librariesLine({ agent, attached, elsewhere }: ImageStatus, told: Told | undefined): string | false {
-  // An image that somebody else runs, or that is elsewhere, loads what its user or its init file loads.
+  // An image that somebody else runs, or that a command starts, gets its libraries from its own user or init
+  // file.
   if (agent === undefined || attached || elsewhere) return false;
   if (agent.libraries === undefined)
     return `Libraries: no manager${told?.repeats('managers') ? '' : ' (Quicklisp, qlot or ocicl) is set up'}`;

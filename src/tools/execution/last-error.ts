@@ -72,7 +72,7 @@ export function getLastErrorTool(image: Image, places: Places) {
 
 interface Shown {
   places: Places;
-  /** What the reader was told before. */
+  /** What earlier answers to this reader have said. */
   told: Told | undefined;
 }
 

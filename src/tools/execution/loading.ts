@@ -276,8 +276,9 @@ async function loadNamedSystem(
   });
 }
 
-/** Returns REMARKS without the warnings that the reader with TOLD saw after the previous load of the file, and a
- *  sentence on their number. Returns all of them without TOLD, and when REMARKS have not all warnings. */
+/** Returns REMARKS without the warnings that TOLD has, because the answer to the previous load of the file
+ *  contained them, and a sentence on their number. Returns all warnings when TOLD is undefined, and when
+ *  REMARKS do not have all of them. */
 function freshWarnings<T extends Remarks>(
   remarks: T,
   shownWarnings: ShownWarnings,
@@ -399,7 +400,7 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
 const TWIN_LIMIT = 5;
 
 /** Returns notes about TWINS, loaded systems that have a twin, which is another system with the same name; ''
- *  when there are none, or when the reader was TOLD of all. */
+ *  when there are none, or when TOLD has all of them, because earlier answers reported them. */
 export function twinsText(twins: readonly Twin[] = [], places: Places, told?: Told): string {
   const news = twins.filter(({ name, file, other }) => !told?.repeats(`twin ${name}`, `${file} ${other}`));
   const notes = news

@@ -113,8 +113,8 @@ interface Section {
 /** The text of a row, and the number of uses that it shows. */
 type Row = Pick<ToldRows, 'text' | 'count'>;
 
-/** Renders IMPACT with at most LIMIT rows of each kind, and at most TEST_LIMIT tests. TOLD knows what the reader was told
- *  before. */
+/** Renders IMPACT with at most LIMIT rows of each kind, and at most TEST_LIMIT tests. TOLD has what earlier
+ *  answers said. */
 export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT, told?: Told): string {
   const { recompile } = impact;
   return layOut(
@@ -305,7 +305,8 @@ function unusedText(accessors: readonly ChangedFunction[]): string | false {
   return `Functions${home && ` of ${home.slice(0, -2)}`} that would be gone, and that nobody is known to call: ${listed}`;
 }
 
-/** Returns the section on code that gets symbols by computed names; a line when the reader was TOLD of just that code. */
+/** Returns the section on code that gets symbols by computed names. Returns only a line when TOLD says that
+ *  the last such section was about the same code. */
 function findingSection({ kind, finding, findingCount }: Impact, told: Told | undefined): Section | string {
   const names = finding.flatMap(({ name }) => name ?? []);
   return unseenBefore(names, findingCount, told)

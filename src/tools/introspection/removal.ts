@@ -74,8 +74,9 @@ interface Found<Of extends string> {
   row: CheckedCall;
 }
 
-/** Returns what the removal of the definition in FACTS affects. Leaves out places in lines that the text TOLD has. */
-export function removalOf(facts: ImpactData, places: Places, history: ReplHistory, told = ''): Removal {
+/** Returns what the removal of the definition in FACTS affects. Leaves out places in lines that the text
+ *  TOLD, the rest of the answer, already names. */
+export function removalOf(facts: ImpactData, places: Places, history: ReplHistory, references = ''): Removal {
   const { combined, symbolMacro, usedBy, symbolCount, methods = [] } = facts;
   if (facts.system) return { named: {}, ofSystem: true, usedBy, computed: [], methods: [], isNamed: false };
   if (facts.package) {
@@ -98,7 +99,7 @@ export function removalOf(facts: ImpactData, places: Places, history: ReplHistor
   const others = isNamed(facts);
   const found = others
     ? withOthers(
-        inFiles.filter(({ row }) => !told.includes(lineOf(row.at))),
+        inFiles.filter(({ row }) => !references.includes(lineOf(row.at))),
         specializedElsewhere(facts, inFiles, places),
         evaluated(sought, inFiles, history, { places, nameOf }),
       )

@@ -55,8 +55,8 @@ function isWithin(definitions: readonly Defined[], start: number, names: Readonl
   );
 }
 
-/** True when the reader was TOLD last of the same functions NAMES, of which there are TOTAL, that get symbols by computed
- *  names. */
+/** True when TOLD says that the last answer about functions that get symbols by computed names was about the
+ *  same functions NAMES, of which there are TOTAL. */
 export function unseenBefore(
   names: readonly string[],
   total: number | undefined,
@@ -65,8 +65,8 @@ export function unseenBefore(
   return names.length > 0 && told?.repeats('unseen callers', `${names.join(' ')} ${total}`) === true;
 }
 
-/** Returns the sentence on such functions for a reader who was told of them, without its full stop. DONE is what they may
- *  do with the name. */
+/** Returns the short sentence, without its full stop, on functions that an earlier answer named: they may
+ *  have DONE something to the symbol by a computed name. */
 export function unseenAgain(
   names: readonly string[],
   total: number | undefined,

@@ -109,7 +109,7 @@ function functionUser(
   return { name, kind, same, possible, sites: sites && find(name, sites) };
 }
 
-/** Sorts functions before top-level forms, and last the code that only has the name in its data. */
+/** Sorts functions before top-level forms, and last the code that contains the name only as data. */
 function byBlock(one: NameUser, other: NameUser): number {
   const rank = ({ possible, outside }: NameUser) => (possible ? 2 : outside ? 1 : 0);
   return rank(one) - rank(other);

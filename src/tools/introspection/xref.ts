@@ -216,8 +216,8 @@ function callersText(data: ShownCallers, { offset, several, places, told }: Call
   return [listsText(blocks, hasMore(page), first), ...notes].filter(Boolean).join('\n');
 }
 
-/** Returns a note on functions that may call this one without a cross reference, in few words when the reader was TOLD of
- *  them; false without any. */
+/** Returns a note on functions that may call this one without a cross reference; false without any. The note
+ *  has few words when TOLD says that an earlier answer named these functions. */
 function findingNote({ finding = [], findingCount }: ShownCallers, told: Told | undefined): string | false {
   if (finding.length === 0) return false;
   if (unseenBefore(finding, findingCount, told))

@@ -36,8 +36,8 @@ export function frequencyText(runs: Frequency | undefined, seed: number | undefi
     : `in ${failed} of ${of} runs, first in run ${first}${seeded}: `;
 }
 
-/** Why there are fewer runs than were asked for: the TIMEOUT, in seconds, was over, in the middle of the tests CUT; undefined
- *  when the ending of the last run tells. */
+/** Why fewer runs were MADE than ASKED for. TIMEOUT is the time limit in seconds that ended them in the
+ *  middle of the tests CUT; undefined when the ending of the last run is the reason. */
 export interface Shortfall {
   made: number;
   asked: number;

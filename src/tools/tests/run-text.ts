@@ -220,15 +220,15 @@ function staleLine(files: readonly string[]): string {
   return line && `${line}. load_file loads it.`;
 }
 
-/** What an answer says of variables that loads did not set again: WHICH for its headline, and further LINES;
- *  both '' when there are none. */
+/** The texts of an answer on variables that loads did not set again: WHICH for its headline, and further
+ *  LINES. Both are '' when there are no such variables. */
 export interface UnsetTexts {
   which: string;
   lines: string;
 }
 
-/** Returns what to say of the UNSET variables, of which there are TOTAL. Those that the reader was TOLD with
- *  the same values are only named. */
+/** Returns texts on the UNSET variables, of which there are TOTAL. Those that TOLD has with the same values,
+ *  because an earlier answer reported them, are only named. */
 export function unsetTexts(
   unset: readonly UnsetVariable[],
   total = unset.length,

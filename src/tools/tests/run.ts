@@ -187,7 +187,7 @@ export class Run {
   }
 
   /** Returns the result of the run. REPLY is the reply of the last round. HELD: an error was held during the
-   *  run. TOLD knows what the reader was told before. */
+   *  run. TOLD has what earlier answers said. */
   #result(reply: Reply<'test-run'>, held: boolean, told?: ToldBefore): Result {
     const { data, ending } = reply;
     const { value, gone = [] } = data;
