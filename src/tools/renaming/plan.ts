@@ -27,6 +27,7 @@ import type { Places } from '../places.ts';
 import { takingTurns } from '../turns.ts';
 import type { Following } from './derived.ts';
 
+/** The change of the file with the path REAL. LINES has the line of each of EDITS. */
 export interface FileChange {
   real: string;
   present: Present;
@@ -36,17 +37,18 @@ export interface FileChange {
   lines: number[];
 }
 
-/** An occurrence of the name that stays unchanged, and why. */
+/** An occurrence of the name that stays unchanged, as FILE:LINE, and why. */
 export interface KeptPlace {
   at: string;
   why: Scan['kept'][number]['why'];
 }
 
+/** Places and files are strings, as FILE:LINE or FILE. */
 export interface RenamePlan {
   wanted: RenameScope;
   changes: FileChange[];
   kept: KeptPlace[];
-  /** Occurrences in files that cannot be written. */
+  /** Occurrences in code in files that cannot be written. */
   outside: string[];
   /** Places at which the reader had to stop, so that the rest of the file was not searched. */
   cut: string[];
@@ -64,16 +66,17 @@ export interface RenameDependencies {
   places: Places;
 }
 
-/** What to rename too: KEYWORDS of the same name, and words in comments and other texts (PROSE). */
+/** Whether to rename KEYWORDS of the same name too, and words in comments and other texts (PROSE). */
 export interface RenameScope {
   keywords: boolean;
   prose: boolean;
 }
 
-/** Limits of the search for files: number of directory entries, and milliseconds. */
+/** Maximum number of directory entries that the search for files reads. */
 const ENTRY_LIMIT = 50_000;
+/** Maximum duration of the search for files. */
 const TIME_LIMIT_MS = 10_000;
-/** Limits, in octets, of what is read besides Lisp source: of one file, and of all together. */
+/** Maximum size, in octets, of a file that is no Lisp source, and of all such files together. */
 const OTHER_FILE_LIMIT = 1024 * 1024;
 const OTHER_FILES_LIMIT = 64 * 1024 * 1024;
 
@@ -85,7 +88,8 @@ export function definingForms(facts: RenameFacts, dependencies: RenameDependenci
   });
 }
 
-/** Returns the top-level forms, as the files are now, that define the symbol of FACTS, if found again. */
+/** Returns the top-level forms that define the symbol of FACTS, as the files are now. Leaves out forms that
+ *  are not found there any more. */
 function formsNow(
   { name, places = [] }: RenameFacts,
   dependencies: RenameDependencies,
@@ -106,14 +110,14 @@ export async function planRename(
   return new Planning(facts, following, wanted, dependencies).plan();
 }
 
+/** Makes one plan: the methods below `plan` add to #plan what they find in a file. */
 class Planning {
   readonly #facts: RenameFacts;
   readonly #dependencies: RenameDependencies;
-  readonly #wanted: RenameScope;
   readonly #renamings: Renaming[];
   readonly #packages: Packages;
-  /** For the name of the symbol: what takes it as a keyword, such as constructors with a slot of that
-   *  name. */
+  /** Maps the name of the symbol to the definitions that take it as a keyword, such as constructors with a
+   *  slot of that name. */
   readonly #takers = new Map<string, Takers>();
   /** Real paths of the files of loaded code. */
   readonly #loaded = new Set<string>();
@@ -127,7 +131,6 @@ class Planning {
   ) {
     this.#facts = facts;
     this.#dependencies = dependencies;
-    this.#wanted = wanted;
     this.#plan = {
       wanted,
       changes: [],
@@ -163,7 +166,7 @@ class Planning {
       this.#notePackages(file, text);
       if (this.#mentions(text)) mentioning.push(file);
     }
-    if (this.#wanted.keywords) await this.#noteKeywords(mentioning);
+    if (this.#plan.wanted.keywords) await this.#noteKeywords(mentioning);
     for (const file of mentioning) {
       await turn();
       await this.#scan(file);
@@ -192,14 +195,19 @@ class Planning {
     return [...found].sort();
   }
 
-  /** Returns the text of FILE; undefined when it is binary or cannot be read. Records an own Lisp file that
-   *  cannot be read. */
+  /** Returns the text of FILE; undefined when it is binary or cannot be read. Records a Lisp file of the
+   *  workspace that cannot be read. */
   #textOf(file: string): string | undefined {
     const { places } = this.#dependencies;
     const text = places.sourceText(file)?.text;
     if (text === undefined && isLispFile(file) && places.isOwn(file))
       this.#plan.unread.push(places.fileName(file));
     return isLispFile(file) || !text?.includes('\0') ? text : undefined;
+  }
+
+  /** Returns the text of FILE without a byte order mark. The edits count from its start. */
+  #decodedText(file: string): string {
+    return this.#dependencies.places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
   }
 
   /** Records the packages that FILE with TEXT defines. The image knows those of files that it has loaded. */
@@ -216,30 +224,31 @@ class Planning {
     );
   }
 
-  /** Records the definitions in FILES, and subclasses, that take the symbol's name as a keyword. */
+  /** Records the definitions in FILES that take the symbol's name as a keyword, and subclasses of such
+   *  classes. */
   async #noteKeywords(files: readonly string[]): Promise<void> {
     const [first] = this.#renamings;
     if (first === undefined) return;
     const turn = takingTurns();
     for (const file of files.filter(isLispFile)) {
       await turn();
-      const text = this.#dependencies.places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
+      const text = this.#decodedText(file);
       noteKeywords(text, first, this.#task(file, text, this.#renamings));
     }
-    // Subclasses take the initargs of their superclasses. Each of `heirs` is a class and those below it.
+    // Subclasses take the initargs of their superclasses. Each of `heirs` is a class and its subclasses.
     const classes = this.#takers.get(first.from)?.classes ?? new Set();
-    for (const [name = '', ...below] of this.#facts.heirs ?? [])
-      if (classes.has(name)) for (const each of below) classes.add(each);
+    for (const [name = '', ...subclasses] of this.#facts.heirs ?? [])
+      if (classes.has(name)) for (const each of subclasses) classes.add(each);
   }
 
-  /** Adds what FILE has of the names to the plan: edits, places that stay, or uses in a file that cannot be
-   *  written. */
+  /** Adds the occurrences of the names in FILE to the plan: edits and places that stay, or, when FILE cannot
+   *  be written, uses that will break. */
   async #scan(file: string): Promise<void> {
     const { places, workspace } = this.#dependencies;
     const name = places.fileName(file);
-    const seen = places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
-    const scan = this.#scanned(file, seen);
-    const lineOf = lineFinder(seen);
+    const text = this.#decodedText(file);
+    const scan = this.#scanned(file, text);
+    const lineOf = lineFinder(text);
     const writable = await workspace.locate(file, 'write').then(
       () => true,
       () => false,
@@ -252,12 +261,12 @@ class Planning {
     this.#plan.kept.push(...scan.kept.map(({ start, why }) => ({ at: `${name}:${lineOf(start)}`, why })));
     if (scan.cut !== undefined) this.#plan.cut.push(`${name}:${lineOf(scan.cut)}`);
     if (isLispFile(file))
-      this.#plan.merged.push(...new Set(this.#merged(seen).map((at) => `${name}:${lineOf(at)}`)));
+      this.#plan.merged.push(...new Set(this.#merged(text).map((at) => `${name}:${lineOf(at)}`)));
     if (scan.edits.length > 0) this.#plan.changes.push(await this.#change(file));
   }
 
   #scanned(file: string, text: string): Scan {
-    if (!isLispFile(file)) return proseScan(text, this.#renamings, this.#wanted.prose);
+    if (!isLispFile(file)) return proseScan(text, this.#renamings, this.#plan.wanted.prose);
     return scanFor(text, this.#task(file, text, this.#renamings));
   }
 
@@ -268,13 +277,13 @@ class Planning {
       packages: this.#packages,
       packageAt: (index) => forms.homeAt(index),
       takers: this.#takers,
-      keywords: this.#wanted.keywords,
-      prose: this.#wanted.prose,
+      keywords: this.#plan.wanted.keywords,
+      prose: this.#plan.wanted.prose,
     };
   }
 
-  /** Returns where TEXT has the new name, if a symbol of that name exists but has no definition
-   *  (`unnamed`): after the rename, these places mean the renamed symbol. */
+  /** Returns the indices in TEXT where the new name stands already, if a symbol of that name exists but has
+   *  no definition (`unnamed`). After the rename, the renamed symbol stands there. */
   #merged(text: string): number[] {
     const [first] = this.#facts.renamings;
     const [renaming] = this.#renamings;
@@ -324,16 +333,19 @@ class Planning {
   /** True when the plan renames the symbol itself, not only a mention of it in prose, in FORM of FILE. */
   async #renamesIn(file: string, form: Extent): Promise<boolean> {
     const real = await realPathOf(file);
-    const change = this.#plan.changes.find((each) => each.real === real);
-    // The edits are in a text without a byte order mark.
-    const bom = this.#dependencies.places.sourceText(file)?.text.startsWith('\ufeff') ? 1 : 0;
+    const edits = this.#plan.changes.find((each) => each.real === real)?.edits ?? [];
+    // The indices of FORM count a byte order mark, those of the edits do not.
+    const mark = this.#dependencies.places.sourceText(file)?.text.startsWith('\ufeff') ? 1 : 0;
     const symbol = unqualifiedName(this.#facts.name);
-    const inForm = change?.edits.filter(({ start }) => start + bom >= form.start && start + bom < form.end);
-    return inForm?.some(({ from, how }) => from === symbol && how !== 'prose') === true;
+    return edits.some(
+      ({ start, from, how }) =>
+        from === symbol && how !== 'prose' && start + mark >= form.start && start + mark < form.end,
+    );
   }
 }
 
-/** Returns the edits for RENAMINGS in TEXT, which is no Lisp. Without CHANGE, the places are kept instead. */
+/** Returns the edits for RENAMINGS in TEXT, which is no Lisp. If CHANGE is false, the places stay
+ *  unchanged. */
 function proseScan(text: string, renamings: readonly Renaming[], change: boolean): Scan {
   const scan: Scan = { edits: [], kept: [] };
   for (const { from, to } of renamings) {
