@@ -67,10 +67,11 @@ begins another reading of the file."
 ;;; Recording the lists that the reader makes
 
 (defstruct (recorder (:constructor make-recorder (&optional file)))
-  "The lists read so far for one top-level form of FILE, a FILE-SPANS, or NIL before the first form
-was read. READ has three elements for
-each list: its start, its end and the list itself. DOUBTFUL is NIL, or the first list for which the
-reader may have made another object when the file was loaded."
+  "The lists read so far for one top-level form.
+FILE: the FILE-SPANS of the file, or NIL before the first form was read.
+READ: a vector with three elements for each list: its start, its end and the list itself.
+DOUBTFUL: NIL, or the first list for which the reader may have made another object when the file was
+loaded. From this list on, SBCL's numbers of the lists may have been others then."
   file (read (make-array 384 :adjustable t :fill-pointer 0)) (doubtful nil))
 
 (sb-ext:defglobal **recorders** (make-hash-table :test 'eq :weakness :key :synchronized t)
@@ -104,51 +105,58 @@ observer, unless INNER is NIL."
 when LIST is a tail of one of these lists, as (c) is a tail of (a b . (c))."
   (loop for index from 2 below (length read) by 3 thereis (tail-of-p list (aref read index))))
 
+(defun put-span (spans number start end)
+  "Set the place of the list with NUMBER in SPANS."
+  (setf (aref spans (* 2 number)) start
+        (aref spans (1+ (* 2 number))) end))
+
 (defun fill-gaps (spans depths)
   "The reader does not report every list. Give each list that has no place in SPANS the place of the
 nearest enclosing list, and return SPANS. DEPTHS is a vector, indexed by the numbers of lists, of
 their depths in the form."
   (declare (type spans spans) (type simple-vector depths))
+  ;; Element D of AROUND is the number of the last list of depth D.
   (let ((around (make-array (1+ (reduce #'max depths)) :initial-element 0)))
     (loop for number from 0 below (length depths)
           for depth = (svref depths number)
+          for outer = (* 2 (svref around (max 0 (1- depth))))
           do (when (zerop (aref spans (1+ (* 2 number))))
-               (let ((outer (* 2 (svref around (max 0 (1- depth))))))
-                 (setf (aref spans (* 2 number)) (aref spans outer)
-                       (aref spans (1+ (* 2 number))) (aref spans (1+ outer)))))
+               (put-span spans number (aref spans outer) (aref spans (1+ outer))))
              (setf (svref around depth) number))
     spans))
 
-(defun read-spans (read paths)
-  "Return the SPANS of a form. READ is a vector with the start, the end and the list itself for each
-list of the form. PATHS is SBCL's hash table from each list to its path, a list with the number of
-the list as the second element."
+(defun list-depths (paths)
+  "Return a vector of the depths of the lists of a form, indexed by their numbers. PATHS is SBCL's
+hash table from each list to its path, a list with the number of the list as the second element."
   ;; A path is (symbol number position ...). It has one position for each list around the list, so a
   ;; longer path belongs to a deeper list.
-  (let ((last 0))
-    (maphash (lambda (form path) (declare (ignore form)) (setf last (max last (second path))))
-             paths)
-    (let ((spans (make-array (* 2 (1+ last)) :element-type '(unsigned-byte 32) :initial-element 0))
-          (depths (make-array (1+ last) :initial-element 0))
-          (lists (make-array (1+ last) :initial-element nil)))
-      (maphash (lambda (form path)
-                 (declare (ignore form))
-                 (let ((number (second path)) (depth (length path)))
-                   (when (or (zerop (svref depths number)) (< depth (svref depths number)))
-                     (setf (svref depths number) depth))))
-               paths)
-      (loop for index from 0 below (length read) by 3
-            for list = (aref read (+ index 2))
-            for number = (second (gethash list paths))
-            ;; A list can be reported twice: a list after #+ is reported again with the place of the
-            ;; #+ included. The first place counts.
-            do (when (and number
-                          (not (eq list (svref lists number)))
-                          (or (null (svref lists number)) (tail-read-p (svref lists number) read)))
-                 (setf (svref lists number) list
-                       (aref spans (* 2 number)) (aref read index)
-                       (aref spans (1+ (* 2 number))) (aref read (1+ index)))))
-      (fill-gaps spans depths))))
+  (let* ((last (loop for path being the hash-values of paths maximize (second path)))
+         (depths (make-array (1+ (or last 0)) :initial-element 0)))
+    (loop for path being the hash-values of paths
+          for depth = (svref depths (second path))
+          do (setf (svref depths (second path))
+                   (if (zerop depth) (length path) (min depth (length path)))))
+    depths))
+
+(defun read-spans (read paths)
+  "Return the SPANS of a form. READ is a vector with the start, the end and the list itself for each
+list of the form. PATHS is as in LIST-DEPTHS."
+  (let* ((depths (list-depths paths))
+         (lists (make-array (length depths) :initial-element nil))
+         (spans (make-array (* 2 (length depths)) :element-type '(unsigned-byte 32)
+                                                  :initial-element 0)))
+    (loop for index from 0 below (length read) by 3
+          for list = (aref read (+ index 2))
+          for number = (second (gethash list paths))
+          for known = (and number (svref lists number))
+          ;; A list can be reported twice: a list after #+ is reported again with the place of the
+          ;; #+ included. The first place counts.
+          do (when (and number
+                        (not (eq list known))
+                        (or (null known) (tail-read-p known read)))
+               (setf (svref lists number) list)
+               (put-span spans number (aref read index) (aref read (1+ index)))))
+    (fill-gaps spans depths)))
 
 (defun without-doubtful (spans doubtful paths)
   "Return the part of SPANS before the list DOUBTFUL, or all of SPANS if DOUBTFUL is NIL. From this
