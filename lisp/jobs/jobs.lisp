@@ -3,10 +3,15 @@
 ;;;;
 ;;;; RUN-JOB, at the end, is the life of a job: **BEFORE-JOBS**, JOB-RESULT, ANSWER, END-JOB.
 ;;;; JOB-RESULT catches the throws to the job: LEAVE-JOB throws for an interrupt, LEAVE-BY-CONDITION
-;;;; for a condition that nobody handled, for which SBCL calls DEBUGGER-HOOK. What is thrown is a
-;;;; property list of answer members. threads.lisp and main-thread.lisp choose the thread of a job.
-;;;; How a condition is described is in conditions.lisp, what a call wants done about its errors in
-;;;; hold.lisp.
+;;;; for a condition that nobody handled. What is thrown is a property list of answer members.
+;;;;
+;;;; For a condition that nobody handled, SBCL calls DEBUGGER-HOOK. This calls the hook of the
+;;;; program and then ANSWER-CONDITION, which tries to continue the job (GO-ON-OTHERWISE), and else
+;;;; ends it (LEAVE-BY-CONDITION), ends a thread without a job (END-THREAD), or reports that the
+;;;; agent is broken (FAIL-JOB).
+;;;;
+;;;; threads.lisp and main-thread.lisp choose the thread of a job, conditions.lisp describes
+;;;; conditions, and hold.lisp stops a job at an error for debugging.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -18,51 +23,34 @@
 (defstruct (job (:constructor make-job (id operation)))
   "A request that runs in a thread of its own.
 ID, OPERATION: the id of the request, and the name of its operation.
-OUTPUT: the capture of its output.
+THREAD: its thread, or NIL before this is known.
+CHANNEL, SESSION: those of the server that sent the request.
+MADE: the internal real time at which the job was made.
 COLLECTED-BEFORE: the value of (COLLECTED-MILLISECONDS) at its start.
-INTERRUPTIBLE: true while a throw can end the job.
-FRAMES: its frames at the first interrupt, as JSON objects.
-LOOKING: true while its stack is examined.
-GLANCE: frames for the operation \"status\", or :ASKED until the thread has recorded them.
-THROWS: the number of throws to its end so far.
-WAITING: the reason of an interrupt that came before the job was interruptible.
+OUTPUT: the capture of its output.
+NOTES: a property list of further answer members.
 BEGUN, TERMINATING, ANSWERED: true once its function is called, once TERMINATE-JOB was called, and
 once the answer is sent.
+INTERRUPTIBLE: true while a throw can end the job.
+WAITING: the reason of an interrupt that came before the job was interruptible.
+THROWS: the number of throws to its end so far.
 ENDER: the name of another thread that ended the job.
-CROWDED: true if garbage must be collected after the job.
-UNHELD: the reason why an error was not held for debugging.
-FOLLOWS: true if the job only reports the progress of a thread of the program.
 LEAVING: NIL or a function. If a throw passes the end of the job, it is called with the job, and no
 answer is sent.
 WAITS: true until the main thread begins the job. Before the job is run or answered, WAITS must be
 set to NIL by COMPARE-AND-SWAP.
-NOTES: a property list of further answer members.
-CHANNEL, SESSION: those of the server that sent the request.
-MADE: the internal real time at which the job was made."
-  id
-  operation
-  thread
-  (output (make-capture 6000 6000))
+FOLLOWS: true if the job only reports the progress of a thread of the program.
+FRAMES: its frames at the first interrupt, as JSON objects.
+LOOKING: true while its stack is examined.
+GLANCE: frames for the operation \"status\", or :ASKED until the thread has recorded them.
+UNHELD: the reason why an error was not held for debugging.
+CROWDED: true if garbage must be collected after the job."
+  id operation (thread nil) (channel *channel*) (session *session*) (made (get-internal-real-time))
   (collected-before (collected-milliseconds))
-  (interruptible nil)
-  (frames nil)
-  (looking nil)
-  (glance nil)
-  (throws 0)
-  (waiting nil)
-  (terminating nil)
-  (begun nil)
-  (ender nil)
-  (crowded nil)
-  (unheld nil)
-  (follows nil)
-  (leaving nil)
-  (waits nil)
-  (notes '())
-  (channel *channel*)
-  (session *session*)
-  (made (get-internal-real-time))
-  (answered nil))
+  (output (make-capture 6000 6000)) (notes '())
+  (begun nil) (terminating nil) (answered nil)
+  (interruptible nil) (waiting nil) (throws 0) (ender nil) (leaving nil) (waits nil) (follows nil)
+  (frames nil) (looking nil) (glance nil) (unheld nil) (crowded nil))
 
 (sb-ext:defglobal **exiting** nil
   "True once the program has asked for an exit. SBCL's own flag is local to the exiting thread.")
