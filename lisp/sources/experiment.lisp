@@ -1,6 +1,10 @@
-;;;; LIVE-LISP:FORGET removes definitions that were only evaluated, with the entries for them in the
-;;;; lists and tables of the program. Nothing is recorded before: an entry is found by what it
-;;;; contains, so evaluations take no longer.
+;;;; LIVE-LISP:FORGET removes definitions that were only evaluated, and the entries for them:
+;;;; elements of lists, values of hash tables and properties by which the program has registered
+;;;; them. Nothing is recorded when a form is evaluated. An entry is found by its contents: it
+;;;; refers to definitions that are to be removed, and to none that stay (ENTRY-P).
+;;;;
+;;;; In this file, GOING is the list of the definitions that are to be removed, and GOING-P a
+;;;; predicate for the objects of these definitions (REFERRING-P-TO).
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -35,8 +39,7 @@ and those that have replaced the definition of a file."
 ;;; What refers to the definitions
 
 (defun bare-symbols (going)
-  "Return a list of the symbols that name nothing when the definitions in the list GOING are
-removed."
+  "Return a list of the symbols that name nothing once the definitions in GOING are removed."
   (flet ((bare-p (symbol)
            (map-definitions (lambda (kind name identity)
                               (unless (find (definition-key kind name identity) going
@@ -51,8 +54,8 @@ removed."
                           when (symbolp symbol) collect symbol)))))
 
 (defun referring-p-to (going)
-  "Return a predicate that is true of the symbols, functions, methods and classes that the
-definitions in the list GOING define, and of the instances of these classes."
+  "Return a predicate that is true of the functions, methods and classes that the definitions in
+GOING define, of the instances of these classes, and of BARE-SYMBOLS."
   (let* ((symbols (bare-symbols going))
          (classes (loop for definition in going
                         for class = (and (eq (definition-kind definition) :class)
@@ -68,11 +71,12 @@ definitions in the list GOING define, and of the instances of these classes."
       (or (member object symbols :test #'eq) (member object classes :test #'eq)
           (member object others :test #'eq) (member (class-of object) classes :test #'eq)))))
 
-(defparameter *entry-parts* 200 "The maximum number of parts of an entry that can be removed.")
+(defparameter *entry-parts* 200 "The maximum number of parts of an object that can be an entry.")
 
 (defun entry-p (object going-p)
-  "Return true if OBJECT refers to something of which the predicate GOING-P is true, and to nothing
-else that the program defines. Then nothing but the removed definitions needs OBJECT."
+  "Return true if OBJECT leads to an object of which GOING-P is true, and to nothing else that the
+program defines. Then only the removed definitions need OBJECT. Return NIL if OBJECT has too many
+parts."
   (let ((left (list object)) (found nil))
     (loop repeat *entry-parts*
           while left
@@ -114,8 +118,9 @@ there. Return a list of texts for the removed entries."
           collect (progn (remhash key table) (format nil "entry ~A" (local-text key)))))
 
 (defun map-places (visit object)
-  "Call VISIT with the value of each entry or slot of OBJECT and a function that sets this, or with
-each other object to which OBJECT refers directly and NIL."
+  "Call VISIT with each object to which OBJECT refers directly, and a function that puts another
+object in its place. In place of the function pass NIL if the place is neither a slot nor a value of
+a hash table."
   (let ((slots (and (user-instance-p object) (inner-slots object))))
     (cond ((hash-table-p object)
            (maphash (lambda (key value)
@@ -129,8 +134,8 @@ each other object to which OBJECT refers directly and NIL."
 
 (defun trim-object (object set going-p)
   "Remove the entries of which ENTRY-P is true from OBJECT, if it is a list, a hash table or a
-vector with a fill pointer. SET is a function that sets the place with OBJECT, or NIL if that is in
-neither a slot nor an entry. Return what OBJECT has become, and a list of texts for the entries."
+vector with a fill pointer. SET is the function for OBJECT from MAP-PLACES. Return the object that
+is now in the place, and a list of texts for the removed entries."
   (cond ((hash-table-p object) (values object (trim-table object going-p)))
         ;; A list in a list can be a record, in which the position of an element has a meaning.
         ((and (consp object) set)
@@ -146,9 +151,9 @@ neither a slot nor an entry. Return what OBJECT has become, and a list of texts 
         (t object)))
 
 (defun trim-value (value set going-p seen)
-  "Remove the entries of which ENTRY-P is true from the lists, hash tables and vectors to which
-VALUE leads. SET is a function that sets the place with VALUE. SEEN is an EQ hash table with the
-objects that were looked at. Return a list of texts for the entries."
+  "Remove the entries of which ENTRY-P is true from the lists, hash tables and vectors that can be
+reached from VALUE. SET is a function that puts another object in the place of VALUE. SEEN is an EQ
+hash table with the objects that were looked at. Return a list of texts for the removed entries."
   (loop with left = (list (list value set))
         while (and left (< (hash-table-count seen) *most-parts*))
         append (destructuring-bind (object set) (pop left)
@@ -187,21 +192,20 @@ with what was removed."
 ;;; Removing the definitions
 
 (defun remaining-needs (definition going)
-  "Return a list of texts for what needs DEFINITION, so that it must stay. GOING lists all
-definitions that are to be removed."
+  "Return a list of texts for definitions and data that need DEFINITION, so that it must stay."
   (case (definition-kind definition)
     ;; The evaluated forms that set the variable are what is undone.
     (:variable (needed-by-code (list (definition-name definition)) going))
     (t (needs definition going))))
 
 (defun remove-definitions (going)
-  "Remove the definitions in the list GOING from the image, apart from those that something needs,
-and their parts. Return a list of those that were removed, and a list of lines on those that stay."
+  "Remove the definitions in GOING from the image. Those that are still needed stay, with their
+parts. Return a list of those that were removed, and a list of lines on those that stay."
   (let* ((needs (loop for definition in going
                       for texts = (remaining-needs definition going)
                       when texts collect (cons definition texts)))
-         (stay (mapcar #'car needs)) (stay (append stay (parts-of stay going)))
-         (leaving (set-difference going stay)))
+         (needed (mapcar #'car needs))
+         (leaving (set-difference going (append needed (parts-of needed going)))))
     (dolist (definition (stable-sort (copy-list leaving) #'< :key #'forget-order))
       (forget-definition definition))
     (values leaving
