@@ -47,8 +47,9 @@ function isThere(client: Client, context: InstallContext): boolean {
   );
 }
 
-/** Returns findings on live-lisp in the client NAMED: its entry in each scope, its plugin, and whether they
- *  start. One that is not ok says what the user must do. LAUNCH is the command that install writes. */
+/** Returns findings on live-lisp in the client NAMED: on its entry in each scope, on its plugin, and on
+ *  whether these start live-lisp. A finding that is not ok says what the user must do. LAUNCH is the command
+ *  that install writes. */
 export async function clientFindings(
   named: ClientName,
   context: InstallContext,
@@ -65,34 +66,36 @@ export async function clientFindings(
     ...(client.local === undefined ? [] : [entryFindings(client, 'local', context, launch)]),
     pluginFindings(client, context),
   ]);
-  const starts = parts.flatMap(({ starts }) => starts ?? []);
   return [
     { ok: true, text: `${client.title}: ${runs}` },
     ...parts.flatMap(({ findings }) => findings),
-    ...countFindings(client, starts),
+    ...countFindings(client, parts),
   ];
 }
 
-/** The findings on an entry or plugin, and its file or name if it starts live-lisp. */
+/** The findings on an entry or a plugin. If it starts live-lisp, ENTRY is the file of the entry, or PLUGIN
+ *  names the plugin. */
 interface StarterFindings {
-  starts?: string;
+  entry?: string;
+  plugin?: string;
   findings: Finding[];
 }
 
-/** Returns a finding if STARTS, what starts live-lisp in CLIENT, is empty or has both plugin and entry. */
-function countFindings({ title, name }: Client, starts: readonly string[]): Finding[] {
-  if (starts.length === 0) {
+/** Returns a finding if none of STARTERS starts live-lisp in CLIENT, or both an entry and the plugin do. */
+function countFindings({ title, name }: Client, starters: readonly StarterFindings[]): Finding[] {
+  const entry = starters.find((each) => each.entry !== undefined)?.entry;
+  const plugin = starters.find((each) => each.plugin !== undefined)?.plugin;
+  if (entry === undefined && plugin === undefined) {
     const text = `${title} starts no live-lisp: live-lisp install --client ${name} sets it up`;
     return [{ ok: false, text }];
   }
-  const plugin = starts.find((each) => each.startsWith('the '));
-  const entry = starts.find((each) => each !== plugin);
-  if (plugin === undefined || entry === undefined) return [];
+  if (entry === undefined || plugin === undefined) return [];
   const text = `${title} starts two servers, each with an image of its own: by ${plugin}, and by ${entry}. Remove one: live-lisp uninstall --client ${name}, or ${plugin} in ${title}`;
   return [{ ok: false, text }];
 }
 
-/** Returns findings on CLIENT's entry in SPOT: a scope, or 'local' for the one by the client's program. */
+/** Returns findings on CLIENT's entry in SPOT: a scope, or 'local' for the entry that the client's own
+ *  program writes. */
 async function entryFindings(
   client: Client,
   spot: Scope | 'local',
@@ -121,20 +124,21 @@ async function entryFindings(
       ...wordFindings(line),
     ];
     const isRunnable = findings.every(({ ok }) => ok);
-    const asksForTrust = TRUST[client.name];
-    const distrust = await asksForTrust?.(context, scope);
+    const trustProblem = TRUST[client.name];
+    const distrust = await trustProblem?.(context, scope);
     if (distrust !== undefined) findings.push({ ok: false, text: distrust });
-    if (isRunnable) {
-      const isTrusted = scope === 'user' || (asksForTrust !== undefined && distrust === undefined);
-      const mayStart = isTrusted || isOwn(client, scope, context, launch, found);
-      findings.push(mayStart ? await greetingFinding(line, environmentOf(found), context) : UNTRIED);
-    }
+    // Doctor starts only what the user has trusted: a project can have put anything into its own file.
+    const isTrusted = scope === 'user' || (trustProblem !== undefined && distrust === undefined);
+    if (isRunnable && (isTrusted || isOwn(client, scope, context, launch, found)))
+      findings.push(await greetingFinding(line, environmentOf(found), context));
+    else if (isRunnable) findings.push(UNTRIED);
     if (client.asks) findings.push(await approvalFinding(client, scope, context, insistsOnSandbox(line)));
-    return { starts: entry.file, findings };
+    return { entry: entry.file, findings };
   });
 }
 
-/** Returns the findings that FIND returns, or the failure when a file of the client cannot be read. */
+/** Returns the findings that FIND returns, or a finding about the failure when a file of the client cannot be
+ *  read. */
 async function orUnreadable(find: () => Promise<StarterFindings>): Promise<StarterFindings> {
   try {
     return await find();
@@ -144,7 +148,8 @@ async function orUnreadable(find: () => Promise<StarterFindings>): Promise<Start
   }
 }
 
-/** For an entry that doctor did not start, because the client too would ask before it starts it. */
+/** The finding for an entry that doctor did not start, because the client too would ask before it starts this
+ *  entry. */
 const UNTRIED: Finding = {
   ok: true,
   text: 'this command was not started: it is not the one that install writes, and the project can have put anything there',
@@ -195,7 +200,7 @@ function pluginFindings({ name, title }: Client, context: InstallContext): Promi
     };
     const program = findProgram(PLUGIN_COMMAND, context);
     const tried = program === undefined ? missing : await greetingFinding([program], {}, context);
-    return { starts: plugin, findings: [head, tried] };
+    return { plugin, findings: [head, tried] };
   });
 }
 
@@ -215,7 +220,8 @@ function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   return findings;
 }
 
-/** Returns a finding on when CLIENT asks its user, by all its files for SCOPE. BOXED: code is sandboxed. */
+/** Returns a finding on when CLIENT asks its user, according to all its files for SCOPE. BOXED is true if the
+ *  code of the image runs in a sandbox. */
 async function approvalFinding(
   client: Client,
   scope: Scope,
