@@ -133,7 +133,7 @@ export interface AssemblyOptions extends Timeouts {
   among?: Among;
 }
 
-/** What the assemblies of several images share, and what distinguishes the image of one. */
+/** Parts that the assemblies of several images share, and the data by which they differ. */
 export interface Among {
   /** Name of the image in calls. */
   name: string;
@@ -310,7 +310,8 @@ export function commandConnector(command: ImageCommand, cwd: string, times: Time
   return { find, options: { connect, line: 'the one that live-lisp attach prints there' } };
 }
 
-/** Returns what finds the image behind the Swank at ADDRESS. FOLDER is that of the images that serve. */
+/** Returns a function that finds the image behind the Swank at ADDRESS. FOLDER is the folder in which images
+ *  that serve describe themselves. */
 export function findThroughSwank(
   address: SwankAddress,
   folder: string | undefined,

@@ -38,7 +38,7 @@ export async function servingNow({ serving, root }: Config): Promise<ServingNow>
 /** Maximum number of images to list. */
 const LIST_LIMIT = 5;
 
-/** Returns what the command attach prints for CONFIG. */
+/** Returns the output of the command attach for CONFIG. */
 export async function attachText(config: Config): Promise<string> {
   const { images, fitting, refusal } = await servingNow(config);
   const rows = images.slice(0, LIST_LIMIT).map((image) => `  ${imageText(image)}${markOf(image, fitting)}`);
@@ -67,7 +67,8 @@ function imageText(image: Served): string {
   return `${name}: ${lisp}, pid ${pid}, in ${workspace} since ${servedSince(image)}`;
 }
 
-/** Returns what a server in this folder would do with IMAGE, if FITTING are those that fit. */
+/** Returns a phrase on whether a server in this folder would use IMAGE, if FITTING are the images that
+ *  fit. */
 function markOf({ name }: Served, fitting: readonly Served[]): string {
   if (!fitting.some((image) => image.name === name))
     return `; for other folders; here only with --image ${name}`;

@@ -29,7 +29,8 @@ export async function dial(folder: string | undefined, name: string | undefined)
   });
 }
 
-/** Returns what stdin has behind its first line, which is for a Lisp that there is not. */
+/** Returns the octets of stdin after its first line. That line is meant for an SBCL, but here no SBCL reads
+ *  it. */
 function afterFirstLine(): Promise<Buffer> {
   const { stdin } = process;
   return new Promise((resolve) => {

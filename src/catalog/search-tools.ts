@@ -58,7 +58,7 @@ const ALL_WEAK =
 const NOTHING_FOUND =
   'No tool matches any word of the query: say in other words what the tool should do, or leave query out to list the tools.';
 
-/** What clients see of search_tools. */
+/** The description of search_tools in tools/list. */
 export const SEARCH_TOOLS = {
   name: 'search_tools',
   description:

@@ -4,7 +4,7 @@
  *  its saved core, so this list leaves out only the core. */
 export const ONLY_CORE: readonly string[] = ['nothing'];
 
-/** What must be left out so that an image works: its saved core, or PARTS of the agent. */
+/** The cause why no image works: its saved core, or PARTS of the agent. */
 type Culprit = { kind: 'core' } | { kind: 'parts'; parts: readonly string[] };
 
 /** Returns what must be left out so that an image works. WORKS resolves to whether an image works without a

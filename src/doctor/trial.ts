@@ -31,7 +31,7 @@ interface Call {
 
 interface Step {
   name: string;
-  /** What the report says that the step shows when it succeeds: a clause such as 'an image starts'. */
+  /** A clause for the report when the step succeeds, such as 'an image starts'. */
   shows: string;
   /** Returns the tool calls of the step. FILE is the path of the file that the trial loads. */
   calls: (file: string) => Call[];

@@ -29,7 +29,7 @@ const givenUp: string[] = [];
 /** All operations that are pending, including those that were given up. */
 const pending = new Set<Promise<unknown>>();
 
-/** What a person can do when a file system does not answer. */
+/** Advice for the user when a file system does not answer. */
 export const SILENCE_REMEDY =
   'Ask the user to repair that mount, to unmount it (umount -l), or to start the server without that folder. Then call again';
 

@@ -3,7 +3,7 @@
 /** The wall-clock limit of a search, as a multiple of the limit of its CPU time. */
 const WALL_CLOCK_FACTOR = 3;
 
-/** What a search may still use, and whether it needed more (EXCEEDED). */
+/** The number of entries and the time that a search may still use. EXCEEDED is true if it needed more. */
 export interface Budget {
   entries: number;
   remainingMs: () => number;

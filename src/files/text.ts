@@ -69,7 +69,8 @@ type Unusual =
   | 'mixed LF and CRLF line ends'
   | 'no newline at the end';
 
-/** Returns what is unusual in how a text is stored; usual is UTF-8 without byte order mark, lines with LF. */
+/** Returns the unusual properties of the way in which a text is stored. Usual are UTF-8 without byte order
+ *  mark, LF, and a newline at the end. */
 export function unusualStorage(
   { encoding, bom }: Omit<FileText, 'text'>,
   ends: LineEnds,

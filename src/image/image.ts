@@ -40,8 +40,8 @@ export interface Image {
   ): Promise<Reply<Name>>;
   /** The calls that are running or waiting. */
   readonly jobs: Jobs;
-  /** The symbols in *FEATURES*, by which #+ and #- leave out forms, as of the last answer. A keyword is
-   *  written without its colon, any other symbol as PACKAGE::NAME. Empty before the first answer. */
+  /** The symbols in *FEATURES* as of the last answer; #+ and #- select forms by these. A keyword is written
+   *  without its colon, any other symbol as PACKAGE::NAME. Empty before the first answer. */
   readonly features: ReadonlySet<string>;
   /** Returns the state of the image. Waits only briefly for an image that hangs. Never starts an image. */
   status(): Promise<ImageStatus>;
@@ -65,7 +65,7 @@ export interface Image {
   close(): void;
 }
 
-/** What would be lost with the image. */
+/** The things that the end of the image would lose. */
 export interface Stake {
   /** Number of journal entries that built the image. */
   entries: number;
@@ -77,8 +77,8 @@ export interface Stake {
   calls: number;
 }
 
-/** What a new image is built from: the journal of this session, nothing, or the journal of the previous
- *  server and then that of this session. */
+/** The source from which a new image is rebuilt: the journal of this session, nothing, or the journal of the
+ *  previous server followed by the journal of this session. */
 export type RebuildFrom = 'session' | 'none' | 'previous';
 
 /** An image that the server itself runs, so it can end and restart it. */
@@ -92,7 +92,7 @@ export interface RestartableImage {
   /** Resolves to true when the image failed its last probe, a test of whether it works, and no call has ended
    *  well since. */
   isBroken(): Promise<boolean>;
-  /** What would be lost if the image ended now. */
+  /** The things that would be lost if the image ended now. */
   readonly stake: Stake;
   /** Report of the last loss and its rebuild; undefined before the first loss. */
   readonly lastLoss: LossReport | undefined;

@@ -115,9 +115,9 @@ function clientFor(named: ClientName, scope: Scope): Client {
   );
 }
 
-/** Reads the settings of CLIENT that REQUEST concerns. ENTRY is the one that starts the server; it is in SETTINGS
- *  too. Throws a SetupError when a file cannot be read or may not be changed, or when somebody else wrote the
- *  entry. */
+/** Reads the settings of CLIENT that REQUEST concerns. ENTRY, one of SETTINGS, is the setting that starts the
+ *  server. Throws a SetupError when a file cannot be read or may not be changed, or when somebody else wrote
+ *  the entry. */
 async function readSettings(
   request: Request,
   client: Client,

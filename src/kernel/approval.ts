@@ -32,10 +32,10 @@ interface QuestionSubject extends PlacesOf {
   caller: ToolCaller;
 }
 
-/** What a human answered (S2.12), or that there was no answer (C29). A `void` answer does not count, for
- *  the reason WHY. FINGERPRINT is that of the approved preview. With SESSION, the approval also covers
- *  later calls of this kind. WHERE is the editor, if any, in which the human answered. WORDS are a message
- *  from the human to the model. */
+/** The answer of a human (S2.12), or the fact that there was none (C29). A `void` answer does not count, for
+ *  the reason WHY. FINGERPRINT is that of the approved preview. With SESSION, the approval also covers later
+ *  calls of this kind. WHERE is the editor, if any, in which the human answered. WORDS are a message from the
+ *  human to the model. */
 export type Verdict =
   | { kind: 'approved'; fingerprint?: string; session?: boolean; where?: string }
   | { kind: 'modified'; args: unknown; fingerprint?: string }

@@ -3,10 +3,10 @@
 import type { Arguments } from './parameter.ts';
 import type { SafetyLevel } from './tool.ts';
 
-/** What decided on a call. It ran: because of its level; because it could lose nothing; by a standing
- *  approval; or because a human approved it in the client, approved it with changed arguments, or approved
- *  it in an editor or terminal that watches. It did not run: a human denied it, no human answered, none
- *  answered in time, or none could be asked (C29). */
+/** The reason why a call ran or not. It ran because of its level; because it could lose nothing; by a
+ *  standing approval; or because a human approved it in the client, approved it with changed arguments, or
+ *  approved it in an editor or terminal that watches. It did not run because a human denied it, no human
+ *  answered, none answered in time, or none could be asked (C29). */
 export const AUTHORITIES = [
   'level',
   'nothing at stake',

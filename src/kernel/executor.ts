@@ -56,7 +56,7 @@ export class Executor {
   readonly #registry: ToolRegistry;
   readonly #options: ExecutorOptions;
   readonly #notices: NoticeBoard;
-  /** What answers have said to the client, and to commands. */
+  /** The records of earlier answers to the client, and to commands. */
   readonly #told = { client: new Told(), command: new Told() };
 
   constructor(registry: ToolRegistry, options: ExecutorOptions = {}) {

@@ -7,7 +7,7 @@ import type { Preview } from './tool.ts';
 
 export interface RenderedPreview extends Omit<Preview, 'summary' | 'text'> {
   summary?: QuestionLine;
-  /** What the call would do. The middle of a long text is left out. */
+  /** A text on the effect of the call. The middle of a long text is left out. */
   text: string;
   /** The lines to show first, as many as the client has room for. */
   lines: readonly QuestionLine[];

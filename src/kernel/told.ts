@@ -1,6 +1,6 @@
 // Remembers what the answers of a session have said, so that later answers can be shorter.
 
-/** What the answers to one reader, such as the client of a server, have said. */
+/** A record of the answers to one reader, such as the client of a server. */
 export class Told {
   /** The last text about each subject. */
   readonly #texts = new Map<string, string>();

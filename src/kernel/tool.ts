@@ -16,7 +16,8 @@ import type { Told } from './told.ts';
 export const SAFETY_LEVELS = ['safe', 'cautious', 'dangerous'] as const;
 export type SafetyLevel = (typeof SAFETY_LEVELS)[number];
 
-/** What a call can do, by which clients decide whether to ask. Our own approvals go by the level. */
+/** The possible effects of a call. Clients decide by them whether to ask. Our own approvals go by the
+ *  level. */
 export interface Effects {
   /** The call can change or remove something, instead of only adding. */
   destructive: boolean;
@@ -43,7 +44,7 @@ export interface CallContext {
   /** Set when a command made the call. A command gets notices of its own, and no approval for the session
    *  covers its calls. */
   command?: NoticeReader;
-  /** What earlier answers have said to the reader of this answer. Absent when no model reads the answer. */
+  /** The record of earlier answers to the reader of this answer. Absent when no model reads the answer. */
   told?: Told;
   /** The caller is code that reads only the data: lists are complete unless the arguments set a limit. */
   forData?: boolean;
@@ -56,11 +57,11 @@ export interface CallContext {
 /** Maximum number of keywords of a tool that give points in a search. */
 export const MOST_KEYWORDS = 8;
 
-/** What a human is shown before a call that needs an approval, and which calls the approval covers. */
+/** The text for a human before a call that needs an approval, and the calls that the approval covers. */
 export interface Preview {
-  /** What the call would do or lose, in a few words, such as the lines changed. Names come last. */
+  /** The effect of the call in a few words, such as the lines changed. Names come last. */
   summary?: QuestionLine | string;
-  /** What the call would do, for a person: for a file, a diff. A string is shown as text from outside. */
+  /** The effect of the call, for a person: for a file, a diff. A string is shown as text from outside. */
   text: readonly QuestionLine[] | string;
   /** The most important lines, shown first where there is little room. By default the lines of TEXT. */
   lines?: readonly QuestionLine[];
@@ -106,7 +107,7 @@ export interface Tool {
   readonly categories: readonly string[];
   /** The effects that differ from those that the level implies. */
   readonly effects?: Partial<Effects>;
-  /** What the tool does, in one short sentence for lists and searches. */
+  /** A description of the tool in one short sentence, for lists and searches. */
   readonly shortDescription: string;
   readonly complexity: Complexity;
   /** Further words by which people may search for the tool, the best first. */
@@ -121,8 +122,9 @@ export interface Tool {
   readonly isReadOnly?: (args: Arguments) => boolean;
   /** Returns how a call with ARGS exceeds other calls of the tool. Ignored unless its level is higher. */
   readonly raisedBy?: (args: Arguments) => Raised | undefined;
-  /** What a call does that names no image, if the server has several. `any`: the same in each image, so that the
-   *  tool takes no image. `all`: it is made in each of them. Absent: it needs an image. */
+  /** The meaning of a call that names no image, if the server has several. `any`: the call does the same in
+   *  each image, so the tool takes no image. `all`: the call is made in each image. Absent: the call needs an
+   *  image. */
   readonly images?: 'any' | 'all';
   /** True when code in the image cannot call the tool, because the tool would end the image and this code. */
   readonly refusesCode?: boolean;

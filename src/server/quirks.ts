@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Room } from './room.ts';
 
-/** What the server does differently for one client. */
+/** Differences in how the server treats one client. */
 interface Quirk {
   /** The beginning of the name by which the client identifies itself. */
   client: string;

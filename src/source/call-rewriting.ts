@@ -84,7 +84,7 @@ export function rewriteCalls(
   );
 }
 
-/** What the parameters of a pattern stand for in a call. */
+/** By parameter of a pattern: the forms in a call for which it stands. */
 type Bindings = Map<string, readonly Form[]>;
 
 /** Signals that a call cannot be rewritten. */

@@ -33,8 +33,8 @@ const OTHERS: readonly string[] = [
 ];
 const CLASSES: readonly string[] = ['DEFCLASS', 'DEFINE-CONDITION'];
 
-/** Returns what the first form of TEXT defines, read under FEATURES. Returns undefined when the form is no
- *  definition, or when its text does not show the lambda list of the function that it defines. */
+/** Returns the definition that the first form of TEXT is, read under FEATURES. Returns undefined when the
+ *  form is no definition, or when its text does not show the lambda list of the function that it defines. */
 export function parseDefinition(text: string, features: ReadonlySet<string>): ParsedDefinition | undefined {
   const elements = elementsOf(readForm(text, 0, features));
   const [first, second] = elements;

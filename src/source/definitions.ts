@@ -22,12 +22,12 @@ export interface Defined {
   documentation?: string;
 }
 
-/** Returns what FORMS define, in text order. Forms that are no list or name nothing are left out. */
+/** Returns the definitions in FORMS, in text order. Leaves out forms that are no list or name nothing. */
 export function definitionsIn(forms: TopLevelForms): Defined[] {
   return forms.allExtents().flatMap(({ start }) => [...definedAt(forms, start)]);
 }
 
-/** Yields what the form at START of FORMS defines, nested definitions included. */
+/** Yields the definition that the form at START of FORMS is, and those nested in it. */
 export function* definedAt(forms: TopLevelForms, start: number): Generator<Defined, void> {
   const top = forms.formFrom(start);
   for (const { form, depth } of top ? namedForms(top) : []) yield definedBy(form, depth);

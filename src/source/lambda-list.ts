@@ -30,8 +30,9 @@ function isProper(form: Form): boolean {
 /** Nested lambda lists of a macro are not checked below this depth. */
 const MAX_DEPTH = 100;
 
-/** Returns what the lambda list FORM accepts; undefined when that cannot be determined. Required parameters
- *  may be lists: a name with a specializer in a method, a nested lambda list when MACRO is true. */
+/** Returns the parameters of the lambda list FORM; undefined when these cannot be determined. Required
+ *  parameters may be lists: a name with a specializer in a method, a nested lambda list when MACRO is
+ *  true. */
 export function lambdaListOf(form: Form | undefined, macro = false, depth = 0): LambdaList | undefined {
   if (form === undefined) return undefined;
   const { elements, tail } = spineOf(form);
@@ -79,7 +80,8 @@ function keyOf(form: Form | undefined): string {
   return bareName(keyword ?? variable);
 }
 
-/** Returns what the lambda list TEXT accepts; undefined if TEXT is no list. MACRO: TEXT is of a macro. */
+/** Returns the parameters of the lambda list TEXT; undefined if TEXT is no list. MACRO is true if TEXT
+ *  belongs to a macro. */
 export function parsedLambdaList(
   text: string,
   features: ReadonlySet<string> = new Set(),

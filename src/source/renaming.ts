@@ -31,8 +31,8 @@ export interface RenameEdit {
   text: string;
   /** The old name of the symbol that is renamed. */
   from: string;
-  /** What the edit replaces: the symbol itself; a string, keyword or other symbol that only gives its name;
-   *  the keyword of a parameter or slot; or a mention in a comment or string. */
+  /** The text that the edit replaces: the symbol itself; a string, keyword or other symbol that only gives
+   *  its name; the keyword of a parameter or slot; or a mention in a comment or string. */
   how: 'symbol' | 'name' | 'keyword' | 'prose';
 }
 

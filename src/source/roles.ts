@@ -46,7 +46,7 @@ interface Step {
   index: number;
 }
 
-/** What a mention of a symbol can be besides a Role: the name that a form defines, the operator of a call,
+/** The kinds of mentions of a symbol: besides a Role, the name that a form defines, the operator of a call,
  *  or a lexical variable where it is bound or declared. */
 type Place = Role | 'definition' | 'call' | 'variable';
 
@@ -167,7 +167,7 @@ const EXPORTING: ReadonlySet<string> = new Set(
 const TYPECASES: ReadonlySet<string> = new Set(['TYPECASE', 'ETYPECASE', 'CTYPECASE']);
 const CASES: ReadonlySet<string> = new Set(['CASE', 'ECASE', 'CCASE']);
 
-/** Returns what PART, a symbol in a text, is there. */
+/** Returns the kind of mention that PART, a symbol in a text, is. */
 function placeOf(part: Form): Place {
   const steps = stepsFrom(part);
   if (isDefined(steps)) return 'definition';
@@ -285,7 +285,7 @@ const BINDERS: ReadonlyMap<string, number> = new Map([
  *  the variable they bind. */
 const BINDS_FIRST = /^(?:WITH-|DO-|DOLIST$|DOTIMES$)/;
 
-/** Returns what a symbol with these STEPS is, when the lists around it give it no role. */
+/** Returns the kind of mention for a symbol with these STEPS, when the lists around it give it no role. */
 function placeInCode(steps: readonly Step[]): Place {
   const [list, outer, third] = steps;
   if (list === undefined) return 'code';

@@ -35,7 +35,7 @@ export function spliceOver(text: string, { start, end }: Extent, added: string, 
 }
 
 /** Returns the splice that removes the form at EXTENT from TEXT. When the form has its lines to itself, also
- *  removes the white space above or below it, usually the one with fewer line breaks. */
+ *  removes the white space above or below it, usually the part with fewer line breaks. */
 export function spliceOut(text: string, { lead, end }: Extent): Splice {
   const above = blankBefore(text, lead);
   const below = blankAfter(text, end);

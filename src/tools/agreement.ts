@@ -236,7 +236,7 @@ export function isIncomplete({
   );
 }
 
-/** Returns what keeps ITEM from being removed; empty when nothing does. */
+/** Returns a text on the reasons why ITEM is not removed; '' when there are none. */
 function reasonsText(item: KeptItem, places: Places): string {
   return [
     ...(item.because ?? []),

@@ -43,8 +43,8 @@ const FRESH_OR_REVISION = {
 
 const NOT_RUN = 'So the call itself was not made.';
 const LOST = 'The fresh image was lost, so it was not compared with the running one.';
-/** Returns TOOL, which works in the image of RUNNING, with the parameter `fresh`, by which a call works by WAY in a fresh
- *  image. */
+/** Returns TOOL, which works in the image of RUNNING, with an additional parameter `fresh`. A call with this
+ *  parameter works in a fresh image, by WAY. */
 export function withFresh(tool: Tool, running: ToolDependencies, way: FreshWay): Tool {
   const { raisedBy } = tool;
   return {

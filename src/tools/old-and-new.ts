@@ -12,7 +12,7 @@ import { callOptions } from './calling.ts';
 import type { ToolDependencies } from './dependencies.ts';
 import { type FreshCall, givenSteps, listed, loadStep, type Part, starterOf } from './fresh-call.ts';
 
-/** What came of a call in one of the two images. */
+/** The outcome of a call in one of the two images. */
 interface Side {
   parts: Part[];
   /** True when a load failed, so that the call was not made. */
@@ -101,7 +101,7 @@ const PARTS = ['Condition', 'Values', 'Output', 'Warnings', 'Loads'];
 const PRINTED =
   'Values were compared as they print, so not what is in #<...> or was cut. Have the form return such parts to compare them.';
 
-/** Returns what ONE and OTHER become, when both have ended. */
+/** Returns the values of ONE and OTHER once both have ended. */
 async function both<Value>(one: Promise<Value>, other: Promise<Value>): Promise<[Value, Value]> {
   await Promise.allSettled([one, other]);
   return [await one, await other];

@@ -92,7 +92,7 @@ export interface ReadElsewhere {
   ): Promise<{ written: number; octets?: Uint8Array } | undefined>;
 }
 
-/** Asks the image for the texts with the marks in VERSIONS, of which `now` are the digests of the files now. */
+/** Asks the image for the texts with the marks in VERSIONS. In these, `now` is the digest of the file now. */
 export type ReadLoaded = (
   versions: Operations['loaded-texts']['args']['versions'],
 ) => Promise<readonly LoadedText[]>;

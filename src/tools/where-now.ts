@@ -21,8 +21,8 @@ export interface Versions {
   agreed?: boolean;
 }
 
-/** What is known about a form in a file that changed since it was loaded: `form` when the form itself
- *  changed, `elsewhere` when only other forms of the file changed, `unknown` otherwise. */
+/** The difference between a form now and when it was loaded: `form` when the form itself changed, `elsewhere`
+ *  when only other forms of the file changed, `unknown` otherwise. */
 export type Changed = 'form' | 'elsewhere' | 'unknown';
 
 /** The top-level form of a place, found in the current text of the file. */
@@ -31,7 +31,7 @@ interface FormNow {
   now: Source;
   /** Where the form begins; undefined when uncertain. */
   start: number | undefined;
-  /** What changed since the file was loaded; undefined when nothing did. */
+  /** The difference since the file was loaded; undefined when there is none. */
   changed: Changed | undefined;
   /** True when the form did not change. */
   same: boolean;

@@ -31,7 +31,7 @@ interface ThroughSwankOptions {
   times?: Times;
 }
 
-/** What Swank reports about its Lisp. */
+/** Data that Swank reports about its Lisp. */
 interface Lisp {
   pid: number;
   kind: string;

@@ -21,8 +21,8 @@ export interface AgentOptions {
   /** Folders that ASDF searches for systems, with all their subfolders. When there are none, ASDF searches
    *  only the folder `root`. */
   trees: string[];
-  /** Folder in which ASDF puts and finds all fasls; by default, the one that the user has configured or, in the
-   *  sandbox, the one of the sandbox. */
+  /** Folder in which ASDF stores and finds all fasls. By default, this is the folder that the user has
+   *  configured, or in the sandbox the folder that the sandbox has for fasls. */
   fasls?: string | undefined;
   /** Names of abilities that the agent must do without, and of internals of SBCL that it must not use, as in
    *  define-ability and define-internal in the Lisp source. */

@@ -28,7 +28,7 @@ const LAST_LINES = 3;
 /** Maximum number of characters of the command's stderr to keep. */
 const LAST_CHARACTERS = 1000;
 
-/** What is sent to the SBCL that answers, and what is done when something else answers. */
+/** The forms to send to an SBCL that answers, and the functions to call when another program answers. */
 export interface BootstrapPlan {
   /** Returns the forms that make the SBCL an image. */
   forms(): string;

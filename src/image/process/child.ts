@@ -274,8 +274,8 @@ export class Child implements Peer {
     return this.#raw.corrupted;
   }
 
-  /** Returns what the process has written to its standard streams, and not through the agent, since the last
-   *  call of this function. */
+  /** Returns the output that the process itself, not the agent, has written to its standard streams since the
+   *  last call of this function. */
   takeRaw(): string {
     return this.#raw.take();
   }

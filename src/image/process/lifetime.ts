@@ -152,7 +152,7 @@ export class Lifetime {
     return this.child !== undefined && this.child === this.#prepared && !this.child.dead;
   }
 
-  /** What the operating system knows of the running process; undefined when none runs. */
+  /** Data of the operating system about the running process; undefined when none runs. */
   get outside(): Outside | undefined {
     const child = this.child;
     if (!this.running || child?.pid === undefined || child.dead) return undefined;

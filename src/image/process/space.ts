@@ -8,7 +8,7 @@ const BESIDES_MB = 1024;
 /** Megabytes of the smallest heap that --heap accepts. */
 const LEAST_HEAP_MB = 128;
 
-/** Returns what a user can do when the limit on this process's address space is too low for an image with
+/** Returns advice for the user when the limit on this process's address space is too low for an image with
  *  HEAP_MB megabytes of heap. LIMITS is the text of /proc/self/limits. Returns undefined when the limit is
  *  high enough or unknown. */
 export function spaceRemedy(heapMb: number, limits: string = ownLimits()): string | undefined {

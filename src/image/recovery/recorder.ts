@@ -39,7 +39,7 @@ export class Recorder {
     this.#journal = journal;
   }
 
-  /** What the image holds now, as the report of its loss would list it. */
+  /** The contents of the image now, as the report of its loss would list them. */
   get contents(): Readonly<ImageContents> {
     return this.#contents;
   }
@@ -57,7 +57,7 @@ export class Recorder {
     };
   }
 
-  /** Returns what the lost image held, and begins to record the contents of the next image. The entries
+  /** Returns the contents of the lost image, and begins to record the contents of the next image. The entries
    *  stay. */
   takeContents(): ImageContents {
     const contents = this.#contents;

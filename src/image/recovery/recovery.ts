@@ -20,7 +20,7 @@ const SUSPICIOUS = 2;
 /** A report lists at most this many losses, which are the latest. */
 const MAX_REPORTED_LOSSES = 5;
 
-/** What is known of one image, from its start to its loss. */
+/** Records about one image, from its start to its loss. */
 interface ImageLife {
   /** When its rebuild ended (performance.now); undefined when it was not rebuilt. */
   rebuiltAt?: number;
@@ -35,7 +35,7 @@ export class Recovery {
   readonly recorder: Recorder;
   readonly #times: Times;
   #losses: string[] = [];
-  /** What the lost images held, for the next report. */
+  /** The contents of the lost images, for the next report. */
   #lostContents = emptyContents();
   #rebuild: Rebuild | undefined;
   /** How many times the lost image was rebuilt, or was to be, since the last report. */

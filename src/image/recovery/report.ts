@@ -1,4 +1,4 @@
-// Defines the report of a loss: what the lost image held, what was rebuilt, and what was not.
+// Defines the report of a loss: the contents of the lost image, and which of these were rebuilt.
 
 import type { Ending } from '../wire/endings.ts';
 
@@ -8,7 +8,7 @@ export interface Beginnings {
   first: string[];
 }
 
-/** What an image holds, as the report of its loss lists it. */
+/** The contents of an image, as the report of its loss lists them. */
 export interface ImageContents {
   evaluations: number;
   /** Number of evaluated forms that did not build the image, so that no rebuild evaluates them. */
@@ -74,7 +74,7 @@ export type JournalNote =
   | { kind: 'journal full'; entries: number }
   | { kind: 'journal unwritable'; why: string };
 
-/** What was lost since the last report, and what was rebuilt. */
+/** The losses since the last report, and the parts that were rebuilt. */
 export interface LossReport {
   /** When the next image was ready, in ISO format. */
   time: string;

@@ -11,7 +11,7 @@ import { isIn } from './mounts.ts';
 export interface Obstacle {
   /** The reason, as part of a sentence. */
   why: string;
-  /** What a person can do, in whole sentences. */
+  /** Advice for the user, in whole sentences. */
   remedy: string;
 }
 
@@ -54,7 +54,7 @@ export function unknownProcessor(): Obstacle {
 interface Trial {
   /** The exit code; null when a signal ended the trial. */
   code: number | null;
-  /** What the trial wrote to stderr, or another reason why it failed. */
+  /** The output of the trial on stderr, or another reason why the trial failed. */
   message: string;
 }
 

@@ -8,8 +8,8 @@ import { isInside, realPath } from '../../paths.ts';
 /** Size limit of an empty writable folder (a tmpfs), in bytes. */
 const EMPTY_SIZE = String(1024 ** 3);
 
-/** What the sandbox shows at a path. `changed`: the original, which code can change. `read`: the original,
- *  read-only. `empty`: an empty folder, in which code can write. `hidden`: an empty folder or file,
+/** The thing that the sandbox shows at a path. `changed`: the original, which code can change. `read`: the
+ *  original, read-only. `empty`: an empty folder, in which code can write. `hidden`: an empty folder or file,
  *  read-only. */
 export type Kind = 'changed' | 'read' | 'empty' | 'hidden';
 

@@ -34,7 +34,7 @@ export interface ImageStatus {
   beside?: JobStatus[];
   /** Resident memory of the server, in octets. */
   serverRss: number;
-  /** What the operating system knows of the image's process, while the server runs one. */
+  /** Data of the operating system about the image's process, while the server runs one. */
   outside?: Outside;
   /** For how many milliseconds the image has not reacted. */
   silentMs?: number;
@@ -67,7 +67,7 @@ export interface ImageStatus {
   plainBecause?: readonly string[];
 }
 
-/** What is known of an image's process and its start. */
+/** Data about an image's process and its start. */
 interface Life {
   /** True when the image runs or is being started. */
   readonly running: boolean;
@@ -75,7 +75,7 @@ interface Life {
   readonly prepared: boolean;
   /** Asks the agent for its status; undefined before it has greeted. */
   readonly pulse: Pulse | undefined;
-  /** What the operating system knows of the process, if the server runs it. */
+  /** Data of the operating system about the process, if the server runs it. */
   readonly outside?: Outside | undefined;
   /** Returns a meter: a function that returns for how many milliseconds the system has denied the process the
    *  CPU since the first call of the function. */

@@ -18,9 +18,9 @@ export interface Reply<Name extends keyof Operations> {
 export interface Progress extends JobProgress {
   /** Milliseconds since the call began. */
   milliseconds: number;
-  /** What the call waits for: the start of the image, the compilation of the agent, or calls before it in a
-   *  queue. `running` is the number of calls of the queue that run, `waiting` the number of calls that wait
-   *  before this call. */
+  /** The event for which the call waits: the start of the image, the compilation of the agent, or the end of
+   *  earlier calls in a queue. `running` is the number of calls of the queue that run, `waiting` the number
+   *  of calls that wait before this call. */
   waiting?: 'start' | 'compiler' | { running: number; waiting: number };
   /** For how many milliseconds the image has not reacted. */
   silentMs?: number;

@@ -10,13 +10,13 @@ import type { AgentOperations, Condition, InterruptedMember, JobProgress, Output
 interface Fallback {
   /** Name of the ability. */
   ability: string;
-  /** What the agent does instead. */
+  /** The behaviour of the agent without these internals, as a text. */
   instead: string;
   /** Names of the missing internals. */
   missing: string[];
 }
 
-/** What the agent cannot do on this SBCL. */
+/** The abilities that the agent lacks on this SBCL. */
 export interface Lacking {
   /** Names of the abilities that the agent lacks completely. */
   without: string[];
@@ -62,7 +62,8 @@ export type Upcall =
   /** Abort a call, because the code no longer waits for it. */
   | { kind: 'left'; call: number };
 
-/** What was defined or loaded in an image that this server shares, and not by its own calls. */
+/** Names and texts for definitions and loads in an image that several servers share, without those by calls
+ *  of this server. */
 export interface Changes {
   /** Names of definitions, or texts for loaded files; the oldest first. */
   texts: string[];
@@ -73,11 +74,11 @@ export interface Changes {
 /** The answer to a request for the operation NAME. */
 export interface Answer<Name extends keyof AgentOperations = keyof AgentOperations> {
   ending: ReportedEnding;
-  /** What the operation has written. */
+  /** The output of the operation. */
   output?: Output;
-  /** What threads that work for no request have written since the last answer. */
+  /** The output since the last answer of threads that work for no request. */
   background?: Output;
-  /** What others have changed in the image since the last answer. */
+  /** Changes of the image by others since the last answer. */
   changes?: Changes;
   data: AgentOperations[Name]['data'];
 }

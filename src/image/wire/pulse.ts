@@ -65,7 +65,7 @@ export class Pulse {
   }
 }
 
-/** What the operating system knows of an image's process. */
+/** Data of the operating system about an image's process. */
 export interface Outside {
   pid: number;
   uptimeMs: number;

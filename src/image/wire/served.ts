@@ -13,7 +13,7 @@ export interface Served {
   started: number;
   /** Name and version of the Lisp, such as `SBCL 2.2.9`. */
   lisp: string;
-  /** What led to it besides its name and its folder, as a phrase. */
+  /** A phrase on how this server came to the image, besides by its name and its folder. */
   through?: string;
 }
 

@@ -9,7 +9,7 @@ import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, packageOf } from '../lookup.ts';
 import type { AskedDefinition } from './asked-names.ts';
 
-/** At most this many methods of a generic function are named when it lacks the one asked for. */
+/** Maximum number of methods of a generic function to name when it lacks the requested method. */
 const METHODS = 20;
 /** Maximum number of methods of a generic function to consider; no function has so many. */
 export const METHOD_LIMIT = 10_000;

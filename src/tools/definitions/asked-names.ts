@@ -45,9 +45,9 @@ export interface AskedDefinition {
   form?: DefinitionQuery;
 }
 
-/** Returns what TEXT names: TEXT itself, or what a form such as `(defmethod area (circle))` defines. For a
- *  method this is the generic function, for a DEFSETF the place. Throws a CallError when the form defines
- *  nothing. */
+/** Returns the definition that TEXT names. TEXT is a name, or a form such as `(defmethod area (circle))`,
+ *  which means the generic function for a method, and the place for a DEFSETF. Throws a CallError when the
+ *  form defines nothing. */
 export function askedDefinition(text: string): AskedDefinition {
   const [form, ...others] = text.trimStart().startsWith('(') ? parseQueries(text) : [];
   if (form?.operator === undefined || others.length > 0) return { name: text };
@@ -55,8 +55,8 @@ export function askedDefinition(text: string): AskedDefinition {
   return { name: isPlace ? `(setf ${form.name})` : form.name, form };
 }
 
-/** Returns what askedDefinition returns for TEXT; TEXT itself when it is a form that defines nothing: the look-up then
- *  finds no such name, which is no failure of the call (S0.19). */
+/** Returns the definition that TEXT names, as askedDefinition does. For a form that defines nothing, returns
+ *  TEXT as the name: the look-up then finds no such name, which is no failure of the call (S0.19). */
 export function soughtDefinition(text: string): AskedDefinition {
   try {
     return askedDefinition(text);

@@ -127,7 +127,7 @@ const DIFF_LINES = 200;
 /** Returns the answer for PLAN, followed by the sections SHOWN and by the result of the load, if any. */
 function editedResult(plan: Plan, shown: string[], load: LoadedEdits | undefined): Result {
   const { result, loaded = new Set() } = load ?? {};
-  // What could not be read before the load was read during it.
+  // The load has read its files, so notes on parts that could not be read before are left out.
   const notes = plan.files.flatMap((file) => (loaded.has(file) ? [] : file.notes));
   const kept = plan.keptCalls.map(String);
   return {

@@ -95,8 +95,8 @@ function isSetting(form: Form): boolean {
   );
 }
 
-/** Returns what FORM assigns, if it is a SETF or SETQ: the names of variables, and the operators of other
- *  places. */
+/** Returns the places that FORM assigns, if it is a SETF or SETQ: the names of variables, and the operators
+ *  of other places. */
 function assignedPlaces(form: Form): string[] {
   if (!['SETF', 'SETQ'].includes(operatorOf(form))) return [];
   const places = elementsOf(form).filter((_, index) => index % 2 === 1);

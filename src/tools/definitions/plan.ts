@@ -21,7 +21,7 @@ import type { Origins } from './origins.ts';
 import { checkReadable } from './readable.ts';
 import { splicesOfWhole } from './whole-definitions.ts';
 
-/** What the edits of a call change. */
+/** The changes that the edits of a call make. */
 export interface Plan {
   /** The edited files with their planned content. */
   files: readonly PlannedFile[];

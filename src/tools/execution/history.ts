@@ -94,7 +94,7 @@ function inner(output: string): string {
   return output.replace(/^\n+/, '').trimEnd();
 }
 
-/** What the header says of all evaluations. */
+/** Data that the header gives, because they are the same for all evaluations. */
 interface Said {
   date: string | undefined;
   package: string | undefined;

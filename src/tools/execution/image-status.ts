@@ -67,7 +67,7 @@ function whoseText({ served }: ImageStatus): string {
   return `${which} live-lisp neither restarts nor ends it. Code in it is in no sandbox, so it can do all that the user can.`;
 }
 
-/** Returns what led to an image, as a part of a sentence. */
+/** Returns a part of a sentence on how this server came to the image. */
 function wayText({ through }: Served): string {
   return through === undefined ? '' : `, which was found through ${through},`;
 }
@@ -352,7 +352,7 @@ function otherText(job: OthersJob): string {
   return callRows(`${toolOf(job)} (${secondsText(milliseconds)}), by ${server}`, factsOf(job), job.frames);
 }
 
-/** Returns phrases on what a call does, of what the agent knows. */
+/** Returns phrases on the activity of a call, from the agent's data about its job. */
 function factsOf(job: Partial<AgentJob>): (string | false | undefined)[] {
   return [collectedText(job), job.file && `at the file ${job.file}`, ...outputTexts(job)];
 }

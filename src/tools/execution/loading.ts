@@ -200,7 +200,7 @@ function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): strin
     return `Not loaded: ${name} could not be compiled. What it does at compile time (packages, macros) may be in the image.`;
   if (ending.kind !== 'done' && data.phase === 'compile')
     return `Not loaded: the compilation of ${name} was left early. What it did at compile time until then (packages, macros) is in the image.`;
-  // What the file had loaded until then is lost with the image.
+  // The definitions that the file had made until then are lost with the image.
   if (ending.kind === 'lost') return `${name} was not loaded to its end.`;
   if (ending.kind !== 'done')
     return `${name} was not loaded to its end, only up to the form where it stopped.`;

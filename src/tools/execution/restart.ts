@@ -70,7 +70,8 @@ function checkRestartable({ restartRefusal }: RestartableImage): void {
 
 const LOST = questionLine`all values, threads, open files and connections of the image are lost`;
 
-/** Returns lines for a human who must approve the end of IMAGE: what is lost and what is rebuilt. */
+/** Returns lines for a human who must approve the end of IMAGE, on the things that are lost and those that
+ *  are rebuilt. */
 function previewLines(image: RestartableImage, rebuild: RebuildFrom): QuestionLine[] {
   const { entries, replay, values, calls } = image.stake;
   const count = entries === 1 ? questionLine`1 step` : questionLine`${entries} steps`;

@@ -40,7 +40,7 @@ export interface Impact extends Partial<CheckedCalls> {
   class?: string;
   /** The qualifiers and specializers of the method that goes away; undefined unless only a method does. */
   method: string | undefined;
-  /** What the name stands for, if it is neither a function nor a class. */
+  /** The kind of thing that the name stands for, if it is neither a function nor a class. */
   nature: string;
   lambdaList?: string;
   /** True when the calls were checked against a new lambda list. */
@@ -57,9 +57,9 @@ export interface Impact extends Partial<CheckedCalls> {
   /** True when the new definition gives a structure another layout. */
   otherLayout: boolean;
   made: BrokenInstances;
-  /** What uses a definition that goes away, besides calls. */
+  /** The uses, besides calls, of a definition that goes away. */
   removal?: Removal;
-  /** What who_references says about a variable that goes away; '' for other definitions. */
+  /** The text of who_references about a variable that goes away; '' for other definitions. */
   references: string;
   slots?: string[];
   superclassesGone?: string[];

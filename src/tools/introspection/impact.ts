@@ -161,7 +161,7 @@ function newOperator({ definition }: { definition?: string }, features: Features
   return definition === undefined ? undefined : parseDefinition(definition, features)?.operator;
 }
 
-/** Returns what the image knows about the name in REQUEST. When that means the place `(setf NAME)`, returns
+/** Returns the facts of the image about the name in REQUEST. When that means the place `(setf NAME)`, returns
  *  the facts about the place, and REQUEST with its name. */
 async function lookUp(image: Image, request: Request, context: CallContext) {
   const factsOf = async (name: string) => {
@@ -272,7 +272,7 @@ async function affectedFacts(
   return others;
 }
 
-/** Returns what the answer says about the definition as it is now, whatever the change. */
+/** Returns the part of the answer on the definition as it is now, whatever the change. */
 function descriptionOf(facts: ImpactData, places: Places) {
   const { name, kind, class: ofClass, arglist, place } = facts;
   const { slots, subclassCount, subclasses = [], instances } = facts;
@@ -303,7 +303,7 @@ function descriptionOf(facts: ImpactData, places: Places) {
   };
 }
 
-/** Returns what the name in FACTS stands for, if it names no function and no class. */
+/** Returns the kind of thing that the name in FACTS stands for, if it names no function and no class. */
 function otherNature({ type, natures = [], ...facts }: ImpactData): string {
   if (facts.package) return 'PACKAGE';
   if (facts.system) return 'SYSTEM';
@@ -423,7 +423,8 @@ function functionsToRecompile(
     : { why: '', names: [], replaced: compiledIn, ...expansions };
 }
 
-/** Returns what CHANGE breaks if it is one of a class or structure: functions of the class, and instances. */
+/** Returns the impact of CHANGE, if it is a change of a class or structure, on functions of the class and on
+ *  instances. */
 async function impactOnClass(
   image: Image,
   places: Places,
@@ -447,7 +448,7 @@ async function impactOnClass(
   };
 }
 
-/** Returns what who_references says about the variable in REQUEST, with the places of the uses. */
+/** Returns the text of who_references about the variable in REQUEST, with the places of the uses. */
 async function referencesText(
   { image, places }: Origins,
   { name, package: home }: Request,

@@ -21,7 +21,7 @@ import { usedOf } from './sites.ts';
 /** The places that name a definition, by the role that it has there. */
 export type Named<Of extends string = Role> = Partial<Record<Of, CheckedCall[]>>;
 
-/** What the removal of a definition affects, besides calls of it. */
+/** The things besides calls that the removal of a definition affects. */
 export interface Removal {
   named: Named;
   /** For the name of a package: the places that name it. */
@@ -74,8 +74,8 @@ interface Found<Of extends string> {
   row: CheckedCall;
 }
 
-/** Returns what the removal of the definition in FACTS affects. Leaves out places in lines that the text
- *  TOLD, the rest of the answer, already names. */
+/** Returns the things that the removal of the definition in FACTS affects. Leaves out places in lines of
+ *  REFERENCES, a text that the answer contains too. */
 export function removalOf(facts: ImpactData, places: Places, history: ReplHistory, references = ''): Removal {
   const { combined, symbolMacro, usedBy, symbolCount, methods = [] } = facts;
   if (facts.system) return { named: {}, ofSystem: true, usedBy, computed: [], methods: [], isNamed: false };

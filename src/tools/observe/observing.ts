@@ -92,7 +92,7 @@ function refusalText(value: ObserveRefusal): string {
   return 'This SBCL lacks its contrib sb-sprof, so it has no profiler. functions and against need none.';
 }
 
-/** What the replies of all observing operations have in common, without the observations. */
+/** The members that the replies of all observing operations share, besides the observations. */
 export interface ObserveReply {
   ending: Ending;
   output?: Output;

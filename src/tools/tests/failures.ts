@@ -182,11 +182,10 @@ function outputText(output = ''): string {
   return `\n    wrote: ${text.length > OUTPUT ? `... ${text.slice(-OUTPUT)}` : text}`;
 }
 
-/** Returns what FAILURE says, in the form that its framework's members allow:
- *  CHECK and GOT: `(= 4 (f x)): got 3`; with a signalled condition: `(= 4 (f x)) signalled TYPE-ERROR: ...`.
- *  FORM, GOT and EXPECTED, as RT has them: `(f x) = 3, wanted 4`.
- *  TEXT alone: the framework's message; with CHECK or GOT it stands before these.
- *  Only TYPE and CONDITION, of an unexpected error: `TYPE-ERROR: ...`. */
+/** Returns the text of FAILURE, in a form that depends on the members that its framework gives. CHECK and
+ *  GOT: `(= 4 (f x)): got 3`; with a signalled condition: `(= 4 (f x)) signalled TYPE-ERROR: ...`. FORM, GOT
+ *  and EXPECTED, as RT has them: `(f x) = 3, wanted 4`. TEXT alone: the framework's message; with CHECK or
+ *  GOT it stands before these. Only TYPE and CONDITION, of an unexpected error: `TYPE-ERROR: ...`. */
 function failureText({ form, check, expected, got, text, type, condition }: TestFailure): string {
   const name = type && conditionName(type);
   const signalled = name && (condition ? `${name}: ${condition}` : name);

@@ -14,7 +14,7 @@ export interface ChangedResults {
   missing: string[];
 }
 
-/** What is known of a test from its last run. */
+/** The results of a test in its last run. */
 interface Known {
   passed: boolean;
   /** The systems, joined by blanks, of the last run that tested whole systems and ran this test; '' when

@@ -25,8 +25,8 @@ export function summedUp(runs: readonly (readonly TestOutcome[])[]): TestOutcome
   });
 }
 
-/** Returns what stands before the failures of a test that failed in RUNS; '' when it was not repeated. SEED is that of the
- *  first run, if it has one. */
+/** Returns the text before the failures of a test that failed in RUNS; '' when the test was not repeated.
+ *  SEED is that of the first run, if it has one. */
 export function frequencyText(runs: Frequency | undefined, seed: number | undefined): string {
   if (runs === undefined) return '';
   const { failed, of, first } = runs;

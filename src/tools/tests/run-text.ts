@@ -105,7 +105,7 @@ export interface FormerTest {
 
 /** A run and its results, as `runText` renders them. */
 export interface TestRunReport {
-  /** What was tested, the subject of the first line. */
+  /** A phrase for the tested things, the subject of the first line. */
   what: string;
   tests: readonly TestOutcome[];
   difference: ChangedResults;
@@ -121,7 +121,7 @@ export interface TestRunReport {
   stale: readonly string[];
   /** Variables that loads did not set again, perhaps only some of them. */
   unset: readonly UnsetVariable[];
-  /** What the answer says of these. */
+  /** The texts on these in the answer. */
   unsetSaid: UnsetTexts;
   ending: Ending;
   milliseconds: number;

@@ -177,7 +177,7 @@ export class Run {
     });
   }
 
-  /** True when another round must follow the one that returned REPLY. This needs `isolate`, a round that
+  /** True when another round must follow the round that returned REPLY. This needs `isolate`, a round that
    *  ended early because of a test or a lost image, and a test whose outcome was not known before. */
   #goesOn({ data, ending }: Reply<'test-run'>, { signal }: CallContext): boolean {
     if (!this.#how.isolate || ending.kind === 'done' || signal?.aborted || data.held) return false;
@@ -194,7 +194,7 @@ export class Run {
     if (value && isLookupFailure(value)) return { ...lookupResult(value), failed: true };
     if (value !== undefined) return nameResult(value);
     const last = [...this.#outcomes, ...outcomesOf(data, ending)];
-    // What the timeout cuts after whole runs has not failed.
+    // A test that the timeout ends after whole runs has not failed.
     const isCut = this.#runs.length > 0 && ending.kind === 'interrupted' && ending.reason === 'timeout';
     const runs = [...this.#runs, isCut ? last.filter(({ left }) => !left) : last];
     const tests = summedUp(runs);
@@ -342,7 +342,7 @@ export class Run {
     return held ? `The run ended there: once an error was held, isolate does not go on.${which}` : '';
   }
 
-  /** Returns what was tested, as the subject of the headline. */
+  /** Returns a phrase for the tested things, the subject of the headline. */
   #what(): string {
     const { systems, name, package: home, touching } = this.#asked;
     const again = touching === undefined ? 'Tests that failed before' : `Tests that reach ${touching.name}`;
