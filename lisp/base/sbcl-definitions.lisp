@@ -29,8 +29,8 @@ package. Return NIL when this SBCL has no such vector."
       ((cons t simple-vector) (cdr cells)))))
 
 (defun package-cells (package)
-  "Return a list of two simple vectors: the one with the internal symbols of PACKAGE, and the one
-with its external symbols."
+  "Return a list of two simple vectors: first the vector with the internal symbols of PACKAGE, then
+that with its external symbols."
   (list (table-cells (internal-table package)) (table-cells (external-table package))))
 
 ;;; SBCL's information about names

@@ -154,7 +154,7 @@ debugger because of *BREAK-ON-SIGNALS*, leave out the restarts that it offers fo
     (if last (nthcdr (1+ last) restarts) restarts)))
 
 (defun note-stack (held)
-  "Record in the held error HELD what is on the stack of this thread: frames, restarts, and locks."
+  "Record in the held error HELD the frames, restarts and locks of this thread."
   (setf (held-stack held) (folded-user-frames)
         (held-offered held) (offered-restarts held)
         (held-restarts held) (values (shown-restarts (held-offered held)))

@@ -40,7 +40,7 @@ key."
              table)))
 
 (defun map-function (visit function)
-  "Call VISIT with what FUNCTION refers to: methods, values closed over and constants."
+  "Call VISIT with each object to which FUNCTION refers: methods, values closed over and constants."
   (cond ((typep function 'generic-function)
          (dolist (method (sb-mop:generic-function-methods function))
            (funcall visit method :method nil))
@@ -201,7 +201,7 @@ class only from its name: otherwise superclasses and subclasses would connect al
                               object)))))
 
 (defun reach-from-symbols (walk system)
-  "Reach what the root symbols refer to, as MAP-ROOT-SYMBOLS finds them for SYSTEM."
+  "Reach the objects to which the root symbols refer. SYSTEM is as in MAP-ROOT-SYMBOLS."
   (map-root-symbols (lambda (symbol)
                       (ignore-errors
                        (map-symbol (lambda (value kind detail)

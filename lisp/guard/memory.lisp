@@ -85,9 +85,9 @@ the heap. In a thread of a program that somebody else runs it is charged to nobo
     (:thread (list sb-thread:*current-thread*))))
 
 (defun thread-role ()
-  "Return a keyword for what the current thread runs: :JOB for the code of a job, :AGENT for code of
-the agent, also in the thread of a job before and after the code of the job runs, and :THREAD for
-other code. In an image that somebody else runs, that other code is :THEIRS."
+  "Return a keyword for the code that the current thread runs: :JOB for the code of a job, :AGENT
+for code of the agent, also in the thread of a job before and after the code of the job runs, and
+:THREAD for other code. In an image that somebody else runs, that other code is :THEIRS."
   (let* ((thread sb-thread:*current-thread*)
          (starter (gethash thread **starters**))
          (main (eq thread (sb-thread:main-thread))))

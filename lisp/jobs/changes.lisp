@@ -1,11 +1,11 @@
-;;;; Records what a person and other servers change in an image that several share, so that the next
+;;;; Records the changes that a person and other servers make in a shared image, so that the next
 ;;;; answer to each server names it.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defstruct (change (:constructor make-change (text session)))
-  "A change of the image. TEXT names what was defined or loaded. SESSION is that of the server for
-which the thread worked, and for a person's thread the default session."
+  "A change of the image. TEXT names the definition or the loaded file. SESSION is that of the
+server for which the thread worked, and for a person's thread the default session."
   text session)
 
 (defparameter *changes-limit* 100 "The maximum number of changes that are kept.")
@@ -24,7 +24,8 @@ which the thread worked, and for a person's thread the default session."
 Else :NONE.")
 
 (defun record-change (text)
-  "Record that this thread has changed what TEXT names, unless that is the newest change already."
+  "Record that this thread has changed the definition or file that TEXT names, unless the newest
+recorded change is the same."
   (sb-thread:with-mutex (**changes-lock**)
     (let ((newest (first **changes**)))
       (unless (and newest
@@ -56,7 +57,7 @@ part of another load."
                                        (ignore-errors (sb-ext:native-namestring file))))))))))
 
 (defun call-unrecorded (function)
-  "Call FUNCTION, which installs hooks of the agent. What it defines is not recorded as a change."
+  "Call FUNCTION, which installs hooks of the agent. Do not record its definitions as changes."
   (let ((*loaded-names* '())) (funcall function)))
 
 (defun changes-of-others ()

@@ -66,8 +66,8 @@ heap, to make room for the next job.")
   "The number of octets that live objects can take in the heap.")
 
 (sb-ext:defglobal **before-jobs** '()
-  "A list of functions without parameters, the one added last first. Each job calls them in its
-thread before it does anything else.")
+  "A list of functions without parameters, in the reverse order of their addition. Each job calls
+them in its thread before it does anything else.")
 
 (defvar *job* nil "The job that this thread runs or helps with, or NIL.")
 
@@ -85,7 +85,7 @@ thread before it does anything else.")
 
 (defun background-stream ()
   "Return a stream for output of threads that no job waits for. The next answer of the session shows
-what it gets."
+this output."
   (capturing (session-background *session*)))
 
 (define-shape job-answer ()

@@ -203,11 +203,11 @@ was replaced since, return the result of CHECKED-CALL."
 
 (defparameter *against-before*
   "(This compares with what the image had before; in a fresh image there may be no such warning.)"
-  "The text below a warning that is about a difference from what the image had before.")
+  "The text below a warning that is about a difference from the former state of the image.")
 
 (defun shown-warning-text (condition)
   "Return the WARNING-TEXT of CONDITION, followed by *AGAINST-BEFORE* if CONDITION is about a
-difference from what the image had before."
+difference from the former state of the image."
   (format nil "~A~@[~%  ~A~]"
           (warning-text condition)
           (and (typep condition '(or other-proclamation other-package)) *against-before*)))

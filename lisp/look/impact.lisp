@@ -1,5 +1,5 @@
-;;;; Defines the operation impact. It returns what a change of a definition affects: the methods,
-;;;; callers by name, and tests, for example.
+;;;; Defines the operation impact. It returns the things that a change of a definition affects: the
+;;;; methods, callers by name, and tests, for example.
 
 (in-package "LIVE-LISP.LOOK")
 

@@ -194,7 +194,7 @@ with what was removed."
 (defun remaining-needs (definition going)
   "Return a list of texts for definitions and data that need DEFINITION, so that it must stay."
   (case (definition-kind definition)
-    ;; The evaluated forms that set the variable are what is undone.
+    ;; Evaluated forms that set the variable do not count: they are undone too.
     (:variable (needed-by-code (list (definition-name definition)) going))
     (t (needs definition going))))
 

@@ -22,8 +22,8 @@ the number of each. Leave out the definitions in the list GOING, which are to be
 ;;; Classes
 
 (defun class-needs (definition going)
-  "Return a list of texts for what needs the class of DEFINITION, apart from definitions in the list
-GOING: subclasses, methods, code that tests for the class, and instances."
+  "Return a list of texts for the subclasses, methods, code and instances that need the class of
+DEFINITION. Leave out definitions in the list GOING."
   (let* ((name (definition-name definition)) (class (find-class name nil)))
     (when class
       (let* ((cell (class-cell name)) (classoid (and cell (cell-classoid cell)))
