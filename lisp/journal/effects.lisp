@@ -120,7 +120,6 @@ Record the operation, unless it serves only the compiler or only sets a value."
                                         "setting the macro-function" "setting the symbol-function"))
         (with-isolation (note-changed-name (name-text name))))))
   (apply check name doing))
-
 (define-hook +name-check+ name-checked)
 
 (defvar *interned* :unasked
@@ -141,7 +140,6 @@ much code that only looks up a symbol."
                        (member package **first-packages** :test #'eq)))
           (setf (effects-damages *effects*) t))))
   (apply check package doing))
-
 (define-hook +package-check+ package-checked)
 
 (defun method-changed (change generic-function method)
@@ -156,7 +154,6 @@ much code that only looks up a symbol."
      (note-changed-name (name-text (sb-mop:generic-function-name generic-function)))))
   (multiple-value-prog1 (funcall change generic-function method)
     (when (sb-mop:method-generic-function method) (touch-method method))))
-
 (define-hook add-method method-changed)
 (define-hook remove-method method-changed)
 
@@ -165,7 +162,6 @@ much code that only looks up a symbol."
 single changes that FUNCTION makes."
   (note-building)
   (let ((*effects* nil)) (apply function arguments)))
-
 (define-hook sb-alien:load-shared-object called-whole)
 (define-hook (setf documentation) called-whole)
 
@@ -174,7 +170,6 @@ single changes that FUNCTION makes."
 single changes that FUNCTION makes."
   (note-building)
   (apply function arguments))
-
 (define-hook make-package building-called)
 (define-hook +proclaim+ building-called)
 
@@ -183,7 +178,6 @@ single changes that FUNCTION makes."
 that compiling a file makes serve only the compiler."
   (let ((*effects* nil) (*touched* nil))
     (call-as-itself (first arguments) (lambda () (apply function arguments)))))
-
 (define-hook compile-file file-compiled)
 
 (defun file-loaded (function &rest arguments)
@@ -197,7 +191,6 @@ and which definitions the file makes."
                          (lambda ()
                            (call-as-itself (first arguments)
                                            (lambda () (apply function arguments)))))))))
-
 (define-hook load file-loaded)
 
 (defun compile-begun (function information)
@@ -206,7 +199,6 @@ the text of the file, unless the compiled code will not be loaded as that of thi
   (unless (or *spans-read* *file-of-copy*)
     (with-isolation (note-read *compile-file-truename*)))
   (funcall function information))
-
 (define-hook +make-observer+ compile-begun)
 
 (defun source-begun (function &rest arguments)
@@ -214,7 +206,6 @@ the text of the file, unless the compiled code will not be loaded as that of thi
 text of the file and, after it, the load."
   (when *load-truename* (with-isolation (note-read *load-truename*)))
   (apply #'load-ended function arguments))
-
 (define-hook +load-source+ source-begun)
 
 (defun load-ended (function &rest arguments)
@@ -222,7 +213,6 @@ text of the file and, after it, the load."
 normally, record the load."
   (multiple-value-prog1 (apply function arguments)
     (when *load-truename* (note-loaded))))
-
 (define-hook +load-fasl+ load-ended)
 
 (defun package-defined (function &rest arguments)
@@ -232,7 +222,6 @@ changes the image."
   (let* ((*defining-package* (or (location-in arguments) t)) (package (apply function arguments)))
     (touch-exports '() package)
     package))
-
 (define-hook +define-package+ package-defined)
 
 (defun exported (function &rest arguments)
@@ -240,7 +229,6 @@ changes the image."
 symbols."
   (touch-exports (first arguments) (or (second arguments) *package*))
   (apply function arguments))
-
 (define-hook export exported)
 
 (defun variable-defined (function symbol &rest arguments)
@@ -248,7 +236,6 @@ symbols."
 SYMBOL and ARGUMENTS."
   (touch-variable symbol)
   (apply function symbol arguments))
-
 (define-hook +define-variable+ variable-defined)
 (define-hook +define-global+ variable-defined)
 
@@ -257,14 +244,12 @@ SYMBOL and ARGUMENTS."
 constructors, with DESCRIPTION."
   (touch (description-name description))
   (funcall function description))
-
 (define-hook +declare-constructors+ constructors-declared)
 
 (defun name-defined (function name &rest arguments)
   "Hook: record that NAME is defined, and call FUNCTION, which defines it, with NAME and ARGUMENTS."
   (touch name)
   (apply function name arguments))
-
 (define-hook +define-alien-type+ name-defined)
 
 (defun generic-function-defined (function &rest arguments)
@@ -279,7 +264,6 @@ the new lambda list. If ARGUMENTS are too few or too many, FUNCTION signals the 
     (unless (eq lambda-list :none)
       (making-way name lambda-list (location-in arguments) 'defgeneric)))
   (apply function arguments))
-
 (define-hook ensure-generic-function generic-function-defined)
 
 (defun method-defined (function class name qualifiers specializers lambda-list &rest more)
@@ -288,7 +272,6 @@ FUNCTION, which adds a method to the generic function, with all other arguments.
   (touch name)
   (making-way name lambda-list (location-in more) 'defmethod)
   (apply function class name qualifiers specializers lambda-list more))
-
 (define-hook +add-method+ method-defined)
 
 (defun listen-for-effects ()
