@@ -92,7 +92,8 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-/** Result of a step. FAILURE is an answer that did not match. LOST: the image was lost in the step. */
+/** The result of a step. FAILURE is an answer that did not match. LOST is true when the image was lost in the
+ *  step. */
 export interface StepResult extends Pick<Step, 'name' | 'shows'> {
   failure?: string;
   lost?: boolean;

@@ -19,7 +19,7 @@ export type Setting = {
   path: readonly string[];
 } & (
   | { kind: 'entry'; entry: (launch: Launch) => Data }
-  /** Permissions to run tools without asking. FILES: all files with permissions that the client reads. */
+  /** Permissions to run tools without asking. FILES are all files with permissions that the client reads. */
   | { kind: 'permission'; files: readonly string[]; words: readonly string[] }
 );
 

@@ -54,8 +54,8 @@ export function refusalText(question: QuestionSubject): string {
   return `${needs}, and here nobody can be asked. Nothing was done. ${allowanceText(question)}`;
 }
 
-/** Returns the refusal of a call about which a human was asked and did not answer (C29). LATE: not in
- *  time. */
+/** Returns the refusal of a call about which a human was asked and did not answer (C29). LATE is true when
+ *  the time for an answer was up. */
 export function unansweredText(question: QuestionSubject, late = false): string {
   const { name, safetyLevel } = question.tool;
   const nobody = late ? 'Nobody answered in time' : 'Nobody answered the question';

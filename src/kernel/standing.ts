@@ -23,7 +23,8 @@ export class StandingApprovals {
   readonly #sessionRules: Rule[] = [];
   readonly #executedFiles: readonly string[];
 
-  /** EXECUTED_FILES: files that live-lisp itself runs, such as that of --init, as named in the workspace. */
+  /** Allows calls by RULES. EXECUTED_FILES are the names in the workspace of files that live-lisp itself
+   *  runs, such as the file of --init. */
   constructor(rules: readonly StandingApproval[] = [], executedFiles: readonly string[] = []) {
     this.#executedFiles = executedFiles;
     for (const rule of rules) this.allow(rule);

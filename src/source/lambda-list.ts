@@ -3,7 +3,8 @@
 import { bareName, elementsOf, type Form, readForm, spineOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 
-/** How many required and optional arguments a lambda list accepts. REST: any number of further ones. */
+/** The numbers of required and optional arguments that a lambda list accepts. REST is true if it accepts any
+ *  number of further arguments. */
 export interface LambdaList {
   required: number;
   optional: number;

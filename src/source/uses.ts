@@ -40,7 +40,8 @@ export function isSoughtName(form: Form | undefined, sought: SoughtName): boolea
   return operatorOf(setf) === 'SETF' && isSoughtSymbol(symbol, sought);
 }
 
-/** A list to search. DEPTH: backquotes around it minus commas. DATA is true in a quoted form. */
+/** A list to search. DEPTH is the number of backquotes around it minus the number of commas. DATA is true in
+ *  a quoted form. */
 interface Left {
   list: Form;
   depth: number;
@@ -108,8 +109,9 @@ export interface UsePosition {
   inside?: boolean;
 }
 
-/** The known uses of a name in a form. AT: start offsets of the lists with a use. WHOLE: whether the macro
- *  expansion of the form itself contains a use. INSIDE: number of uses at unknown positions in the form. */
+/** The known uses of a name in a form. AT has the start offsets of the lists with a use. WHOLE is true when
+ *  the macro expansion of the form itself contains a use. INSIDE is the number of uses at unknown positions
+ *  in the form. */
 interface KnownUses {
   at: readonly number[];
   whole: boolean;

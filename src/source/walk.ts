@@ -30,7 +30,8 @@ export function walkSource(
   }
 }
 
-/** A form to walk. DEPTH: backquotes around it minus commas. QUOTED is true inside a QUOTE. */
+/** A form to walk. DEPTH is the number of backquotes around it minus the number of commas. QUOTED is true
+ *  inside a QUOTE. */
 interface Left {
   form: Form;
   depth: number;

@@ -249,8 +249,8 @@ export class AttachedImage implements Image {
   }
 }
 
-/** Returns the error text when the agent of SERVED does not greet. IS_STOPPED: a signal has stopped its
- *  process. */
+/** Returns the error text when the agent of SERVED does not greet. IS_STOPPED is true when a signal has
+ *  stopped its process. */
 function busyText(served: Served, isStopped: boolean): string {
   const head = `The image ${servedName(served)} did not answer in time, so nothing was run`;
   const own = 'With the flag --image own this server works in an image of its own.';

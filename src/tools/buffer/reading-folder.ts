@@ -15,7 +15,8 @@ const TEXT_LIMIT = 80_000;
 /** Maximum number of characters of text to keep for code. Data for code need not fit into one answer. */
 const DATA_TEXT_LIMIT = 8_000_000;
 
-/** The path of the directory. WHOLE: code reads the data, so they need not fit into one answer. */
+/** The path of the directory. WHOLE is true when code reads the data, which then need not fit into one
+ *  answer. */
 interface FolderRequest {
   path: string;
   whole: boolean;

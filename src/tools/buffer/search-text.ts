@@ -41,9 +41,9 @@ export interface SearchResults {
   edited: string[];
 }
 
-/** Returns the answer for PATTERN with the matches FOUND in BUFFER, or in many files without it. STOPPED:
- *  some files were not searched. The files that cannot be searched are left out when TOLD says that an
- *  earlier answer named them. */
+/** Returns the answer for PATTERN with the matches FOUND in BUFFER, or in many files when BUFFER is
+ *  undefined. STOPPED is true when some files were not searched. The files that cannot be searched are left
+ *  out when TOLD says that an earlier answer named them. */
 export function searchResult(
   pattern: string,
   found: SearchResults,

@@ -114,7 +114,8 @@ function headText(evaluation: Evaluation, by: string, said: Said): string {
   return `${recordTimeText(time, said.date)}${where}, ${milliseconds} ms${by === said.by ? '' : by}`;
 }
 
-/** The values, the output and the error of an evaluation as they are shown. CUT: these are not all of them. */
+/** The values, the output and the error of an evaluation as they are shown. CUT is true when a part of them
+ *  is left out. */
 interface Parts {
   values: string | undefined;
   output: string | undefined;

@@ -201,7 +201,8 @@ function generalKind(operator: string): string {
   return hasParts(operator) ? operator.toLowerCase() : kindOf(operator);
 }
 
-/** Returns the kind of the code in FORM with USES. PART: they are in a known part of the definition. */
+/** Returns the kind of the code in FORM with USES. In the result, `part` is true when a use is in a known
+ *  part of the definition. */
 function kindIn(
   source: string,
   form: TopLevelHead,

@@ -186,8 +186,8 @@ export class Run {
     return outcomesOf(data, ending).some(({ test, left }) => (left || lost) && !known.has(test));
   }
 
-  /** Returns the result of the run. REPLY is the reply of the last round. HELD: an error was held during the
-   *  run. TOLD has what earlier answers said. */
+  /** Returns the result of the run. REPLY is the reply of the last round. HELD is true when an error was held
+   *  during the run. TOLD has what earlier answers said. */
   #result(reply: Reply<'test-run'>, held: boolean, told?: ToldBefore): Result {
     const { data, ending } = reply;
     const { value, gone = [] } = data;
@@ -236,9 +236,9 @@ export class Run {
   }
 
   /** Returns the result of a run in which TESTS ran. REPLY is the reply of the last round. UNRECORDED are the
-   *  names of tests that did not run and have no recorded coverage. HELD: an error was held during the
-   *  run. UNSET says which variables were not set again. TOTAL is the number of outcomes in all runs, SHORTFALL the
-   *  sentence on runs that were not made. */
+   *  names of tests that did not run and have no recorded coverage. HELD is true when an error was held
+   *  during the run. UNSET says which variables were not set again. TOTAL is the number of outcomes in all
+   *  runs, SHORTFALL the sentence on runs that were not made. */
   #toldResult(
     reply: Reply<'test-run'>,
     tests: readonly TestOutcome[],
