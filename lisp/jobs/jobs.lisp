@@ -83,6 +83,8 @@ them in its thread before it does anything else.")
 
 (sb-ext:defglobal **jobs-begun** 0 "The number of jobs that have begun.")
 
+;;; Answers
+
 (defun background-stream ()
   "Return a stream for output of threads that no job waits for. The next answer of the session shows
 this output."
@@ -148,6 +150,8 @@ it is 0."
 (defun exiting-p ()
   "True when the program asked for an exit, in this thread or another."
   (or **exiting** exit-under-way))
+
+;;; Interrupts
 
 (define-wire-type reason
     (member "timeout" "cancelled" "interrupt" "ending" "heap" "terminated" "ended")
@@ -237,6 +241,8 @@ running it."
       (t (ignore-errors
           (sb-thread:interrupt-thread (job-thread job) (lambda () (leave-job job reason))))
          (end-if-dead job)))))
+
+;;; Conditions that nobody handled
 
 (defun condition-members (condition &rest calls)
   "Have *ERROR-KEEPER* keep CONDITION, and return a property list of answer members about CONDITION.
@@ -395,6 +401,8 @@ the global value, which opens that person's debugger, as in SLIME."
                (eq *debugger-hook* (sb-ext:symbol-global-value '*debugger-hook*)))
     *debugger-hook*))
 
+;;; Timeouts that miss the program's handlers
+;;;
 ;;; SBCL calls a handler, and tests if a condition has the handler's type, with only the handlers
 ;;; outside of it established. A timeout of the program that occurs just then, while SBCL runs the
 ;;; agent's handler of warnings, misses the program's handlers.
@@ -449,6 +457,8 @@ redefined any function of the agent: whatever fails in BODY must not open the pe
                (sb-thread:abort-thread)))))
      ,@body))
 
+;;; The streams of a job
+
 (sb-ext:defglobal **stream-format** '(:utf-8 :replacement #\ufffd)
   "The external format of the standard streams of a fresh SBCL.")
 
@@ -464,8 +474,7 @@ the program has closed the last one, make a new one."
     (if (and input (open-stream-p input))
         input
         (setf **input** (funcall (load-time-value #'open)
-                                 #p
-                                 "/dev/null"
+                                 #p"/dev/null"
                                  :element-type :default
                                  :external-format **stream-format**)))))
 
@@ -500,6 +509,8 @@ too, so that BODY neither takes that person's input nor writes into the terminal
        (progv (and **attached** '(sb-sys:*stdin* sb-sys:*stdout* sb-sys:*stderr* sb-sys:*tty*))
            (list ,input ,output ,output ,terminal)
          ,@body))))
+
+;;; The life of a job
 
 (defun job-result (job function)
   "Call FUNCTION, which returns a property list of answer members, and return that list. If FUNCTION

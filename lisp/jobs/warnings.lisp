@@ -34,6 +34,8 @@ LACKS-MANAGER: true if a file names a library manager and none is set up."
 (defvar *remarks* (make-remarks) "The REMARKS of this call.")
 (defvar *form-number* nil "The number of the form being evaluated, counted from 1.")
 
+;;; The place and the text of a warning
+
 (defun severity (condition)
   "Return the severity of CONDITION: \"warning\", \"undefined\", \"style-warning\" or \"note\".
 \"undefined\" stands for a style warning about an undefined name."
@@ -121,6 +123,8 @@ and the place."
               (unreadable-place condition))
       (report-text 1000 condition)))
 
+;;; Calls that are checked again
+;;;
 ;;; Files are compiled one after another. A call in the first file is checked against the function's
 ;;; old definition, even if the second file replaces the function. So such a call is checked again
 ;;; when the warnings are shown.
@@ -200,6 +204,8 @@ was replaced since, return the result of CHECKED-CALL."
     (cond ((and (kept-undefined kept) (apply #'defined-now-p (kept-undefined kept))) nil)
           ((or (null call) (eq (kept-called kept) (function-called call))) data)
           (t (checked-call data call)))))
+
+;;; Keeping warnings
 
 (defparameter *against-before*
   "(This compares with what the image had before; in a fresh image there may be no such warning.)"
@@ -284,6 +290,8 @@ the user meant to replace the definition."
         ((and (not (uninteresting-p condition))
               (< (length (remarks-redefined *remarks*)) *warning-limit*))
          (pushnew (report-text 200 condition) (remarks-redefined *remarks*) :test #'string=))))
+
+;;; Handling the conditions of a call
 
 (defvar *loads-in-spite* nil
   "True while a tool compiles files that it will load in spite of warnings. Then COMPILE-FILE
