@@ -12,10 +12,10 @@ import type { Features } from '../source/form.ts';
 import { SourceText } from '../source/text.ts';
 import { TopLevelForms } from '../source/top-level.ts';
 
-/** The version of a file. TOLD is a fingerprint of its stat data. SETTLED is true when every later write
+/** The version of a file. FINGERPRINT is made of its stat data. SETTLED is true when every later write
  *  changes the fingerprint. */
 interface Version {
-  told: string;
+  fingerprint: string;
   settled: boolean;
 }
 
@@ -165,7 +165,7 @@ export class Sources {
     for (const [index, [key, { file, mark, now }]] of [...wanted].entries()) {
       const { text, features } = found[index] ?? {};
       if (features === undefined) continue;
-      const version = { told: mark, settled: true };
+      const version = { fingerprint: mark, settled: true };
       const octets = text === undefined ? undefined : Buffer.from(text, 'latin1');
       const source = octets ? new Source(file, version, 0, octets, this.#features) : now;
       this.#loaded.set(key, { source, features: new Set(features) });
@@ -198,7 +198,7 @@ export class Sources {
     const found = await this.#elsewhere?.read(file, kept?.written);
     if (found === undefined) return undefined;
     if (found.octets === undefined) return kept;
-    const version = { told: String(found.written), settled: true };
+    const version = { fingerprint: String(found.written), settled: true };
     return new Source(file, version, found.written, found.octets, this.#features);
   }
 
@@ -214,7 +214,9 @@ export class Sources {
   /** Returns the cached version of FILE when STATS prove that it is current. */
   #unchanged(file: string, stats: Stats): Source | undefined {
     const kept = this.#newest.get(file);
-    return kept?.version.settled && kept.version.told === versionOf(stats).told ? kept : undefined;
+    return kept?.version.settled && kept.version.fingerprint === versionOf(stats).fingerprint
+      ? kept
+      : undefined;
   }
 
   #take(file: string, { octets, stats }: RegularFile): Source {
@@ -276,5 +278,5 @@ function fnvHashOf(octets: Uint8Array): string {
 
 /** Returns the version that STATS describe. A program can set mtime to any value, but not ctime. */
 function versionOf({ mtimeMs, ctimeMs, size, ino }: Stats): Version {
-  return { told: `${mtimeMs} ${ctimeMs} ${size} ${ino}`, settled: Date.now() > ctimeMs + TICK_MS };
+  return { fingerprint: `${mtimeMs} ${ctimeMs} ${size} ${ino}`, settled: Date.now() > ctimeMs + TICK_MS };
 }

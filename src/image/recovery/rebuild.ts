@@ -97,7 +97,7 @@ export class Rebuild {
       }
     } catch (error) {
       // Possible causes: there is no disk space for a file, or the request is too long for a frame.
-      this.#fail(labelOf(entry), { kind: 'told', text: messageOf(error) });
+      this.#fail(labelOf(entry), { kind: 'text', text: messageOf(error) });
       this.#done++;
       return !peer.dead;
     }
@@ -142,7 +142,7 @@ export class Rebuild {
     if (entry === undefined) return;
     const what = labelOf(entry);
     if (missing) this.#result.missing.push({ what, cause: { kind: 'names missing', names: missing } });
-    if (why !== undefined) this.#fail(what, { kind: 'told', text: why });
+    if (why !== undefined) this.#fail(what, { kind: 'text', text: why });
   }
 
   #loadFile(peer: Peer, entry: JournalEntry & { kind: 'file' }): Promise<boolean> {

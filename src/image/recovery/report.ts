@@ -29,7 +29,7 @@ export interface ImageContents {
 /** Why an entry could not be rebuilt, or how its rebuild differs from what was lost. */
 export type Cause =
   /** `text` is the reason, in the words of the image or of the operating system. */
-  | { kind: 'told'; text: string }
+  | { kind: 'text'; text: string }
   /** The operation ended with `ending`, not normally. */
   | { kind: 'ended'; ending: Ending }
   | {

@@ -19,17 +19,17 @@ interface Unseen {
 }
 
 /** Returns the top-level forms in the files of FOUND that call the name or pass it as a function. With SITES,
- *  adds the places of these uses. Leaves out uses inside a definition or form that TOLD already lists. */
+ *  adds the places of these uses. Leaves out uses inside a definition or form that LISTED has. */
 export function unseenUsers(
   found: Unseen,
-  told: readonly NameUser[],
+  listed: readonly NameUser[],
   places: Places,
   sites: boolean,
 ): NameUser[] {
   const { name, files = [], accessibleIn = [], natures = [] } = found;
   const callee = { ...usedOf({ name, accessibleIn }), macro: natures.includes('MACRO') };
   const users = new Map<string, NameUser>();
-  const names = new Set(told.map(({ name }) => unqualifiedName(name)));
+  const names = new Set(listed.map(({ name }) => unqualifiedName(name)));
   for (const file of files) {
     const text = places.sourceText(file);
     if (text === undefined) continue;

@@ -142,10 +142,10 @@ async function callersOf(
     const unseen =
       certain && found.unrecorded !== 'slot' ? [] : unseenUsers(found, users.rows, places, sites);
     const from = Math.max(0, page.offset - named - users.outside - users.outsidePossible);
-    const { files = [], ...told } = withoutOutside(found);
+    const { files = [], ...facts } = withoutOutside(found);
     const finders = found.findingUnrecorded ? findersIn(files, found.accessibleIn ?? [], places) : undefined;
     const data = {
-      ...told,
+      ...facts,
       ...(finders && { finding: finders.slice(0, 3).map(({ name }) => name), findingCount: finders.length }),
       others: found.others + users.outside,
       possible: found.possible - users.repeated + users.outsidePossible + unseen.length,

@@ -20,8 +20,8 @@ export interface TestOutcome extends TestResult {
 /** Returns the outcomes of the tests in the data of a run. ENDING, the ending of the run, shows why a test
  *  did not finish. */
 export function outcomesOf({ tests, parts = [] }: TestRunData, ending: Ending): TestOutcome[] {
-  const told = tests ?? fromParts(parts);
-  return told.map((test) => (test.left ? { ...test, why: whyLeft(ending) } : test));
+  const outcomes = tests ?? fromParts(parts);
+  return outcomes.map((test) => (test.left ? { ...test, why: whyLeft(ending) } : test));
 }
 
 /** Returns the results in PARTS, the reports of a run that did not end. A test that began but did not end is
