@@ -107,7 +107,7 @@ replaced."
   ;; Load the contribs now, because a lookup must not intern symbols later.
   (ignore-errors (require "SB-INTROSPECT"))
   (ignore-errors (require "SB-CLTL2"))
-  (tell-formats)
+  (listen-for-formats)
   (listen-for-functions)
   (listen-for-effects)
   (listen-for-code)
@@ -123,7 +123,7 @@ A saved core has it done already."
 (defun guard ()
   "Install the guards that make SBCL go through all its code when they are installed. This is done
 after the greeting. A saved core has it done already."
-  (tell-before-exit)
+  (send-output-before-exit)
   (note-exits)
   (guard-threads)
   (setf **keeps-spare** t)

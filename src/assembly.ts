@@ -70,7 +70,7 @@ export function imageOptions(
     trees: config.roots,
     command: config.imageCommand,
     startFiles: () => startFiles(config),
-    // An SBCL elsewhere loads its user's init file.
+    // An SBCL that a command starts loads the init file of its own user.
     ...(config.imageCommand === undefined && {
       libraries: () => ({ ...libraryManager(config), initFile: initFileNotLoaded(config.init) }),
     }),

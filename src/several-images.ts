@@ -17,7 +17,7 @@ import type { ToolRegistry } from './kernel/registry.ts';
 import { printable } from './kernel/schema.ts';
 import type { CallContext, Tool } from './kernel/tool.ts';
 
-/** What the server needs of the assembly of its image, or of the assemblies of all its images. */
+/** The parts that the server needs of the assembly of its image, or of the assemblies of all its images. */
 export interface Served extends Pick<Assembly, 'catalog' | 'questions' | 'editors'> {
   images: readonly Assembly['image'][];
   registry: ServedRegistry;
@@ -27,7 +27,7 @@ export interface Served extends Pick<Assembly, 'catalog' | 'questions' | 'editor
 type ServedRegistry = Pick<ToolRegistry, 'getTool' | 'unknownTool' | 'onChange'>;
 type ServedExecutor = Pick<Executor, 'execute' | 'command'>;
 
-/** Returns what serves the images of CONFIG. No image is started yet. */
+/** Returns the parts with which the server serves the images of CONFIG. No image is started yet. */
 export function assembleServed(config: Config, options: AssemblyOptions): Served {
   if (config.images.length > 0) return assembleSeveral(config, options);
   const { image, ...parts } = assemble(config, options);
@@ -68,7 +68,8 @@ function assembleSeveral(config: Config, options: AssemblyOptions): Served {
   };
 }
 
-/** Returns CONFIG for the image CHOICE alone. What is for an SBCL of this machine does not go to one elsewhere. */
+/** Returns CONFIG for the image CHOICE alone. For an image that a command starts, leaves out options that are
+ *  meant for an SBCL of this machine. */
 function configOf(config: Config, choice: Config['images'][number]): Config {
   const { noSandboxReason: _, ...elsewhere } = { ...config, sandbox: 'off', init: undefined } as const;
   return { ...(choice.imageCommand === undefined ? config : elsewhere), ...choice, images: [] };

@@ -17,7 +17,7 @@ program. Only tests read it.")
 (sb-ext:defglobal **first-modes** (float-modes) "The floating-point modes of a fresh SBCL.")
 
 (sb-ext:defglobal **nowhere** (make-broadcast-stream)
-  "A stream that discards what is written to it.")
+  "A stream that discards all output.")
 
 (defun note-kept-away (condition)
   "Add 1 to **KEPT-AWAY** for CONDITION, which a handler of the program would have seen."

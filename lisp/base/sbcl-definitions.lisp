@@ -29,8 +29,8 @@ package. Return NIL when this SBCL has no such vector."
       ((cons t simple-vector) (cdr cells)))))
 
 (defun package-cells (package)
-  "Return a list of two simple vectors: the one with the internal symbols of PACKAGE, and the one
-with its external symbols."
+  "Return a list of two simple vectors: first the vector with the internal symbols of PACKAGE, then
+that with its external symbols."
   (list (table-cells (internal-table package)) (table-cells (external-table package))))
 
 ;;; SBCL's information about names
@@ -59,15 +59,16 @@ SYMBOL), or NIL."
 (define-internal kind-number (kind) "Return the number of KIND, an element of KNOWN-KINDS."
   ("SB-INT" "META-INFO-NUMBER"))
 (define-internal known-value (name number)
-  "Return the globaldb's information about NAME of the kind with NUMBER, from KIND-NUMBER, and as
-the second value whether there is any."
+  "Return the information about NAME in the globaldb. NUMBER is the KIND-NUMBER of the kind of
+information. The second value is true if there is any."
   ("SB-IMPL" "GET-INFO-VALUE") (values nil nil))
 (define-internal forget-values (name numbers)
-  "Remove the globaldb's information about NAME. NUMBERS are those of the kinds to remove, from
-KIND-NUMBER."
+  "Remove information about NAME from the globaldb. NUMBERS is a list of the KIND-NUMBERs of the
+kinds of information to remove."
   ("SB-INT" "CLEAR-INFO-VALUES"))
 (define-internal know-value (name number value)
-  "Make VALUE the globaldb's information about NAME of the kind with NUMBER, from KIND-NUMBER."
+  "Store VALUE in the globaldb as the information about NAME. NUMBER is the KIND-NUMBER of the kind
+of information."
   ("SB-INT" "SET-INFO-VALUE"))
 (define-internal forget-types ()
   "Clear the compiler's caches of types." ("SB-INT" "DROP-ALL-HASH-CACHES"))

@@ -93,7 +93,7 @@ none."
           (t "another server of this image held it"))))
 
 (defun holder-text (held)
-  "Return a text that tells which server holds HELD."
+  "Return a text that names the server whose call is stopped at HELD, a held error."
   (or (session-server (held-session held)) "a process whose number is not known"))
 
 ;;; Showing a held error, at which a thread is stopped, in an answer
@@ -154,7 +154,7 @@ debugger because of *BREAK-ON-SIGNALS*, leave out the restarts that it offers fo
     (if last (nthcdr (1+ last) restarts) restarts)))
 
 (defun note-stack (held)
-  "Record in the held error HELD what is on the stack of this thread: frames, restarts, and locks."
+  "Record in the held error HELD the frames, restarts and locks of this thread."
   (setf (held-stack held) (folded-user-frames)
         (held-offered held) (offered-restarts held)
         (held-restarts held) (values (shown-restarts (held-offered held)))

@@ -39,7 +39,7 @@ key."
              table)))
 
 (defun map-function (visit function)
-  "Call VISIT with what FUNCTION refers to: methods, values closed over and constants."
+  "Call VISIT with each object to which FUNCTION refers: methods, values closed over and constants."
   (cond ((typep function 'generic-function)
          (dolist (method (sb-mop:generic-function-methods function))
            (funcall visit method :method nil))
@@ -62,25 +62,24 @@ key."
   (funcall visit (symbol-plist symbol) :plist symbol))
 
 (defun map-references (visit object)
-  "Call VISIT with three arguments for each object that OBJECT keeps alive: this object, the kind of
-the reference as a keyword, and NIL or a detail that no other reference of this kind has, such as an
-index."
-  (flet ((tell (value kind &optional detail) (funcall visit value kind detail)))
+  "Call VISIT with each object that OBJECT keeps alive, a keyword for the kind of reference, and a
+detail that identifies the reference among those of its kind, such as an index."
+  (flet ((pass (value kind &optional detail) (funcall visit value kind detail)))
     (typecase object
-      (cons (tell (car object) :element) (tell (cdr object) :rest))
+      (cons (pass (car object) :element) (pass (cdr object) :rest))
       (symbol (map-symbol visit object))
       (hash-table (map-table visit object))
       (array (when (eq t (array-element-type object))
                (dotimes (index (array-total-size object))
-                 (tell (row-major-aref object index) :index index))))
+                 (pass (row-major-aref object index) :index index))))
       (function (map-function visit object))
-      (code (map-constants (lambda (constant) (tell constant :constant)) object))
+      (code (map-constants (lambda (constant) (pass constant :constant)) object))
       (method (dolist (specializer (sb-mop:method-specializers object))
                 (when (typep specializer 'sb-mop:eql-specializer)
-                  (tell (sb-mop:eql-specializer-object specializer) :specializer)))
-              (tell (method-function object) :slot "FUNCTION"))
+                  (pass (sb-mop:eql-specializer-object specializer) :specializer)))
+              (pass (method-function object) :slot "FUNCTION"))
       ((or standard-object structure-object condition) (map-slots visit object))
-      (t (when (value-cell-p object) (tell (cell-value object) :cell))))))
+      (t (when (value-cell-p object) (pass (cell-value object) :cell))))))
 
 (defun holding-p (object)
   "True when OBJECT can keep others alive. Return false for symbols with a package, because they are
@@ -251,8 +250,8 @@ them. Return NIL if HOLDER does not refer to OBJECT any more."
         nil)))
 
 (defun kind-text (kind detail passed)
-  "Return a text for a reference of KIND with DETAIL. PASSED is the number of conses of the list
-before the one that refers."
+  "Return a text for a reference of KIND with DETAIL. PASSED is the number of conses of a list
+before the cons that has the reference."
   (ecase kind
     ((nil) "no more, since it changed meanwhile,")
     (:variable (format nil "variable ~A" (symbol-text detail)))
@@ -340,8 +339,8 @@ one. Those with most objects come first, and of these the nearest."
       (make-walk (lambda (each) (eq each object)))))
 
 (defun holders-data (object limit)
-  "Return a JSON object that tells what keeps OBJECT, or the instances of a class, alive, in at most
-LIMIT ways."
+  "Return a JSON object with at most LIMIT ways by which OBJECT, or the instances of a class, are
+kept alive."
   (if (or (typep object '(or fixnum character single-float))
           (and (symbolp object) (symbol-package object)))
       (object "found" 0 "total" 0 "unheld" t)

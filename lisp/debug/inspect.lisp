@@ -55,8 +55,9 @@ not matter, and NAME can lack the quotes or the package prefix of the part's nam
         (find name parts :key (lambda (part) (bare (part-name part))) :test #'string-equal))))
 
 (defun object-at (object path)
-  "Return the object to which PATH leads from OBJECT. PATH is a list of names of parts: each names a
-part of the object before. If there is no such part, end the operation with an error answer."
+  "Return the object at PATH within OBJECT. PATH is a list of names: the first names a part of
+OBJECT, the next a part of this part, and so on. If there is no such part, end the operation with an
+error answer."
   (loop for name in path
         for parts = (object-parts object)
         for part = (part-named name parts)
@@ -103,7 +104,8 @@ part of the object before. If there is no such part, end the operation with an e
 
 (defun inspection (object holders offset limit)
   "Return a JSON object about OBJECT: its text, type and id, the number of its parts, and LIMIT of
-its parts from OFFSET on. If HOLDERS is true, tell what keeps OBJECT alive in place of its parts."
+its parts from OFFSET on. If HOLDERS is true, show the references that keep OBJECT alive in place
+of its parts."
   (let ((parts (if holders '() (object-parts object))))
     (object "value" (if (typep object '(or string number bit-vector symbol pathname))
                         (let ((*digit-limit* *most-digits*)) (local-text object :limit 10000))

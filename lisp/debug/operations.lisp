@@ -63,7 +63,7 @@ whose variable still has a value in FRAME, and one whose argument was not kept."
 (defun locals-data (frame)
   "Return a list of JSON objects for the local variables of FRAME, and for parameters whose
 variables have no value any more."
-  (let ((parameters (frame-parameters frame)) (*tells-ids* t))
+  (let ((parameters (frame-parameters frame)) (*shows-ids* t))
     (append (loop for (name . value) in parameters
                   collect (object "name" (symbol-name name) "value" (local-text value)
                                   "id" (object-id value)))

@@ -8,7 +8,7 @@
 (defun asked-threads (threads function)
   "Have each of THREADS call FUNCTION, as an interruption. Return two lists: pairs of a thread and
 the value, and the threads that have not answered within *LOOK-SECONDS*."
-  (let ((told (sb-thread:make-semaphore :name "live-lisp look"))
+  (let ((answered (sb-thread:make-semaphore :name "live-lisp look"))
         (deadline (+ (get-internal-real-time)
                      (* *look-seconds* internal-time-units-per-second)))
         (answers (mapcar #'list threads)))
@@ -20,11 +20,11 @@ the value, and the threads that have not answered within *LOOK-SECONDS*."
           (lambda ()
             (when (room-on-stack-p)
               (setf (rest answer) (list (ignore-errors (funcall function)))))
-            (sb-thread:signal-semaphore told))))))
+            (sb-thread:signal-semaphore answered))))))
     (loop repeat (length answers)
           while (sb-thread:wait-on-semaphore
-                 told :timeout (max 0 (/ (- deadline (get-internal-real-time))
-                                         internal-time-units-per-second))))
+                 answered :timeout (max 0 (/ (- deadline (get-internal-real-time))
+                                             internal-time-units-per-second))))
     (values (loop for (thread . value) in answers
                   when value collect (cons thread (first value)))
             (mapcar #'first (remove-if #'rest answers)))))
@@ -32,11 +32,11 @@ the value, and the threads that have not answered within *LOOK-SECONDS*."
 (defun frames-of (thread)
   "Return a list of JSON objects for the frames of THREAD. The second value is NIL if THREAD has not
 reported them within *LOOK-SECONDS*."
-  (multiple-value-bind (told silent)
+  (multiple-value-bind (answers silent)
       (asked-threads (list thread)
                      (lambda ()
                        (let ((*may-read-spans* nil)) (mapcar #'call-data (calls-on-stack)))))
-    (values (cdr (first told)) (null silent))))
+    (values (cdr (first answers)) (null silent))))
 
 (defun threads-named (name)
   "Return a list of the threads called NAME in any letter case. If there are none, return those

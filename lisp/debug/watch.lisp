@@ -6,7 +6,7 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defstruct (watch (:constructor make-watch (where type hold)))
-  "A selection of errors to record, and what was recorded.
+  "A selection of errors to record, and the records.
 WHERE: \"all\", a part of the name of the thread that signals the error, or the name of a package. A
 package selects an error if the name of a function on the stack is from this package.
 TYPE: a condition type.
@@ -32,7 +32,7 @@ were counted in that second."
 (sb-ext:defglobal **watches** '() "The list of the last watch of each session.")
 
 (sb-ext:defglobal **watch-lock** (sb-thread:make-mutex :name "live-lisp watch")
-  "A lock that a thread holds while it changes **WATCHES**, or what a watch has recorded.")
+  "A lock that a thread holds while it changes **WATCHES** or the records of a watch.")
 
 (sb-ext:defglobal **watch-hooks-lock** (sb-thread:make-mutex :name "live-lisp watch hooks")
   "A lock that a thread holds while it installs or uninstalls the hooks of watches.")
@@ -267,8 +267,8 @@ it breaks, record that condition and continue."
       (continue condition))))
 
 (defun signalled-condition (condition)
-  "If CONDITION is the one that SBCL signals for *BREAK-ON-SIGNALS*, return the condition for which
-it breaks. Else return NIL."
+  "If SBCL has signalled CONDITION because of *BREAK-ON-SIGNALS*, return the condition of the
+program that caused this. Else return NIL."
   (when (typep condition 'simple-condition)
     (let ((control (simple-condition-format-control condition))
           (arguments (simple-condition-format-arguments condition)))

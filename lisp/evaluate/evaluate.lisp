@@ -282,7 +282,7 @@ is printed without *PRINT-PRETTY*."
 to be printed.")
 
 (defun value-display-text (value)
-  "Return the text to show for VALUE: the one from **DISPLAY-FUNCTION**, or else VALUE printed.
+  "Return the text to show for VALUE: the result of **DISPLAY-FUNCTION**, or else VALUE printed.
 Return the values of VALUE-TEXT."
   (let ((text (and **display-function** (funcall **display-function** value))))
     (cond ((null text) (value-text value))

@@ -17,7 +17,7 @@ the .asd file being loaded. For other conditions return NIL."
              (null (asdf-call "REGISTERED-SYSTEM" needed))
              (list (asdf-call "COERCE-NAME" needed) by))))))
 
-(defun call-telling-needed (function)
+(defun call-for-needed (function)
   "Call FUNCTION, and return NIL and its value. If FUNCTION signals an error for which NEEDED-SYSTEM
 returns a list, end FUNCTION and return that list alone."
   (catch 'needed
@@ -42,7 +42,7 @@ the library manager is loaded. If a system is missing even then, return a list f
       (when **library-manager-due**
         (try)
         (load-library-manager))
-      (call-telling-needed function))))
+      (call-for-needed function))))
 
 (define-shape perhaps-missing ()
   "A system, and what is known if ASDF does not find it or one that it needs."

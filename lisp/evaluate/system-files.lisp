@@ -95,7 +95,7 @@ PACKAGE, return where the names of the package differ from any loaded file."
         compared
         (object "unknown" t))))
 
-;;; What was loaded, to load it in another image
+;;; The loads of this image, so that they can be made in another image
 
 (define-shape load-step ()
   "A system or a file that was loaded, and is to be loaded in another image."

@@ -17,7 +17,7 @@ OPTIONS."
 
 (define-hook sb-ext:exit output-sent-before-exit)
 
-(defun tell-before-exit ()
+(defun send-output-before-exit ()
   "Install the hook by which every call of EXIT first sends the output of the jobs to the server."
   (install-hooks 'output-sent-before-exit))
 

@@ -28,7 +28,7 @@ NOTE-EXIT."
   (setf sb-ext:*exit-hooks* (remove #'note-exit sb-ext:*exit-hooks*)))
 
 (defun end-other-jobs ()
-  "End all jobs except the one of this thread. Wait for the end of each of their threads, at most a
+  "End all jobs except that of this thread. Wait for the end of each of their threads, at most a
 second."
   (let ((others (loop for job in (jobs-now) unless (eq job *job*) collect job)))
     (dolist (job others) (interrupt-job job "ending"))

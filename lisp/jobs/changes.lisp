@@ -58,7 +58,7 @@ part of another load."
                                        (ignore-errors (sb-ext:native-namestring file))))))))))
 
 (defun call-unrecorded (function)
-  "Call FUNCTION, which installs hooks of the agent. What it defines is not recorded as a change."
+  "Call FUNCTION, which installs hooks of the agent. Do not record its definitions as changes."
   (let ((*loaded-names* '())) (funcall function)))
 
 (defun changes-of-others ()

@@ -32,17 +32,17 @@ which INVOKE-RESTART would find. The second value is the number of the remaining
         unless (member (list name report) seen :test #'equal)
           collect (progn (push (list name report) seen)
                          (list restart name report))
-            into told
+            into shown
         until (>= (length seen) *restart-limit*)
-        finally (return (values told (and more (length more))))))
+        finally (return (values shown (and more (length more))))))
 
 (defun restarts-data (condition)
   "Return a list of JSON objects for the first restarts that are available for CONDITION. The second
 value is the number of the remaining restarts, or NIL. If the test function of a restart signals an
 error, return an empty list."
   (handler-case
-      (multiple-value-bind (told more) (shown-restarts (active-restarts condition))
-        (values (loop for (nil name report) in told collect (object "name" name "report" report))
+      (multiple-value-bind (shown more) (shown-restarts (active-restarts condition))
+        (values (loop for (nil name report) in shown collect (object "name" name "report" report))
                 more))
     (error () (values '() nil))))
 

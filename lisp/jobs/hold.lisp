@@ -138,7 +138,7 @@ of *RESTARTS-TAKEN*. REDEFINES is true if the condition is REDEFINES-COMPILED-P.
     (setf (gethash key *restarts-taken*) (cons (hash-table-count *restarts-taken*) redefines))))
 
 (defun call-taking-again (function)
-  "Call FUNCTION, which repeats what this call has done, and return its value. Chosen restarts may
+  "Call FUNCTION, which repeats work of this call, and return its value. Chosen restarts may
 be invoked again, for conditions equal to earlier ones."
   (let* ((before *restarts-taken*) (*restarts-taken* (make-hash-table :test 'equal))
          (again *restarts-taken*))

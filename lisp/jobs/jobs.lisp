@@ -3,10 +3,15 @@
 ;;;;
 ;;;; RUN-JOB, at the end, is the life of a job: **BEFORE-JOBS**, JOB-RESULT, ANSWER, END-JOB.
 ;;;; JOB-RESULT catches the throws to the job: LEAVE-JOB throws for an interrupt, LEAVE-BY-CONDITION
-;;;; for a condition that nobody handled, for which SBCL calls DEBUGGER-HOOK. What is thrown is a
-;;;; property list of answer members. threads.lisp and main-thread.lisp choose the thread of a job.
-;;;; How a condition is described is in conditions.lisp, what a call wants done about its errors in
-;;;; hold.lisp.
+;;;; for a condition that nobody handled. What is thrown is a property list of answer members.
+;;;;
+;;;; For a condition that nobody handled, SBCL calls DEBUGGER-HOOK. This calls the hook of the
+;;;; program and then ANSWER-CONDITION, which tries to continue the job (GO-ON-OTHERWISE), and else
+;;;; ends it (LEAVE-BY-CONDITION), ends a thread without a job (END-THREAD), or reports that the
+;;;; agent is broken (FAIL-JOB).
+;;;;
+;;;; threads.lisp and main-thread.lisp choose the thread of a job, conditions.lisp describes
+;;;; conditions, and hold.lisp stops a job at an error for debugging.
 
 (in-package "LIVE-LISP.JOBS")
 
@@ -18,51 +23,34 @@
 (defstruct (job (:constructor make-job (id operation)))
   "A request that runs in a thread of its own.
 ID, OPERATION: the id of the request, and the name of its operation.
-OUTPUT: the capture of its output.
+THREAD: its thread, or NIL before this is known.
+CHANNEL, SESSION: those of the server that sent the request.
+MADE: the internal real time at which the job was made.
 COLLECTED-BEFORE: the value of (COLLECTED-MILLISECONDS) at its start.
-INTERRUPTIBLE: true while a throw can end the job.
-FRAMES: its frames at the first interrupt, as JSON objects.
-LOOKING: true while its stack is examined.
-GLANCE: frames for the operation \"status\", or :ASKED until the thread has recorded them.
-THROWS: the number of throws to its end so far.
-WAITING: the reason of an interrupt that came before the job was interruptible.
+OUTPUT: the capture of its output.
+NOTES: a property list of further answer members.
 BEGUN, TERMINATING, ANSWERED: true once its function is called, once TERMINATE-JOB was called, and
 once the answer is sent.
+INTERRUPTIBLE: true while a throw can end the job.
+WAITING: the reason of an interrupt that came before the job was interruptible.
+THROWS: the number of throws to its end so far.
 ENDER: the name of another thread that ended the job.
-CROWDED: true if garbage must be collected after the job.
-UNHELD: the reason why an error was not held for debugging.
-FOLLOWS: true if the job only reports the progress of a thread of the program.
 LEAVING: NIL or a function. If a throw passes the end of the job, it is called with the job, and no
 answer is sent.
 WAITS: true until the main thread begins the job. Before the job is run or answered, WAITS must be
 set to NIL by COMPARE-AND-SWAP.
-NOTES: a property list of further answer members.
-CHANNEL, SESSION: those of the server that sent the request.
-MADE: the internal real time at which the job was made."
-  id
-  operation
-  thread
-  (output (make-capture 6000 6000))
+FOLLOWS: true if the job only reports the progress of a thread of the program.
+FRAMES: its frames at the first interrupt, as JSON objects.
+LOOKING: true while its stack is examined.
+GLANCE: frames for the operation \"status\", or :ASKED until the thread has recorded them.
+UNHELD: the reason why an error was not held for debugging.
+CROWDED: true if garbage must be collected after the job."
+  id operation (thread nil) (channel *channel*) (session *session*) (made (get-internal-real-time))
   (collected-before (collected-milliseconds))
-  (interruptible nil)
-  (frames nil)
-  (looking nil)
-  (glance nil)
-  (throws 0)
-  (waiting nil)
-  (terminating nil)
-  (begun nil)
-  (ender nil)
-  (crowded nil)
-  (unheld nil)
-  (follows nil)
-  (leaving nil)
-  (waits nil)
-  (notes '())
-  (channel *channel*)
-  (session *session*)
-  (made (get-internal-real-time))
-  (answered nil))
+  (output (make-capture 6000 6000)) (notes '())
+  (begun nil) (terminating nil) (answered nil)
+  (interruptible nil) (waiting nil) (throws 0) (ender nil) (leaving nil) (waits nil) (follows nil)
+  (frames nil) (looking nil) (glance nil) (unheld nil) (crowded nil))
 
 (sb-ext:defglobal **exiting** nil
   "True once the program has asked for an exit. SBCL's own flag is local to the exiting thread.")
@@ -78,8 +66,8 @@ heap, to make room for the next job.")
   "The number of octets that live objects can take in the heap.")
 
 (sb-ext:defglobal **before-jobs** '()
-  "A list of functions without parameters, the one added last first. Each job calls them in its
-thread before it does anything else.")
+  "A list of functions without parameters, in the reverse order of their addition. Each job calls
+them in its thread before it does anything else.")
 
 (defvar *job* nil "The job that this thread runs or helps with, or NIL.")
 
@@ -95,9 +83,11 @@ thread before it does anything else.")
 
 (sb-ext:defglobal **jobs-begun** 0 "The number of jobs that have begun.")
 
+;;; Answers
+
 (defun background-stream ()
   "Return a stream for output of threads that no job waits for. The next answer of the session shows
-what it gets."
+this output."
   (capturing (session-background *session*)))
 
 (define-shape job-answer ()
@@ -160,6 +150,8 @@ it is 0."
 (defun exiting-p ()
   "True when the program asked for an exit, in this thread or another."
   (or **exiting** exit-under-way))
+
+;;; Interrupts
 
 (define-wire-type reason
     (member "timeout" "cancelled" "interrupt" "ending" "heap" "terminated" "ended")
@@ -249,6 +241,8 @@ running it."
       (t (ignore-errors
           (sb-thread:interrupt-thread (job-thread job) (lambda () (leave-job job reason))))
          (end-if-dead job)))))
+
+;;; Conditions that nobody handled
 
 (defun condition-members (condition &rest calls)
   "Have *ERROR-KEEPER* keep CONDITION, and return a property list of answer members about CONDITION.
@@ -407,6 +401,8 @@ the global value, which opens that person's debugger, as in SLIME."
                (eq *debugger-hook* (sb-ext:symbol-global-value '*debugger-hook*)))
     *debugger-hook*))
 
+;;; Timeouts that miss the program's handlers
+;;;
 ;;; SBCL calls a handler, and tests if a condition has the handler's type, with only the handlers
 ;;; outside of it established. A timeout of the program that occurs just then, while SBCL runs the
 ;;; agent's handler of warnings, misses the program's handlers.
@@ -461,6 +457,8 @@ redefined any function of the agent: whatever fails in BODY must not open the pe
                (sb-thread:abort-thread)))))
      ,@body))
 
+;;; The streams of a job
+
 (sb-ext:defglobal **stream-format** '(:utf-8 :replacement #\ufffd)
   "The external format of the standard streams of a fresh SBCL.")
 
@@ -476,12 +474,11 @@ the program has closed the last one, make a new one."
     (if (and input (open-stream-p input))
         input
         (setf **input** (funcall (load-time-value #'open)
-                                 #p
-                                 "/dev/null"
+                                 #p"/dev/null"
                                  :element-type :default
                                  :external-format **stream-format**)))))
 
-(defun format-told (function &rest arguments)
+(defun format-of-stream (function &rest arguments)
   "Hook: call FUNCTION, which returns the external format of a stream, with ARGUMENTS. A stream that
 writes to a capture has no external format, so return the format of a fresh SBCL's standard output
 for it."
@@ -489,11 +486,12 @@ for it."
       **stream-format**
       (apply function arguments)))
 
-(define-hook stream-external-format format-told)
+(define-hook stream-external-format format-of-stream)
 
-(defun tell-formats ()
-  "Install the hook of FORMAT-TOLD, so that STREAM-EXTERNAL-FORMAT works for the streams of jobs."
-  (install-hooks 'format-told))
+(defun listen-for-formats ()
+  "Install the hook of FORMAT-OF-STREAM, so that STREAM-EXTERNAL-FORMAT works for the streams of
+jobs."
+  (install-hooks 'format-of-stream))
 
 (defmacro with-job-streams ((capture) &body body)
   "Evaluate BODY with output streams that write to CAPTURE, and input streams that are at their
@@ -511,6 +509,8 @@ too, so that BODY neither takes that person's input nor writes into the terminal
        (progv (and **attached** '(sb-sys:*stdin* sb-sys:*stdout* sb-sys:*stderr* sb-sys:*tty*))
            (list ,input ,output ,output ,terminal)
          ,@body))))
+
+;;; The life of a job
 
 (defun job-result (job function)
   "Call FUNCTION, which returns a property list of answer members, and return that list. If FUNCTION

@@ -224,7 +224,7 @@ NIL."
                  (coerce (debug-variables (frame-function frame))
                          'list)))
 
-(defvar *tells-ids* nil
+(defvar *shows-ids* nil
   "True when answers show an id for each local. A local can be inspected by its id while its frame
 exists.")
 
@@ -243,7 +243,7 @@ the value of a local, its object has no member \"value\"."
             collect (object "name" (symbol-name (variable-symbol variable))
                             "value" (and (eq :valid (variable-validity variable place))
                                          (local-text (variable-value variable frame)))
-                            "id" (and *tells-ids*
+                            "id" (and *shows-ids*
                                       (eq :valid (variable-validity variable place))
                                       (object-id (variable-value variable frame)))))
     (error () '())))

@@ -33,11 +33,11 @@ session.")
   "The session of a server.
 VALUES: a list of the values of *SESSION-VARIABLES*, in the same order.
 FIRST: the list that VALUES had when the session started.
-TOLD: the list that the function STYLES returned at the last answer.
+TOLD: the list of the function STYLES that the last answer reported.
 SEEN: the number of all changes of the image at the last answer.
 NUMBER: a number that no other session has.
 SERIES: a cons of the number of images of the server, and the index of this image among them.
-SERVER: a text that tells the server from others, or NIL.
+SERVER: a text that identifies the server, or NIL.
 TREES: the namestrings of the folders in and below which ASDF also finds systems while a job runs.
 ERRORS: the kept errors, newest first.
 BACKGROUND: the capture of the output of threads that no job waits for, since the last answer.

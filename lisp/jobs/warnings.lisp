@@ -2,31 +2,39 @@
 ;;;; be printed to the output of the call is kept as data instead, together with the form that it is
 ;;;; about. The program notices no difference from a plain SBCL: a warning is still printed to a
 ;;;; stream of the program's own, COMPILE returns the same values, and a compilation unit of the
-;;;; program ends where it would end. CALL-COLLECTING-WARNINGS handles the conditions of a call by
-;;;; NOTE-WARNING, which calls KEEP-REMARK and KEEP-WARNING to keep each in *REMARKS*. At the end of
-;;;; the call, WARNING-MEMBERS returns the warnings as members of the answer. It leaves out warnings
-;;;; about names that have been defined since; WARNING-NOW finds these.
+;;;; program ends where it would end.
+;;;;
+;;;; CALL-COLLECTING-WARNINGS handles the conditions of a call by NOTE-WARNING. This calls
+;;;; KEEP-REMARK, which keeps redefinitions, and has KEEP-WARNING keep all else, in *REMARKS*. At
+;;;; the end of the call, WARNING-MEMBERS returns the warnings as members of the answer. WARNING-NOW
+;;;; leaves out those that a later definition of the call has made obsolete.
 
 (in-package "LIVE-LISP.JOBS")
 
 (defparameter *warning-limit* 40
-  "The number of warnings of each severity that are kept at most. Others are only counted.")
+  "The maximum number of warnings of each severity that are kept. Others are only counted.")
+
+(defstruct (kept (:constructor make-kept (data call called undefined)))
+  "A warning that is kept.
+DATA: the warning as a JSON object.
+CALL, CALLED: the call form that it is about, and the function that was called, or NIL.
+UNDEFINED: NIL, or a list of a kind, such as :FUNCTION, and a name that was undefined."
+  data call called undefined)
 
 (defstruct (remarks (:constructor make-remarks ()))
   "The warnings of a call.
-WARNINGS: those that were kept, as JSON objects, newest first.
+WARNINGS: KEPT structures, newest first.
 COUNT, NOTES, FILE-NOTES: the numbers of all warnings, of the compiler's notes among them, and of
 notes about files.
 KEYS: lists that identify the warnings, as KEPT-BEFORE-P takes them.
-CALLS: lists of one of WARNINGS, the call form that it is about, and the function that was called.
-UNDEFINED: lists of one of WARNINGS, a kind such as :FUNCTION, and a name that was undefined.
 REDEFINED: texts about redefinitions, newest first.
 LACKS-MANAGER: true if a file names a library manager and none is set up."
-  (warnings '()) (count 0) (notes 0) (file-notes 0) (keys '()) (calls '()) (undefined '())
-  (redefined '()) (lacks-manager nil))
+  (warnings '()) (count 0) (notes 0) (file-notes 0) (keys '()) (redefined '()) (lacks-manager nil))
 
 (defvar *remarks* (make-remarks) "The REMARKS of this call.")
 (defvar *form-number* nil "The number of the form being evaluated, counted from 1.")
+
+;;; The place and the text of a warning
 
 (defun severity (condition)
   "Return the severity of CONDITION: \"warning\", \"undefined\", \"style-warning\" or \"note\".
@@ -115,6 +123,8 @@ and the place."
               (unreadable-place condition))
       (report-text 1000 condition)))
 
+;;; Calls that are checked again
+;;;
 ;;; Files are compiled one after another. A call in the first file is checked against the function's
 ;;; old definition, even if the second file replaces the function. So such a call is checked again
 ;;; when the warnings are shown.
@@ -186,23 +196,24 @@ NIL if the compiler does not warn now, else a copy of WARNING with the text of t
       (setf (second (member "text" members :test #'equal)) text)
       (make-json-object members))))
 
-(defun warning-now (warning)
-  "Return the warning to show for WARNING, a JSON object from earlier in this call. Return NIL if
-the name that it reports as undefined has been defined since. If it is about a call of a function
-that was replaced since, return the result of CHECKED-CALL. Else return WARNING."
-  (destructuring-bind (&optional form function) (rest (assoc warning (remarks-calls *remarks*)))
-    (destructuring-bind (&optional kind name) (rest (assoc warning (remarks-undefined *remarks*)))
-      (cond ((and kind (defined-now-p kind name)) nil)
-            ((or (null form) (eq function (function-called form))) warning)
-            (t (checked-call warning form))))))
+(defun warning-now (kept)
+  "Return the JSON object to show for KEPT, a warning from earlier in this call. Return NIL if the
+name that it reports as undefined has been defined since. If it is about a call of a function that
+was replaced since, return the result of CHECKED-CALL."
+  (let ((data (kept-data kept)) (call (kept-call kept)))
+    (cond ((and (kept-undefined kept) (apply #'defined-now-p (kept-undefined kept))) nil)
+          ((or (null call) (eq (kept-called kept) (function-called call))) data)
+          (t (checked-call data call)))))
+
+;;; Keeping warnings
 
 (defparameter *against-before*
   "(This compares with what the image had before; in a fresh image there may be no such warning.)"
-  "The text below a warning that is about a difference from what the image had before.")
+  "The text below a warning that is about a difference from the former state of the image.")
 
 (defun shown-warning-text (condition)
   "Return the WARNING-TEXT of CONDITION, followed by *AGAINST-BEFORE* if CONDITION is about a
-difference from what the image had before."
+difference from the former state of the image."
   (format nil "~A~@[~%  ~A~]"
           (warning-text condition)
           (and (typep condition '(or other-proclamation other-package)) *against-before*)))
@@ -253,22 +264,17 @@ CONDITION if an equal warning is KEPT-BEFORE-P."
         (when (< (count severity (remarks-keys *remarks*) :key #'first :test #'string=)
                  *warning-limit*)
           (push key (remarks-keys *remarks*))
-          (push (object "severity" severity
-                        "text" text
-                        "near" (near-condition condition)
-                        "form" form
-                        "definition" definition
-                        "formNumber" *form-number*
-                        "file" file
-                        "offset" offset
-                        "start" start)
-                (remarks-warnings *remarks*))
-          (when undefined
-            (push (cons (first (remarks-warnings *remarks*)) undefined)
-                  (remarks-undefined *remarks*)))
-          (when call
-            (push (list (first (remarks-warnings *remarks*)) call called)
-                  (remarks-calls *remarks*))))))))
+          (push (make-kept (object "severity" severity
+                                   "text" text
+                                   "near" (near-condition condition)
+                                   "form" form
+                                   "definition" definition
+                                   "formNumber" *form-number*
+                                   "file" file
+                                   "offset" offset
+                                   "start" start)
+                           call called undefined)
+                (remarks-warnings *remarks*)))))))
 
 (defun uninteresting-p (redefinition)
   "True when REDEFINITION, a warning, is about a new definition from the same place in the source as
@@ -284,6 +290,8 @@ the user meant to replace the definition."
         ((and (not (uninteresting-p condition))
               (< (length (remarks-redefined *remarks*)) *warning-limit*))
          (pushnew (report-text 200 condition) (remarks-redefined *remarks*) :test #'string=))))
+
+;;; Handling the conditions of a call
 
 (defvar *loads-in-spite* nil
   "True while a tool compiles files that it will load in spite of warnings. Then COMPILE-FILE
@@ -355,10 +363,9 @@ true, everything that FUNCTION compiles is one compilation unit."
 (defun forget-undefined ()
   "Remove the kept warnings about undefined names. This is for a call that was ended by an error:
 the error says which of the names matters."
-  (let ((undefined (mapcar #'first (remarks-undefined *remarks*))))
-    (setf (remarks-warnings *remarks*)
-          (remove-if (lambda (warning) (member warning undefined)) (remarks-warnings *remarks*)))
-    (decf (remarks-count *remarks*) (length undefined))))
+  (let ((left (remove-if #'kept-undefined (remarks-warnings *remarks*))))
+    (decf (remarks-count *remarks*) (- (length (remarks-warnings *remarks*)) (length left)))
+    (setf (remarks-warnings *remarks*) left)))
 
 (define-shape remarks (holding)
   "Data that every operation that runs user code returns besides its value."

@@ -63,7 +63,7 @@ elements that are the body of a form which binds variables, leave these out."
 
 (defun set-variables (form)
   "Return a list, with duplicates, of the user's global variables that FORM sets by one of
-*SETTERS*. Macros are not expanded, so only what FORM itself shows is found."
+*SETTERS*. Macros are not expanded, so only assignments written in FORM itself are found."
   (when (and (consp form) (plusp (decf *steps*)) (not (eq (car form) 'quote)))
     (nconc (when (member (car form) *setters* :test #'eq)
              (variables-in (places-set form)))

@@ -1,9 +1,12 @@
 ;;;; Records how evaluating a form changed the image, in *EFFECTS*. Hooks do this: SBCL checks
 ;;;; package locks before it defines or undefines a name or changes a package, and the hooks are in
 ;;;; these checks (NAME-CHECKED, PACKAGE-CHECKED), and in functions such as ADD-METHOD and LOAD.
-;;;; What no hook notices, NOTE-OPERATOR finds in the operator of the form. The hooks also record
-;;;; for LIVE-LISP.SOURCES which names were defined (TOUCH), and remove methods that do not fit a
-;;;; new lambda list (MAKING-WAY).
+;;;; NOTE-OPERATOR finds effects that no hook notices, by the operator of the form.
+;;;;
+;;;; The hooks do more than this for others. TOUCH and the functions named TOUCH-... record for
+;;;; LIVE-LISP.SOURCES which names were defined. MAKING-WAY removes methods that do not fit a new
+;;;; lambda list. NOTE-CHANGED-NAME records, in an image that somebody else runs, names for the
+;;;; answers of other servers.
 
 (in-package "LIVE-LISP.JOURNAL")
 
@@ -57,6 +60,10 @@ symbol or another object."
   "Evaluate BODY, which changes *EFFECTS*, within WITH-ISOLATION. If *EFFECTS* is NIL, do nothing."
   `(when *effects* (with-isolation ,@body)))
 
+(defun location-in (arguments)
+  "Return the first SOURCE-LOCATION in the list ARGUMENTS, or NIL."
+  (find-if (lambda (argument) (typep argument 'source-location)) arguments))
+
 (defun note-building ()
   "Record in *EFFECTS* that the running code changes the image. A rebuild must then run this code
 again."
@@ -97,19 +104,23 @@ kind of the definition, such as :MACRO. Else return NIL."
 on NAME. DOING is a list that begins with a text for the operation, such as \"declaring ...\".
 Record the operation, unless it serves only the compiler or only sets a value."
   (declare (dynamic-extent doing))
-  (when (and *touched* (not (starts-p (first doing) "binding" "setting the value")))
-    (touch name (setter-kind (first doing)))
-    (when (and (starts-p (first doing) "globally declaring")
-               (member (second doing) '(special sb-ext:global) :test #'eq))
-      (touch-evaluated name :special)))
-  (noting
-    (unless (starts-p (first doing) "binding" "declaring" "proclaiming" "setting the value")
-      (let ((symbol (note-name name)))
-        (when (and symbol (system-symbol-p symbol)) (setf (effects-damages *effects*) t)))))
-  (when (and **attached** (starts-p (first doing) "defining" "setting fdefinition"
-                                    "setting the macro-function" "setting the symbol-function"))
-    (with-isolation (note-changed-name (name-text name))))
+  (let ((text (first doing)))
+    (when (and (or *touched* *effects* **attached**)
+               (not (starts-p text "binding" "setting the value")))
+      (when *touched*
+        (touch name (setter-kind text))
+        (when (and (starts-p text "globally declaring")
+                   (member (second doing) '(special sb-ext:global) :test #'eq))
+          (touch-evaluated name :special)))
+      (unless (starts-p text "declaring" "proclaiming")
+        (noting
+          (let ((symbol (note-name name)))
+            (when (and symbol (system-symbol-p symbol)) (setf (effects-damages *effects*) t)))))
+      (when (and **attached** (starts-p text "defining" "setting fdefinition"
+                                        "setting the macro-function" "setting the symbol-function"))
+        (with-isolation (note-changed-name (name-text name))))))
   (apply check name doing))
+(define-hook +name-check+ name-checked)
 
 (defvar *interned* :unasked
   "A list of pairs (PACKAGE . NAME) for each name that was interned in a package, newest first.
@@ -129,6 +140,7 @@ much code that only looks up a symbol."
                        (member package **first-packages** :test #'eq)))
           (setf (effects-damages *effects*) t))))
   (apply check package doing))
+(define-hook +package-check+ package-checked)
 
 (defun method-changed (change generic-function method)
   "Hook: call CHANGE, which adds METHOD to GENERIC-FUNCTION or removes it, and record the change."
@@ -142,24 +154,31 @@ much code that only looks up a symbol."
      (note-changed-name (name-text (sb-mop:generic-function-name generic-function)))))
   (multiple-value-prog1 (funcall change generic-function method)
     (when (sb-mop:method-generic-function method) (touch-method method))))
+(define-hook add-method method-changed)
+(define-hook remove-method method-changed)
 
 (defun called-whole (function &rest arguments)
   "Hook: call FUNCTION with ARGUMENTS, and record that this changes the image. Do not record the
 single changes that FUNCTION makes."
   (note-building)
   (let ((*effects* nil)) (apply function arguments)))
+(define-hook sb-alien:load-shared-object called-whole)
+(define-hook (setf documentation) called-whole)
 
 (defun building-called (function &rest arguments)
   "Hook: call FUNCTION with ARGUMENTS, and record that this changes the image. Also record the
 single changes that FUNCTION makes."
   (note-building)
   (apply function arguments))
+(define-hook make-package building-called)
+(define-hook +proclaim+ building-called)
 
 (defun file-compiled (function &rest arguments)
   "Hook: call FUNCTION, which compiles a file, with ARGUMENTS. Record nothing meanwhile: definitions
 that compiling a file makes serve only the compiler."
   (let ((*effects* nil) (*touched* nil))
     (call-as-itself (first arguments) (lambda () (apply function arguments)))))
+(define-hook compile-file file-compiled)
 
 (defun file-loaded (function &rest arguments)
   "Hook: call FUNCTION, which loads a file, with ARGUMENTS. Record that the load changes the image,
@@ -172,6 +191,7 @@ and which definitions the file makes."
                          (lambda ()
                            (call-as-itself (first arguments)
                                            (lambda () (apply function arguments)))))))))
+(define-hook load file-loaded)
 
 (defun compile-begun (function information)
   "Hook: call FUNCTION, which SBCL calls with INFORMATION before it reads a file to compile. Record
@@ -179,52 +199,58 @@ the text of the file, unless the compiled code will not be loaded as that of thi
   (unless (or *spans-read* *file-of-copy*)
     (with-isolation (note-read *compile-file-truename*)))
   (funcall function information))
+(define-hook +make-observer+ compile-begun)
 
 (defun source-begun (function &rest arguments)
   "Hook: call FUNCTION, which loads the source in a stream, with ARGUMENTS. Before this, record the
 text of the file and, after it, the load."
   (when *load-truename* (with-isolation (note-read *load-truename*)))
   (apply #'load-ended function arguments))
+(define-hook +load-source+ source-begun)
 
 (defun load-ended (function &rest arguments)
   "Hook: call FUNCTION, which loads the source or the fasl in a stream, with ARGUMENTS. If it ends
 normally, record the load."
   (multiple-value-prog1 (apply function arguments)
     (when *load-truename* (note-loaded))))
+(define-hook +load-fasl+ load-ended)
 
 (defun package-defined (function &rest arguments)
   "Hook: call FUNCTION, which defines a package, with ARGUMENTS. Record that the running code
 changes the image."
   (note-building)
-  (let* ((*defining-package* (or (find-if (lambda (argument) (typep argument 'source-location))
-                                          arguments)
-                                 t))
-         (package (apply function arguments)))
+  (let* ((*defining-package* (or (location-in arguments) t)) (package (apply function arguments)))
     (touch-exports '() package)
     package))
+(define-hook +define-package+ package-defined)
 
 (defun exported (function &rest arguments)
   "Hook: call FUNCTION, which exports symbols from a package, with ARGUMENTS, and record the
 symbols."
   (touch-exports (first arguments) (or (second arguments) *package*))
   (apply function arguments))
+(define-hook export exported)
 
 (defun variable-defined (function symbol &rest arguments)
   "Hook: record that the variable SYMBOL is defined, and call FUNCTION, which defines it, with
 SYMBOL and ARGUMENTS."
   (touch-variable symbol)
   (apply function symbol arguments))
+(define-hook +define-variable+ variable-defined)
+(define-hook +define-global+ variable-defined)
 
 (defun constructors-declared (function description)
   "Hook: record that the structure of DESCRIPTION is defined, and call FUNCTION, which declares its
 constructors, with DESCRIPTION."
   (touch (description-name description))
   (funcall function description))
+(define-hook +declare-constructors+ constructors-declared)
 
 (defun name-defined (function name &rest arguments)
   "Hook: record that NAME is defined, and call FUNCTION, which defines it, with NAME and ARGUMENTS."
   (touch name)
   (apply function name arguments))
+(define-hook +define-alien-type+ name-defined)
 
 (defun generic-function-defined (function &rest arguments)
   "Hook: call FUNCTION, which makes or changes a generic function, with ARGUMENTS, of which the
@@ -236,52 +262,27 @@ the new lambda list. If ARGUMENTS are too few or too many, FUNCTION signals the 
                             finally (return :none))))
     (touch name)
     (unless (eq lambda-list :none)
-      (making-way name lambda-list
-                  (find-if (lambda (argument) (typep argument 'source-location)) arguments)
-                  'defgeneric)))
+      (making-way name lambda-list (location-in arguments) 'defgeneric)))
   (apply function arguments))
+(define-hook ensure-generic-function generic-function-defined)
 
 (defun method-defined (function class name qualifiers specializers lambda-list &rest more)
   "Hook: remove methods of the generic function NAME that do not fit LAMBDA-LIST. Then call
 FUNCTION, which adds a method to the generic function, with all other arguments."
   (touch name)
-  (making-way name lambda-list (find-if (lambda (argument) (typep argument 'source-location)) more)
-              'defmethod)
+  (making-way name lambda-list (location-in more) 'defmethod)
   (apply function class name qualifiers specializers lambda-list more))
-
-(define-hook +name-check+ name-checked)
-(define-hook +package-check+ package-checked)
-(define-hook add-method method-changed)
-(define-hook remove-method method-changed)
-(define-hook make-package building-called)
-(define-hook +proclaim+ building-called)
-(define-hook +define-package+ package-defined)
-(define-hook export exported)
-(define-hook +define-variable+ variable-defined)
-(define-hook +define-global+ variable-defined)
-(define-hook +declare-constructors+ constructors-declared)
-(define-hook +define-alien-type+ name-defined)
-(define-hook ensure-generic-function generic-function-defined)
 (define-hook +add-method+ method-defined)
-(define-hook load file-loaded)
-(define-hook sb-alien:load-shared-object called-whole)
-(define-hook (setf documentation) called-whole)
-(define-hook compile-file file-compiled)
-(define-hook +make-observer+ compile-begun)
-(define-hook +load-source+ source-begun)
-(define-hook +load-fasl+ load-ended)
 
 (defun listen-for-effects ()
   "Install the hooks by which SBCL's defining functions record into *EFFECTS*, *INTERNED* and
 *TOUCHED* from now on."
-  (install-hooks 'name-checked 'package-checked 'method-changed 'building-called 'package-defined
-                 'exported
-                 'variable-defined 'constructors-declared 'name-defined 'generic-function-defined
-                 'method-defined
-                 'file-loaded 'called-whole 'file-compiled 'compile-begun 'source-begun
-                 'load-ended))
+  (install-hooks 'name-checked 'package-checked 'method-changed 'building-called 'called-whole
+                 'package-defined 'exported 'variable-defined 'constructors-declared 'name-defined
+                 'generic-function-defined 'method-defined
+                 'file-loaded 'file-compiled 'compile-begun 'source-begun 'load-ended))
 
-;;; Effects that can be seen only in the name of the operator
+;;; Effects that are found by the operator of the form
 
 (defparameter *by-name*
   '(intern proclaim provide sb-ext:lock-package sb-ext:unlock-package

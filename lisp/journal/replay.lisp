@@ -115,8 +115,8 @@ Return NIL, or a text that says why it could not be evaluated."
                 (lambda ()
                   (let ((*package* package) (*seen* (thread-settings)))
                     (proclaim-policy (gethash "policy" entry))
-                    ;; CALL-NOTING records what the form defines as made by this text and not by a
-                    ;; file.
+                    ;; CALL-NOTING records the definitions of the form as made by this text and not
+                    ;; by a file.
                     (call-noting #'evaluate :by (constantly text))))))))))
 
 (defun form-read (text)

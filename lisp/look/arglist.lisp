@@ -139,7 +139,7 @@ number of its methods. If METHODS is true, add the lambda lists of LIMIT methods
        (lambda ()
          (make-json-object
           (list* "name" (name-text target)
-                 "natures" (if setf '() (shown-natures symbol))
+                 "natures" (if setf '() (exact-natures symbol))
                  "kind" kind
                  "type" (function-type-text target)
                  "declaimed" (declaimed target)

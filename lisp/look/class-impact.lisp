@@ -1,5 +1,5 @@
-;;;; Finds what a change of a class affects: its subclasses, its instances, the functions made by
-;;;; its definition, and the initargs that instances accept because of its slots.
+;;;; Finds the things that a change of a class affects: its subclasses, its instances, the functions
+;;;; made by its definition, and the initargs that instances accept because of its slots.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -93,8 +93,8 @@ and count again, since garbage does not count."
 
 (defun instance-count (class &key outdated)
   "Return the number of instances of CLASS and its subclasses in the heap, as COUNT-OBJECTS does.
-Prototypes do not count. If OUTDATED is true, count only those that have not got the slots of the
-redefined class yet."
+Prototypes do not count. If OUTDATED is true, count only those that SBCL has not updated to
+the redefined class yet."
   (let* ((classes (cons class (classes-below class))) (prototypes (prototypes classes)))
     (count-objects (lambda (object)
                      (and (member (class-of object) classes :test #'eq)
@@ -113,9 +113,9 @@ longer has, or include such a structure, as COUNT-OBJECTS does."
 ;;; The functions made by the definition of a class
 
 (defun others-methods (name class)
-  "NAME is a generic function with an accessor method for CLASS. Return NIL if it has no method for
-another class, :ABOVE if it has one for a superclass of CLASS, and T if it has others only. Ignore
-methods with qualifiers."
+  "NAME is a generic function with an accessor method for CLASS. Return :ABOVE if it also has a
+method for a superclass of CLASS, T if it only has methods for other classes, and NIL if it has no
+other method. Ignore methods with qualifiers."
   (let ((specializers (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                             unless (method-qualifiers method)
                               collect (first (last (sb-mop:method-specializers method))))))
@@ -218,10 +218,10 @@ of those TEXTS that name no class."
         finally (return (values classes unknown))))
 
 (defun superclass-members (class superclasses unknown)
-  "Return a plist for a JSON object: what CLASS loses and gains when SUPERCLASSES become its direct
-superclasses. It can lose superclasses with their slots, and gain superclasses. UNKNOWN is a list of
-names of new superclasses that are not defined. If there are any, the losses are unknown, and none
-are returned."
+  "Return a plist for a JSON object about the superclasses and inherited slots that CLASS loses, and
+the superclasses that it gains, when SUPERCLASSES become its direct superclasses. UNKNOWN is a list
+of names of new superclasses that are not defined. If there are any, the losses are unknown, and
+none are returned."
   (let* ((before (ancestors class))
          (now (ancestors-with class class superclasses))
          (kept-slots (mapcan #'slot-names (remove class now)))
@@ -303,9 +303,9 @@ after the change."
 ;;; Collecting all effects of a change of a class
 
 (defun class-members (class limit superclasses unknown)
-  "Return a plist for a JSON object about what a change of CLASS affects, with LIMIT of its
-subclasses. SUPERCLASSES are its direct superclasses after the change. UNKNOWN is a list of names of
-new superclasses that are not defined."
+  "Return a plist for a JSON object about the things that a change of CLASS affects, with LIMIT of
+its subclasses. SUPERCLASSES are its direct superclasses after the change. UNKNOWN is a list of
+names of new superclasses that are not defined."
   (let ((below (classes-below class)) (structure (structure-description class)))
     (list* "class" (class-nature class)
            "slots" (slot-names class)

@@ -74,7 +74,7 @@ constants."
           (map-xrefs (lambda (kind name number) (declare (ignore kind number)) (push name names))
                      xrefs))))))
 
-;;; The names in the data of a code object
+;;; The names that a code object contains as data
 
 (sb-ext:defglobal **system-packages**
     (let ((table (make-hash-table :test 'eq :synchronized t)))

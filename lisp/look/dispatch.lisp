@@ -26,7 +26,7 @@ or the prototype of a class."
 
 (defun parsed-argument (argument package)
   "ARGUMENT is a hash table with the strings \"kind\" and \"text\". Return a CALL-ARGUMENT
-structure for what it denotes, or NIL if it denotes nothing. Names in the text are looked up in
+structure for its meaning, or NIL if it has none. Names in the text are looked up in
 PACKAGE."
   (let ((kind (gethash "kind" argument)) (text (gethash "text" argument)))
     (flet ((symbol-of () (values (named-symbol text package))))

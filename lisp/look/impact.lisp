@@ -1,5 +1,5 @@
-;;;; Defines the operation impact. It returns what a change of a definition affects: the methods,
-;;;; callers by name, and tests, for example.
+;;;; Defines the operation impact. It returns the things that a change of a definition affects: the
+;;;; methods, callers by name, and tests, for example.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -121,7 +121,7 @@ stands for. SETF is true for the second. INDEX is the index of uses."
          (methods (and (equal kind "GENERIC-FUNCTION")
                        (sb-mop:generic-function-methods (plain-definition target)))))
     (list "name" (name-text target)
-          "natures" (if setf '() (shown-natures symbol))
+          "natures" (if setf '() (exact-natures symbol))
           "kind" kind
           "type" (and (not setf) (null class) (type-name-p symbol) t)
           "place" (and (not setf) (function-kind (list 'setf symbol)) t)

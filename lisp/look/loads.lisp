@@ -5,8 +5,8 @@
 
 (sb-ext:defglobal **listening** nil "True if SBCL's hook for new code objects is installed.")
 (sb-ext:defglobal **news** t
-  "What the index does not have yet: a list of weak pointers to new code objects, and of names that
-were defined or undefined. T if the index must be built again.")
+  "The parts that the index does not have yet: a list of weak pointers to new code objects, and of
+names that were defined or undefined. T if the index must be built again.")
 (sb-ext:defglobal **news-count** 0
   "The approximate number of elements added to **NEWS** since it was emptied.")
 (defconstant +most-news+ 30000

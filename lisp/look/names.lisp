@@ -201,7 +201,7 @@ SATISFIES."
   (let ((callable (callable-nature symbol)) (others (other-natures symbol)))
     (if callable (cons callable others) others)))
 
-(defun shown-natures (symbol)
+(defun exact-natures (symbol)
   "Return the NATURES of SYMBOL as answers show them: \"CONSTANT VARIABLE\" or \"SYMBOL MACRO\"
 replaces \"VARIABLE\" if SYMBOL names such a variable."
   (let ((variable (case (variable-kind symbol)
@@ -211,10 +211,10 @@ replaces \"VARIABLE\" if SYMBOL names such a variable."
     (substitute variable "VARIABLE" (natures symbol) :test #'string=)))
 
 (defun any-natures (symbol)
-  "Return the SHOWN-NATURES of SYMBOL, a list of strings. If this list is empty, return (\"TYPE\")
+  "Return the EXACT-NATURES of SYMBOL, a list of strings. If this list is empty, return (\"TYPE\")
 if SYMBOL names a type, or else (\"SETF EXPANDER\") if a form such as DEFSETF has defined one for
 SYMBOL."
-  (cond ((shown-natures symbol))
+  (cond ((exact-natures symbol))
         ((type-name-p symbol) '("TYPE"))
         ((known :setf :expander symbol) '("SETF EXPANDER"))))
 

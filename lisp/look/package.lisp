@@ -1,4 +1,4 @@
-;;;; Introspection: finds what is in the image, without changing it.
+;;;; Introspection: finds definitions and their uses in the image, without changing it.
 
 (defpackage "LIVE-LISP.LOOK"
   (:use "COMMON-LISP" "LIVE-LISP.BASE" "LIVE-LISP.JOBS")

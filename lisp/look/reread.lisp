@@ -147,7 +147,7 @@ most *READ-LIMIT* octets. To read a FIFO, the agent would wait for a writer."
 (setf **reads-spans** (lambda (file &rest version)
                         (without-traces (apply #'read-forms (constantly nil) file version))))
 
-;;; What the file itself sets for its next forms: the current package and the readtable
+;;; Settings of the file for its next forms: the current package and the readtable
 
 (defun take-settings (parts)
   "Set *PACKAGE* or *READTABLE* for the next forms of a file as PARTS do. PARTS is the list of forms

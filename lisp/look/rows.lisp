@@ -60,8 +60,8 @@ collection can show this, throw to NEEDS-COLLECTION."
       (let ((code (user-code user))) (and code (code-file code)))))
 
 (defun map-uses (visit index name)
-  "Call VISIT with each user of NAME in INDEX and the kind of its use, one of *USE-KINDS*. First come
-USER structures, in the order in which they were added to INDEX, then TOP-FORM structures."
+  "Call VISIT with each user of NAME in INDEX and the kind of its use, one of *USE-KINDS*. First
+come USER structures, in the order in which they were added to INDEX, then TOP-FORM structures."
   (flet ((visit-use (use)
            (declare (type (unsigned-byte 32) use))
            (funcall visit (aref (use-index-users index) (use-user use))
@@ -250,7 +250,8 @@ return the other name as text. Else return NIL."
   "GROUP is a list of USER or TOP-FORM structures with the same name, which use NAME. Return a JSON
 object about it. KINDS lists the kinds of the uses, such as :CALLS. If KIND or TEXT is not NIL, show
 it in place of the kind or the name of the group. If SITES is true, add the source locations of the
-uses. POSSIBLE is true if the group only has NAME in its data."
+uses. POSSIBLE is true if the code of the group has NAME only as data, so that it may never use
+it."
   (let* ((user (first group)) (sort (shown-kind user)))
     (case sort
       (:place (form-data user possible))

@@ -139,8 +139,8 @@ keeps them in another way."
   (second (package-cells package)))
 
 (defstruct (exports (:constructor make-exports (package cells copy symbols)))
-  "A snapshot of what PACKAGE exports. CELLS is the vector from EXTERNAL-CELLS, or NIL, and COPY is
-a copy of this vector. SYMBOLS is a list of the external symbols."
+  "A snapshot of the symbols that PACKAGE exports. CELLS is the vector from EXTERNAL-CELLS, or NIL,
+and COPY is a copy of this vector. SYMBOLS is a list of the external symbols."
   package cells copy symbols)
 
 (defun exports-of (package)
@@ -201,7 +201,7 @@ symbol occurs once for each package that exports it now or did so before."
                        (setf new (append more new) gone (append less gone)))
                      changed)))))
       (let ((now (mapcar #'current packages)))
-        ;; What is left in KNOWN are packages that were deleted.
+        ;; The packages that are left in KNOWN were deleted.
         (loop for exports being the hash-values of known
               do (setf gone (append (exports-symbols exports) gone)))
         (values now new gone)))))

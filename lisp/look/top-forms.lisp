@@ -79,7 +79,7 @@ if it has NAME in its data or as a variable."
   (let* ((uses (top-form-uses top-form)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)
-                     ;; The form has NAME in its data, and its file has compiled code that
+                     ;; The form contains NAME as data, and its file has compiled code that
                      ;; calls NAME.
                      (and data (made-call-p (top-form-source top-form) name)))
                  '(:constant))

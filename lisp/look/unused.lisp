@@ -49,8 +49,8 @@ variable. The template of a macro can be such a constant."
     nil))
 
 (defun mentioner (index name)
-  "Return the name of a function in INDEX that has the symbol NAME in its data, or NIL. Functions
-whose data has a declaration about the variable NAME do not count."
+  "Return the name of a function in INDEX that contains the symbol NAME as data, or NIL. A
+declaration about the variable NAME does not count as data."
   (first (other-names name
                       (remove-if (lambda (user)
                                    (let ((code (and (user-p user) (user-code user))))

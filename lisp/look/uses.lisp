@@ -11,7 +11,7 @@
   (defparameter *use-kinds* #(:calls :macroexpands :references :sets :binds :constant :mention)
     "The kinds of uses of a name. The first five are SBCL's kinds of cross references. :CONSTANT
 means that the user's code has the function of the name among its constants. :MENTION means that the
-code has the name as a symbol in its data."))
+code contains the symbol as data."))
 
 (defparameter *call-kinds* '(:calls :constant) "The kinds of uses that are calls of a function.")
 
@@ -70,8 +70,8 @@ references, and the names in the constants of its code object."
         (note-constants index number user called mentioned)))))
 
 (defun names-in-constants (code)
-  "Return two lists of the names in the constants of CODE: of the functions that CODE refers to, and
-of the symbols in its data."
+  "Return two lists of the names in the constants of CODE: the names of the functions that CODE
+refers to, and the symbols that CODE contains as data."
   (let ((called (called-names code)) (mentioned '()))
     (map-constants (lambda (constant)
                      (when (and (data-p constant) (not (lambda-list-p constant code)))

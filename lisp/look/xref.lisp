@@ -45,8 +45,8 @@ the NAME that it defines."
         (t (list (top-form-name user) nil nil nil))))
 
 (defun users-of-names (names)
-  "Return two lists without duplicates of the USER-PARTS of functions and top-level forms: those that
-use one of NAMES in any way, and others that only have it in their data. Leave out code that is
+  "Return two lists without duplicates of the USER-PARTS of functions and top-level forms: those
+that use one of NAMES in any way, and others that only contain it as data. Leave out code that is
 running."
   (with-index (index)
     (flet ((parts (kinds)
@@ -168,7 +168,7 @@ GROUPS without those whose names OTHERS has too."
 (defun row-blocks (name rows kinds more possible)
   "Return a list of two ROW-BLOCK structures about uses of NAME: one for the FUNCTIONS of ROWS, a
 ROWS structure, and one for its OTHERS and MORE, a list of OTHER-ROW structures. KINDS lists the
-kinds of the uses, such as :CALLS. POSSIBLE is true if the users only have NAME in their data."
+kinds of the uses, such as :CALLS. POSSIBLE is true if the users only contain NAME as data."
   (flet ((row (group sites &optional kind text)
            (user-data group name kinds :kind kind :text text :sites (and sites (not possible))
                       :possible possible)))
@@ -188,7 +188,7 @@ kinds of the uses, such as :CALLS. POSSIBLE is true if the users only have NAME 
 (defun outside-members (places mentions)
   "Return a plist for a JSON object with the members \"outside\" and \"outsideCount\" about
 top-level forms. PLACES lists groups of forms that use a name. MENTIONS lists groups of forms that
-only have the name in their data. The server finds these forms in their files, and decides which of
+only contain the name as data. The server finds these forms in their files, and decides which of
 them count."
   (let ((all (append (mapcar (lambda (group) (user-data group nil '())) places)
                      (mapcar (lambda (group) (user-data group nil '() :possible t)) mentions))))
@@ -196,7 +196,7 @@ them count."
           "outsideCount" (and (> (length all) *most-places*) (length all)))))
 
 (defun mention-rows (users calls name)
-  "USERS are functions and forms that have NAME in their data. CALLS is the ROWS structure of the
+  "USERS are functions and forms that contain NAME as data. CALLS is the ROWS structure of the
 functions and forms that use NAME. Return a ROWS structure for USERS, without those that have the
 same name as one in CALLS. Leave out forms that are still running too: one of them may be the form
 that asks this question, and its code will be gone when it has run."
@@ -214,7 +214,7 @@ that asks this question, and its code will be gone when it has run."
                        :key #'other-row-name))
           (rows-places rows)
           (without-users
-           ;; A form that defines a user in CALLS has NAME in its data for this reason.
+           ;; A form that defines a user in CALLS contains NAME as data for this reason.
            (different-places (mapcar #'first (rows-places rows))
                              (append (rows-functions calls)
                                      (mapcar #'other-row-group (rows-others calls)))
@@ -223,10 +223,10 @@ that asks this question, and its code will be gone when it has run."
     rows))
 
 (defun mentioned-rows (index target nature calls)
-  "Return a ROWS structure for the functions and forms in INDEX that have TARGET in their data.
-Leave out those in CALLS, the ROWS structure of the functions and forms that use TARGET. NATURE is a
-kind of definition, such as \"FUNCTION\". If TARGET only has definitions of other kinds, return an
-empty structure, since the data probably means these."
+  "Return a ROWS structure for the functions and forms in INDEX that contain TARGET as data. Leave
+out those in CALLS, the ROWS structure of the functions and forms that use TARGET. NATURE is a kind
+of definition, such as \"FUNCTION\". If TARGET is defined, but not as NATURE, return an empty
+structure, since such data probably refers to one of the other definitions."
   (let ((natures (and (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)
@@ -281,7 +281,7 @@ the uses."
 (defun other-members (places mentions unknown)
   "Return a plist for a JSON object about top-level forms, and about users that the index may not
 have. PLACES lists groups of top-level forms that use a name, and MENTIONS groups of those that only
-have the name in their data. If UNKNOWN is true, add the files that could not be read again."
+contain the name as data. If UNKNOWN is true, add the files that could not be read again."
   (list* "interpreted" (and **interpreted** t)
         "unheard" (not **listening**)
         "unread" (and unknown (unread-data))
@@ -441,7 +441,7 @@ definitions that use the name, and last those that only have it in their data."
              (outside (make-rows))
              (possible '()))
         ;; Other definitions and top-level forms stand in one list, whether they use the variable or
-        ;; only have it in their data. Functions that only have it stand last, in POSSIBLE.
+        ;; only contain it as data. Functions that only contain it as data stand last, in POSSIBLE.
         (setf (rows-others outside)
               (append (remove "structure slot" (rows-others uses)
                               :key #'other-row-word :test #'equal)

@@ -61,8 +61,8 @@ heap is too large."
                      (incf (aref octets index) size)))))))
 
 (defun count-heap ()
-  "Collect garbage, and return a HEAP-COUNT of what is left. If the heap is too large to be walked,
-end the operation with an error answer."
+  "Collect garbage, and return a HEAP-COUNT of the remaining objects. If the heap is too large to be
+walked, end the operation with an error answer."
   ;; SBCL signals an error when another thread allocates in the memory being walked. Then try again.
   (loop for tries from 1
         for result = (empty-heap-count)

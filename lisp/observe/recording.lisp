@@ -70,7 +70,7 @@ STACK: the start address of the stack of THREAD, the thread of the call.
 HOW: :RUNNING, :RETURNED, :LEFT after a non-local exit, or :PASSED if the end is not recorded.
 CONDITION: the last condition signalled during the call.
 ENTERED: a list of the methods that the call has entered, newest first.
-CUT: true if the call has entered other methods, or may have."
+CUT: true if ENTERED may lack methods that the call has entered."
   probe (number 0 :type fixnum) arguments parent (depth 0 :type fixnum) code (offset 0 :type fixnum)
   thread stack
   (begun 0 :type fixnum) (ended 0 :type fixnum) (values '()) how (condition nil)

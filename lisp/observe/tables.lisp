@@ -14,7 +14,8 @@
 table.")
 (defparameter *most-keys* 1000000 "The maximum number of keys that are looked at in all tables.")
 (defparameter *most-objects* 1000
-  "The maximum number of objects that are looked at on the ways from a variable to tables.")
+  "The maximum number of objects that are looked at to find the tables of one variable.")
+
 (defun sharing-keys (table limit)
   "Return two values: the largest number of keys of TABLE with the same hash, and the number of keys
 that were looked at, at most LIMIT."
@@ -49,8 +50,8 @@ that were looked at, at most LIMIT."
                      (code-of function)))))
 
 (defun crowded-tables (functions)
-  "Return a list of JSON objects for the hash tables with many keys of the same hash to which the
-variables lead that FUNCTIONS use."
+  "Look at the hash tables that can be reached from the variables that FUNCTIONS use. Return a list
+of JSON objects for the tables in which many keys have the same hash."
   (loop with left = *most-keys*
         for variable in (variables-used functions)
         append (loop for table in (tables-within (symbol-value variable))

@@ -43,7 +43,7 @@ macro does."
     ((:macro :compiler-macro :symbol-macro :constant) t)
     (:function (or (definition-inlined definition) (inline-p definition)))))
 
-(defun telling-part (definition form)
+(defun deciding-part (definition form)
   "Return the part of FORM, a text, that decides whether DEFINITION has changed. For a variable
 or a constant, this is the text of its value, else it is FORM."
   (if (and form (member (definition-kind definition) '(:variable :constant)))
@@ -51,10 +51,10 @@ or a constant, this is the text of its value, else it is FORM."
       form))
 
 (defun form-before (definition text)
-  "Return the text that TELLING-PART returned, or would have returned, for the form that made
+  "Return the text that DECIDING-PART returned, or would have returned, for the form that made
 DEFINITION. TEXT is the file's text at that time."
   (or (definition-baseline definition)
-      (telling-part definition (form-of definition text))))
+      (deciding-part definition (form-of definition text))))
 
 (defun keep-forms (file text serial)
   "After the text of the file FILE has changed, save the texts of the forms of some definitions in
@@ -125,7 +125,7 @@ with the form in OLD-TEXT."
                     (form-of definition text))))
     (when form
       (multiple-value-bind (says plain) (form-value form symbol)
-        (let ((base (cond (assigned (telling-part old (form-of old old-text)))
+        (let ((base (cond (assigned (deciding-part old (form-of old old-text)))
                           (old (form-before old old-text)))))
           (when (cond (base (string/= base says))
                       ((null old) (and plain (literal-differs-p says value))))
@@ -154,7 +154,7 @@ OLD-TEXT are the new and the old text of the file, or NIL."
   (unless (or (null old-text) (null text) (string= old-text text))
     (loop for (new . old) in pairs
           when (and (or (compiled-in-p new) (compiled-in-p old))
-                    (not (equal (form-before old old-text) (telling-part new (form-of new text)))))
+                    (not (equal (form-before old old-text) (deciding-part new (form-of new text)))))
             collect (definition-name new))))
 
 (defun changed-kinds (file serial)

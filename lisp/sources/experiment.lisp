@@ -1,6 +1,10 @@
-;;;; LIVE-LISP:FORGET removes definitions that were only evaluated, with the entries for them in the
-;;;; lists and tables of the program. Nothing is recorded before: an entry is found by what it
-;;;; contains, so evaluations take no longer.
+;;;; LIVE-LISP:FORGET removes definitions that were only evaluated, and the entries for them:
+;;;; elements of lists, values of hash tables and properties by which the program has registered
+;;;; them. Nothing is recorded when a form is evaluated. An entry is found by its contents: it
+;;;; refers to definitions that are to be removed, and to none that stay (ENTRY-P).
+;;;;
+;;;; In this file, GOING is the list of the definitions that are to be removed, and GOING-P a
+;;;; predicate for the objects of these definitions (REFERRING-P-TO).
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -35,8 +39,7 @@ and those that have replaced the definition of a file."
 ;;; What refers to the definitions
 
 (defun bare-symbols (going)
-  "Return a list of the symbols that name nothing when the definitions in the list GOING are
-removed."
+  "Return a list of the symbols that name nothing once the definitions in GOING are removed."
   (flet ((bare-p (symbol)
            (map-definitions (lambda (kind name identity)
                               (unless (find (definition-key kind name identity) going
@@ -51,8 +54,8 @@ removed."
                           when (symbolp symbol) collect symbol)))))
 
 (defun referring-p-to (going)
-  "Return a predicate that is true of the symbols, functions, methods and classes that the
-definitions in the list GOING define, and of the instances of these classes."
+  "Return a predicate that is true of the functions, methods and classes that the definitions in
+GOING define, of the instances of these classes, and of BARE-SYMBOLS."
   (let* ((symbols (bare-symbols going))
          (classes (loop for definition in going
                         for class = (and (eq (definition-kind definition) :class)
@@ -68,7 +71,7 @@ definitions in the list GOING define, and of the instances of these classes."
       (or (member object symbols :test #'eq) (member object classes :test #'eq)
           (member object others :test #'eq) (member (class-of object) classes :test #'eq)))))
 
-(defparameter *entry-parts* 200 "The maximum number of parts of an entry that can be removed.")
+(defparameter *entry-parts* 200 "The maximum number of parts of an object that can be an entry.")
 
 (defun entry-p (object going-p)
   "Return true if OBJECT refers to something that satisfies GOING-P, and to nothing else that the
@@ -202,8 +205,8 @@ the others."
   (let* ((needs (loop for definition in going
                       for texts = (remaining-needs definition going)
                       when texts collect (cons definition texts)))
-         (stay (mapcar #'car needs)) (stay (append stay (parts-of stay going)))
-         (leaving (set-difference going stay)))
+         (needed (mapcar #'car needs))
+         (leaving (set-difference going (append needed (parts-of needed going)))))
     (dolist (definition (stable-sort (copy-list leaving) #'< :key #'forget-order))
       (forget-definition definition))
     (values leaving

@@ -220,8 +220,8 @@ with its qualifiers and specializers. Return NIL if the last load of FILE did no
     (and same (not (not-made-again-p same file)) same)))
 
 (defun made-elsewhere-p (definition file)
-  "Return true if DEFINITION, of the file FILE, is also what the last load of another file made, or
-what a form made that was evaluated later. This can be so for a definition whose identity stays the
+  "Return true if the last load of another file, or a form that was evaluated later, has also made
+DEFINITION of the file FILE. This can be so for a definition whose identity stays the
 same when it is made again: a package, an export, or a function that was set to an existing one."
   (flet ((same-p (other)
            (and other (eq (definition-identity other) (definition-identity definition)))))

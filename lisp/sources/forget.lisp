@@ -201,7 +201,7 @@ otherwise, since the removal of some definitions can change what others need."
                        definitions)
     all))
 
-(defparameter *users-told* 10 "The maximum number of users of a removed function in an answer.")
+(defparameter *users-shown* 10 "The maximum number of users of a removed function in an answer.")
 
 (define-shape gone-item (item)
   "A definition that was removed."
@@ -221,11 +221,11 @@ the code that still uses it."
           (multiple-value-bind (holders places) (code-texts mentions '())
             (make-json-object
              (append (json-object-members data)
-                     (list "users" (page texts 0 *users-told*)
-                           "usedAt" (page forms 0 *users-told*)
+                     (list "users" (page texts 0 *users-shown*)
+                           "usedAt" (page forms 0 *users-shown*)
                            "usersTotal" (+ (length texts) (length forms))
-                           "inData" (page holders 0 *users-told*)
-                           "inDataAt" (page places 0 *users-told*)))))))
+                           "inData" (page holders 0 *users-shown*)
+                           "inDataAt" (page places 0 *users-shown*)))))))
       data))
 
 (defun forget-all (definitions)

@@ -249,7 +249,7 @@ the image had it. A form that only quotes the name, such as (describe 'f), is no
   (let ((name (string (name-symbol (definition-name definition)))))
     (loop for (text package . changed) in **evaluated-texts**
           when (and (search name text :test #'char-equal)
-                    ;; What it made under the name is of another kind.
+                    ;; The definition that it made under the name is of another kind.
                     (or (gethash (key-of definition) **evaluated**)
                         (not (member (name-symbol (definition-name definition)) changed)))
                     (let ((part (running-text (plain-form text 0 (length text)))))
@@ -351,7 +351,7 @@ them. Other strings can be names of files."
   (tokens-of (substitute-if-not #\Space #'alphanumericp text)))
 
 (defun tokens-of (text)
-  "Return a list of the tokens of TEXT, in strings too: what stands between separators."
+  "Return a list of the tokens of TEXT, which are the parts between separators, in strings too."
   (loop with end = (length text)
         for start = (position-if-not #'separator-p text)
           then (position-if-not #'separator-p text :start next)

@@ -1,5 +1,5 @@
-;;;; Lists what the packages of loaded files have, so that the server can compare two images after
-;;;; the same loads.
+;;;; Lists the definitions in the packages of loaded files, so that the server can compare two
+;;;; images after the same loads.
 
 (in-package "LIVE-LISP.SOURCES")
 

@@ -24,8 +24,8 @@ LAYOUT: a result of STRUCTURE-LAYOUT for a structure."
   (by-code nil) (maker nil) (inlined nil) (layout nil))
 
 (defun recorded-number (definition)
-  "Return SBCL's number of the top-level form of DEFINITION, or NIL. For what EVAL made, this is the
-number of a form within the evaluated one."
+  "Return SBCL's number of the top-level form of DEFINITION, or NIL. For a definition by EVAL, this
+is the number of a form within the evaluated one."
   (identity-form (or (definition-location definition) (definition-identity definition))))
 
 (defun definition-number (definition)

@@ -131,7 +131,7 @@ TOUCHED structure, and whether SBCL knows that, too."
                                                     (touched-forms touched))
                     when (and name number (equal path (file-path name))) collect number)))
     (cond ((if ran (member recorded ran) (and recorded name (equal path (file-path name))))
-           ;; SBCL gives what EVAL made the number 0.
+           ;; SBCL gives definitions by EVAL the number 0.
            (setf (definition-form definition) recorded
                  (definition-by-code definition) (zerop recorded)))
           (t (setf (definition-form definition) (and (null (rest ran)) (first ran))

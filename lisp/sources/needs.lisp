@@ -11,9 +11,9 @@ package, do not count then: the removal may remove them before it comes to their
 package.")
 
 (defun needs (definition going)
-  "Return two lists about what needs DEFINITION, whose removal would break it or lose data: texts
-for definitions and data, and JSON objects with the file and the number of top-level forms. Leave
-out the definitions in the list GOING, which are to be removed, too."
+  "Find what needs DEFINITION, so that removing DEFINITION would break or lose it. Return a list of
+texts for definitions and data, and a list of JSON objects for top-level forms, with the file and
+the number of each. Leave out the definitions in the list GOING, which are to be removed too."
   (case (definition-kind definition)
     (:class (class-needs definition going))
     (:variable (variable-needs definition going))
@@ -23,8 +23,8 @@ out the definitions in the list GOING, which are to be removed, too."
 ;;; Classes
 
 (defun class-needs (definition going)
-  "Return a list of texts for what needs the class of DEFINITION, apart from definitions in the list
-GOING: subclasses, methods, code that tests for the class, and instances."
+  "Return a list of texts for the subclasses, methods, code and instances that need the class of
+DEFINITION. Leave out definitions in the list GOING."
   (let* ((name (definition-name definition)) (class (find-class name nil)))
     (when class
       (let* ((cell (class-cell name)) (classoid (and cell (cell-classoid cell)))
@@ -86,7 +86,7 @@ the heap is too large to be searched, there may be some."
 ;;; Variables
 
 (defun variable-needs (definition going)
-  "Return two lists about what needs the variable of DEFINITION, as NEEDS does."
+  "Do the work of NEEDS for DEFINITION, a variable."
   (let* ((symbol (definition-name definition)) (evaluation (evaluation-needing symbol)))
     (multiple-value-bind (texts forms) (needed-by-code (list symbol) going)
       (values (if evaluation (cons evaluation texts) texts) forms))))
@@ -118,8 +118,8 @@ out those in the list GOING."
 ;;; Packages
 
 (defun package-needs (definition going)
-  "Return two lists about what needs the package of DEFINITION, as NEEDS does. Search the code, and
-then the values of variables, only if nothing else needs the package: these searches take longer."
+  "Do the work of NEEDS for DEFINITION, a package. Search the code, and then the values of
+variables, only if nothing else needs the package: these searches take longer."
   (let* ((package (definition-identity definition))
          (texts (append (needed-by-packages package) (needed-by-own package)))
          (symbols (and (null texts) (home-symbols package))))
@@ -175,7 +175,7 @@ definitions or are EQL specializers of methods."
 ;;; Code
 
 (defun needed-by-code (names going)
-  "Return the CODE-TEXTS of the code that uses one of NAMES, or has it in its data. Leave out the
+  "Return the CODE-TEXTS of the code that uses one of NAMES or contains it as data. Leave out the
 definitions in the list GOING."
   (multiple-value-bind (users mentions) (users-of-names names)
     (code-texts (append users mentions) going)))

@@ -288,9 +288,9 @@ is one. Export NEW instead of OLD. Unintern OLD from the packages where it is a 
       (when (member old (package-shadowing-symbols package)) (unintern old package)))))
 
 (defun move-state (old new)
-  "If the symbol OLD is a variable and no constant, give the symbol NEW its value, and what is known
-of evaluated forms that set OLD or declared it special. If OLD names a class, let NEW name the same
-class, so that the instances keep their class."
+  "If the symbol OLD is a variable and no constant, give the symbol NEW its value, and the
+information of evaluated forms that set OLD or declared it special. If OLD names a class, let NEW
+name the same class, so that the instances keep their class."
   (let ((class (find-class old nil)))
     (when (and (boundp old) (not (constantp old)) (not (boundp new))
                (member (known :variable :kind old) '(:special :global)))

@@ -6,8 +6,8 @@
 (defstruct (reading (:constructor make-reading (digest conditional)))
   "How READ-TEXT read a text. DIGEST is a short text made of its octets; the server makes the same
 of a file that it reads. CONDITIONAL is true if there seem to be forms after #+ or #-. FEATURES is
-a copy of *FEATURES* at that time. OTHER-MARK is the mark of the text when its forms can be others
-now, or NIL until it is wanted."
+a copy of *FEATURES* at that time. OTHER-MARK is NIL, or the result of
+the function OTHER-MARK, once it was called."
   digest conditional (features (copy-list *features*)) (other-mark nil))
 
 (sb-ext:defglobal **readings** (make-hash-table :test 'eq :weakness :key :synchronized t)
@@ -47,16 +47,17 @@ Return NIL if the file cannot be read or is too large."
     (if reading (reading-features reading) *features*)))
 
 (defun mark-of (text)
-  "Return a short text that differs for each other TEXT, which READ-TEXT has read, and for other
-features if its forms can be others under these. It is the digest of TEXT if its forms are the same
-under the present features."
+  "Return a short text that identifies TEXT, which READ-TEXT has read, and the forms in it. This is
+the digest of TEXT. If TEXT has #+ or #- and *FEATURES* has changed since TEXT was read, return
+another mark, since TEXT may now be read as other forms."
   (let ((reading (gethash text **readings**)))
     (if (or (not (reading-conditional reading)) (equal (reading-features reading) *features*))
         (reading-digest reading)
         (other-mark reading))))
 
 (defun other-mark (reading)
-  "Return the mark of a text when its forms can be others than when READING was made."
+  "Return the mark of the text of READING for the case that *FEATURES* has changed since READING was
+made, so that the text may now be read as other forms."
   (or (reading-other-mark reading)
       (setf (reading-other-mark reading)
             (format nil "~A ~36R" (reading-digest reading)

@@ -18,8 +18,8 @@ EXPORTED: a list of lists (PACKAGE SYMBOL...) with the symbols that EXPORT expor
 DEFPACKAGE.
 VALUES: a hash table from variables to their values before their first definition. The value of
 an unbound variable is this structure.
-EVALUATED: a list of (VARIABLE . WHAT) pairs, newest first, for what was done outside of loads. WHAT
-is :SPECIAL if the variable was declared special or global, or :VALUE if a form set it.
+EVALUATED: a list of (VARIABLE . WHAT) pairs, newest first, for changes of variables outside of
+loads. WHAT is :SPECIAL if the variable was declared special or global, or :VALUE if a form set it.
 SLOTS: a hash table from the changed classes and those below to a pair of the names of their direct
 slots, and of all their slots, before the changes.
 MAKERS: a hash table from changed symbols, packages and methods to the truenames of the files
@@ -169,7 +169,7 @@ does not set a bound variable."
         (setf (gethash symbol values) (if (boundp symbol) (symbol-value symbol) touched))))))
 
 (defun touch-evaluated (symbol what)
-  "Unless a file is being loaded or compiled, record what was done to the variable SYMBOL. WHAT is
+  "Unless a file is being loaded or compiled, record a change of the variable SYMBOL. WHAT is
 :SPECIAL if it was declared special or global, or :VALUE if a form set it."
   (unless (or *load-truename* *compile-file-truename*)
     (with-touched (touched)

@@ -1,7 +1,7 @@
 ;;;; Chooses the files for which coverage is measured, compiles and loads a copy of each that has
 ;;;; only its definitions, and tells which of these and which of their parts a test has reached. How
-;;;; the copies of definitions mark what runs is in measured.lisp. CALL-COVERING runs tests with a
-;;;; new COVERING structure, COVER measures the files, and COVERAGE-DATA makes the result.
+;;;; the copies of definitions mark the parts that run is in measured.lisp. CALL-COVERING runs tests
+;;;; with a new COVERING structure, COVER measures the files, and COVERAGE-DATA makes the result.
 
 (in-package "LIVE-LISP.TESTS")
 

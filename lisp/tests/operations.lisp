@@ -96,8 +96,8 @@ return the list about it from NEEDED-SYSTEM."
    (lambda (&aux (*tested-systems* (list name)))
      (call-user-code
       (lambda ()
-        (call-telling-needed (lambda ()
-                               (asdf-call "OPERATE" (contrib-symbol "ASDF" "TEST-OP") name))))))))
+        (call-for-needed (lambda ()
+                           (asdf-call "OPERATE" (contrib-symbol "ASDF" "TEST-OP") name))))))))
 
 (defun run-chosen (systems entries root)
   "Test SYSTEMS, a list of names of ASDF systems, and run ENTRIES, a list of ENTRY structures, with

@@ -1,6 +1,6 @@
 ;;;; Plans a run of tests: chooses the systems to test, and the systems to load first, even if ASDF
 ;;;; considers them unchanged. ASDF is called by the names of its functions (ASDF-CALL), because it
-;;;; may not be loaded yet. The operation comes first, then what it calls.
+;;;; may not be loaded yet. The operation comes first, then the functions that it calls.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -135,7 +135,7 @@ names, and are not loaded."
   "Return the name of the ASDF system SYSTEM as a string."
   (asdf-call "COMPONENT-NAME" system))
 
-;;; What ASDF does for a test of a system
+;;; The work of ASDF for a test of a system
 
 (defun tests-something-p (system)
   "Return true if testing SYSTEM has an effect: it tests other systems, or SYSTEM has a TEST-OP
@@ -220,7 +220,7 @@ texts differ from when the files were loaded."
   "Return true if ASDF has something to do to load SYSTEM. Also return true if ASDF cannot load it
 because another system is missing."
   (let ((actions '()))
-    (or (call-telling-needed
+    (or (call-for-needed
          (lambda ()
            (setf actions
                  (asdf-call "PLAN-ACTIONS"

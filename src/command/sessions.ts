@@ -168,8 +168,8 @@ function unusable(folder: string, error: unknown): SetupError {
   );
 }
 
-/** Makes this process the one that starts the session: writes its id to the file LOCK. Returns false when
- *  another command is the one. */
+/** Writes the id of this process to the file LOCK, so that this process starts the session. Returns false
+ *  when another command holds LOCK. */
 function takeLock(lock: string): boolean {
   try {
     return withLock(`${lock}-change`, () => {

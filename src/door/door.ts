@@ -10,8 +10,8 @@ import { isRunning, makeOwnFolder } from '../own.ts';
 import { removeIfPossible } from '../paths.ts';
 import type { Session } from './sessions.ts';
 
-/** Maximum number of octets of the path of a Unix socket. Node cuts a longer path off, and so listens
- *  elsewhere. */
+/** Maximum number of octets of the path of a Unix socket. Node truncates a longer path, and so listens at a
+ *  wrong path. */
 const PATH_LIMIT = process.platform === 'linux' ? 107 : 103;
 
 /** Listens for connections until this process ends, calls ON_CONNECTION with each, and writes the

@@ -58,7 +58,8 @@ export interface FileDiff {
   text: QuestionLine[];
 }
 
-/** Returns the change of the file NAME: its diff, after notes on its encoding and line ends. */
+/** Returns the change of the file NAME: notes on its encoding and line ends, followed by its
+ *  diff. */
 export function fileDiffOf(name: string, before: FileText, after: FileText): FileDiff {
   const hunks = hunksOf(before.text, after.text);
   const notes = [

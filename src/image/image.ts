@@ -86,7 +86,7 @@ export interface RestartableImage {
   /** Resolves to true when the image failed its last probe (a test that it works), and no call has succeeded
    *  since. */
   isBroken(): Promise<boolean>;
-  /** What would be lost if the image ended now. */
+  /** The things that would be lost if the image ended now. */
   readonly stake: Stake;
   /** Report of the latest loss and rebuild; undefined before the first loss. */
   readonly lastLoss: LossReport | undefined;

@@ -65,30 +65,29 @@ export async function clientFindings(
     ...(client.local === undefined ? [] : [entryFindings(client, 'local', context, launch)]),
     pluginFindings(client, context),
   ]);
-  const starts = parts.flatMap(({ starts }) => starts ?? []);
   return [
     { ok: true, text: `${client.title}: ${runs}` },
     ...parts.flatMap(({ findings }) => findings),
-    ...countFindings(client, starts),
+    ...countFindings(client, parts),
   ];
 }
 
 /** The findings on an entry or plugin. `starts` is its file or name if it starts live-lisp. */
 interface StarterFindings {
-  starts?: string;
+  entry?: string;
+  plugin?: string;
   findings: Finding[];
 }
 
-/** Returns a finding if STARTS is empty or has both plugin and entry. STARTS are the entries and plugins that
- *  start live-lisp in CLIENT. */
-function countFindings({ title, name }: Client, starts: readonly string[]): Finding[] {
-  if (starts.length === 0) {
+/** Returns a finding if none of STARTERS starts live-lisp in CLIENT, or both an entry and the plugin do. */
+function countFindings({ title, name }: Client, starters: readonly StarterFindings[]): Finding[] {
+  const entry = starters.find((each) => each.entry !== undefined)?.entry;
+  const plugin = starters.find((each) => each.plugin !== undefined)?.plugin;
+  if (entry === undefined && plugin === undefined) {
     const text = `${title} starts no live-lisp: live-lisp install --client ${name} sets it up`;
     return [{ ok: false, text }];
   }
-  const plugin = starts.find((each) => each.startsWith('the '));
-  const entry = starts.find((each) => each !== plugin);
-  if (plugin === undefined || entry === undefined) return [];
+  if (entry === undefined || plugin === undefined) return [];
   const text = `${title} starts two servers, each with an image of its own: by ${plugin}, and by ${entry}. Remove one: live-lisp uninstall --client ${name}, or ${plugin} in ${title}`;
   return [{ ok: false, text }];
 }
@@ -122,16 +121,16 @@ async function entryFindings(
       ...wordFindings(line),
     ];
     const isRunnable = findings.every(({ ok }) => ok);
-    const asksForTrust = TRUST[client.name];
-    const distrust = await asksForTrust?.(context, scope);
+    const trustProblem = TRUST[client.name];
+    const distrust = await trustProblem?.(context, scope);
     if (distrust !== undefined) findings.push({ ok: false, text: distrust });
-    if (isRunnable) {
-      const isTrusted = scope === 'user' || (asksForTrust !== undefined && distrust === undefined);
-      const mayStart = isTrusted || isOwn(client, scope, context, launch, found);
-      findings.push(mayStart ? await greetingFinding(line, environmentOf(found), context) : UNTRIED);
-    }
+    // Doctor starts only what the user has trusted: a project can have put anything into its own file.
+    const isTrusted = scope === 'user' || (trustProblem !== undefined && distrust === undefined);
+    if (isRunnable && (isTrusted || isOwn(client, scope, context, launch, found)))
+      findings.push(await greetingFinding(line, environmentOf(found), context));
+    else if (isRunnable) findings.push(UNTRIED);
     if (client.asks) findings.push(await approvalFinding(client, scope, context, insistsOnSandbox(line)));
-    return { starts: entry.file, findings };
+    return { entry: entry.file, findings };
   });
 }
 
@@ -196,7 +195,7 @@ function pluginFindings({ name, title }: Client, context: InstallContext): Promi
     };
     const program = findProgram(PLUGIN_COMMAND, context);
     const tried = program === undefined ? missing : await greetingFinding([program], {}, context);
-    return { starts: plugin, findings: [head, tried] };
+    return { plugin, findings: [head, tried] };
   });
 }
 

@@ -36,29 +36,29 @@ interface Region {
   next: Element | undefined;
 }
 
-interface Candidate extends Repair {
+/** A repair of a region that is tried. */
+interface Candidate {
+  repair: Repair;
+  /** The line of the repair. */
   line: number;
-  /** Cost of the edit itself. The cost of the resulting indentation is added to it. */
-  unlikely: number;
-  /** The elements that replace the region's elements from index `from` up to, not including, index `to`. */
+  /** Cost of the repair itself. The cost of the resulting indentation is added to it. */
+  cost: number;
+  /** The elements that replace those with the indices FROM to TO - 1 of the region. */
   put: Element[];
   from: number;
   to: number;
   /** Number of columns that the rest of the line moves to the right. */
   moved: number;
-  /** Whether the element at index `to` becomes the first of its line. Undefined if the repair does not change
-   *  that. */
-  leads?: boolean;
 }
 
 /** Larger regions are most likely tables of data, so they are not searched for a repair. */
 const ELEMENTS = 30_000;
 
-/** How many lines before the first contradicted line (see Indented) are searched for the fault. */
+/** Number of lines before the first contradicted line (see Indented) in which repairs are tried. */
 const LINES_BACK = 250;
 
-/** Maximum number of elements read in one search. Each tried repair reads the rest of the form. */
-const LOOKS = 600_000;
+/** After this many elements were read, no other repairs are tried. Each try reads the rest of the form. */
+const READS = 600_000;
 
 /** Added cost of a repair that changes an opening parenthesis. People miscount closing parentheses more
  *  often, so a repair of these is preferred. */
@@ -86,13 +86,9 @@ export function imbalanceOf(text: string): Imbalance | undefined {
     kind: open ? 'open' : 'closed',
     began: region.began,
     line: best?.line ?? region.lastLine,
-    ...(best && { repair: repairOf(best) }),
+    ...(best && { repair: best.repair }),
     ...(open && region.next && { swallowed: region.next.line }),
   };
-}
-
-function repairOf({ index, removed, sign, text }: Candidate): Repair {
-  return { index, removed, sign, text };
 }
 
 /** Yields the tokens of TEXT. Stops before a token that the end of TEXT cuts off. */
@@ -156,9 +152,9 @@ function depthAfter({ sort }: Element): number {
 }
 
 class RegionSearch {
+  /** The elements since the last top-level form that was balanced; not all when there are too many. */
   #parts: Element[] = [];
-  #first: Element | undefined;
-  #last: Element | undefined;
+  #lastLine = 0;
   #depth = 0;
   /** Whether a closing parenthesis without an opening one was read. */
   #closed = false;
@@ -170,19 +166,15 @@ class RegionSearch {
 
   take(part: Element): void {
     if (this.#found !== undefined) return;
-    const begins = atMargin(part);
-    if (begins && part.sort !== 'atom' && this.#depth !== 0) {
+    if (atMargin(part) && this.#depth === 0 && !this.#closed) {
+      this.#parts = [];
+      this.#open = undefined;
+    } else if (atMargin(part) && this.#depth !== 0 && part.sort !== 'atom') {
       if (this.#closed) this.#found = this.#region(part);
       else this.#open ??= this.#region(part);
     }
-    if (begins && this.#depth === 0 && !this.#closed) {
-      this.#parts = [];
-      this.#first = undefined;
-      this.#open = undefined;
-    }
-    this.#first ??= part;
-    this.#last = part;
     if (this.#parts.length <= ELEMENTS) this.#parts.push(part);
+    this.#lastLine = part.line;
     this.#depth += depthAfter(part);
     if (this.#depth < 0) this.#closed = true;
   }
@@ -194,81 +186,66 @@ class RegionSearch {
   }
 
   #region(next: Element | undefined): Region {
-    const many = this.#parts.length > ELEMENTS;
     return {
-      parts: many ? [] : this.#parts.slice(),
-      began: this.#first?.line ?? 0,
-      lastLine: this.#last?.line ?? 0,
+      parts: this.#parts.length > ELEMENTS ? [] : this.#parts.slice(),
+      began: this.#parts[0]?.line ?? 0,
+      lastLine: this.#lastLine,
       excess: this.#depth,
       next,
     };
   }
 }
 
+/** Returns the repair with the lowest cost; undefined when there is none. Tries repairs from the first line
+ *  that contradicts the parentheses backwards, because the fault is in this line or before it. */
 function bestRepair({ parts, excess }: Region): Candidate | undefined {
-  const contradicted = wholeOf(parts).contradicted ?? parts.at(-1)?.line ?? 0;
+  const states = statesOf(parts);
+  const contradicted = states.at(-1)?.contradicted ?? parts.at(-1)?.line ?? 0;
+  const first = parts.findIndex(({ line }) => line >= contradicted - LINES_BACK);
   const last = parts.findLastIndex(({ line }) => line <= contradicted);
-  const from = parts.findIndex(({ line }) => line >= contradicted - LINES_BACK);
-  const before = readBefore(parts, from, last);
   let best: { candidate: Candidate; cost: number } | undefined;
   // Number of closing parentheses in a row, from this element on, in its line.
   let closes = 0;
-  for (let index = last, looks = 0; index >= from && looks < LOOKS; index--) {
+  for (let index = last, reads = 0; index >= first && reads < READS; index--) {
     const [part, next] = [parts[index], parts[index + 1]];
     closes = part?.sort !== 'close' ? 0 : next?.line === part.line ? closes + 1 : 1;
     for (const candidate of repairsAt(parts, index, excess, closes)) {
-      const read = before[candidate.from - from];
-      if (read === undefined) continue;
-      const tried = costOf(candidate, read, parts, best?.cost);
-      looks += tried.looks;
-      const cost = tried.cost + candidate.unlikely;
-      if (best === undefined || cost < best.cost) best = { candidate, cost };
+      const tried = costOf(candidate, states[candidate.from] as Indented, parts, best?.cost);
+      reads += tried.reads;
+      if (best === undefined || tried.cost < best.cost) best = { candidate, cost: tried.cost };
     }
   }
   return best?.candidate;
 }
 
-function wholeOf(parts: readonly Element[]): Indented {
-  let read = NOTHING_READ;
-  for (const part of parts) read = readOn(read, part);
-  return read;
+/** Returns the reading states before each of PARTS, and the state after the last. */
+function statesOf(parts: readonly Element[]): Indented[] {
+  const states = [NOTHING_READ];
+  for (const [index, part] of parts.entries()) states.push(readOn(states[index] as Indented, part));
+  return states;
 }
 
-/** Returns the state before each of PARTS from index FROM up to index LAST + 1. */
-function readBefore(parts: readonly Element[], from: number, last: number): Indented[] {
-  const known: Indented[] = [];
-  let read = NOTHING_READ;
-  for (const [index, part] of parts.entries()) {
-    if (index >= from) known.push(read);
-    if (index > last) return known;
-    read = readOn(read, part);
-  }
-  known.push(read);
-  return known;
-}
-
-/** Returns the cost of PARTS with the candidate applied, and the number of elements read. BEFORE is the state
- *  before the replaced elements. Stops reading when the cost exceeds LIMIT. */
+/** Returns the cost of CANDIDATE and of PARTS with it applied, and the number of elements that were READ to
+ *  compute it. BEFORE is the state before the replaced elements. A cost above LIMIT is a lower bound: reading
+ *  stops there. */
 function costOf(
-  { put, to, moved, leads, line }: Candidate,
+  { put, to, moved, line, cost }: Candidate,
   before: Indented,
   parts: readonly Element[],
   limit = Number.POSITIVE_INFINITY,
-): { cost: number; looks: number } {
+): { cost: number; reads: number } {
   let read = before;
   for (const part of put) read = readOn(read, part);
-  let sameLine = moved !== 0;
   let index = to;
   for (; index < parts.length && read.cost <= limit; index++) {
     const part = parts[index] as Element;
-    sameLine &&= part.line === line;
-    read = readOn(read, sameLine ? movedBy(part, moved, index === to ? leads : undefined) : part);
+    read = readOn(read, part.line === line ? movedBy(part, moved) : part);
   }
-  return { cost: costAtEnd(read), looks: put.length + index - to };
+  return { cost: cost + costAtEnd(read), reads: put.length + index - to };
 }
 
-function movedBy(part: Element, columns: number, leads = part.leads): Element {
-  return { ...part, column: part.column + columns, paren: part.paren + columns, leads };
+function movedBy(part: Element, columns: number): Element {
+  return { ...part, column: part.column + columns, paren: part.paren + columns };
 }
 
 /** Returns the repairs at PARTS[INDEX] for a region with this EXCESS. CLOSES is the number of closing
@@ -277,40 +254,49 @@ function repairsAt(parts: readonly Element[], index: number, excess: number, clo
   const part = parts[index];
   if (part === undefined) return [];
   const endsLine = parts[index + 1]?.leads ?? true;
+  const opens = part.sort === 'open';
   if (excess > 0) {
     return [
       ...(endsLine && part.sort !== 'prefix' ? [closedAfter(index, part, excess)] : []),
-      ...(excess === 1 && part.sort === 'open' ? [without(index, part, 1)] : []),
+      ...(excess === 1 && opens ? [without(parts, index, part, 1)] : []),
     ];
   }
   return [
-    ...(closes >= -excess ? [without(index, part, -excess)] : []),
+    ...(closes >= -excess ? [without(parts, index, part, -excess)] : []),
     ...(excess === -1 && part.sort !== 'close' ? [openedBefore(index, part)] : []),
   ];
 }
 
+/** Returns the repair that inserts COUNT closing parentheses after PART, at INDEX, which ends its line. */
 function closedAfter(index: number, part: Element, count: number): Candidate {
-  const close: Element = { ...part, sort: 'close', leads: false, line: part.endLine };
-  return {
-    ...{ line: part.endLine, index: part.end, removed: 0, sign: ')', text: ')'.repeat(count), unlikely: 0 },
-    ...{ put: Array<Element>(count).fill(close), from: index + 1, to: index + 1, moved: 0 },
-  };
+  const line = part.endLine;
+  const close: Element = { ...part, sort: 'close', leads: false, line };
+  const repair: Repair = { index: part.end, removed: 0, sign: ')', text: ')'.repeat(count) };
+  return { repair, line, cost: 0, put: Array(count).fill(close), from: index + 1, to: index + 1, moved: 0 };
 }
 
-/** Returns the repair that removes COUNT parentheses, the first of them PART at INDEX. */
-function without(index: number, part: Element, count: number): Candidate {
+/** Returns the repair that removes COUNT parentheses from PART, at INDEX of PARTS, on. If PART begins its
+ *  line, the element after the parentheses begins the line instead. */
+function without(parts: readonly Element[], index: number, part: Element, count: number): Candidate {
+  const { line, leads } = part;
   const opens = part.sort === 'open';
-  return {
-    ...{ line: part.line, index: opens ? part.end - 1 : part.start, removed: count, text: '' },
-    ...{ sign: opens ? '(' : ')', unlikely: opens ? UNLIKELY : 0 },
-    ...{ put: [], from: index, to: index + count, moved: -count, leads: part.leads },
+  const next = parts[index + count];
+  const put = next?.line === line ? [{ ...movedBy(next, -count), leads }] : [];
+  const repair: Repair = {
+    index: opens ? part.end - 1 : part.start,
+    removed: count,
+    sign: opens ? '(' : ')',
+    text: '',
   };
+  const cost = opens ? UNLIKELY : 0;
+  return { repair, line, cost, put, from: index, to: index + count + put.length, moved: -count };
 }
 
+/** Returns the repair that inserts an opening parenthesis before PART, at INDEX. */
 function openedBefore(index: number, part: Element): Candidate {
+  const { line } = part;
   const open: Element = { ...part, sort: 'open', paren: part.column };
-  return {
-    ...{ line: part.line, index: part.start, removed: 0, sign: '(', text: '(', unlikely: UNLIKELY },
-    ...{ put: [open, { ...part, leads: false }], from: index, to: index + 1, moved: 1 },
-  };
+  const repair: Repair = { index: part.start, removed: 0, sign: '(', text: '(' };
+  const put = [open, { ...part, leads: false }];
+  return { repair, line, cost: UNLIKELY, put, from: index, to: index + 1, moved: 1 };
 }

@@ -70,12 +70,15 @@ export interface SoughtDefinition {
   methods?: readonly string[];
 }
 
+/** A form that has the name of a SoughtDefinition in the place of a name. */
 export interface NamingForm extends Extent {
   /** Start of the top-level form that is or contains this form. */
   top: number;
+  /** The OPERATOR and METHOD of the form's Head; '' when the form has no Head. */
   operator: string;
   /** The `method` of the form's Head; '' when the form has no Head. */
   method: string;
+  /** The name as written; the first element of a name with options, as in (defstruct (NAME OPTION)). */
   written: string;
   /** The package that is current at the form. */
   home: string;
@@ -83,34 +86,7 @@ export interface NamingForm extends Extent {
   head: string;
 }
 
-/** Returns the forms that WANTED most likely means. Prefers definitions to other forms, and a generic
- *  function to its methods. */
-export function likeliestFormsNaming(forms: TopLevelForms, wanted: SoughtDefinition): NamingForm[] {
-  return likeliest(targetsFitting(forms, wanted), wanted);
-}
-
-/** Returns the forms that WANTED can mean. */
-export function targetsFitting(forms: TopLevelForms, wanted: SoughtDefinition): NamingForm[] {
-  const all = formsNaming(forms, wanted);
-  const { operator, methods } = wanted;
-  const found = methods === undefined ? all : all.filter(({ method }) => methods.includes(method));
-  // No method has these specializers, so the list in WANTED may be the lambda list of a function.
-  return found.length === 0 && operator !== 'DEFMETHOD' ? all : found;
-}
-
-/** Returns the likeliest of FOUND, which all fit the sought definition: functions before methods, definitions
- *  before other forms. */
-export function likeliest<Found extends Pick<NamingForm, 'operator'>>(
-  found: readonly Found[],
-  { operator }: SoughtDefinition,
-): Found[] {
-  if (operator !== undefined) return [...found];
-  const defining = found.filter(isDefining);
-  const others = defining.filter((each) => each.operator !== 'DEFMETHOD');
-  return [others, defining, [...found]].find(({ length }) => length > 0) ?? [];
-}
-
-/** Returns all forms that name WANTED, methods included. */
+/** Returns all forms that name WANTED, whatever their operators and methods are. */
 export function formsNaming(forms: TopLevelForms, wanted: SoughtDefinition): NamingForm[] {
   const symbol = wanted.name.replace(/^SETF /, '');
   return [...forms.mentioning([symbol])].flatMap(({ form: top, place }) => {
@@ -122,10 +98,37 @@ export function formsNaming(forms: TopLevelForms, wanted: SoughtDefinition): Nam
   });
 }
 
+/** Returns the forms that WANTED can mean: those with one of its METHODS. */
+export function targetsFitting(forms: TopLevelForms, wanted: SoughtDefinition): NamingForm[] {
+  const all = formsNaming(forms, wanted);
+  const { operator, methods } = wanted;
+  const found = methods === undefined ? all : all.filter(({ method }) => methods.includes(method));
+  // No method has these specializers: the list asked for may be the lambda list of a function.
+  return found.length === 0 && operator !== 'DEFMETHOD' ? all : found;
+}
+
+/** Returns those of FOUND, which all fit WANTED, that it most likely means. Without an operator in WANTED,
+ *  these are definitions rather than other forms, and a generic function rather than its methods. */
+export function likeliest<Found extends Pick<NamingForm, 'operator'>>(
+  found: readonly Found[],
+  { operator }: SoughtDefinition,
+): Found[] {
+  if (operator !== undefined) return [...found];
+  const defining = found.filter(isDefining);
+  const others = defining.filter((each) => each.operator !== 'DEFMETHOD');
+  return [others, defining, [...found]].find(({ length }) => length > 0) ?? [];
+}
+
+/** Returns the forms that WANTED most likely means, as in `likeliest`. */
+export function likeliestFormsNaming(forms: TopLevelForms, wanted: SoughtDefinition): NamingForm[] {
+  return likeliest(targetsFitting(forms, wanted), wanted);
+}
+
 function isDefining({ operator }: Pick<NamingForm, 'operator'>): boolean {
   return operator.startsWith('DEF');
 }
 
+/** Returns those of TARGETS, sorted by start, that are in no other of them. */
 function outermost(targets: readonly NamingForm[]): NamingForm[] {
   let end = 0;
   return targets.filter((target) => {
@@ -140,13 +143,12 @@ function outermost(targets: readonly NamingForm[]): NamingForm[] {
 function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: string): NamingForm | undefined {
   const [operator, name, ...rest] = elementsOf(form) as [Form, Form, ...Form[]];
   const head = headOf(form);
-  // A string is a name too, as in (defsystem "name" ...).
-  const bare = head?.name ?? (name.isString ? name.text.slice(1, -1).toUpperCase() : undefined);
-  const written = head?.operator ?? operator.text.toUpperCase();
-  if (bare !== wanted.name || (wanted.operator ?? written) !== written) return undefined;
-  const list = rest.findIndex(({ kind }) => kind === 'cons');
-  const parts = head?.operator === 'DEFMETHOD' ? rest.slice(0, list + 1) : [];
-  const shown = [operator, name, ...parts].map((part) => part.line);
+  // A string is a name too, as in (defsystem "name" ...), but it makes no head.
+  const ownName = head?.name ?? (name.isString ? name.text.slice(1, -1).toUpperCase() : undefined);
+  const ownOperator = head?.operator ?? operator.text.toUpperCase();
+  if (ownName !== wanted.name || (wanted.operator ?? ownOperator) !== ownOperator) return undefined;
+  const lambdaList = rest.findIndex(({ kind }) => kind === 'cons');
+  const parts = head?.operator === 'DEFMETHOD' ? rest.slice(0, lambdaList + 1) : [];
   const symbol = isName(name) ? name : (elementsOf(name)[0] ?? name);
   return {
     start: form.start,
@@ -157,7 +159,7 @@ function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: str
     method: head?.method ?? '',
     written: symbol.line,
     home,
-    head: `(${shown.join(' ')})`,
+    head: `(${[operator, name, ...parts].map((part) => part.line).join(' ')})`,
   };
 }
 
@@ -184,27 +186,22 @@ const DEPTH = 3;
  *  definitions. */
 function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: number }, void> {
   const [operator, name, ...rest] = form.token === '(' ? elementsOf(form) : [];
-  if (
-    operator?.kind !== 'atom' ||
-    !operator.name ||
-    operator.name.startsWith(PACKAGE_MARKER) ||
-    name === undefined
-  )
-    return;
-  const found = namedFormsOf(isName(name) || depth === DEPTH ? [] : [name, ...rest], depth + 1);
-  const first = found.next();
+  if (name === undefined || operator?.kind !== 'atom') return;
+  if (!operator.name || operator.name.startsWith(PACKAGE_MARKER)) return;
+  const inner = namedFormsIn(isName(name) || depth === DEPTH ? [] : [name, ...rest], depth + 1);
+  const first = inner.next();
   // An inner form that has no name and contains no named form is most likely a clause or a binding.
-  if (depth > 0 && first.done && !isName(name) && !operator.name.startsWith('DEF')) return;
+  if (first.done && depth > 0 && !isName(name) && !operator.name.startsWith('DEF')) return;
   yield { form, depth };
-  if (first.value !== undefined) yield first.value;
-  yield* found;
+  if (!first.done) yield first.value;
+  yield* inner;
+}
+
+function* namedFormsIn(forms: readonly Form[], depth: number): ReturnType<typeof namedForms> {
+  for (const form of forms) yield* namedForms(form, depth);
 }
 
 /** True when PART, the element after an operator, can be a name: an atom, or (setf NAME). */
 function isName(part: Form): boolean {
   return part.mark !== '(' || namedBy(part).setf;
-}
-
-function* namedFormsOf(forms: readonly Form[], depth: number): ReturnType<typeof namedForms> {
-  for (const form of forms) yield* namedForms(form, depth);
 }

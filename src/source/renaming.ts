@@ -4,11 +4,12 @@ import type { Form } from './form.ts';
 import { formatCalls } from './format-calls.ts';
 import { isParameter, namesKeyword, noteTakers, type Takers, takesKeyword } from './keywords.ts';
 import { upperCase } from './lexer.ts';
+import { isLoopWord } from './loop-words.ts';
 import { atomsIn, formsMentioning } from './mentioning.ts';
 import { mayDefinePackage, type Packages, type Renaming } from './packages.ts';
 import { spokenAs, spokenOf } from './prose.ts';
 import { spelled, symbolIn, writtenSymbol } from './symbol-text.ts';
-import { treeOf } from './tree.ts';
+import { type Span, treeOf } from './tree.ts';
 
 /** What to rename in a text. */
 export interface Task {
@@ -52,16 +53,13 @@ export function scanFor(text: string, task: Task): Scan {
   return new Scanner(text, task).scan();
 }
 
-/** Properties of a top-level form, determined once because a test for each part is slow. */
-interface May {
-  definePackage: boolean;
-  takeKeys: boolean;
-}
-
-/** The current package at a place in code, and the properties of the top-level form around it. */
+/** A place in code: the current package there, and whether the top-level form around it may contain a package
+ *  definition, and a lambda list with &KEY. These are found once for a form, since for each symbol it is
+ *  slow. */
 interface Context {
   current: string;
-  may: May;
+  mayDefinePackage: boolean;
+  mayHaveKeys: boolean;
 }
 
 class Scanner {
@@ -79,30 +77,30 @@ class Scanner {
     const tree = treeOf(this.#text);
     const byName = new Map(this.#task.renamings.map((renaming) => [renaming.from, renaming]));
     for (const top of formsMentioning(this.#text, [...byName.keys()])) {
-      const may = { definePackage: mayDefinePackage(top.text), takeKeys: /&key/i.test(top.text) };
+      const may = { mayDefinePackage: mayDefinePackage(top.text), mayHaveKeys: /&key/i.test(top.text) };
       for (const part of atomsIn(top)) {
         const renaming = byName.get(part.designated ?? '');
         if (renaming === undefined && !part.isString) continue;
         const current = this.#task.packageAt(part.start);
         if (part.isString) this.#string(part, current);
-        if (renaming !== undefined) this.#name(part, renaming, { current, may });
+        if (renaming !== undefined) this.#name(part, renaming, { current, ...may });
       }
     }
     for (const { start, end } of tree.gaps()) this.#prose(start, end, 'comment');
-    const edits = this.#edits.sort((one, other) => one.start - other.start);
+    const edits = this.#edits.sort(byStart);
     return { edits, kept: this.#kept, ...(tree.cut !== undefined && { cut: tree.cut }) };
   }
 
   #name(part: Form, renaming: Renaming, context: Context): void {
     const { packages } = this.#task;
-    const inPackageDefinition = context.may.definePackage ? packages.inDefinition(part, renaming) : undefined;
-    if (inPackageDefinition === 'symbol') this.#replace(part, renaming, 'name');
-    if (inPackageDefinition === 'symbol' || inPackageDefinition === 'other') return;
-    const { prefix } = part.isString ? { prefix: '#' } : writtenSymbol(part.text);
-    if (prefix !== '' && prefix !== '#') this.#symbol(part, renaming, prefix, context);
+    const inDefinition = context.mayDefinePackage ? packages.inDefinition(part, renaming) : undefined;
+    if (inDefinition === 'other') return;
+    if (inDefinition === 'symbol') this.#replace(part, renaming, 'name');
+    else if (!isPlainName(part)) this.#symbol(part, renaming, context);
     else if (namedBeside(part, renaming, packages)) this.#replace(part, renaming, 'name');
-    else if (inPackageDefinition === 'deeper') this.#keep(part, 'package definition');
-    else if (prefix === '' && this.#isTaken(part, renaming)) this.#replace(part, renaming, 'keyword');
+    else if (inDefinition === 'deeper') this.#keep(part, 'package definition');
+    else if (part.text.startsWith(':') && this.#isTaken(part, renaming))
+      this.#replace(part, renaming, 'keyword');
     else this.#keep(part, part.isString ? 'string' : 'keyword');
   }
 
@@ -112,13 +110,13 @@ class Scanner {
     return takers !== undefined && takesKeyword(part, takers);
   }
 
-  /** Handles PART, a symbol with the old name. PREFIX is the package that the text writes before it, if
-   *  any. */
-  #symbol(part: Form, renaming: Renaming, prefix: string | undefined, { current, may }: Context): void {
-    const isRenamed = this.#task.packages.has(renaming, prefix ?? current, current);
+  /** Handles PART, a symbol with the old name of RENAMING that is neither a keyword nor uninterned. */
+  #symbol(part: Form, renaming: Renaming, { current, mayHaveKeys }: Context): void {
+    const { prefix = current } = writtenSymbol(part.text);
+    const isRenamed = this.#task.packages.has(renaming, prefix, current);
     if (isRenamed === undefined) this.#keep(part, 'unknown package');
     else if (isRenamed && isLoopWord(part)) this.#keep(part, 'word of LOOP');
-    else if (isRenamed) this.#edits.push(symbolEdit(part, renaming, may.takeKeys && !this.#task.keywords));
+    else if (isRenamed) this.#edits.push(symbolEdit(part, renaming, mayHaveKeys && !this.#task.keywords));
   }
 
   #replace({ start, end, text }: Form, renaming: Renaming, how: RenameEdit['how']): void {
@@ -156,38 +154,44 @@ class Scanner {
   /** Handles the mentions of the symbols from START to END of the text, in a comment or a string. Skips
    *  mentions within an edit. */
   #prose(start: number, end: number, kind: 'comment' | 'string'): void {
-    for (const renaming of this.#task.renamings) {
-      const outside = this.#edits.findLastIndex((edit) => edit.end <= start || edit.start >= end);
-      const there = this.#edits.slice(outside + 1).sort((one, other) => one.start - other.start);
-      let next = 0;
-      for (const spoken of spokenOf(this.#text, renaming.from, start, end)) {
-        // A string with only the name is a designator, not prose.
+    for (const { from, to } of this.#task.renamings) {
+      // The edits from START to END are the last ones.
+      const before = this.#edits.findLastIndex((edit) => edit.end <= start || edit.start >= end);
+      const covered = this.#edits.slice(before + 1).sort(byStart);
+      for (const spoken of apartFrom(spokenOf(this.#text, from, start, end), covered)) {
+        // A string that is just the name is a designator, not prose.
         if (kind === 'string' && spoken.start === start && spoken.end === end) continue;
-        while ((there[next]?.end ?? Number.POSITIVE_INFINITY) <= spoken.start) next++;
-        if ((there[next]?.start ?? Number.POSITIVE_INFINITY) < spoken.end) continue;
         if (this.#task.prose) {
-          const text = spokenAs(renaming.to, this.#text.slice(spoken.start, spoken.end));
-          this.#edits.push({ ...spoken, text, from: renaming.from, how: 'prose' });
+          const text = spokenAs(to, this.#text.slice(spoken.start, spoken.end));
+          this.#edits.push({ ...spoken, text, from, how: 'prose' });
         } else this.#keep(spoken, 'prose');
       }
     }
   }
 }
 
-/** Returns the edit that renames the symbol PART. With KEEPS_KEYWORD, a keyword parameter keeps its keyword
- *  for callers. */
+function byStart(one: Span, other: Span): number {
+  return one.start - other.start;
+}
+
+/** Returns those of SPANS that overlap none of OTHERS. Both are sorted by start. */
+function apartFrom(spans: readonly Span[], others: readonly Span[]): Span[] {
+  let next = 0;
+  return spans.filter(({ start, end }) => {
+    while ((others[next]?.end ?? Number.POSITIVE_INFINITY) <= start) next++;
+    return (others[next]?.start ?? Number.POSITIVE_INFINITY) >= end;
+  });
+}
+
+/** Returns the edit that renames PART, a symbol. If PART is a keyword parameter and KEEPS_KEYWORD is true,
+ *  callers still give the old keyword. */
 function symbolEdit(part: Form, renaming: Renaming, keepsKeyword: boolean): RenameEdit {
   const { start, end, text: token } = part;
-  const edit: RenameEdit = {
-    start,
-    end,
-    text: renamed(token, renaming),
-    from: renaming.from,
-    how: 'symbol',
-  };
-  // In (&key old), OLD is keyword and variable. ((:old new)) keeps the keyword for callers.
+  const { from } = renaming;
+  const edit: RenameEdit = { start, end, text: renamed(token, renaming), from, how: 'symbol' };
+  // In (&key old), OLD names keyword and variable. To keep the keyword for callers, write ((:old new)).
   if (!keepsKeyword || !namesKeyword(part)) return edit;
-  const named = `(:${spelled(renaming.from, token)} ${edit.text})`;
+  const named = `(:${spelled(from, token)} ${edit.text})`;
   return { ...edit, text: part.parent?.first === part && isParameter(part.parent) ? named : `(${named})` };
 }
 
@@ -238,64 +242,8 @@ const FORMATTING = new Set(
   ).split(' '),
 );
 
-/** Words that LOOP recognizes by name, in any package. */
-const LOOP_WORDS = new Set(
-  (
-    'ABOVE ACROSS ALWAYS AND APPEND APPENDING AS BEING BELOW BY COLLECT COLLECTING COUNT COUNTING DO DOING DOWNFROM ' +
-    'DOWNTO EACH ELSE END EXTERNAL-SYMBOL EXTERNAL-SYMBOLS FINALLY FOR FROM HASH-KEY HASH-KEYS HASH-VALUE HASH-VALUES ' +
-    'IF IN INITIALLY INTO IT MAXIMIZE MAXIMIZING MINIMIZE MINIMIZING NAMED NCONC NCONCING NEVER OF OF-TYPE ON ' +
-    'PRESENT-SYMBOL PRESENT-SYMBOLS REPEAT RETURN SUM SUMMING SYMBOL SYMBOLS THE THEN THEREIS TO UNLESS UNTIL UPFROM ' +
-    'UPTO USING WHEN WHILE WITH'
-  ).split(' '),
-);
-
-/** Words of LOOP that a variable, a type or a form always follows, never another word. */
-const BEFORE_FORMS = new Set(
-  (
-    'ABOVE ACROSS ALWAYS APPEND APPENDING AS BELOW BY COLLECT COLLECTING COUNT COUNTING DOWNFROM DOWNTO FOR FROM IF IN INTO ' +
-    'MAXIMIZE MAXIMIZING MINIMIZE MINIMIZING NAMED NCONC NCONCING NEVER OF OF-TYPE ON REPEAT RETURN SUM SUMMING THEN THEREIS TO ' +
-    'UNLESS UNTIL UPFROM UPTO WHEN WHILE WITH'
-  ).split(' '),
-);
-
-/** By word of LOOP: what a later AND adds, either variables, as in (for x in a and y in b), or clauses. */
-const JOINED = new Map(
-  ['FOR', 'AS', 'WITH', 'IF', 'WHEN', 'UNLESS'].map((word, index) => [
-    word,
-    index < 3 ? 'variables' : 'clauses',
-  ]),
-);
-
-const loopWords = new WeakMap<Form, ReadonlySet<Form>>();
-
-/** True when PART is a word of LOOP, such as FOR, not a form or variable of that name. */
-function isLoopWord(part: Form): boolean {
-  const { parent, bare } = part;
-  if (!LOOP_WORDS.has(bare) || parent?.first?.bare !== 'LOOP') return false;
-  const words = loopWords.get(parent) ?? wordsOfLoop(parent);
-  loopWords.set(parent, words);
-  return words.has(part);
-}
-
-/** Returns the words of LOOP among the elements. A form or variable named like a word is left out. */
-function wordsOfLoop({ elements }: Form): ReadonlySet<Form> {
-  const words = new Set<Form>();
-  let joined: string | undefined;
-  for (const [index, part] of elements.entries()) {
-    const before = elements[index - 1];
-    if (before === undefined || !LOOP_WORDS.has(part.bare)) continue;
-    const behindAnd = joined === 'variables' && before.bare === 'AND';
-    const isForm = before.bare === '=' || (words.has(before) && (behindAnd || BEFORE_FORMS.has(before.bare)));
-    // IT is always a word: it is the value of the last test.
-    if (isForm && part.bare !== 'IT') continue;
-    words.add(part);
-    joined = JOINED.get(part.bare) ?? joined;
-  }
-  return words;
-}
-
-/** Adds to TASK's takers the definitions in TEXT that have the symbol of RENAMING as a keyword parameter or
- *  as an initarg. */
+/** Adds to TASK's takers the definitions in TEXT that have the symbol of RENAMING as a keyword parameter, or
+ *  as a slot with an initarg of that name. Calls of these definitions take a keyword of that name. */
 export function noteKeywords(text: string, renaming: Renaming, task: Task): void {
   const takers = task.takers.get(renaming.from);
   if (takers === undefined) return;

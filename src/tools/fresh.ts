@@ -176,13 +176,13 @@ async function differences(
   if (then.files === undefined)
     return 'The running image has loaded none of these files, so it was not compared.';
   const isNews = ({ file = '', severity }: Warning) => places.isOwn(file) && severity !== 'note';
-  const told = fresh.shownWarnings.lackedBy([shownWarnings], then.files).filter(isNews);
-  const untold = warnings.lackedBy([shownWarnings, fresh.shownWarnings], then.files).filter(isNews);
-  await places.prepare(untold.flatMap(({ file = [] }) => file));
+  const shown = fresh.shownWarnings.lackedBy([shownWarnings], then.files).filter(isNews);
+  const unshown = warnings.lackedBy([shownWarnings, fresh.shownWarnings], then.files).filter(isNews);
+  await places.prepare(unshown.flatMap(({ file = [] }) => file));
   const lines = [
-    ...newsLine(told.map(({ file = '' }) => places.fileName(file))),
-    ...(untold.length > 0
-      ? [`Not shown by its loads: ${groupedWarnings({ warnings: untold }, places)}`]
+    ...newsLine(shown.map(({ file = '' }) => places.fileName(file))),
+    ...(unshown.length > 0
+      ? [`Not shown by its loads: ${groupedWarnings({ warnings: unshown }, places)}`]
       : []),
     ...inventoryLines(then, now),
   ];

@@ -95,8 +95,10 @@ function lispTool(
       const asked = holding && errorArguments(args, grounds.holds);
       const call = { name, registration, arguments: args, ...asked };
       const reply = await image().call('run-tool', call, callOptions(context));
-      const told = (ended: Reply<'run-tool'>) => runResult(name, ended, grounds?.places);
-      return holding ? heldResultOr(reply, { name: 'run-tool', args: call, ...grounds }, told) : told(reply);
+      const render = (ended: Reply<'run-tool'>) => runResult(name, ended, grounds?.places);
+      return holding
+        ? heldResultOr(reply, { name: 'run-tool', args: call, ...grounds }, render)
+        : render(reply);
     },
   });
 }

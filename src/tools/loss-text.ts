@@ -128,7 +128,7 @@ function linesOf(remarks: Remark[]): Beginnings {
 
 function causeText(cause: Cause): string {
   switch (cause.kind) {
-    case 'told':
+    case 'text':
       return cause.text;
     case 'ended':
       return endedText(cause.ending);

@@ -27,9 +27,9 @@ export function imbalanceText(name: string, text: string): string | undefined {
  * one repair balances TEXT. */
 export function imbalanceWithProposal(name: string, text: string): string | undefined {
   const imbalance = imbalanceOf(text);
-  const told = imbalance && joined([headText(name, imbalance), repairText(imbalance)]);
+  const problem = imbalance && joined([headText(name, imbalance), repairText(imbalance)]);
   const line = imbalance && repairedLine(text, imbalance);
-  return line === undefined ? told : `${told} Repaired, that line is:\n${line}`;
+  return line === undefined ? problem : `${problem} Repaired, that line is:\n${line}`;
 }
 
 function headText(name: string, { kind, began }: Imbalance): string {

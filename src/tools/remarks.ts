@@ -21,13 +21,13 @@ export function warningSection(remarks: Remarks, places: Places | undefined): st
   const { warnings = [], warningCount = 0, noteCount = 0, fileNoteCount = 0 } = remarks;
   const formNotes = noteCount - fileNoteCount;
   const noted = warnings.filter(({ severity }) => severity !== 'note');
-  const told = noted.filter(
+  const listed = noted.filter(
     ({ file, severity }) =>
       file === undefined || severity === 'error' || places === undefined || places.isOwn(file),
   );
-  const left = told.length === noted.length ? 0 : warningCount - noteCount - told.length;
+  const left = listed.length === noted.length ? 0 : warningCount - noteCount - listed.length;
   return joinSections([
-    warningsAndNotes({ warnings: told, warningCount: warningCount - noteCount - left }),
+    warningsAndNotes({ warnings: listed, warningCount: warningCount - noteCount - left }),
     left > 0 &&
       `Left out: ${left} ${left === 1 ? 'warning' : 'warnings'} in files outside the workspace. load_system of a library with force: true shows its warnings.`,
     formNotes > 0 &&

@@ -34,7 +34,7 @@ export class Child implements Peer {
   readonly #mark = randomUUID();
   /** Undefined for an image elsewhere, which cannot share memory with the server. */
   readonly #startedRequests: StartedRequests | undefined;
-  /** Turns the command of an image elsewhere into a wire; undefined for other images. */
+  /** Makes stdin and stdout of the command that starts the image the wire; undefined without a command. */
   readonly #bootstrap: Bootstrap | undefined;
   /** True when the server can read SBCL's memory. */
   #memoryReadable = false;
@@ -166,7 +166,7 @@ export class Child implements Peer {
     return this.#bootstrap?.compiling === true;
   }
 
-  /** Process id of SBCL; undefined when it could not be started, or is elsewhere. */
+  /** Process id of SBCL; undefined when SBCL could not be started, or when a command starts it. */
   get pid(): number | undefined {
     return this.#lispPid;
   }

@@ -5,7 +5,7 @@
 // #startWatched calls #spawnAgent or, if no process starts, #spawnPlain, and starts the heartbeat.
 // #spawnAgent calls #spawn with the kept core, else with the compiled agent, else with the agent's source.
 // #spawnPlain calls #spawnAgent for an agent that uses no internals of SBCL; see start-policy.ts.
-// For an image elsewhere, #startWatched calls #spawnElsewhere.
+// For an image that a command starts, #startWatched calls #spawnElsewhere.
 
 import type { ChildProcess } from 'node:child_process';
 import { messageOf, SetupError } from '../../errors.ts';
@@ -51,7 +51,7 @@ export interface LifetimeCallbacks {
   lost(how: string): void;
 }
 
-/** The error when the command of an image elsewhere leads to an image that somebody else runs. */
+/** The error when the command that should start an image connects to one that somebody else runs. */
 export class DialledError extends SetupError {}
 
 /** The error when a process ended before its greeting. */

@@ -93,8 +93,8 @@ export class Rebuild {
           return await this.#replay(peer, nextBatch(entries, this.#done));
       }
     } catch (error) {
-      // Possible causes: no disk space for a file, or a request that is too long for a frame.
-      this.#fail(labelOf(entry), { kind: 'told', text: messageOf(error) });
+      // Possible causes: there is no disk space for a file, or the request is too long for a frame.
+      this.#fail(labelOf(entry), { kind: 'text', text: messageOf(error) });
       this.#done++;
       return !peer.dead;
     }
@@ -138,7 +138,7 @@ export class Rebuild {
     if (entry === undefined) return;
     const what = labelOf(entry);
     if (missing) this.#result.missing.push({ what, cause: { kind: 'names missing', names: missing } });
-    if (why !== undefined) this.#fail(what, { kind: 'told', text: why });
+    if (why !== undefined) this.#fail(what, { kind: 'text', text: why });
   }
 
   #loadFile(peer: Peer, entry: JournalEntry & { kind: 'file' }): Promise<boolean> {

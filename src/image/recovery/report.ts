@@ -28,8 +28,9 @@ export interface ImageContents {
 
 /** The reason why an entry could not be rebuilt, or the difference of its rebuild. */
 export type Cause =
-  /** `text` is the reason in the words of the image or the operating system. */
-  | { kind: 'told'; text: string }
+  /** `text` is the reason, in the words of the image or of the operating system. */
+  | { kind: 'text'; text: string }
+  /** The operation ended with `ending`, not normally. */
   | { kind: 'ended'; ending: Ending }
   | {
       kind: 'not ended' | 'not compiled' | 'no such system' | 'image broken' | 'file gone' | 'not kept';

@@ -26,7 +26,7 @@ export const TIMES = {
   greeting: 10_000,
   /** Time for the greeting of an image that the server starts. */
   start: 60_000,
-  /** Time for an SBCL elsewhere to compile the agent, which it does once. */
+  /** Time for an SBCL that a command starts, perhaps on another machine, to compile the agent once. */
   compile: 300_000,
   /** Maximum silence of an image elsewhere while calls wait. It is long, because the connection can be
    *  interrupted for a while. The connection to an image of somebody else is closed when an interrupted call

@@ -240,20 +240,20 @@ function valueText(value: PrintedValue): string {
   if (omitted !== undefined) return `[... ${omitted} more ${omitted === 1 ? 'value' : 'values'} ...]`;
   const less = lessText(value);
   const remarks = [circular && 'it is circular, so it is printed with *print-circle*', less];
-  const told = remarks.filter(Boolean).map((remark) => `[... ${remark} ...]`);
+  const notes = remarks.filter(Boolean).map((remark) => `[... ${remark} ...]`);
   const more = less && id !== undefined ? ` inspect takes it as ${id}.` : '';
-  return `${[text, ...told].join('\n')}${more}`;
+  return `${[text, ...notes].join('\n')}${more}`;
 }
 
 /** Returns a phrase on the omitted parts of a printed value; undefined when the text is complete. */
 function lessText({ cut, characters, length, digits, shortened }: PrintedValue): string | undefined {
   if (cut) return characters === undefined ? 'cut here' : `cut here; it has ${characters} characters`;
   if (digits !== undefined) return `it has ${digits} digits`;
-  const told = [
+  const notes = [
     length !== undefined && `it has ${length} elements; *print-length* limits what is shown`,
     shortened && 'its numbers of more than 100 digits are shortened',
   ].filter(Boolean);
-  return told.length > 0 ? told.join('; ') : undefined;
+  return notes.length > 0 ? notes.join('; ') : undefined;
 }
 
 function doneBefore(number: number, done: string): string {

@@ -357,10 +357,10 @@ function callRows(
   facts: readonly (string | false | undefined)[],
   frames: readonly string[] = [],
 ): string {
-  const told = facts.filter(Boolean);
+  const known = facts.filter(Boolean);
   return [
     `  ${head}`,
-    ...(told.length > 0 ? [`     ${told.join(', ')}`] : []),
+    ...(known.length > 0 ? [`     ${known.join(', ')}`] : []),
     ...frames.slice(0, SHOWN_FRAMES).map((frame) => `     in ${cutText(frame, FRAME_LIMIT)}`),
   ].join('\n');
 }

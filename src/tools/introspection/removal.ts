@@ -73,9 +73,9 @@ interface Found<Of extends string> {
   row: CheckedCall;
 }
 
-/** Returns the effects of removing the definition. Places on lines in TOLD, the text of the answer so far,
- * are left out. */
-export function removalOf(facts: ImpactData, places: Places, history: ReplHistory, told = ''): Removal {
+/** Returns the things that the removal of the definition in FACTS affects. Leaves out places in lines of
+ *  REFERENCES, a text that the answer contains too. */
+export function removalOf(facts: ImpactData, places: Places, history: ReplHistory, references = ''): Removal {
   const { combined, symbolMacro, usedBy, symbolCount, methods = [] } = facts;
   if (facts.system) return { named: {}, ofSystem: true, usedBy, computed: [], methods: [], isNamed: false };
   if (facts.package) {
@@ -98,7 +98,7 @@ export function removalOf(facts: ImpactData, places: Places, history: ReplHistor
   const others = isNamed(facts);
   const found = others
     ? withOthers(
-        inFiles.filter(({ row }) => !told.includes(lineOf(row.at))),
+        inFiles.filter(({ row }) => !references.includes(lineOf(row.at))),
         specializedElsewhere(facts, inFiles, places),
         evaluated(sought, inFiles, history, { places, nameOf }),
       )

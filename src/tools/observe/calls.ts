@@ -47,15 +47,15 @@ export async function observeCalls(
   const { value } = reply.data;
   const observed = reply.data.observed && withOwnCalls(reply.data.observed, places);
   const text = observed && (types ? typesText(observed) : callsText(observed));
-  const told = joinSections([text, observed && notesText(observed)]);
-  return observeRefusalResult(value, places) ?? observedResult(reply, places, { seen: observed, text: told });
+  const all = joinSections([text, observed && notesText(observed)]);
+  return observeRefusalResult(value, places) ?? observedResult(reply, places, { seen: observed, text: all });
 }
 
 /** Returns OBSERVED with a mark on each function that calls itself without a record of these calls. */
 function withOwnCalls(observed: ObservedCalls, places: Places): ObservedCalls {
-  const functions = observed.functions?.map(({ apart, ...told }): ObservedFunction => {
-    const own = told.unseen === undefined && apart !== undefined && callsItself(told.name, apart, places);
-    return own ? { ...told, unseen: 'itself' } : told;
+  const functions = observed.functions?.map(({ apart, ...called }): ObservedFunction => {
+    const own = called.unseen === undefined && apart !== undefined && callsItself(called.name, apart, places);
+    return own ? { ...called, unseen: 'itself' } : called;
   });
   return { ...observed, ...(functions && { functions }) };
 }
@@ -110,8 +110,8 @@ function rowText(row: RecordedCall, short: (name: string) => string): string {
     thread !== undefined && `in ${thread}`,
   ].filter(Boolean);
   const [, name = '', rest = ''] = /^(\((?:\(SETF )?[^ ()]+)(.*)$/s.exec(call) ?? [];
-  const told = name === '' ? call : `${short(name)}${rest}`;
-  return `${'  '.repeat(depth + 1)}${told} ${endText(row)}${notes.length > 0 ? `  ${notes.join(', ')}` : ''}`;
+  const shortCall = name === '' ? call : `${short(name)}${rest}`;
+  return `${'  '.repeat(depth + 1)}${shortCall} ${endText(row)}${notes.length > 0 ? `  ${notes.join(', ')}` : ''}`;
 }
 
 function endText({ values, running, passed, condition }: RecordedCall): string {

@@ -22,10 +22,10 @@ export async function observeTimes(observing: Observing, form: string, against: 
   const { compared, firsts, same, values = [], value, at } = reply.data;
   const text =
     compared && [timesText(compared, firsts), !same && differText(values)].filter(Boolean).join('\n');
-  const told = { ...reply, data: { ...reply.data, values: same ? values.slice(0, 1) : [] } };
+  const shown = { ...reply, data: { ...reply.data, values: same ? values.slice(0, 1) : [] } };
   const result =
     observeRefusalResult(value, places) ??
-    observedResult(told, places, { seen: compared && { ...compared, firsts, same: same ?? false }, text });
+    observedResult(shown, places, { seen: compared && { ...compared, firsts, same: same ?? false }, text });
   const read = value && 'in' in value && value.in === against ? 'against' : 'form';
   return result.failed ? { ...result, text: `In ${at ?? read}: ${result.text}` } : result;
 }

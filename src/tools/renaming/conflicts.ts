@@ -28,8 +28,8 @@ export function checkFacts(facts: RenameFacts, prefix: string | undefined): void
     const own = first?.kind === 'locked' && (facts.places ?? []).length > 0;
     const alone = first?.kind === 'keyword' || first?.kind === 'locked';
     const barred = own ? conflicts.slice(1) : alone ? conflicts.slice(0, 1) : conflicts;
-    const told = new Map(barred.map((conflict) => [conflict.symbol, conflictText(from, to, conflict)]));
-    return [...told.values()];
+    const bySymbol = new Map(barred.map((conflict) => [conflict.symbol, conflictText(from, to, conflict)]));
+    return [...bySymbol.values()];
   });
   if (texts.length > 0) {
     const shown = texts.slice(0, CONFLICT_LIMIT).concat(texts.length > CONFLICT_LIMIT ? ['...'] : []);

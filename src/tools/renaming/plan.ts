@@ -27,6 +27,7 @@ import type { Places } from '../places.ts';
 import { takingTurns } from '../turns.ts';
 import type { Following } from './derived.ts';
 
+/** The change of the file with the path REAL. LINES has the line of each of EDITS. */
 export interface FileChange {
   real: string;
   present: Present;
@@ -42,11 +43,12 @@ export interface KeptPlace {
   why: Scan['kept'][number]['why'];
 }
 
+/** Places and files are strings, as FILE:LINE or FILE. */
 export interface RenamePlan {
   wanted: RenameScope;
   changes: FileChange[];
   kept: KeptPlace[];
-  /** Occurrences in files that cannot be written. */
+  /** Occurrences in code in files that cannot be written. */
   outside: string[];
   /** Places where the reader stopped, so the rest of the file was not searched. */
   cut: string[];
@@ -71,8 +73,9 @@ export interface RenameScope {
   prose: boolean;
 }
 
-/** Limits of the search for files: number of directory entries, and milliseconds. */
+/** Maximum number of directory entries that the search for files reads. */
 const ENTRY_LIMIT = 50_000;
+/** Maximum duration of the search for files. */
 const TIME_LIMIT_MS = 10_000;
 /** Limits, in octets, for files other than Lisp source: of one file, and of all together. */
 const OTHER_FILE_LIMIT = 1024 * 1024;
@@ -109,10 +112,10 @@ export async function planRename(
   return new Planning(facts, following, wanted, dependencies).plan();
 }
 
+/** Makes one plan: the methods below `plan` add to #plan what they find in a file. */
 class Planning {
   readonly #facts: RenameFacts;
   readonly #dependencies: RenameDependencies;
-  readonly #wanted: RenameScope;
   readonly #renamings: Renaming[];
   readonly #packages: Packages;
   /** For each name, the definitions that accept it as a keyword, such as constructors with a slot of that
@@ -129,7 +132,6 @@ class Planning {
   ) {
     this.#facts = facts;
     this.#dependencies = dependencies;
-    this.#wanted = wanted;
     this.#plan = {
       wanted,
       changes: [],
@@ -165,7 +167,7 @@ class Planning {
       this.#notePackages(file, text);
       if (this.#mentions(text)) mentioning.push(file);
     }
-    if (this.#wanted.keywords) await this.#noteKeywords(mentioning);
+    if (this.#plan.wanted.keywords) await this.#noteKeywords(mentioning);
     for (const file of mentioning) {
       await turn();
       await this.#scan(file);
@@ -204,7 +206,12 @@ class Planning {
     return isLispFile(file) || !text?.includes('\0') ? text : undefined;
   }
 
-  /** Records the packages that FILE defines. The image has those of loaded files. */
+  /** Returns the text of FILE without a byte order mark. The edits count from its start. */
+  #decodedText(file: string): string {
+    return this.#dependencies.places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
+  }
+
+  /** Records the packages that FILE with TEXT defines. The image knows those of files that it has loaded. */
   #notePackages(file: string, text: string): void {
     if (isLispFile(file) && !this.#loaded.has(file) && /\bdef(?:ine-)?package\b/i.test(text))
       this.#packages.note(text);
@@ -225,13 +232,13 @@ class Planning {
     const turn = takingTurns();
     for (const file of files.filter(isLispFile)) {
       await turn();
-      const text = this.#dependencies.places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
+      const text = this.#decodedText(file);
       noteKeywords(text, first, this.#task(file, text, this.#renamings));
     }
     // Subclasses inherit initargs. Each entry of `heirs` is a class and its subclasses.
     const classes = this.#takers.get(first.from)?.classes ?? new Set();
-    for (const [name = '', ...below] of this.#facts.heirs ?? [])
-      if (classes.has(name)) for (const each of below) classes.add(each);
+    for (const [name = '', ...subclasses] of this.#facts.heirs ?? [])
+      if (classes.has(name)) for (const each of subclasses) classes.add(each);
   }
 
   /** Adds the occurrences in FILE to the plan: edits, occurrences that are not renamed, or uses when FILE
@@ -239,9 +246,9 @@ class Planning {
   async #scan(file: string): Promise<void> {
     const { places, workspace } = this.#dependencies;
     const name = places.fileName(file);
-    const seen = places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
-    const scan = this.#scanned(file, seen);
-    const lineOf = lineFinder(seen);
+    const text = this.#decodedText(file);
+    const scan = this.#scanned(file, text);
+    const lineOf = lineFinder(text);
     const writable = await workspace.locate(file, 'write').then(
       () => true,
       () => false,
@@ -254,12 +261,12 @@ class Planning {
     this.#plan.kept.push(...scan.kept.map(({ start, why }) => ({ at: `${name}:${lineOf(start)}`, why })));
     if (scan.cut !== undefined) this.#plan.cut.push(`${name}:${lineOf(scan.cut)}`);
     if (isLispFile(file))
-      this.#plan.merged.push(...new Set(this.#merged(seen).map((at) => `${name}:${lineOf(at)}`)));
+      this.#plan.merged.push(...new Set(this.#merged(text).map((at) => `${name}:${lineOf(at)}`)));
     if (scan.edits.length > 0) this.#plan.changes.push(await this.#change(file));
   }
 
   #scanned(file: string, text: string): Scan {
-    if (!isLispFile(file)) return proseScan(text, this.#renamings, this.#wanted.prose);
+    if (!isLispFile(file)) return proseScan(text, this.#renamings, this.#plan.wanted.prose);
     return scanFor(text, this.#task(file, text, this.#renamings));
   }
 
@@ -270,8 +277,8 @@ class Planning {
       packages: this.#packages,
       packageAt: (index) => forms.homeAt(index),
       takers: this.#takers,
-      keywords: this.#wanted.keywords,
-      prose: this.#wanted.prose,
+      keywords: this.#plan.wanted.keywords,
+      prose: this.#plan.wanted.prose,
     };
   }
 
@@ -326,12 +333,14 @@ class Planning {
   /** Returns true when the plan renames the symbol in FORM of FILE, and not only mentions in prose. */
   async #renamesIn(file: string, form: Extent): Promise<boolean> {
     const real = await realPathOf(file);
-    const change = this.#plan.changes.find((each) => each.real === real);
-    // Positions of edits do not count a byte order mark.
-    const bom = this.#dependencies.places.sourceText(file)?.text.startsWith('\ufeff') ? 1 : 0;
+    const edits = this.#plan.changes.find((each) => each.real === real)?.edits ?? [];
+    // The indices of FORM count a byte order mark, those of the edits do not.
+    const mark = this.#dependencies.places.sourceText(file)?.text.startsWith('\ufeff') ? 1 : 0;
     const symbol = unqualifiedName(this.#facts.name);
-    const inForm = change?.edits.filter(({ start }) => start + bom >= form.start && start + bom < form.end);
-    return inForm?.some(({ from, how }) => from === symbol && how !== 'prose') === true;
+    return edits.some(
+      ({ start, from, how }) =>
+        from === symbol && how !== 'prose' && start + mark >= form.start && start + mark < form.end,
+    );
   }
 }
 

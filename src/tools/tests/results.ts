@@ -21,8 +21,8 @@ export interface TestOutcome extends TestResult {
 
 /** Returns the outcomes of the tests in a run. ENDING provides the reason why a test did not finish. */
 export function outcomesOf({ tests, parts = [] }: TestRunData, ending: Ending): TestOutcome[] {
-  const told = tests ?? fromParts(parts);
-  return told.map((test) => (test.left ? { ...test, why: whyLeft(ending) } : test));
+  const outcomes = tests ?? fromParts(parts);
+  return outcomes.map((test) => (test.left ? { ...test, why: whyLeft(ending) } : test));
 }
 
 /** Returns the results in PARTS, the reports of an unfinished run. A test that began but did not end is

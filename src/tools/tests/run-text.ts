@@ -174,8 +174,8 @@ export function runText(told: TestRunReport, shown: Shown): string {
 function passedLines([test, ...others]: readonly TestOutcome[]): string {
   const { passed = [], checks = 0, failed = 0, errors = 0, skipped = 0, expected = 0 } = test ?? {};
   if (others.length > 0 || passed.length === 0 || checks < 2) return '';
-  const told = passed.reduce((sum, { times }) => sum + times, 0);
-  const hidden = checks - failed - errors - skipped - expected - told;
+  const listed = passed.reduce((sum, { times }) => sum + times, 0);
+  const hidden = checks - failed - errors - skipped - expected - listed;
   const rows = passed.map(({ form, times }) => (times === 1 ? form : `${form}, ${times} times`));
   return ['Passed:', ...rows, ...(hidden > 0 ? [`... ${hidden} more`] : [])].join('\n  ');
 }

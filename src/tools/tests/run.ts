@@ -261,7 +261,7 @@ export class Run {
     const difference = memory.keep(tests, ending.kind === 'done' ? systems : []);
     this.#keepReached(reply);
     const covered = this.#covered();
-    const told: TestRunReport = {
+    const report: TestRunReport = {
       what: this.#what(),
       tests,
       difference,
@@ -282,8 +282,8 @@ export class Run {
       seed: this.#asked.seed,
       behind: this.#behind(tests, reply, held),
     };
-    const text = runText(told, { limit: this.#how.limit ?? LIMIT, places });
-    const verdict = this.#verdict(told, covered?.data);
+    const text = runText(report, { limit: this.#how.limit ?? LIMIT, places });
+    const verdict = this.#verdict(report, covered?.data);
     return {
       ...verdict,
       text: joinSections([text, needsText(needs, places), covered?.text]),

@@ -1,0 +1,60 @@
+// Finds which symbols of a LOOP form are words of LOOP, such as FOR.
+
+import type { Form } from './form.ts';
+
+/** Words that LOOP recognizes by name, in any package. */
+const LOOP_WORDS = new Set(
+  (
+    'ABOVE ACROSS ALWAYS AND APPEND APPENDING AS BEING BELOW BY COLLECT COLLECTING COUNT COUNTING DO DOING DOWNFROM ' +
+    'DOWNTO EACH ELSE END EXTERNAL-SYMBOL EXTERNAL-SYMBOLS FINALLY FOR FROM HASH-KEY HASH-KEYS HASH-VALUE HASH-VALUES ' +
+    'IF IN INITIALLY INTO IT MAXIMIZE MAXIMIZING MINIMIZE MINIMIZING NAMED NCONC NCONCING NEVER OF OF-TYPE ON ' +
+    'PRESENT-SYMBOL PRESENT-SYMBOLS REPEAT RETURN SUM SUMMING SYMBOL SYMBOLS THE THEN THEREIS TO UNLESS UNTIL UPFROM ' +
+    'UPTO USING WHEN WHILE WITH'
+  ).split(' '),
+);
+
+/** Words of LOOP that are always followed by a variable, a type or a form, never by another word. */
+const BEFORE_FORMS = new Set(
+  (
+    'ABOVE ACROSS ALWAYS APPEND APPENDING AS BELOW BY COLLECT COLLECTING COUNT COUNTING DOWNFROM DOWNTO FOR FROM IF IN INTO ' +
+    'MAXIMIZE MAXIMIZING MINIMIZE MINIMIZING NAMED NCONC NCONCING NEVER OF OF-TYPE ON REPEAT RETURN SUM SUMMING THEN THEREIS TO ' +
+    'UNLESS UNTIL UPFROM UPTO WHEN WHILE WITH'
+  ).split(' '),
+);
+
+/** By word of LOOP: what a later AND joins. This is variables, as in (for x in a and y in b), or clauses. */
+const JOINED = new Map(
+  ['FOR', 'AS', 'WITH', 'IF', 'WHEN', 'UNLESS'].map((word, index) => [
+    word,
+    index < 3 ? 'variables' : 'clauses',
+  ]),
+);
+
+/** By LOOP form: its elements that are words of LOOP. */
+const loopWords = new WeakMap<Form, ReadonlySet<Form>>();
+
+/** True when PART is a word of LOOP, such as FOR, not a form or variable that has the same name. */
+export function isLoopWord(part: Form): boolean {
+  const { parent, bare } = part;
+  if (!LOOP_WORDS.has(bare) || parent?.first?.bare !== 'LOOP') return false;
+  const words = loopWords.get(parent) ?? wordsOfLoop(parent);
+  loopWords.set(parent, words);
+  return words.has(part);
+}
+
+/** Returns the elements that are words of LOOP, not forms or variables that have the name of a word. */
+function wordsOfLoop({ elements }: Form): ReadonlySet<Form> {
+  const words = new Set<Form>();
+  let joined: string | undefined;
+  for (const [index, part] of elements.entries()) {
+    const before = elements[index - 1];
+    if (before === undefined || !LOOP_WORDS.has(part.bare)) continue;
+    const behindAnd = joined === 'variables' && before.bare === 'AND';
+    const isForm = before.bare === '=' || (words.has(before) && (behindAnd || BEFORE_FORMS.has(before.bare)));
+    // IT is always a word: it means the value of the last test.
+    if (isForm && part.bare !== 'IT') continue;
+    words.add(part);
+    joined = JOINED.get(part.bare) ?? joined;
+  }
+  return words;
+}
