@@ -50,8 +50,9 @@ change an instance whose class was redefined, by methods of the program."
        (let ((name (class-name (class-of object)))) (and (symbolp name) (mentioned-p name)))))
 
 (defun map-parts (visit object)
-  "Call VISIT with the objects to which OBJECT refers directly, if OBJECT is data or code of the
-program: not for classes, packages, streams and other instances of SBCL's classes."
+  "Call the function VISIT with each object to which OBJECT, data or code of the program, refers
+directly. Do nothing if OBJECT is a symbol, number, string, or an instance of one of SBCL's own
+classes, such as a class or stream."
   (typecase object
     (symbol)
     (code (map-constants visit object))
@@ -61,17 +62,17 @@ program: not for classes, packages, streams and other instances of SBCL's classe
          (introspect "MAP-ROOT" visit object)))))
 
 (defun walk-heap (visit)
-  "Call VISIT with each object in the heap, a type code of SBCL's, and the number of its octets.
-Garbage that was not collected yet counts. VISIT must not allocate memory. Return true. Do nothing
-and return NIL if *SEARCHED-HEAP* octets or more are in use, since that would take too long."
+  "Call the function VISIT with three arguments for each object in the heap: the object, SBCL's type
+code and the size in octets. VISIT must not allocate memory. Return true. If at least
+*SEARCHED-HEAP* octets are in use, this would take too long, so only return NIL."
   (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")))
     (when (and function (< (heap-usage) *searched-heap*))
       (funcall function visit :dynamic)
       t)))
 
 (defun count-with-garbage (wanted)
-  "Return the number of instances in the heap of which the predicate WANTED is true, with those that
-are garbage, or NIL if WALK-HEAP does nothing."
+  "Return the number of instances in the heap that satisfy the predicate WANTED. Instances that are
+garbage count too. Return NIL if the heap is too large for WALK-HEAP."
   (let ((count 0))
     (when (walk-heap (lambda (object type size)
                        (declare (ignore type size))
@@ -82,9 +83,9 @@ are garbage, or NIL if WALK-HEAP does nothing."
       count)))
 
 (defun count-objects (wanted)
-  "Return the number of instances in the heap of which the predicate WANTED is true, or NIL if
-WALK-HEAP does nothing. WANTED must not change them, as TYPEP can. If there are any, collect
-garbage, which does not count."
+  "Collect garbage, then return the number of instances in the heap that satisfy the predicate
+WANTED. Return NIL if the heap is too large for WALK-HEAP. WANTED must not call TYPEP, which can
+change an instance of a redefined class."
   (let ((count (count-with-garbage wanted)))
     (cond ((or (null count) (zerop count)) count)
           (t (clear-stack)
@@ -92,9 +93,9 @@ garbage, which does not count."
              (count-with-garbage wanted)))))
 
 (defun instance-count (class &key outdated)
-  "Return the number of instances of CLASS and its subclasses in the heap, as COUNT-OBJECTS does.
-Prototypes do not count. If OUTDATED is true, count only those that have not got the slots of the
-redefined class yet."
+  "Return the number of instances of CLASS and its subclasses in the heap, without prototypes. If
+OUTDATED is true, count only instances that still have the slots of an earlier definition of CLASS.
+Return NIL if the heap is too large for WALK-HEAP."
   (let* ((classes (cons class (classes-below class))) (prototypes (prototypes classes)))
     (count-objects (lambda (object)
                      (and (member (class-of object) classes :test #'eq)
@@ -102,8 +103,9 @@ redefined class yet."
                           (not (gethash object prototypes)))))))
 
 (defun old-instance-count (layout)
-  "Return the number of structures in the heap that have LAYOUT, which their structure class no
-longer has, or include such a structure, as COUNT-OBJECTS does."
+  "Return the number of structures in the heap whose layout is LAYOUT or includes LAYOUT. LAYOUT is
+a former layout of a redefined structure class. Return NIL if the heap is too large for
+WALK-HEAP."
   ;; When the load of a changed DEFSTRUCT fails, the next one succeeds, and SBCL does not mark the
   ;; replaced layout as invalid.
   (count-objects (lambda (object)
@@ -113,9 +115,9 @@ longer has, or include such a structure, as COUNT-OBJECTS does."
 ;;; The functions made by the definition of a class
 
 (defun others-methods (name class)
-  "NAME is a generic function with an accessor method for CLASS. Return NIL if it has no method for
-another class, :ABOVE if it has one for a superclass of CLASS, and T if it has others only. Ignore
-methods with qualifiers."
+  "NAME names a generic function with an accessor method for CLASS. Return :ABOVE if it also has a
+method for a superclass of CLASS, T if it has one for another class, and NIL if it has no other
+method. Methods with qualifiers do not count."
   (let ((specializers (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                             unless (method-qualifiers method)
                               collect (first (last (sb-mop:method-specializers method))))))
@@ -123,10 +125,9 @@ methods with qualifiers."
           ((remove class specializers) t))))
 
 (defun slot-accessor-data (class)
-  "Return a list of JSON objects for the readers and writers of the direct slots of CLASS, which is
-no structure class. \"kept\" is true if the generic function would still exist without CLASS, with a
-method for another class. Leave out accessors with a method for a superclass, since calls with an
-instance of CLASS would still work."
+  "Return a list of JSON objects for the readers and writers of the direct slots of CLASS, made by
+DEFCLASS. \"kept\" is true for a generic function with a method for another class. Leave out those
+with a method for a superclass, since calls with an instance of CLASS would still work."
   (loop for name in (remove-duplicates
                      (loop for slot in (sb-mop:class-direct-slots class)
                            append (sb-mop:slot-definition-readers slot)
@@ -189,8 +190,8 @@ CLASS, and their keyword constructors."
                     (t 'standard-object))))
 
 (defun ancestors-with (each class superclasses)
-  "Return a list of the class EACH and all its superclasses as they will be after a change: CLASS
-will then have the direct SUPERCLASSES."
+  "CLASS is to get the list SUPERCLASSES as direct superclasses. Return a list of the class EACH and
+all superclasses that EACH will then have."
   (let ((found '()))
     (labels ((visit (other)
                (unless (member other found)
@@ -218,10 +219,9 @@ of those TEXTS that name no class."
         finally (return (values classes unknown))))
 
 (defun superclass-members (class superclasses unknown)
-  "Return a plist for a JSON object: what CLASS loses and gains when SUPERCLASSES become its direct
-superclasses. It can lose superclasses with their slots, and gain superclasses. UNKNOWN is a list of
-names of new superclasses that are not defined. If there are any, the losses are unknown, and none
-are returned."
+  "CLASS is to get the list SUPERCLASSES as direct superclasses. Return a plist for a JSON object
+with the superclasses and slots that CLASS loses, and the superclasses that it gains. UNKNOWN lists
+names of undefined new superclasses. If it is not empty, list no losses, since they are unknown."
   (let* ((before (ancestors class))
          (now (ancestors-with class class superclasses))
          (kept-slots (mapcan #'slot-names (remove class now)))
@@ -243,8 +243,8 @@ name of its keyword as a string."
                      (t (first parameter)))))
 
 (defun method-initargs (classes)
-  "Methods on functions such as INITIALIZE-INSTANCE run when an instance is made. Return a list of
-strings: the keyword parameters of such methods on CLASSES. Return :ANY if one of the methods has
+  "Return a list of strings: the keyword parameters of methods for CLASSES on the functions that
+MAKE-INSTANCE calls, such as INITIALIZE-INSTANCE. Return :ANY if one of these methods has
 &ALLOW-OTHER-KEYS."
   (loop for name in '(allocate-instance initialize-instance shared-initialize)
         append (loop for method in (sb-mop:generic-function-methods (plain-definition name))
@@ -270,9 +270,8 @@ accept. Return :ANY if a method has &ALLOW-OTHER-KEYS."
         (append others (mapcan #'slot-initargs (remove-if #'forward-referenced-p classes))))))
 
 (defun lost-initargs (each class superclasses)
-  "A change gives CLASS the direct SUPERCLASSES. Return a list of strings: the initargs that
-instances of EACH, which is CLASS or a subclass, may no longer accept. They are initargs of direct
-slots of CLASS, or of superclasses that CLASS loses, and no other class or method accepts them."
+  "CLASS is to get the list SUPERCLASSES as direct superclasses. Return a list of strings: the
+initargs that instances of EACH, which is CLASS or a subclass, may then no longer accept."
   (let* ((now (ancestors-with each class superclasses))
          (kept (remove class now))
          (gone (remove-if (lambda (other) (member other now)) (ancestors each)))

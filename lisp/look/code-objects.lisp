@@ -19,11 +19,9 @@ a closure, this is the code object of its underlying function."
   (ignore-errors (source-name (information-source (code-information code)))))
 
 (defun root-in (code function)
-  "Return the name of the outermost function around FUNCTION, a function in the code object CODE, or
-:TOP-LEVEL if this outermost function has no name. Usually, the debug name of FUNCTION contains this
-name (ROOT-OF). But SBCL names some inner functions after a block or a file. If no function in CODE
-has the name from ROOT-OF, return the name of the first outermost function in CODE, if there is
-one."
+  "Return the name of the outermost function around FUNCTION, a function in the code object CODE.
+Return :TOP-LEVEL if that function has no name. If the debug name of FUNCTION has a block or a file
+in place of a function, return the name of the first outermost function in CODE."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root
@@ -123,9 +121,9 @@ of the handler. Examine at most 2000 elements."
       (walk constant 50))))
 
 (defun kept-parameters-p (list &optional defaults (depth 10))
-  "Return true if LIST has the shape of a lambda list as SBCL keeps it in a code object: at most 200
-parameters, without default forms, nested at most DEPTH levels. DEFAULTS is true if LIST is the rest
-of a lambda list after &OPTIONAL or &KEY."
+  "Return true if LIST has the shape of a lambda list without default forms, as SBCL keeps it in a
+code object. LIST may have 200 parameters, nested DEPTH levels deep. DEFAULTS is true if LIST is the
+part of a lambda list after &OPTIONAL or &KEY."
   (loop for rest = list then (cdr rest)
         repeat 201
         while (consp rest)
@@ -144,10 +142,9 @@ of a lambda list after &OPTIONAL or &KEY."
 ;;; tell such lists from data of the program.
 
 (defun behind-check-p (list code)
-  "Return true if SBCL seems to keep LIST, a constant of the code object CODE, for the error
-messages of an argument check. Among the constants of CODE, LIST then follows a function such as
-+CHECKS-LIST+, with only lambda lists between. In SBCLs that keep no functions among the constants,
-only lambda lists precede LIST."
+  "LIST is a constant of the code object CODE. Return true if SBCL seems to keep LIST for the error
+messages of an argument check: among the constants of CODE, only lambda lists stand between LIST and
+a function that checks arguments, such as +CHECKS-LIST+."
   ;; SBCLs with +NAME-OF-CELL+ keep no cell of the function that checks among the constants.
   (let ((behind (and +name-of-cell+ t)))
     (map-constants (lambda (constant)
@@ -160,8 +157,8 @@ only lambda lists precede LIST."
                    code)))
 
 (defun beside-lambda-lists-p (list code)
-  "LIST is a constant of the code object CODE for which BEHIND-CHECK-P is true. Return true if it is
-data of the program all the same: most of its symbols name functions, and CODE has more such
+  "LIST is a constant of the code object CODE that satisfies BEHIND-CHECK-P. Return true if LIST is
+nevertheless data of the program: most of its symbols name functions, and CODE has more such
 constants than calls of functions that check arguments."
   (let ((functions 0) (lists 0))
     (labels ((visit (part)
@@ -178,10 +175,9 @@ constants than calls of functions that check arguments."
                       (names-in-xrefs code))))))
 
 (defun lambda-list-p (constant code)
-  "SBCL keeps some lambda lists in code for its error messages about arguments. Return true if
-CONSTANT of the code object CODE is such a list, and not data of the program. For a macro, the list
-begins with a list that names the macro. For a DESTRUCTURING-BIND, it has lambda list keywords, or
-BEHIND-CHECK-P is true."
+  "Return true if CONSTANT of the code object CODE is a lambda list that SBCL keeps for error
+messages, and not data of the program. The lambda list of a macro begins with a list of the macro's
+name. That of DESTRUCTURING-BIND has lambda list keywords, or satisfies BEHIND-CHECK-P."
   (and (consp constant)
        (let ((of (first constant)))
          (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))
@@ -196,8 +192,8 @@ BEHIND-CHECK-P is true."
                               thereis (member (car rest) lambda-list-keywords))))))))
 
 (defun method-alone-p (code)
-  "Return true if the code object CODE is of one method alone: all its named functions belong to
-this method, and any other code in it only makes the function of the method."
+  "Return true if all named functions in the code object CODE belong to one method, and CODE does
+not add that method to its generic function."
   (let ((roots (remove :top-level (roots-in code))))
     (and (null (rest roots))
          (typep (first roots) '(cons symbol))

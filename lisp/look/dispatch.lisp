@@ -25,9 +25,9 @@ or the prototype of a class."
 ;;; The arguments of a call
 
 (defun parsed-argument (argument package)
-  "ARGUMENT is a hash table with the strings \"kind\" and \"text\". Return a CALL-ARGUMENT
-structure for what it denotes, or NIL if it denotes nothing. Names in the text are looked up in
-PACKAGE."
+  "ARGUMENT is a hash table with the strings \"kind\" and \"text\". Return a CALL-ARGUMENT structure
+for the object or class that the text denotes, or NIL if there is none. PACKAGE is the package for
+symbols in the text."
   (let ((kind (gethash "kind" argument)) (text (gethash "text" argument)))
     (flet ((symbol-of () (values (named-symbol text package))))
       (cond ((string= kind "name") (named-argument (symbol-of)))
@@ -87,10 +87,9 @@ of the program runs."
     (t (format nil "#<~A>" (class-text (class-of object))))))
 
 (defun argument-source (argument)
-  "Return a JSON object for code that needs ARGUMENT, a CALL-ARGUMENT structure: where the code can
-get an object. \"by\" is \"variable\" for the value of a variable, \"instance\" for a new instance
-of a class, \"prototype\" for the prototype of a class, \"symbol\" or \"literal\". Return NIL if
-the literal would be longer than 200 characters."
+  "Return a JSON object that says how code can get an object for ARGUMENT, a CALL-ARGUMENT
+structure: \"by\" is \"variable\", \"instance\" or \"prototype\" of a class, \"symbol\" or
+\"literal\". Return NIL for a literal of more than 200 characters."
   (let ((value (argument-value argument)) (variable (argument-variable argument)))
     (cond (variable (object "by" "variable" "text" (symbol-text variable)))
           ((not (eq (argument-kind argument) :value))
@@ -105,10 +104,9 @@ the literal would be longer than 200 characters."
 ;;; Applicable methods and their order
 
 (defun applicable-methods (function arguments)
-  "ARGUMENTS are CALL-ARGUMENT structures. Return two values. The first is a list of the
-methods of the generic function FUNCTION that are applicable to ARGUMENTS, most specific first. The
-second is a list of (METHOD POSITIONS) lists for methods that are applicable only to some objects of
-the classes in ARGUMENTS. POSITIONS lists the positions of the arguments that decide this, from 0."
+  "Return two values about a call of the generic function FUNCTION with the CALL-ARGUMENT structures
+ARGUMENTS: the applicable methods, most specific first, and a list of (METHOD POSITIONS) lists. Such
+a METHOD applies to some instances of the classes of the arguments at POSITIONS, counted from 0."
   (let ((precedences (loop for argument in arguments
                            collect (precedence (argument-class argument))))
         (order (precedence-positions function))

@@ -9,10 +9,9 @@
 ;;; Finding the users that still exist
 
 (defun shown-itself-p (code name)
-  "CODE is a code object from no file that uses NAME. Return true if an answer must show CODE itself
-as a user. It need not if CODE was compiled to run once and has run, or if the answer shows a
-top-level form in its place: the form that made CODE, or a form that uses NAME in the file during
-whose load CODE was made. **CLAIMED** has the makers of code."
+  "Return true if an answer must list CODE, a code object from no file that uses NAME. Return NIL if
+CODE was compiled to run once and has run, or if the answer lists a top-level form in its place.
+Such a form made CODE, or uses NAME in the file whose load made CODE."
   (let ((claim (gethash code **claimed**)))
     (not (or (run-p code)
              (typecase claim
@@ -60,8 +59,9 @@ collection can show this, throw to NEEDS-COLLECTION."
       (let ((code (user-code user))) (and code (code-file code)))))
 
 (defun map-uses (visit index name)
-  "Call VISIT with each user of NAME in INDEX and the kind of its use, one of *USE-KINDS*. First come
-USER structures, in the order in which they were added to INDEX, then TOP-FORM structures."
+  "Call the function VISIT with each user of NAME in INDEX and the kind of its use, one of
+*USE-KINDS*. First come USER structures, in the order in which INDEX has them, then TOP-FORM
+structures."
   (flet ((visit-use (use)
            (declare (type (unsigned-byte 32) use))
            (funcall visit (aref (use-index-users index) (use-user use))
@@ -86,8 +86,9 @@ built come first, and are sorted already."
         users)))
 
 (defun users-now (index name kinds)
-  "Return the same as USERS-OF, but never collect garbage. If only a garbage collection can show
-whether a user still exists, throw to NEEDS-COLLECTION."
+  "Return a sorted list of the USER and TOP-FORM structures in INDEX that use NAME by one of KINDS,
+a list of *USE-KINDS*, and still exist in the files of *WITHIN*. Throw to NEEDS-COLLECTION if only a
+garbage collection can show whether one still exists."
   (let ((found '()) (last nil))
     (map-uses (lambda (user kind)
                 (when (and (member kind kinds)
@@ -110,10 +111,9 @@ whether a user still exists, throw to NEEDS-COLLECTION."
   (sb-ext:gc :full (< (heap-usage) *searched-heap*)))
 
 (defun users-of (index name kinds)
-  "Return a sorted list of the users of NAME in INDEX that still exist and are in the files of
-*WITHIN*. A user is a USER or TOP-FORM structure. KINDS lists the *USE-KINDS* that count.
-If only a garbage collection can show whether a function still exists, collect garbage first. In a
-large heap, collect only new objects. For all questions of one evaluation, collect only once."
+  "Return a sorted list of the USER and TOP-FORM structures in INDEX that use NAME by one of KINDS,
+a list of *USE-KINDS*, and still exist in the files of *WITHIN*. Collect garbage if this is needed
+to find out what exists, but only once during an evaluation."
   (catch 'needs-collection
     (return-from users-of (users-now index name kinds)))
   (let ((evaluation (asking-evaluation)))
@@ -174,8 +174,8 @@ variables. The names that the form defines are in the list."
 
 (defun form-data (place possible)
   "Return a JSON object about PLACE, a TOP-FORM structure: its file and number or, if it is from no
-file, the name that it defines. POSSIBLE is true if the form only has the name that was asked about
-in its data."
+file, the name that it defines. POSSIBLE is true if the form does not use the name in question, but
+has it in its data."
   (let ((source (top-form-source place)) (name (top-form-name place)))
     (if source
         (multiple-value-bind (file date) (native-file (file-load-name source))
@@ -247,10 +247,9 @@ return the other name as text. Else return NIL."
   (sites (list place) :optional))
 
 (defun user-data (group name kinds &key kind text sites possible)
-  "GROUP is a list of USER or TOP-FORM structures with the same name, which use NAME. Return a JSON
-object about it. KINDS lists the kinds of the uses, such as :CALLS. If KIND or TEXT is not NIL, show
-it in place of the kind or the name of the group. If SITES is true, add the source locations of the
-uses. POSSIBLE is true if the group only has NAME in its data."
+  "Return a JSON object about GROUP, USER or TOP-FORM structures of the same name that use NAME by
+one of KINDS, such as :CALLS. KIND and TEXT replace the kind and name of GROUP. SITES is true to add
+source locations. POSSIBLE is true if GROUP only has NAME in its data."
   (let* ((user (first group)) (sort (shown-kind user)))
     (case sort
       (:place (form-data user possible))

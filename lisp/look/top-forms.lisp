@@ -3,25 +3,27 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defstruct (file-load (:constructor make-file-load (name mark created)))
-  "The last load of a file. NAME is the file's name, and CREATED its date at the load. MARK is an
-object unique to the load. READ is the date of the version that the agent has read again to find
-uses of names. STATE is :UNREAD until then, then T, or text that says why the result may be wrong.
-PLACES lists the TOP-FORM structures for forms of the file in which uses were found. MADE is NIL, or
-a hash table for code that forms of the file compiled while they ran. Its keys are the names of the
-functions that this code calls."
+  "The last load of a file.
+NAME, CREATED: the name of the file, and its date at the load.
+MARK: an object unique to the load.
+READ: the date of the version of the file in which uses of names were found, or NIL.
+STATE: :UNREAD, then T or, if the uses found may be wrong, text with the reason.
+PLACES: a list of TOP-FORM structures for the forms in which uses were found.
+MADE: NIL, or a hash table whose keys are the names of functions called by code that forms of the
+file compiled while they ran."
   name mark created (read nil) (state :unread) (places '()) (made nil))
 
 (defun note-made (load names)
-  "A form of a file can compile code while it runs, as with COMPILE. Record in LOAD, the FILE-LOAD
-structure of the file, that such code calls the functions NAMES."
+  "Record in LOAD, the FILE-LOAD structure of a file, that its forms compiled code while they ran,
+as with COMPILE, and that this code calls the functions NAMES."
   (let ((made (or (file-load-made load)
                   (setf (file-load-made load)
                         (make-hash-table :test 'equal :synchronized t)))))
     (dolist (name names) (setf (gethash name made) t))))
 
 (defun made-call-p (load name)
-  "Forms of a file can compile code while they run. Return true if such code calls the function
-NAME. LOAD is the FILE-LOAD structure of the file, or NIL."
+  "Return true if code that the forms of a file compiled while they ran calls the function NAME.
+LOAD is the FILE-LOAD structure of the file, or NIL."
   (let ((made (and load (file-load-made load))))
     (and made (gethash name made))))
 
@@ -29,10 +31,11 @@ NAME. LOAD is the FILE-LOAD structure of the file, or NIL."
   "A hash table from the names of loaded source files to their FILE-LOAD structures.")
 
 (defstruct (top-form (:constructor make-top-form (source number &key key part form package uses)))
-  "A top-level form that SBCL has run. USES is a FORM-USES structure. For a form in a file, SOURCE
-is the FILE-LOAD structure of the file and NUMBER the number of the form. For another form, KEY is
-the list from DEFINER-KEY, and PART the text from PART-RUN. Until READ-DEFINER has examined it, FORM
-is the form itself and PACKAGE the package in which it was evaluated."
+  "A top-level form that SBCL has run.
+SOURCE, NUMBER: for a form in a file, the FILE-LOAD structure and the number of the form.
+KEY, PART: for a form outside files, the list from DEFINER-KEY and the text from PART-RUN.
+FORM, PACKAGE: such a form, and the package of its evaluation, until READ-DEFINER examines it.
+USES: a FORM-USES structure."
   source number key part form package uses)
 
 (defun top-form-name (place)
@@ -102,17 +105,16 @@ evaluated."
             thereis (equal name defined))))
 
 (defun definer-key (form)
-  "Return a list of the operator and the name in FORM, which may be a definition, and for a
-DEFMETHOD also the qualifiers and specializers as text. A later form with an EQUAL list replaces the
+  "Return a list of the operator of FORM, a definition, and the name in it. For a DEFMETHOD, add
+text for the qualifiers and specializers. A later form with an EQUAL list replaces the
 definition."
   (list* (first form)
          (second form)
          (when (eq 'defmethod (first form)) (list (plain-text 500 (method-head form))))))
 
 (defun parts-run (form)
-  "FORM is a definition. Return a list of strings such as \"specializer\" for the parts of it that
-are evaluated outside the functions that it defines. Only parts of DEFMETHOD, DEFCLASS and
-DEFINE-CONDITION have such strings."
+  "Return a list of strings such as \"specializer\": the parts of FORM, a DEFMETHOD, DEFCLASS or
+DEFINE-CONDITION, that are evaluated outside the functions that it defines. Else return NIL."
   (case (first form)
     (defmethod
      (append (when (load-time-forms form) '("load-time value"))
@@ -124,16 +126,16 @@ DEFINE-CONDITION have such strings."
              (when (assoc :default-initargs (nthcdr 4 form)) '("default initarg"))))))
 
 (defun part-run (form)
-  "FORM is a definition. Return text for the part of it that is evaluated outside the functions that
-it defines, such as \"specializer\". If several parts are, return the operator of FORM in lower
-case. If none is, return NIL."
+  "Return text for the part of FORM, a definition, that is evaluated outside the functions that it
+defines, such as \"specializer\". For several such parts, return the operator of FORM in lower case.
+Return NIL if there is none."
   (let ((parts (parts-run form)))
     (if (rest parts) (string-downcase (first form)) (first parts))))
 
 (defun note-definer (form)
-  "Return a TOP-FORM structure for FORM, which may be a definition and is evaluated outside a file.
-If **DEFINERS** already has one for the same object FORM, return that. Else record a new one there.
-It replaces the structure of an earlier form with the same DEFINER-KEY."
+  "Return the TOP-FORM structure in **DEFINERS** for FORM, a definition that is evaluated outside a
+file. If there is none for the same object FORM, make it. It replaces the structure of an earlier
+form with the same DEFINER-KEY."
   (let* ((key (definer-key form)) (known (gethash key **definers**)))
     (if (and known (eq form (top-form-form known)))
         known
@@ -154,9 +156,8 @@ recorded yet."
     (nreverse unread)))
 
 (defun read-definer (place)
-  "PLACE is a TOP-FORM structure from UNREAD-DEFINERS. Record which names its form uses, and forget
-the form. If the form turns out to be no definition, remove PLACE from **DEFINERS**: the operator is
-not in *DEFINERS-OF-FUNCTIONS*, and the name is not in the data of the form."
+  "Record the names that the form of PLACE, a TOP-FORM structure from UNREAD-DEFINERS, uses, and
+drop the form. If it is no definition after all, remove PLACE from **DEFINERS**."
   (let ((form (shiftf (top-form-form place) nil)) (name (top-form-name place))
         (key (top-form-key place))
         (*package* (if (package-name (top-form-package place)) (top-form-package place) *package*)))

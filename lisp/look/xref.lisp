@@ -34,10 +34,9 @@ and of the agent."
   (with-index (index) (files-of index)))
 
 (defun user-parts (user)
-  "Return a list (NAME FUNCTION FILE FORM) about USER, a USER or TOP-FORM structure. FUNCTION is a
-simple function that is a definition of NAME, and NAME is NIL for functions without one. A top-level
-form of a file has a FILE, a native name, and FORM, its number. Any other top-level form has only
-the NAME that it defines."
+  "Return the list (NAME FUNCTION FILE FORM) for USER, a USER or TOP-FORM structure, with NIL for
+absent parts. FUNCTION is a simple function that is a definition of NAME. FORM is the number of a
+top-level form in FILE, a native name. A form outside files has the NAME that it defines."
   (cond ((user-p user)
          (list (user-name user) (and (user-name user) (user-function user)) nil nil))
         ((top-form-source user)
@@ -45,9 +44,8 @@ the NAME that it defines."
         (t (list (top-form-name user) nil nil nil))))
 
 (defun users-of-names (names)
-  "Return two lists without duplicates of the USER-PARTS of functions and top-level forms: those that
-use one of NAMES in any way, and others that only have it in their data. Leave out code that is
-running."
+  "Return two lists of USER-PARTS for functions and top-level forms: those that use one of NAMES,
+and others that only have it in their data. Leave out code that is running."
   (with-index (index)
     (flet ((parts (kinds)
              (remove-duplicates
@@ -101,18 +99,17 @@ function of USER, a USER structure."
              (member (user-name user) (form-uses-data (top-form-uses place)) :test #'equal)))))
 
 (defun redundant-p (place users name)
-  "Return true if an answer about NAME that shows USERS need not show PLACE too, a USER or TOP-FORM
-structure that uses NAME. This is so if PLACE is a top-level form that defines one of USERS and does
-not itself call NAME."
+  "Return true if an answer about NAME that lists USERS can leave out PLACE, a USER or TOP-FORM
+structure. This is so for a top-level form that defines one of USERS and does not itself call
+NAME."
   (and (top-form-p place)
        (not (member name (form-uses-calls (top-form-uses place)) :test #'equal))
        (some (lambda (user) (and (user-p user) (makes-p place user))) users)))
 
 (defun different-places (places named name)
-  "PLACES are TOP-FORM structures, and USER structures without a name. NAMED lists the groups of
-named users that an answer about NAME shows. Return a sorted list of groups, each a list of one of
-PLACES, for the answer. Leave out duplicates, code that is also the code of a user in NAMED, and
-top-level forms that define a user in NAMED."
+  "Return a sorted list of groups, each a list with one of PLACES: TOP-FORM structures, and USER
+structures without a name. NAMED lists groups of named users of NAME. Leave out duplicates, code of
+users in NAMED, and top-level forms that define such a user."
   (let* ((users (and places (apply #'append named))) (codes (mapcar #'user-code users)))
     (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
       (mapcar #'list (stable-sort (remove-if (lambda (place)
@@ -157,8 +154,8 @@ constructor made by DEFSTRUCT is among them, add its structure to the OTHERS."
     (stable-sort (copy-list others) #'before-p)))
 
 (defun without-users (groups others)
-  "GROUPS and OTHERS are lists of groups. A group is a list of users with the same name. Return
-GROUPS without those whose names OTHERS has too."
+  "Return a list of those GROUPS whose name no group in the list OTHERS has. A group is a list of
+users with the same name."
   (if (or (null groups) (null others))
       groups
       (let ((names (make-hash-table :test 'equal)))
@@ -167,9 +164,9 @@ GROUPS without those whose names OTHERS has too."
                    groups))))
 
 (defun row-blocks (name rows kinds more possible)
-  "Return a list of two ROW-BLOCK structures about uses of NAME: one for the FUNCTIONS of ROWS, a
-ROWS structure, and one for its OTHERS and MORE, a list of OTHER-ROW structures. KINDS lists the
-kinds of the uses, such as :CALLS. POSSIBLE is true if the users only have NAME in their data."
+  "Return two ROW-BLOCK structures about uses of NAME, in a list: for the FUNCTIONS of ROWS, a ROWS
+structure, and for its OTHERS and MORE, a list of OTHER-ROW structures. KINDS lists kinds such as
+:CALLS. POSSIBLE is true if the users only have NAME in their data."
   (flet ((row (group sites &optional kind text)
            (user-data group name kinds :kind kind :text text :sites (and sites (not possible))
                       :possible possible)))
@@ -187,20 +184,18 @@ kinds of the uses, such as :CALLS. POSSIBLE is true if the users only have NAME 
   "The maximum number of top-level forms that an answer lists.")
 
 (defun outside-members (places mentions)
-  "Return a plist for a JSON object with the members \"outside\" and \"outsideCount\" about
-top-level forms. PLACES lists groups of forms that use a name. MENTIONS lists groups of forms that
-only have the name in their data. The server finds these forms in their files, and decides which of
-them count."
+  "Return a plist with \"outside\" and \"outsideCount\" for a JSON object about top-level forms.
+PLACES lists groups of forms that use a name, and MENTIONS groups of forms that have it in their
+data. The server decides which of them count."
   (let ((all (append (mapcar (lambda (group) (user-data group nil '())) places)
                      (mapcar (lambda (group) (user-data group nil '() :possible t)) mentions))))
     (list "outside" (page all 0 *most-places*)
           "outsideCount" (and (> (length all) *most-places*) (length all)))))
 
 (defun mention-rows (users calls name)
-  "USERS are functions and forms that have NAME in their data. CALLS is the ROWS structure of the
-functions and forms that use NAME. Return a ROWS structure for USERS, without those that have the
-same name as one in CALLS. Leave out forms that are still running too: one of them may be the form
-that asks this question, and its code will be gone when it has run."
+  "Return a ROWS structure for USERS, functions and forms that have NAME in their data. Leave out
+those with a name that CALLS, a ROWS structure of users of NAME, has. Leave out forms that are still
+running, since one of them may be the form that asks."
   (let ((rows (rows-for (remove-if (lambda (user)
                                      (and (eq :loose (shown-kind user))
                                           (running-p (user-code user))))
@@ -224,10 +219,9 @@ that asks this question, and its code will be gone when it has run."
     rows))
 
 (defun mentioned-rows (index target nature calls)
-  "Return a ROWS structure for the functions and forms in INDEX that have TARGET in their data.
-Leave out those in CALLS, the ROWS structure of the functions and forms that use TARGET. NATURE is a
-kind of definition, such as \"FUNCTION\". If TARGET only has definitions of other kinds, return an
-empty structure, since the data probably means these."
+  "Return a ROWS structure for the functions and forms in INDEX that only have TARGET in their data.
+CALLS is the ROWS structure of those that use TARGET. NATURE is a kind such as \"FUNCTION\". If
+TARGET only has definitions of other kinds, return an empty structure: the data refers to these."
   (let ((natures (and (symbolp target) (natures target))))
     (if (and natures (notany (lambda (each) (search nature each)) natures))
         (make-rows)
@@ -280,9 +274,9 @@ the uses."
                  limit (- limit (length shown)))))
 
 (defun other-members (places mentions unknown)
-  "Return a plist for a JSON object about top-level forms, and about users that the index may not
-have. PLACES lists groups of top-level forms that use a name, and MENTIONS groups of those that only
-have the name in their data. If UNKNOWN is true, add the files that could not be read again."
+  "Return a plist for a JSON object about top-level forms, and about users that the index may lack.
+PLACES lists groups of forms that use a name, and MENTIONS groups of forms that have it in their
+data. If UNKNOWN is true, add the files that could not be read again."
   (list* "interpreted" (and **interpreted** t)
         "unheard" (not **listening**)
         "unread" (and unknown (unread-data))
@@ -290,17 +284,17 @@ have the name in their data. If UNKNOWN is true, add the files that could not be
         (outside-members places mentions)))
 
 (defun unrecorded-text (name)
-  "SBCL may have no record of uses of the function NAME of the program in top-level forms. Return a
-string with the reason, or NIL if there is none: \"macro\", \"inline\", or \"slot\" for the setter
-of a slot, which is open-coded everywhere."
+  "Return a string with the reason why SBCL may have no record of uses of NAME, a function of the
+program, in top-level forms, or NIL: \"macro\", \"inline\", or \"slot\" for the setter of a slot,
+which is open-coded everywhere."
   (cond ((not (and (fboundp name) (mentioned-p (name-symbol name)))) nil)
         ((and (symbolp name) (macro-function name)) "macro")
         ((and (consp name) (consp (known :function :source-transform name))) "slot")
         ((known :function :inlining-data name) "inline")))
 
 (defun callers-left-out (index name)
-  "Return the number of callers of NAME in INDEX that are not in the files of *WITHIN*, so that
-answers leave them out. Callers with the same name count once. Return NIL if *WITHIN* is NIL."
+  "Return the number of callers of NAME in INDEX that are in none of the files of *WITHIN*. Callers
+with the same name count once. Return NIL if *WITHIN* is NIL."
   (when *within*
     (let ((within (users-of index name *call-kinds*))
           (all (let ((*within* nil)) (users-of index name *call-kinds*))))
@@ -308,9 +302,8 @@ answers leave them out. Callers with the same name count once. Return NIL if *WI
 
 (defun functions-finding-names (index packages)
   "Return a sorted list of the functions in INDEX that look up symbols by INTERN, FIND-SYMBOL or the
-reader, and that have names in PACKAGES, a list of package names. They may call the functions of
-these symbols without a cross reference. Leave out macros, since the index has the uses in their
-expansions."
+reader, and have a name in one of PACKAGES, a list of package names. They may call functions without
+a cross reference. Leave out macros."
   (let ((found '()))
     (dolist (finder '(intern find-symbol read read-preserving-whitespace read-from-string
                       read-delimited-list))
