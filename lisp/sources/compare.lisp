@@ -3,9 +3,9 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun bounded-members (key items)
-  "Return a plist for a JSON object about ITEMS, JSON objects: KEY with the first
-*SHOWN-ITEMS-LIMIT* of them, and KEY with \"Total\" appended, with their total number. Return NIL if
-there are none."
+  "Return a plist for a JSON object: the string KEY with the first *SHOWN-ITEMS-LIMIT* of ITEMS, a
+list of JSON objects, and the string KEY with \"Total\" appended, with their number. Return NIL for
+no ITEMS."
   (and items
        (list key (page items 0 *shown-items-limit*)
              (concatenate 'string key "Total") (length items))))
@@ -24,7 +24,8 @@ perhaps only the end of the value has changed.")
 
 (defun unset-data (definition)
   "Return a JSON object about the variable of DEFINITION, which kept its value when its file was
-loaded: its name, its value, and the value in the file. Return NIL if the program has set it since."
+loaded: the name, the value, and the value in the file. Return NIL if the program has set the
+variable since."
   (let ((symbol (definition-name definition)) (says (definition-says definition)))
     (when (still-unset-p definition)
       (object "name" (symbol-text symbol)
@@ -32,8 +33,8 @@ loaded: its name, its value, and the value in the file. Return NIL if the progra
               "says" (and (stringp says) (shortened *says-limit* says))))))
 
 (defun listing-order (entries)
-  "Return the list ENTRIES of (DEFINITION FILE) lists, with those first that no answer has listed
-yet as no longer in their file."
+  "Return ENTRIES, a list of (DEFINITION FILE) lists, in another order: first those whose
+definitions do not satisfy LISTED-P, since no answer has listed them as no longer in their file."
   (append (remove-if #'listed-p entries :key #'first)
           (remove-if-not #'listed-p entries :key #'first)))
 
@@ -56,10 +57,9 @@ files."
               do (note-listed definition (cdr (assoc definition staying :test #'eq))))))))
 
 (defun old-members (files &key (wanted (constantly t)) more forgetting)
-  "Return a plist for a JSON object about definitions that the image still has but FILES no longer
-make, if the predicate WANTED is true of them. MORE is a list of JSON objects to append. Record the
-definitions that fit into the answer as listed. If FORGETTING is true, more of them fit, and those
-that no answer has listed yet come first."
+  "Return a plist about definitions that FILES no longer make but the image still has, if they
+satisfy the predicate WANTED. Append MORE, a list of JSON objects. Record them as listed. If
+FORGETTING is true, list more of them, and first those that no answer has listed yet."
   (let* ((*shown-items-limit* (if forgetting *shown-removals-limit* *shown-items-limit*))
          (entries (loop for file in files
                         append (loop for definition in (main-definitions (old-definitions file))
@@ -79,8 +79,8 @@ that no answer has listed yet come first."
   (some (lambda (kind) (gethash (cons kind name) (source-file-definitions file))) kinds))
 
 (defun outdated-of (files &optional removed)
-  "Return a list of the COMPILED-USE structures from OUTDATED-USES for which one of FILES defines
-the used name or its user, or the used name is that of a definition in the list REMOVED."
+  "Return a list of the COMPILED-USE structures from OUTDATED-USES that concern FILES: one of FILES
+defines the used name or its user, or the list REMOVED has a definition of the used name."
   (flet ((concerned-p (use)
            (let* ((used (compiled-use-used use)) (user (compiled-use-user use))
                   (method (method-of (compiled-use-function use) user)))
@@ -170,10 +170,9 @@ layout."
   (left-total integer :optional))
 
 (defun agreement (&key forgetting tried)
-  "Return a plist for a JSON object about differences between the image and the files of the load
-of this operation, as *LOADED* has them. If the load was asked to remove definitions that a file no
-longer makes, FORGETTING is the path of this file, and TRIED lists the DEFINITION structures that
-the load has tried to remove."
+  "Return a plist for a JSON object about differences between the image and the files in *LOADED*.
+If the load was to remove definitions that a file no longer makes, FORGETTING is the path of the
+file, and TRIED lists the DEFINITION structures that the load tried to remove."
   (let ((files (noted-files *loaded*)))
     (append (and forgetting (list "forgetting" forgetting))
             (bounded-members "doubles" (loop for double in (noted-doubles *loaded*)
@@ -202,15 +201,15 @@ Return NIL if there is none."
                   (sb-mop:generic-function-methods function)))))
 
 (defun in-place-of (definition)
-  "Return the identity, such as a function, of the definition that the image now has in place of
-DEFINITION, or NIL if there is none."
+  "Return the identity of the current definition with the name and kind of DEFINITION, or NIL if the
+image has none. The identity is an object such as a function."
   (case (definition-kind definition)
     (:method (method-now definition))
     ((:export :package) nil)
     (t (identity-now (definition-kind definition) (definition-name definition)))))
 
 (defun evaluation-of (definition identity)
-  "Return the list in **EVALUATED** about the definition that has IDENTITY and has replaced
+  "Return the list in **EVALUATED** for the definition with the object IDENTITY that has replaced
 DEFINITION. Return NIL if no evaluated form made it."
   (let ((kept (gethash (definition-key (definition-kind definition) (definition-name definition)
                                        identity)
@@ -219,7 +218,7 @@ DEFINITION. Return NIL if no evaluated form made it."
 
 (defun evaluation-members (kept)
   "Return a plist with \"time\", the Unix time of an evaluation, and \"by\", the beginning of its
-form. KEPT is a list about the evaluation from **EVALUATED**."
+form. KEPT is the list (IDENTITY TIME BY DEFINITION) about the evaluation from **EVALUATED**."
   (list "time" (unix-time (second kept)) "by" (third kept)))
 
 (setf **evaluation-of**
@@ -232,7 +231,9 @@ form. KEPT is a list about the evaluation from **EVALUATED**."
                 return (make-json-object (evaluation-members kept)))))
 
 (defun maker-of (name &rest kinds)
-  "Do what **MAKER-OF** says."
+  "Return the path of the file whose code made the definition of NAME, a name or method, as one of
+KINDS, keywords such as :FUNCTION, and the number of the top-level form that ran this code. Return
+NIL for values that are unknown. **MAKER-OF** is this function."
   (loop for file being the hash-values of **files**
         do (loop for kind in kinds
                  for definition = (gethash (definition-key kind name name)
@@ -259,8 +260,8 @@ form. KEPT is a list about the evaluation from **EVALUATED**."
   (by string :optional "The beginning of the form that was evaluated instead."))
 
 (defun differing-data (definition file)
-  "Return a JSON object that says how the image differs from DEFINITION, which the last load of the
-file FILE made. Return NIL if it does not differ."
+  "Return a JSON object about the difference between the image and DEFINITION, which the last load
+of the file FILE made. Return NIL if the image still has DEFINITION."
   (unless (current-p definition)
     (let* ((now (in-place-of definition)) (kept (and now (evaluation-of definition now)))
            (other (and now (not kept) (identity-file now))) (path (and other (file-path other)))
@@ -276,8 +277,8 @@ file FILE made. Return NIL if it does not differ."
                       (and kept (evaluation-members kept))))))))
 
 (defun differing (file wanted)
-  "Return a list of JSON objects for the definitions that the last load of the file FILE made and
-the image no longer has. Include only definitions of which the predicate WANTED is true."
+  "Return a list of JSON objects for the definitions that the last load of the file FILE made, that
+the image no longer has, and that satisfy the predicate WANTED."
   (let ((definitions (definitions-if (lambda (definition)
                                        (and (>= (definition-serial definition)
                                                 (source-file-serial file))
@@ -290,8 +291,8 @@ the image no longer has. Include only definitions of which the predicate WANTED 
           when data collect data)))
 
 (defun unset-in (file wanted)
-  "Return a list of JSON objects for variables that kept their values when the file FILE was loaded,
-although FILE has other values. Include only those whose definitions satisfy the predicate WANTED."
+  "Return a list of JSON objects for the variables that kept their values although the file FILE was
+loaded with other values, and whose definitions satisfy the predicate WANTED."
   (let ((unset (definitions-if (lambda (definition)
                                  (and (definition-says definition)
                                       (funcall wanted definition)

@@ -11,8 +11,8 @@
           when (current-p definition) collect definition)))
 
 (defun of-names-p (definition names)
-  "Return true if DEFINITION is of one of the function names NAMES, or a method for a class with
-such a name."
+  "Return true if DEFINITION is of one of NAMES, a list of function names, or is a method for a
+class with one of these names."
   (or (member (definition-name definition) names :test #'equal)
       (and (eq (definition-kind definition) :method)
            (loop for specializer in (sb-mop:method-specializers (definition-identity definition))
@@ -20,8 +20,8 @@ such a name."
                                 (member (class-name specializer) names))))))
 
 (defun forgettable (names)
-  "Return two lists of the evaluated definitions of NAMES: those that no file has, with their parts,
-and those that have replaced the definition of a file."
+  "Return two lists of evaluated definitions of NAMES, a list of function names: those that no file
+has, with their parts, and those that have replaced the definition of a file."
   (let* ((all (evaluated-definitions))
          (named (remove-if-not (lambda (definition) (of-names-p definition names)) all))
          (replacing (remove-if-not (lambda (definition)
@@ -35,8 +35,8 @@ and those that have replaced the definition of a file."
 ;;; What refers to the definitions
 
 (defun bare-symbols (going)
-  "Return a list of the symbols that name nothing when the definitions in the list GOING are
-removed."
+  "Return a list of the symbols without any definition once GOING, a list of definitions to be
+removed, is removed."
   (flet ((bare-p (symbol)
            (map-definitions (lambda (kind name identity)
                               (unless (find (definition-key kind name identity) going
@@ -51,8 +51,9 @@ removed."
                           when (symbolp symbol) collect symbol)))))
 
 (defun referring-p-to (going)
-  "Return a predicate that is true of the symbols, functions, methods and classes that the
-definitions in the list GOING define, and of the instances of these classes."
+  "Return a predicate for objects that go with GOING, a list of definitions to be removed. It is
+true of the symbols, functions, methods and classes that they define, and of instances of these
+classes."
   (let* ((symbols (bare-symbols going))
          (classes (loop for definition in going
                         for class = (and (eq (definition-kind definition) :class)
@@ -71,8 +72,8 @@ definitions in the list GOING define, and of the instances of these classes."
 (defparameter *entry-parts* 200 "The maximum number of parts of an entry that can be removed.")
 
 (defun entry-p (object going-p)
-  "Return true if OBJECT refers to something of which the predicate GOING-P is true, and to nothing
-else that the program defines. Then nothing but the removed definitions needs OBJECT."
+  "Return true if OBJECT refers to an object that satisfies the predicate GOING-P, and to nothing
+else that the program defines. Then only definitions to be removed need OBJECT."
   (let ((left (list object)) (found nil))
     (loop repeat *entry-parts*
           while left
@@ -89,8 +90,9 @@ else that the program defines. Then nothing but the removed definitions needs OB
 ;;; Removing the entries
 
 (defun list-without (list going-p)
-  "Return LIST without its elements of which ENTRY-P is true, and a list of texts for these. The
-elements of a property list stay."
+  "Return two values: LIST without the elements that satisfy ENTRY-P with GOING-P, a predicate for
+objects to be removed, and a list of texts for these elements. A property list is returned
+unchanged."
   (let ((length (ignore-errors (list-length list))))
     (if (or (null length)
             (and (evenp length) (loop for (key) on list by #'cddr always (keywordp key))))
@@ -102,9 +104,9 @@ elements of a property list stay."
               finally (return (values kept texts))))))
 
 (defun trim-table (table going-p)
-  "Remove the entries from the hash table TABLE that have a key to be removed, or a value of which
-ENTRY-P is true. An entry whose key has another definition stays: it can have replaced one that was
-there. Return a list of texts for the removed entries."
+  "Remove the entries from the hash table TABLE whose key satisfies the predicate GOING-P, or whose
+value satisfies ENTRY-P. Keep an entry whose key has another definition, since it may have replaced
+an older entry. Return a list of texts for the removed entries."
   (loop for (key . value) in (let ((pairs '()))
                                (maphash (lambda (key value) (push (cons key value) pairs)) table)
                                (nreverse pairs))
@@ -114,8 +116,9 @@ there. Return a list of texts for the removed entries."
           collect (progn (remhash key table) (format nil "entry ~A" (local-text key)))))
 
 (defun map-places (visit object)
-  "Call VISIT with the value of each entry or slot of OBJECT and a function that sets this, or with
-each other object to which OBJECT refers directly and NIL."
+  "Call the function VISIT with two arguments for each entry or slot of OBJECT: its value, and a
+function that sets it. For any other object to which OBJECT refers directly, the second argument is
+NIL."
   (let ((slots (and (user-instance-p object) (inner-slots object))))
     (cond ((hash-table-p object)
            (maphash (lambda (key value)
@@ -128,9 +131,9 @@ each other object to which OBJECT refers directly and NIL."
           (t (map-parts (lambda (part) (funcall visit part nil)) object)))))
 
 (defun trim-object (object set going-p)
-  "Remove the entries of which ENTRY-P is true from OBJECT, if it is a list, a hash table or a
-vector with a fill pointer. SET is a function that sets the place with OBJECT, or NIL if that is in
-neither a slot nor an entry. Return what OBJECT has become, and a list of texts for the entries."
+  "Remove the entries that satisfy ENTRY-P with the predicate GOING-P from OBJECT, if it is a list,
+hash table or vector with a fill pointer. SET is a function that sets the entry or slot with OBJECT,
+or NIL. Return the new OBJECT, and a list of texts for the removed entries."
   (cond ((hash-table-p object) (values object (trim-table object going-p)))
         ;; A list in a list can be a record, in which the position of an element has a meaning.
         ((and (consp object) set)
@@ -146,9 +149,9 @@ neither a slot nor an entry. Return what OBJECT has become, and a list of texts 
         (t object)))
 
 (defun trim-value (value set going-p seen)
-  "Remove the entries of which ENTRY-P is true from the lists, hash tables and vectors to which
-VALUE leads. SET is a function that sets the place with VALUE. SEEN is an EQ hash table with the
-objects that were looked at. Return a list of texts for the entries."
+  "Remove the entries that satisfy ENTRY-P with the predicate GOING-P from the lists, hash tables
+and vectors reachable from VALUE. SET is a function that sets the place of VALUE. SEEN is an EQ hash
+table with the objects already examined. Return a list of texts for the removed entries."
   (loop with left = (list (list value set))
         while (and left (< (hash-table-count seen) *most-parts*))
         append (destructuring-bind (object set) (pop left)
@@ -160,15 +163,16 @@ objects that were looked at. Return a list of texts for the entries."
                      gone)))))
 
 (defun trim-plist (symbol going-p)
-  "Remove the properties of SYMBOL of whose values ENTRY-P is true, or all if SYMBOL itself is to be
-removed. Return a list of texts for these."
+  "Remove the properties of SYMBOL whose values satisfy ENTRY-P with the predicate GOING-P, or all
+if SYMBOL satisfies GOING-P. Return a list of texts for the removed properties."
   (loop for (key value) on (copy-list (symbol-plist symbol)) by #'cddr
         when (or (funcall going-p symbol) (entry-p value going-p))
           collect (progn (remprop symbol key) (local-text key))))
 
 (defun trim-program (going-p)
-  "Remove the entries of which ENTRY-P is true from the values of the program's variables and from
-property lists. Return a list of lines that tell what was removed from each."
+  "Remove the entries that satisfy ENTRY-P with the predicate GOING-P from the values of the
+program's variables, and from its property lists. Return a list of lines of text about the removed
+entries."
   (let ((seen (make-hash-table :test 'eq)) (lines '()))
     (flet ((note (symbol format texts)
              (when texts (push (format nil format (symbol-text symbol) texts) lines))))
@@ -186,16 +190,17 @@ property lists. Return a list of lines that tell what was removed from each."
 ;;; Removing the definitions
 
 (defun remaining-needs (definition going)
-  "Return a list of texts for what needs DEFINITION, so that it must stay. GOING lists all
-definitions that are to be removed."
+  "Return a list of texts for the definitions and data that need DEFINITION, so that it must stay.
+GOING is the list of all definitions to be removed."
   (case (definition-kind definition)
     ;; The evaluated forms that set the variable are what is undone.
     (:variable (needed-by-code (list (definition-name definition)) going))
     (t (needs definition going))))
 
 (defun remove-definitions (going)
-  "Remove the definitions in the list GOING from the image, apart from those that something needs,
-and their parts. Return a list of those that were removed, and a list of lines on those that stay."
+  "Remove the definitions in the list GOING from the image, except those that something else needs,
+and their parts. Return a list of the removed definitions, and a list of lines of text about the
+others."
   (let* ((needs (loop for definition in going
                       for texts = (remaining-needs definition going)
                       when texts collect (cons definition texts)))
@@ -214,8 +219,8 @@ and their parts. Return a list of those that were removed, and a list of lines o
           (item-name definition)))
 
 (defun forgotten-lines (names)
-  "Remove the evaluated definitions of NAMES, and the entries for them. Return a list of lines that
-tell what was removed and what was not."
+  "Remove the evaluated definitions of NAMES, a list of function names, and the entries for them in
+lists and tables. Return a list of lines of text about what was removed and what was not."
   (multiple-value-bind (going replacing) (forgettable names)
     (let* ((going-p (referring-p-to going)) (symbols (bare-symbols going))
            (texts (loop for definition in (sort-definitions (main-definitions going))

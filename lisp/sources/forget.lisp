@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun forget-info (symbol kinds)
-  "Remove SBCL's global information about SYMBOL of the given KINDS. KINDS is a list of
-lists (CATEGORY KIND...). A list without kinds means all kinds in this category."
+  "Remove SBCL's global information about SYMBOL of some kinds. KINDS is a list of (CATEGORY
+KIND...) lists. Such a list without a KIND means all kinds in this category."
   (loop for (category . names) in kinds
         do (loop for kind across known-kinds
                  when (and kind (eq category (kind-category kind))
@@ -17,8 +17,8 @@ lists (CATEGORY KIND...). A list without kinds means all kinds in this category.
   (forget-info symbol '((:typed-structure) (:source-location :typed-structure))))
 
 (defun own-package (definition)
-  "Return the package to make current while DEFINITION is removed: the one that it belongs to. SBCL
-does not enforce the lock of the current package."
+  "Return the package of the name of DEFINITION. Make it current while DEFINITION is removed, since
+SBCL does not enforce the lock of the current package."
   (let ((symbol (name-symbol (definition-name definition)))
         (identity (definition-identity definition)))
     (or (cond ((packagep identity) (and (package-name identity) identity))
@@ -52,11 +52,12 @@ unbound."
 ;;; Definitions that answers have listed
 
 (sb-ext:defglobal **listed** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "A weak hash table from DEFINITION structures to their REASONS. Answers have listed these as no
-longer in their files.")
+  "A weak hash table from the DEFINITION structures that an answer has listed as no longer in their
+files to the plists from REASONS at that time.")
 
 (defun note-listed (definition reasons)
-  "Record that an answer has listed DEFINITION as no longer in its file, with its REASONS to stay."
+  "Record that an answer has listed DEFINITION as no longer in its file. REASONS is the plist of the
+reasons why it must stay, or NIL."
   (setf (gethash definition **listed**) reasons))
 
 (defun listed-p (definition)
@@ -73,8 +74,8 @@ image again: loads in the new image have listed definitions, but no user has see
 
 (defun files-with-same (definition)
   "Return a list of the paths of other files whose last load also made a definition with the kind
-and name of DEFINITION. DEFINITION has replaced theirs, so removing it would leave the image without
-any."
+and name of DEFINITION. DEFINITION has replaced it, so without DEFINITION the image would have
+none."
   (loop for file being the hash-values of **files**
         when (same-in-file definition file) collect (source-file-path file)))
 
@@ -91,8 +92,8 @@ any."
    "Files that have another definition of it, which this one has replaced."))
 
 (defun reasons (definition going)
-  "If DEFINITION must not be removed, return a plist of the reasons for a JSON object, else NIL.
-GOING lists the definitions that are to be removed too."
+  "Return a plist for a JSON object of the reasons why DEFINITION must not be removed, or NIL. GOING
+is the list of all definitions to be removed."
   (let ((files (files-with-same definition)))
     (multiple-value-bind (texts forms) (needs definition going)
       (unless (or files texts forms)
@@ -103,8 +104,8 @@ GOING lists the definitions that are to be removed too."
                  "definedIn" (page files 0 3))))))
 
 (defun parts-of (stay definitions)
-  "Return a list of those DEFINITIONS that are part of one in the list STAY, or of such a part: for
-example the accessors of a class, and their generic functions."
+  "Return a list of those DEFINITIONS that are part of one in the list STAY, directly or indirectly,
+such as the accessors of a class and their generic functions."
   (let ((parts '()))
     (loop for part = (find-if (lambda (definition)
                                 (and (not (member definition parts :test #'eq))
@@ -115,8 +116,8 @@ example the accessors of a class, and their generic functions."
     parts))
 
 (defun staying (definitions going)
-  "Return an alist of those DEFINITIONS that must not be removed. The values are their REASONS, or
-NIL for parts of others that stay. GOING lists all definitions that are to be removed."
+  "Return an alist from those DEFINITIONS that must not be removed to the plists from REASONS, or to
+NIL for parts of others. GOING is the list of all definitions to be removed."
   (let ((stay '()))
     (flet ((others (list) (remove-if (lambda (definition) (assoc definition stay :test #'eq)) list)))
       ;; What stays can need others, so go on until no more are found.
@@ -130,14 +131,14 @@ NIL for parts of others that stay. GOING lists all definitions that are to be re
     stay))
 
 (defun forget-order (definition)
-  "Return a number by which definitions are sorted for removal. The number of DEFINITION is lower
-than that of definitions on which it can depend."
+  "Return a number to sort definitions for removal. The number of DEFINITION is lower than those of
+the definitions on which it can depend."
   (case (definition-kind definition) (:method 0) (:export 2) (:class 3) (:package 4) (t 1)))
 
 (defun take-out (definitions going)
-  "Remove DEFINITIONS from the image, but not those that something needs. GOING lists all
-definitions that are to be removed. Return two alists from definitions: for the removed ones, to
-JSON objects, and for those that were not removed, to the REASONS."
+  "Remove DEFINITIONS from the image, except those that something needs. GOING is the list of all
+definitions to be removed. Return two alists: from removed definitions to JSON objects, and from the
+others to the plists from REASONS."
   (let* ((left (staying definitions going)) (gone '())
          (leaving (remove-if (lambda (definition) (assoc definition left :test #'eq))
                              definitions)))
@@ -154,8 +155,8 @@ JSON objects, and for those that were not removed, to the REASONS."
     (values gone left)))
 
 (defun users-first (packages)
-  "Return a list of PACKAGES, definitions of packages, in which those that use others come before
-these."
+  "Return PACKAGES, a list of definitions of packages, in an order in which each package comes
+before the packages that it uses."
   (loop while packages
         collect (let* ((left (mapcar #'definition-identity packages))
                        (next (or (find-if (lambda (package)
@@ -168,8 +169,9 @@ these."
                   next)))
 
 (defun removal-steps (definitions)
-  "Return a list of lists of DEFINITIONS, in the order in which they are removed. Variables come
-first, since their values can have instances of classes. Packages come last, each by itself."
+  "Return a list of lists of DEFINITIONS, in the order of their removal. Variables come first, since
+their values can be instances of classes to be removed. Packages come last, each in a list of its
+own."
   (flet ((of-kinds (&rest kinds)
            (remove-if-not (lambda (definition) (member (definition-kind definition) kinds))
                           definitions)))
@@ -181,8 +183,9 @@ first, since their values can have instances of classes. Packages come last, eac
              (mapcar #'list (users-first packages))))))
 
 (defun map-removal-steps (visit definitions)
-  "Call VISIT with each of the REMOVAL-STEPS of DEFINITIONS, and the list of definitions that count
-as going in this step."
+  "Call the function VISIT with two arguments for each list of definitions from REMOVAL-STEPS of
+DEFINITIONS: this list, and the list of definitions that do not count as needing others in this
+step."
   (loop for step in (removal-steps definitions)
         ;; The first step removes variables. Only the second decides whether a structure stays. So
         ;; in the first, parts of structures, such as constructors, count as staying, and a
@@ -191,9 +194,9 @@ as going in this step."
         do (funcall visit step going)))
 
 (defun planned-staying (definitions)
-  "Return an alist. Its keys are those of DEFINITIONS that FORGET-ALL would not remove. Its values
-are their REASONS, or NIL for parts of others that stay. This is a forecast: removing some
-definitions can change which others must stay."
+  "Return an alist from those DEFINITIONS that FORGET-ALL would not remove to the plists from
+REASONS, or to NIL for parts of others. This is a forecast: removing some definitions can change
+which others must stay."
   (let ((*planning* t) (all '()))
     (map-removal-steps (lambda (step going) (setf all (append (staying step going) all)))
                        definitions)
@@ -211,8 +214,8 @@ definitions can change which others must stay."
   (in-data-at (list used-at) :optional "Top-level forms that have its name in their data only."))
 
 (defun with-users (definition data)
-  "Return DATA, a JSON object about DEFINITION, which was removed. If that was a function that code
-still uses, add the members of this code."
+  "Return DATA, a JSON object about the removed DEFINITION. If that was a function that code still
+uses, add members about this code."
   (if (eq (definition-kind definition) :function)
       (multiple-value-bind (users mentions) (users-of-names (list (definition-name definition)))
         (multiple-value-bind (texts forms) (code-texts users '())
@@ -227,8 +230,8 @@ still uses, add the members of this code."
       data))
 
 (defun forget-all (definitions)
-  "Remove DEFINITIONS from the image. Return an alist from the removed definitions to JSON objects,
-and a list of JSON objects for those that could not be removed, with the reasons."
+  "Remove DEFINITIONS from the image, except those that must stay. Return an alist from removed
+definitions to JSON objects, and a list of JSON objects, with reasons, for the others."
   (let ((main (main-definitions definitions)) (all-gone '()) (all-left '()))
     (map-removal-steps (lambda (step going)
                          (multiple-value-bind (gone left) (take-out step going)
@@ -244,10 +247,9 @@ and a list of JSON objects for those that could not be removed, with the reasons
                     collect (apply #'item-data definition reasons))))))
 
 (defun forget-old (path which)
-  "Remove definitions from the image that the file PATH, a native truename, no longer makes. Do so
-only if the last load was of this file and ended normally. If WHICH is \"listed\", do so only if
-answers have listed all these definitions. Return a plist for a JSON object about the removed and
-the remaining definitions, and a list of the DEFINITION structures that it tried to remove."
+  "Remove the definitions that the file PATH, a native truename, no longer makes, if its load just
+ended normally and, with WHICH \"listed\", answers have listed them all. Return a plist for a JSON
+object about them, and a list of the DEFINITION structures that it tried to remove."
   (let* ((file (find path (noted-files *loaded*) :key #'source-file-path
                      :test #'equal))
          (old (and file (old-definitions file))))

@@ -6,14 +6,13 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defvar *planning* nil
-  "True while it is only asked what a removal would leave. Instances that a variable holds, and
-symbols of a package, can go before the removal comes to their class and package, so they do not
-count.")
+  "True while NEEDS is called for a forecast. Instances in variables and symbols of a package then
+do not count, since they may be removed before their class and package.")
 
 (defun needs (definition going)
-  "Return two lists about what needs DEFINITION, whose removal would break it or lose data: texts
-for definitions and data, and JSON objects with the file and the number of top-level forms. Leave
-out the definitions in the list GOING, which are to be removed, too."
+  "Return two lists about what would break or be lost without DEFINITION: texts for other
+definitions and data, and JSON objects with the file and number of top-level forms. Leave out the
+list GOING of definitions to be removed."
   (case (definition-kind definition)
     (:class (class-needs definition going))
     (:variable (variable-needs definition going))
@@ -23,8 +22,8 @@ out the definitions in the list GOING, which are to be removed, too."
 ;;; Classes
 
 (defun class-needs (definition going)
-  "Return a list of texts for what needs the class of DEFINITION, apart from definitions in the list
-GOING: subclasses, methods, code that tests for the class, and instances."
+  "Return a list of texts for the subclasses, methods, code and instances that need the class of
+DEFINITION. Leave out the list GOING of definitions to be removed."
   (let* ((name (definition-name definition)) (class (find-class name nil)))
     (when class
       (let* ((cell (class-cell name)) (classoid (and cell (cell-classoid cell)))
@@ -40,8 +39,8 @@ GOING: subclasses, methods, code that tests for the class, and instances."
               (needed-by-instances class)))))))
 
 (defun needed-by-definitions (class going)
-  "Return a list of texts for the subclasses and methods that need CLASS. Leave out those in the
-list GOING."
+  "Return a list of texts for the subclasses and methods that need CLASS. Leave out the list GOING
+of definitions to be removed."
   (append (loop for sub in (sb-mop:class-direct-subclasses class)
                 unless (or (not (eq sub (find-class (class-name sub) nil)))
                            (find-if (lambda (definition)
@@ -66,9 +65,9 @@ list GOING."
   (member class (sb-mop:method-specializers method) :test #'eq))
 
 (defun needed-by-constants (symbol wanted going)
-  "Return a list of texts for the definitions whose code has a constant of which the predicate
-WANTED is true, as code that uses the class SYMBOL has. Leave out the definitions in the list
-GOING."
+  "Return a list of texts for the definitions whose code has a constant that satisfies the predicate
+WANTED, as code that uses the class SYMBOL has. Leave out the list GOING of definitions to be
+removed."
   (remove-duplicates (loop for use in (users-of-constants symbol wanted '())
                            for name = (compiled-use-user use)
                            for function = (compiled-use-function use)
@@ -77,8 +76,8 @@ GOING."
                      :test #'string=))
 
 (defun needed-by-instances (class)
-  "Return a list of one text about the instances of CLASS in the heap, or NIL if there are none. If
-the heap is too large to be searched, there may be some."
+  "Return a list of one text with the number of the instances of CLASS in the heap, or NIL if there
+are none. If the heap is too large to search, the text says so."
   (let ((count (instance-count class)))
     (cond ((null count) (list "instances that may be in the heap, which is too large to search"))
           ((plusp count) (list (format nil "~D instance~:P" count))))))
@@ -86,14 +85,16 @@ the heap is too large to be searched, there may be some."
 ;;; Variables
 
 (defun variable-needs (definition going)
-  "Return two lists about what needs the variable of DEFINITION, as NEEDS does."
+  "Return two lists about what would break without the variable of DEFINITION: texts for
+definitions, and JSON objects with the file and number of top-level forms. Leave out the list GOING
+of definitions to be removed."
   (let* ((symbol (definition-name definition)) (evaluation (evaluation-needing symbol)))
     (multiple-value-bind (texts forms) (needed-by-code (list symbol) going)
       (values (if evaluation (cons evaluation texts) texts) forms))))
 
 (defun evaluation-needing (symbol)
-  "Return a text for the last evaluated form that declared the variable SYMBOL special or set it.
-Return NIL if there is none, or if it only set SYMBOL, which is unbound now."
+  "Return text for the last evaluated form that declared the variable SYMBOL special or set it.
+Return NIL if there is none, or if it only set SYMBOL and SYMBOL is unbound now."
   (destructuring-bind (&optional by . what) (gethash symbol **variables-evaluated**)
     (and by
          (or (eq what :special) (boundp symbol))
@@ -103,7 +104,7 @@ Return NIL if there is none, or if it only set SYMBOL, which is unbound now."
 
 (defun combination-needs (definition going)
   "Return a list of texts for the generic functions with the method combination of DEFINITION. Leave
-out those in the list GOING."
+out the list GOING of definitions to be removed."
   (let ((texts '()))
     (map-global-names
      (lambda (name)
@@ -118,8 +119,9 @@ out those in the list GOING."
 ;;; Packages
 
 (defun package-needs (definition going)
-  "Return two lists about what needs the package of DEFINITION, as NEEDS does. Search the code, and
-then the values of variables, only if nothing else needs the package: these searches take longer."
+  "Return two lists about what would break without the package of DEFINITION: texts, and JSON
+objects with the file and number of top-level forms. Leave out the list GOING of definitions to be
+removed. Search code and values, which takes long, only if nothing else is found."
   (let* ((package (definition-identity definition))
          (texts (append (needed-by-packages package) (needed-by-own package)))
          (symbols (and (null texts) (home-symbols package))))
@@ -175,15 +177,15 @@ methods specialize on."
 ;;; Code
 
 (defun needed-by-code (names going)
-  "Return the CODE-TEXTS of the code that uses one of NAMES, or has it in its data. Leave out the
-definitions in the list GOING."
+  "Return two lists, from CODE-TEXTS, about the code that uses one of NAMES or has it in its data.
+Leave out the list GOING of definitions to be removed."
   (multiple-value-bind (users mentions) (users-of-names names)
     (code-texts (append users mentions) going)))
 
 (defun code-texts (users going)
-  "USERS is a list from USERS-OF-NAMES. Return two lists: texts that name the definitions in USERS,
-and, for its other top-level forms, JSON objects with the file and the form's number in it. Leave
-out the definitions in the list GOING."
+  "Return two lists for USERS, a list from USERS-OF-NAMES: texts that name definitions, and JSON
+objects with the file and number of other top-level forms. Leave out the list GOING of definitions
+to be removed."
   (let ((texts '()) (forms '()))
     (loop for (name function file number) in users
           do (cond (file (push (list (file-path file) number) forms))
@@ -199,14 +201,14 @@ out the definitions in the list GOING."
                     collect (object "file" file "form" number))))))
 
 (defun stays-p (name function going)
-  "Return true if FUNCTION, a simple function, is a definition of NAME that is not in the list
-GOING."
+  "Return true if FUNCTION, a simple function, is still a definition of NAME, and not one in the
+list GOING of definitions to be removed."
   (and (in-force-p name function)
        (not (going-p name (method-of function name) going))))
 
 (defun going-p (name identity going)
-  "Return true if the list GOING has a definition of NAME with IDENTITY, such as a function or a
-method, or with any identity if that is NIL."
+  "Return true if GOING, a list of definitions to be removed, has a definition of NAME with the
+object IDENTITY, such as a function, or with any identity if IDENTITY is NIL."
   (find-if (lambda (definition)
              (and (equal (definition-name definition) name)
                   (or (null identity) (eq (definition-identity definition) identity))))
@@ -225,15 +227,16 @@ method, or with any identity if that is NIL."
   "The maximum number of objects that are examined in a search through the values of variables.")
 
 (defun needed-by-values (wanted)
-  "Return the list of texts that VALUES-WITH returns for the predicate WANTED. If the values of the
-program's variables are too large to be searched, return instead a list of one text that says so."
+  "Return a list of texts for the variables and property lists, from VALUES-WITH, that contain a
+symbol that satisfies the predicate WANTED. If there is too much to search, return a list of one
+text that says so."
   (catch 'too-many-parts
     (return-from needed-by-values (values-with wanted)))
   (list "values of variables, which are too large to search"))
 
 (defun values-with (wanted)
-  "Return a list of texts for variables of the program whose values contain a symbol of which the
-predicate WANTED is true, and for symbols with such property lists."
+  "Return a list of texts for the variables of the program whose values contain a symbol that
+satisfies the predicate WANTED, and for the symbols whose property lists do."
   (let ((seen (make-hash-table :test 'eq)) (texts '()))
     (flet ((look (symbol object format)
              (when (reaches-p wanted object seen)
@@ -255,9 +258,9 @@ predicate WANTED is true, and for symbols with such property lists."
            (funcall visit symbol)))))))
 
 (defun reaches-p (wanted object seen)
-  "Return true if OBJECT or an object in it, at any depth, is a symbol of which the predicate WANTED
-is true. SEEN is an EQ hash table with the objects that were examined before, to which this adds.
-Throw to TOO-MANY-PARTS if SEEN has *MOST-PARTS* objects."
+  "Return true if OBJECT is, or contains at any depth, a symbol that satisfies the predicate WANTED.
+SEEN is an EQ hash table of the objects already examined, and is extended. Throw to TOO-MANY-PARTS
+if it has *MOST-PARTS*."
   (let ((left (list object)))
     (flet ((look (part)
              (cond ((symbolp part) (when (funcall wanted part) (return-from reaches-p t)))

@@ -4,10 +4,11 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (reading (:constructor make-reading (digest conditional)))
-  "How READ-TEXT read a text. DIGEST is a short text made of its octets; the server makes the same
-of a file that it reads. CONDITIONAL is true if there seem to be forms after #+ or #-. FEATURES is
-a copy of *FEATURES* at that time. OTHER-MARK is the mark of the text when its forms can be others
-now, or NIL until it is wanted."
+  "How READ-TEXT read a text.
+DIGEST: a short string computed from the octets of the text. The server computes the same.
+CONDITIONAL: true if the text seems to have forms after #+ or #-.
+FEATURES: a copy of *FEATURES* at that time.
+OTHER-MARK: a cache for the function OTHER-MARK, or NIL."
   digest conditional (features (copy-list *features*)) (other-mark nil))
 
 (sb-ext:defglobal **readings** (make-hash-table :test 'eq :weakness :key :synchronized t)
@@ -47,29 +48,30 @@ Return NIL if the file cannot be read or is too large."
     (if reading (reading-features reading) *features*)))
 
 (defun mark-of (text)
-  "Return a short text that differs for each other TEXT, which READ-TEXT has read, and for other
-features if its forms can be others under these. It is the digest of TEXT if its forms are the same
-under the present features."
+  "Return a short string that identifies TEXT, from READ-TEXT, and its forms. It is the digest of
+TEXT if the present *FEATURES* select the same forms as when TEXT was read, else OTHER-MARK."
   (let ((reading (gethash text **readings**)))
     (if (or (not (reading-conditional reading)) (equal (reading-features reading) *features*))
         (reading-digest reading)
         (other-mark reading))))
 
 (defun other-mark (reading)
-  "Return the mark of a text when its forms can be others than when READING was made."
+  "Return the mark of the text of READING, a READING structure, for use when the present *FEATURES*
+may select other forms of the text than those at the time of READING."
   (or (reading-other-mark reading)
       (setf (reading-other-mark reading)
             (format nil "~A ~36R" (reading-digest reading)
                     (sxhash (format nil "~{~A~^ ~}" (reading-features reading)))))))
 
 (defun marked-p (text mark)
-  "True when MARK is one of the marks that TEXT, which READ-TEXT has read, can have."
+  "Return true if the string MARK is the digest or the OTHER-MARK of TEXT, which READ-TEXT has
+read."
   (let ((reading (gethash text **readings**)))
     (or (equal mark (reading-digest reading)) (equal mark (other-mark reading)))))
 
 (defun call-skipping (text function)
-  "Call FUNCTION, which reads forms of TEXT only to find where they end, and return its value. Bind
-*FEATURES* to its value when TEXT was read from its file. Return NIL if a form cannot be read."
+  "Call FUNCTION, which reads forms of TEXT only to find their ends, and return its value. Bind
+*FEATURES* to its value when READ-TEXT read TEXT. Return NIL if a form cannot be read."
   (let ((*read-suppress* t) (*read-eval* nil) (*readtable* (copy-readtable nil))
         (*features* (features-of text)))
     ;; These are the octets of a byte order mark.
@@ -119,8 +121,8 @@ in a comment. Return END if there is none before END."
     (+ start (file-position in))))
 
 (defun form-start (text start end)
-  "Return the index in TEXT of the beginning of the form that ends at END. From START on, skip white
-space, comments, and forms that #+ or #- excludes."
+  "Return the index in TEXT at which the form that ends at END begins. Search from START on, and
+skip white space, comments, and forms excluded by #+ or #-."
   (loop for index = (skip-blank text start end)
         while (and (< (1+ index) end)
                    (char= (char text index) #\#)
@@ -223,8 +225,8 @@ elements, return all."
                                        (if colon (1+ colon) 0))))))
 
 (defun parts-at-top-level (form)
-  "Return a list of texts, the forms that SBCL processes as top-level forms in FORM, a text. For a
-PROGN, LOCALLY or EVAL-WHEN, these are the forms in it, recursively. Else it is FORM itself."
+  "Return a list of the forms, as texts, in FORM, a text, that SBCL processes as top-level forms:
+the forms in a PROGN, LOCALLY or EVAL-WHEN, recursively, else FORM alone."
   (let ((own (first (form-parts form 1))))
     (if (and own (some (lambda (name) (names-p own name)) '("eval-when" "locally" "progn")))
         (loop for part in (rest (form-parts form array-dimension-limit))
@@ -232,8 +234,8 @@ PROGN, LOCALLY or EVAL-WHEN, these are the forms in it, recursively. Else it is 
         (list form))))
 
 (defun argument-of (operator form)
-  "Return the text of the first argument of the last call of OPERATOR, a string, at top level in
-FORM, a text. Return NIL if there is no such call."
+  "Return the text of the first argument of the last call of OPERATOR, a string, in FORM, a text, at
+top level. Return NIL if there is no such call."
   (when (search operator form :test #'char-equal)
     (loop with last = nil
           for part in (parts-at-top-level form)
@@ -256,9 +258,8 @@ not valid UTF-8, return TEXT unchanged."
         (error () text))))
 
 (defun form-value (form symbol)
-  "Return two values. If FORM, a text, or a form in it at top level gives the variable SYMBOL a
-value, as (defvar symbol value) does, return the text of this value and T. Else return all of FORM
-and NIL."
+  "Return the text of the value that FORM, a text, gives the variable SYMBOL at top level,
+as (defvar symbol value) does, and T. If it gives none, return FORM and NIL."
   (loop for part in (parts-at-top-level form)
         for (operator name value) = (form-parts part 3)
         do (when (and operator value (names-p name (symbol-name symbol)))

@@ -47,7 +47,7 @@ first change. Else NIL.")
 NIL.")
 
 (defmacro with-touched ((variable) &body body)
-  "If this thread records changes, evaluate BODY inside WITH-ISOLATION, with VARIABLE bound to the
+  "Evaluate BODY inside WITH-ISOLATION if this thread records changes. VARIABLE is bound to the
 TOUCHED structure of this thread."
   `(when *touched*
      (let ((,variable (if (eq *touched* :nothing-yet) (setf *touched* (make-touched)) *touched*)))
@@ -66,9 +66,9 @@ those in *AROUND*."
   (set-difference (list *load-truename* *compile-file-truename*) (cons nil *around*) :test #'eq))
 
 (defun running-form ()
-  "Return a pair of SBCL's name of a file and the number of a top-level form in it, the innermost
-one whose compiled code this thread runs. Return NIL if there is none, as when a file is loaded as
-source."
+  "Return a pair of SBCL's name of a file and the number of a top-level form in it: the innermost
+form whose compiled code this thread runs. Return NIL if there is none, as in a load of a source
+file."
   (ignore-errors
    (loop for frame = (top-frame) then (frame-below frame)
          while frame
@@ -77,9 +77,9 @@ source."
                     (cons (source-name (place-source place)) (place-top-level-form place))))))
 
 (defun note-makers (thing touched)
-  "Record in the TOUCHED structure TOUCHED what changes THING, a symbol, package or method: the
-files being loaded or compiled now go to MAKERS, and the files that loaded those to AROUND. What is
-loaded from no file, such as a string, belongs to the file that loads it."
+  "Record in TOUCHED, a TOUCHED structure, which files change THING, a symbol, package or method: in
+MAKERS the files now being loaded or compiled, and in AROUND the files that load those. A load from
+no file, as of a string, belongs to the file that began it."
   (dolist (file (or (files-begun) (and (null *load-truename*) *around* (list (first *around*)))))
     (pushnew file (gethash thing (touched-makers touched)) :test #'eq))
   (dolist (file *around*)
@@ -98,8 +98,9 @@ not computed these yet."
           :initial-value (own-slots class)))
 
 (defun note-slots (symbol touched)
-  "If SYMBOL names a STANDARD-CLASS, record its slots in TOUCHED, a TOUCHED structure, to compare
-them with its slots after the change. Do so for the classes below it too, to which a slot can move."
+  "Record the slots of the STANDARD-CLASS SYMBOL and of its subclasses in TOUCHED, a TOUCHED
+structure, before a change. A slot can move to a subclass. Do nothing if SYMBOL names no such
+class."
   (let* ((cell (class-cell symbol)) (class (and cell (cell-class cell)))
          (table (touched-slots touched)))
     (when (typep class 'standard-class)
@@ -108,7 +109,8 @@ them with its slots after the change. Do so for the classes below it too, to whi
           (setf (gethash each table) (cons (own-slots each) (slots-with-inherited each))))))))
 
 (defun note-symbol (symbol touched)
-  "Record in TOUCHED, a TOUCHED structure, that SYMBOL is about to change, and its definitions now."
+  "Record in TOUCHED, a TOUCHED structure, that SYMBOL is about to change, and its present
+definitions."
   (push symbol (touched-log touched))
   (note-makers symbol touched)
   (when *load-truename* (setf (gethash symbol (touched-loaded touched)) t))
@@ -127,14 +129,14 @@ such as those of its own accessors for SLOT-VALUE."
   '(or symbol (cons (eql setf) (cons symbol null))))
 
 (defun note-name (name touched)
-  "Record in TOUCHED, a TOUCHED structure, that NAME is about to change, if it is a PROGRAM-NAME and
-its symbol has a home package."
+  "Record in TOUCHED, a TOUCHED structure, that NAME is about to change. Do nothing unless NAME is a
+PROGRAM-NAME whose symbol has a home package."
   (let ((symbol (and (typep name 'program-name) (name-symbol name))))
     (when (and symbol (symbol-package symbol)) (note-symbol symbol touched))))
 
 (defun touch (name &optional set)
-  "If this thread records changes, record that NAME, a function name, is about to change. SET is the
-kind of its definition that is set, perhaps to the same function, such as :MACRO, or NIL."
+  "Record that NAME, a function name, is about to change, if this thread records changes. SET is
+NIL, or the kind of the definition, such as :MACRO, when it is set, perhaps to the same function."
   (with-touched (touched)
     (when set (setf (gethash (cons set name) (touched-set touched)) t))
     (note-name name touched)))
@@ -149,8 +151,8 @@ kind of its definition that is set, perhaps to the same function, such as :MACRO
         (push (cons name method) (touched-log touched))))))
 
 (defun touch-exports (symbols package)
-  "Record that PACKAGE exports SYMBOLS, a symbol or a list, and whether a DEFPACKAGE that is being
-evaluated says so."
+  "Record that PACKAGE exports SYMBOLS, a symbol or a list, in a DEFPACKAGE if one is being
+evaluated, else by EXPORT."
   (with-touched (touched)
     (let ((package (find-package package)) (symbols (if (listp symbols) symbols (list symbols))))
       (cond (*defining-package*
@@ -160,22 +162,22 @@ evaluated says so."
             (t (push (cons package symbols) (touched-exported touched)))))))
 
 (defun touch-variable (symbol)
-  "Record the value that the variable SYMBOL has before a definition. A definition such as DEFVAR
-does not set a bound variable."
+  "Record the value of the variable SYMBOL before a definition such as DEFVAR, which does not set a
+bound variable."
   (with-touched (touched)
     (let ((values (touched-values touched)))
       (unless (nth-value 1 (gethash symbol values))
         (setf (gethash symbol values) (if (boundp symbol) (symbol-value symbol) touched))))))
 
 (defun touch-evaluated (symbol what)
-  "Unless a file is being loaded or compiled, record what was done to the variable SYMBOL. WHAT is
-:SPECIAL if it was declared special or global, or :VALUE if a form set it."
+  "Record that a form has set the variable SYMBOL, if WHAT is :VALUE, or has declared it special or
+global, if WHAT is :SPECIAL. Do nothing while a file is being loaded or compiled."
   (unless (or *load-truename* *compile-file-truename*)
     (with-touched (touched)
       (push (cons symbol what) (touched-evaluated touched)))))
 
 (defun call-in-load (function)
-  "Call FUNCTION, which loads a file. If it does not end normally, record its changes in
+  "Call FUNCTION, which loads a file. After a non-local exit, record the changes of the load in
 TOUCHED-FAILED."
   (let* ((*around* (append (files-begun) *around*))
          (before (and (touched-p *touched*) *touched*)) (done nil)
