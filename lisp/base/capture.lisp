@@ -77,7 +77,7 @@ OCTETS has the octets of an incomplete UTF-8 character, newest first."))
   (- (capture-head-limit capture) (capture-head-fill capture)))
 
 (defun can-wait-p ()
-  "True when an interrupt can end a wait of this thread, and other threads can run meanwhile."
+  "Return true if an interrupt can end a wait of this thread, and other threads can run meanwhile."
   (and sb-sys:*interrupts-enabled* (not collection-inhibited)))
 
 (defun keep-part (capture string start end)
@@ -163,7 +163,7 @@ character begins with FIRST."
   nil)
 
 (defun captured-p (stream)
-  "True when output to STREAM goes to a capture, perhaps through synonym streams."
+  "Return true if output to STREAM goes to a capture, perhaps through synonym streams."
   (loop for each = stream then (symbol-value (synonym-stream-symbol each))
         repeat 10
         while (and (typep each 'synonym-stream) (boundp (synonym-stream-symbol each)))

@@ -13,7 +13,7 @@
 (claim-package)
 
 (defun own-package-p (package)
-  "True when PACKAGE is a package of the agent."
+  "Return true if PACKAGE is a package of the agent."
   (and (member package **own-packages** :test #'eq) t))
 
 (sb-ext:defglobal **attached** nil
@@ -49,7 +49,8 @@ file's folder. The names of all source files of the agent begin with this string
   "The folder of the agent's sources when it was compiled.")
 
 (defun own-file-p (file)
-  "True when FILE, the name of a source file in SBCL's debug information, belongs to the agent."
+  "Return true if FILE, the name of a source file in SBCL's debug information, belongs to the
+agent."
   (eql 0 (search **own-folder** file)))
 
 (defun close-rooms (reader)

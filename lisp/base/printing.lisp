@@ -89,7 +89,8 @@ which can fail or never end.")
 (defvar *digit-limit* 100 "Numbers with more digits than this are shortened.")
 
 (defun long-number-p (object)
-  "True when OBJECT is an integer or ratio that can have more than *DIGIT-LIMIT* decimal digits."
+  "Return true if OBJECT is an integer or ratio that can have more than *DIGIT-LIMIT* decimal
+digits."
   (and (typep object '(or bignum ratio))
        ;; This never misses a long number, because a decimal digit has more than three bits.
        (> (+ (integer-length (numerator object)) (integer-length (denominator object)))

@@ -89,8 +89,8 @@ SBCL just lacks the internal, TEXT also gives a reason."
   (push text (ability-missing (named-ability ability))))
 
 (defun lacking-p (ability)
-  "True when the agent lacks ABILITY, because it was compiled without it, or because the check of
-ABILITY fails. If ABILITY has no check, the agent lacks it if one of its internals is missing. A
+  "Return true if the agent lacks ABILITY, because it was compiled without it, or because the check
+of ABILITY fails. If ABILITY has no check, the agent lacks it if one of its internals is missing. A
 probe that has tried ABILITY as a whole overrides both."
   (case (ability-state ability)
     (:left-out t)

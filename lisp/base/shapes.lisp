@@ -68,7 +68,7 @@ integers with an exponent."
   (if (and (floatp value) (= value (ftruncate value))) (values (truncate value)) value))
 
 (defun fits-tuple-p (values types)
-  "True when the list VALUES has an element of each of TYPES, in which &OPTIONAL can stand."
+  "Return true if the list VALUES has an element of each of TYPES, in which &OPTIONAL can stand."
   (loop with optional = nil
         for type in types
         do (cond ((eq type :&optional) (setf optional t))
@@ -83,15 +83,15 @@ integers with an exponent."
     (append (rest type) (mapcan (lambda (parent) (copy-list (shape-members parent))) parents))))
 
 (defun fits-members-p (value members)
-  "True when VALUE is a hash table with MEMBERS, as WIRE-MEMBER returns them."
+  "Return true if VALUE is a hash table with MEMBERS, as WIRE-MEMBER returns them."
   (and (hash-table-p value)
        (loop for (key type optional) in members
              for found = (gethash key value)
              always (or (and optional (null found)) (fits-p found type)))))
 
 (defun fits-p (value type)
-  "True when VALUE, which was read from JSON, is of TYPE, as WIRE-TYPE returns it. In such a value,
-NIL stands for null, false and an empty array."
+  "Return true if VALUE, which was read from JSON, is of TYPE, as WIRE-TYPE returns it. In such a
+value, NIL stands for null, false and an empty array."
   (destructuring-bind (kind . parts) (if (listp type) type (list type))
     (case kind
       (:anything t)

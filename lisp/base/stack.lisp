@@ -34,9 +34,9 @@ stack grows down to this address."
     (and start (- (sb-sys:sap-int (stack-pointer)) start))))
 
 (defun far-from-guard-p ()
-  "True when this thread's stack has more room left than 8 guard pages take. Nearer to the end, a
-cleanup form may be running on the exhausted stack, and resetting the guard page would overwrite its
-data."
+  "Return true if this thread's stack has more room left than 8 guard pages take. Nearer to the end,
+a cleanup form may be running on the exhausted stack, and resetting the guard page would overwrite
+its data."
   (let ((left (stack-left)))
     (and left (> left (* 8 guard-octets)))))
 

@@ -82,8 +82,8 @@ reference from others of its kind."
       (t (when (value-cell-p object) (tell (cell-value object) :cell))))))
 
 (defun holding-p (object)
-  "True when OBJECT can keep others alive. Leave out symbols with a package, which are roots, EQL
-specializers, whose objects their methods tell, and what the agent has made."
+  "Return true if OBJECT can keep others alive. Leave out symbols with a package, which are roots,
+EQL specializers, whose objects their methods tell, and what the agent has made."
   (typecase object
     (symbol (null (symbol-package object)))
     ((or package pathname sb-mop:eql-specializer) nil)
@@ -170,8 +170,8 @@ is true once there were more objects than LIMIT, at most which are gone through.
     (push (cons object parent) (walk-hits walk))))
 
 (defun named-class-p (object)
-  "True when OBJECT is a class that its name leads to. Through their superclasses and subclasses all
-classes would lead to each other."
+  "Return true if OBJECT is a class that its name leads to. Through their superclasses and
+subclasses all classes would lead to each other."
   (and (typep object 'class) (eq object (find-class (class-name object) nil))))
 
 (defun reach (walk parent object)

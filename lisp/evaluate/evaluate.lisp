@@ -127,7 +127,7 @@ form could not be read."
     (values (mapcar #'first forms) unreadable)))
 
 (defun last-p (stream)
-  "True when no more form follows in STREAM. The position of STREAM does not change."
+  "Return true if no more form follows in STREAM. The position of STREAM does not change."
   (let ((place (file-position stream)))
     (prog1 (handler-case (let ((*read-suppress* t))
                            (eq stream (call-user-code (lambda () (read stream nil stream)))))
@@ -170,8 +170,8 @@ return NIL."
   "The number of characters that the printed values of this call may still have.")
 
 (defun mostly-blank-p (text)
-  "True when TEXT is long and more than half of it is spaces. Pretty-printing deeply nested data can
-produce such a text."
+  "Return true if TEXT is long and more than half of it is spaces. Pretty-printing deeply nested
+data can produce such a text."
   (and (> (length text) 400)
        (> (* 2 (count #\Space text)) (length text))))
 
@@ -195,8 +195,8 @@ an array, or the slot values of a structure. VALUE is not a cons."
     (structure-object (printed-slots value))))
 
 (defun circular-p (value)
-  "True when VALUE or a part of it contains itself. Look at 10000 parts at most, and no deeper than
-*PRINT-LEVEL*."
+  "Return true if VALUE or a part of it contains itself. Look at 10000 parts at most, and no deeper
+than *PRINT-LEVEL*."
   (let ((within (make-hash-table :test 'eq)) (left 10000))
     (labels ((visit (part level)
                (when (and (plusp level) (plusp (decf left)))
@@ -222,7 +222,7 @@ an array, or the slot values of a structure. VALUE is not a cons."
     nil))
 
 (defun holds-long-number-p (value)
-  "True when a part of VALUE is a LONG-NUMBER-P. Look at 1000 parts at most, and no deeper than
+  "Return true if a part of VALUE is a LONG-NUMBER-P. Look at 1000 parts at most, and no deeper than
 *PRINT-LEVEL*."
   (let ((left 1000))
     (labels ((holds (part level)

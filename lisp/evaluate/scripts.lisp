@@ -6,7 +6,7 @@
 ;;; Readtables
 
 (defun begins-with-p (file octets)
-  "True when the file FILE begins with the octets in the list OCTETS."
+  "Return true if the file FILE begins with the octets in the list OCTETS."
   (with-open-file (stream file :element-type '(unsigned-byte 8))
     (loop for octet in octets always (eql octet (read-byte stream nil)))))
 
@@ -42,8 +42,8 @@ place of the list."
 ;;; Scripts
 
 (defun names-package-p (text name)
-  "True when TEXT, the text of a file, names the package NAME: before a symbol, as a keyword or as a
-string."
+  "Return true if TEXT, the text of a file, names the package NAME: before a symbol, as a keyword or
+as a string."
   (flet ((named-at-p (start &aux (end (+ start (length name))))
            (let ((before (if (plusp start) (char text (1- start)) #\Space))
                  (after (if (< end (length text)) (char text end) #\Space)))
@@ -66,8 +66,8 @@ ASDF."
       (when (and **library-manager-due** (named-p *manager-packages*)) (load-library-manager)))))
 
 (defun library-form-p (form)
-  "True when FORM requires a module or uses a symbol of ASDF or of a library manager, and defines
-nothing."
+  "Return true if FORM requires a module or uses a symbol of ASDF or of a library manager, and
+defines nothing."
   (let ((uses nil))
     (labels ((definer-p (symbol) (eql 0 (search "DEF" (symbol-name symbol))))
              (look (part)
@@ -109,8 +109,8 @@ and at one that cannot be read. Return a list of the positions of the evaluated 
       run)))
 
 (defun reads-p (stream file)
-  "True when STREAM, from which a list is read, reads FILE. While FILE is compiled, other files can
-be read too."
+  "Return true if STREAM, from which a list is read, reads FILE. While FILE is compiled, other files
+can be read too."
   (and (typep stream 'file-stream) (equal (ignore-errors (truename stream)) (truename file))))
 
 (defun prepare-file (file)

@@ -116,7 +116,7 @@ PLACE of SECTION. READTABLE is the readtable for the file, from PREPARE-FILE."
       (compile-source (section-file section) fasl (readtable-for-section section readtable)))))
 
 (defun unread-name-p (condition)
-  "True when CONDITION, a COMPILER-ERROR, is about a file that cannot be read because of a
+  "Return true if CONDITION, a COMPILER-ERROR, is about a file that cannot be read because of a
 MISSING-NAME."
   (let ((unreadable (encapsulated-condition condition)))
     (and (typep unreadable 'unreadable-file)

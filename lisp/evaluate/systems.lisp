@@ -124,7 +124,7 @@ more, and NIL if FILE cannot be read."
        (subseq text 0 (read-sequence text in))))))
 
 (defun defines-system-p (text name)
-  "True when TEXT, the text of an .asd file, has a DEFSYSTEM form for the system NAME."
+  "Return true if TEXT, the text of an .asd file, has a DEFSYSTEM form for the system NAME."
   (flet ((name-at (start)
            (let* ((begin (position-if-not (lambda (char)
                                             (find char
@@ -302,7 +302,7 @@ SYSTEM needs. Return NIL when Quicklisp is not loaded or does not have MISSING."
 ;;; The order in which files are loaded
 
 (defun parent-p (component)
-  "True when COMPONENT, a component of a system, contains other components."
+  "Return true if COMPONENT, a component of a system, contains other components."
   (let ((parent (contrib-symbol "ASDF" "PARENT-COMPONENT")))
     (and parent (typep component parent))))
 

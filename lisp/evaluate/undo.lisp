@@ -31,7 +31,8 @@ names a package that did not exist.")
     (if (typep file 'logical-pathname) :unknown file)))
 
 (defun from-elsewhere-p (object)
-  "True when OBJECT, a function or a source location, certainly does not come from *FORM-FILE*."
+  "Return true if OBJECT, a function or a source location, certainly does not come from
+*FORM-FILE*."
   (let ((file (if (functionp object) (function-file object) (location-file object))))
     (not (or (eq file :unknown) (and file (equal (pathname file) *form-file*))))))
 
@@ -249,8 +250,8 @@ other than *FORM-FILE* has made it since it was saved."
       (setf (gethash (make-symbol name) *remembered*) nil))))
 
 (defun defines-p (form)
-  "True when FORM calls DECLAIM or a defining macro of SBCL, which is a macro in a locked package
-with a name that begins with DEF."
+  "Return true if FORM calls DECLAIM or a defining macro of SBCL, which is a macro in a locked
+package with a name that begins with DEF."
   (let* ((operator (and (consp form) (car form)))
          (package (and operator (symbolp operator) (symbol-package operator))))
     (and package

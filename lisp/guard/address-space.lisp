@@ -130,7 +130,7 @@ as zeros when it is used again.")
 page size.")
 
 (defun zeros-p (address)
-  "True when the chunk of +CHUNK+ octets at ADDRESS has only zeros."
+  "Return true if the chunk of +CHUNK+ octets at ADDRESS has only zeros."
   (declare (type (unsigned-byte 62) address))
   (loop with chunk = (sb-sys:int-sap address)
         for index of-type fixnum from 0 below +chunk+ by 8

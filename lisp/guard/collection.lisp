@@ -15,11 +15,11 @@
 (defconstant +large-page+ 16 "The flag of a heap page that belongs to a single large object.")
 
 (defun large-page-p (page)
-  "True when page number PAGE of the heap belongs to a single large object."
+  "Return true if page number PAGE of the heap belongs to a single large object."
   (logtest +large-page+ (or (page-slot page +page-flags+) 0)))
 
 (defun large-pages-known-p ()
-  "True when LARGE-PAGE-P returns the right values for a large vector and a small one."
+  "Return true if LARGE-PAGE-P returns the right values for a large vector and a small one."
   (flet ((large-p (object)
            (sb-sys:with-pinned-objects (object)
              (large-page-p (page-index (object-address object))))))
@@ -27,7 +27,7 @@
          (not (large-p (make-array 8 :element-type '(unsigned-byte 8)))))))
 
 (defun page-used-p (page)
-  "True when any word on page number PAGE of the heap is in use."
+  "Return true if any word on page number PAGE of the heap is in use."
   (< 1 (or (page-slot page +page-words+) 0)))
 
 ;; Higher generations have the objects of SBCL's own core, which are never collected.
@@ -35,8 +35,8 @@
   "The number of generations that can be collected. They are numbered from 0.")
 
 (defun copied-page-p (page oldest)
-  "True when a collection up to the generation OLDEST would copy the live objects on page number
-PAGE."
+  "Return true if a collection up to the generation OLDEST would copy the live objects on page
+number PAGE."
   (and (<= (or (page-slot page +page-generation+) 0) oldest)
        (not (large-page-p page))))
 
@@ -79,7 +79,8 @@ once for each older one that is collected."
   (collect-up-to (oldest-with-much)))
 
 (defun collectable-p (oldest)
-  "True when there is room for everything that a collection up to the generation OLDEST could copy."
+  "Return true if there is room for everything that a collection up to the generation OLDEST could
+copy."
   (multiple-value-bind (usage copied) (heap-use oldest)
     (< copied (- (sb-ext:dynamic-space-size) usage))))
 

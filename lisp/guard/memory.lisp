@@ -142,7 +142,7 @@ the heap first."
         :key #'grower-growth))
 
 (defun full-p (usage)
-  "True when USAGE octets in use leave too little of the heap."
+  "Return true if USAGE octets in use leave too little of the heap."
   ;; A tenth of the heap must be left: a twentieth is allocated before a collection begins, and
   ;; another one until all threads have stopped for the collection.
   (> usage (* 9 (floor **heap-size** 10))))

@@ -84,7 +84,7 @@ arguments. The thread works for the same server as this thread."
       (run-guarded call of-job channel session))))
 
 (defun callable-p (object)
-  "True when OBJECT is a function, or a symbol that names one."
+  "Return true if OBJECT is a function, or a symbol that names one."
   (typecase object
     (function t)
     (symbol

@@ -24,7 +24,7 @@ the lock already."
          (require "ASDF"))))))
 
 (defun asdf-package-p (name)
-  "True when NAME is the name of a package that comes with ASDF, such as UIOP/OS."
+  "Return true if NAME is the name of a package that comes with ASDF, such as UIOP/OS."
   (and (member (subseq name 0 (position #\/ name)) '("ASDF" "ASDF-USER" "UIOP") :test #'string=) t))
 
 ;;; Library managers: Quicklisp, qlot or ocicl. The manager is loaded when it is first needed, so
@@ -83,8 +83,8 @@ loading failed. Return NIL if there is none."
     (and (stringp package) package)))
 
 (defun lacks-manager-p (condition)
-  "True when CONDITION, a reader error, says that a package of a library manager is missing, and no
-library manager is set up."
+  "Return true if CONDITION, a reader error, says that a package of a library manager is missing,
+and no library manager is set up."
   (and (null **library-manager**)
        (member (missing-package condition) *manager-packages* :test #'equal)
        t))
@@ -120,8 +120,8 @@ CONDITION. If there is none, return CONDITION."
     (if (typep cause 'condition) cause wrapper)))
 
 (defun names-manager-p (condition)
-  "True when CONDITION says that a file cannot be read or loaded because it names a package of the
-library manager, and the manager is not loaded yet."
+  "Return true if CONDITION says that a file cannot be read or loaded because it names a package of
+the library manager, and the manager is not loaded yet."
   (let ((cause (unread-cause condition)))
     (or (eq (package-loader cause) #'load-library-manager)
         ;; For a symbol in a fasl, SBCL names the package only in the format arguments.
@@ -200,8 +200,8 @@ hang.")
 each time. NIL stands for an unknown fasl.")
 
 (defun new-file-beside-p (fasl)
-  "True when another image is replacing FASL. ASDF first writes the new fasl into the same folder,
-under the name of FASL with a suffix that contains TMP."
+  "Return true if another image is replacing FASL. ASDF first writes the new fasl into the same
+folder, under the name of FASL with a suffix that contains TMP."
   (let ((begin (concatenate 'string (pathname-name fasl) "-")))
     (loop for file in (directory (make-pathname :name :wild :version nil :defaults fasl)
                                  :resolve-symlinks nil)
@@ -211,7 +211,7 @@ under the name of FASL with a suffix that contains TMP."
                          t))))
 
 (defun replaced-p (fasl)
-  "True when FASL exists. While another image is replacing FASL, wait for it, but at most
+  "Return true if FASL exists. While another image is replacing FASL, wait for it, but at most
 *REPLACING-SECONDS*."
   (loop repeat (* 100 *replacing-seconds*)
         for new = (new-file-beside-p fasl)
@@ -228,14 +228,14 @@ under the name of FASL with a suffix that contains TMP."
          file)))
 
 (defun looks-at-file-p (function)
-  "True when the debug function FUNCTION is a local function of SBCL's %QUERY-FILE-SYSTEM, which
-makes pathnames of native file names."
+  "Return true if the debug function FUNCTION is a local function of SBCL's %QUERY-FILE-SYSTEM,
+which makes pathnames of native file names."
   (tree-equal (given-name function) '("LABELS" "PARSE" "IN" "%QUERY-FILE-SYSTEM")
               :test (lambda (part name) (and (symbolp part) (string= part name)))))
 
 (defun removed-while-looked-at-p (condition)
-  "True when CONDITION was signalled because a file was removed while SBCL looked at it. SBCL 2.2.9
-signals a TYPE-ERROR then, which does not name the file."
+  "Return true if CONDITION was signalled because a file was removed while SBCL looked at it. SBCL
+2.2.9 signals a TYPE-ERROR then, which does not name the file."
   (and (typep condition 'type-error)
        (loop for frame = (top-frame) then (frame-below frame)
              repeat 50
@@ -258,12 +258,12 @@ retry, at most three times for each fasl."
 ;;; the file, and nothing is broken.
 
 (defun naming-warning-p (condition)
-  "True when CONDITION is a warning about how an .asd file names systems."
+  "Return true if CONDITION is a warning about how an .asd file names systems."
   (let ((class (contrib-symbol "ASDF" "BAD-SYSTEM-NAME")))
     (and class (find-class class nil) (typep condition class))))
 
 (defun stamp-warning-p (condition)
-  "True when CONDITION is ASDF's warning \"Computing just-done stamp ...\", which is only a
+  "Return true if CONDITION is ASDF's warning \"Computing just-done stamp ...\", which is only a
 consequence of how systems are named."
   (and (typep condition 'simple-warning)
        (let ((control (simple-condition-format-control condition)))
@@ -271,11 +271,11 @@ consequence of how systems are named."
               (eql 0 (search "Computing just-done stamp" control))))))
 
 (defun about-names-p (condition)
-  "True when CONDITION, a warning, is only about the names of systems."
+  "Return true if CONDITION, a warning, is only about the names of systems."
   (or (stamp-warning-p condition) (naming-warning-p condition)))
 
 (defun repeated-by-asdf-p (condition)
-  "True when CONDITION is ASDF's warning that the compiler warned while it compiled a file. Answers
-show the compiler's own warnings instead."
+  "Return true if CONDITION is ASDF's warning that the compiler warned while it compiled a file.
+Answers show the compiler's own warnings instead."
   (let ((class (contrib-symbol "UIOP" "COMPILE-WARNED-WARNING")))
     (and class (typep condition class))))

@@ -21,7 +21,7 @@ arguments that SBCL adds."
         (t (funcall +frame-arguments+ frame))))
 
 (defun method-name-p (name)
-  "True when NAME is a debug name of SBCL for the function of a method."
+  "Return true if NAME is a debug name of SBCL for the function of a method."
   (and (consp name)
        (symbolp (first name))
        (member (symbol-name (first name)) '("FAST-METHOD" "SLOW-METHOD" "METHOD") :test #'string=)))
@@ -63,8 +63,8 @@ after &KEY, and the number of parameters before &KEY. Else return NIL."
                             (ldiff parameters keywords))))))
 
 (defun initialized-p (name parameters)
-  "True when the parameter with the string NAME has a default form in PARAMETERS, a part of a lambda
-list."
+  "Return true if the parameter with the string NAME has a default form in PARAMETERS, a part of a
+lambda list."
   (loop for parameter in parameters
           thereis (and (consp parameter)
                        (symbolp (first parameter))
@@ -127,8 +127,8 @@ the name of its generic function."
   (name-symbols (if (method-name-p name) (second name) name)))
 
 (defun named-p (name names)
-  "True when the debug name NAME contains a symbol of SBCL or Common Lisp with a symbol name in the
-list NAMES."
+  "Return true if the debug name NAME contains a symbol of SBCL or Common Lisp with a symbol name in
+the list NAMES."
   (loop for symbol in (function-symbols name)
         for package = (symbol-package symbol)
           thereis (and package
@@ -137,12 +137,12 @@ list NAMES."
                            (eql 0 (search "SB-" (package-name package)))))))
 
 (defun agent-name-p (name)
-  "True when the debug name NAME belongs to a function of the agent."
+  "Return true if the debug name NAME belongs to a function of the agent."
   (some (lambda (symbol) (own-package-p (symbol-package symbol))) (function-symbols name)))
 
 (defun machinery-p (name)
-  "True when the debug name NAME belongs to a foreign function, to a function of the agent, or to
-one in *SIGNALLING*. Frames of these functions at the ends of the stack are not shown."
+  "Return true if the debug name NAME belongs to a foreign function, to a function of the agent, or
+to one in *SIGNALLING*. Frames of these functions at the ends of the stack are not shown."
   (or (stringp name) (agent-name-p name) (named-p name *signalling*)))
 
 (defparameter *entries*
@@ -151,27 +151,27 @@ one in *SIGNALLING*. Frames of these functions at the ends of the stack are not 
   "Names of the functions through which a signal, a trap or the garbage collector enters Lisp.")
 
 (defun entry-p (name)
-  "True when NAME is the debug name of a function through which a signal, a trap, the garbage
+  "Return true if NAME is the debug name of a function through which a signal, a trap, the garbage
 collector or the agent enters a thread of the program: one of *ENTRIES*, or one with CAPTURE-STREAM
 in its name. Newer frames do not belong to the program."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 
 (defun top-level-form-p (name)
-  "True when NAME is SBCL's debug name for the code of a top-level form in a file. From SBCL 2.4.3
-on, evaluated forms have such names too."
+  "Return true if NAME is SBCL's debug name for the code of a top-level form in a file. From SBCL
+2.4.3 on, evaluated forms have such names too."
   (and (consp name) (named-p (first name) '("TOP-LEVEL-FORM"))))
 
 (defun form-p (frame)
-  "True when the function of FRAME is one that SBCL makes of a form to evaluate it."
+  "Return true if the function of FRAME is one that SBCL makes of a form to evaluate it."
   (let ((name (frame-name frame)))
     (or (equal name '(lambda ()))
         (and (top-level-form-p name) (null (frame-file frame))))))
 
 (defun loader-p (name)
-  "True when the debug name NAME belongs to a function of the compiler or loader, or to a function
-with which a thread begins. Frames of such functions stand between the agent and a top-level form in
-a file."
+  "Return true if the debug name NAME belongs to a function of the compiler or loader, or to a
+function with which a thread begins. Frames of such functions stand between the agent and a
+top-level form in a file."
   (let ((symbols (set-difference (name-symbols name) '(flet labels lambda :in))))
     (and (not (top-level-form-p name))
          (or (null symbols)
@@ -236,22 +236,22 @@ known."
 ;;; Frames of the system
 
 (defun dispatch-p (name)
-  "True when NAME is the debug name of a function that SBCL makes to dispatch calls of a generic
-function."
+  "Return true if NAME is the debug name of a function that SBCL makes to dispatch calls of a
+generic function."
   (and (consp name)
        (symbolp (first name))
        (eq (symbol-package (first name)) (find-package "SB-PCL"))
        (not (method-name-p name))))
 
 (defun asdf-symbol-p (symbol)
-  "True when the home package of SYMBOL is COMMON-LISP or one that comes with ASDF."
+  "Return true if the home package of SYMBOL is COMMON-LISP or one that comes with ASDF."
   (let ((package (symbol-package symbol)))
     (and package
          (or (eq package (find-package "COMMON-LISP")) (asdf-package-p (package-name package))))))
 
 (defun asdf-function-p (name)
-  "True when ASDF or UIOP defines the function with the debug name NAME. A method of their generic
-functions counts only if its specializers are all classes of ASDF, UIOP or Common Lisp."
+  "Return true if ASDF or UIOP defines the function with the debug name NAME. A method of their
+generic functions counts only if its specializers are all classes of ASDF, UIOP or Common Lisp."
   (let ((root (and (not (top-level-form-p name)) (root-name name))))
     (and root
          (symbol-package root)
@@ -261,9 +261,9 @@ functions counts only if its specializers are all classes of ASDF, UIOP or Commo
                     (first (last name)))))))
 
 (defun system-frame-p (frame)
-  "True when the function of FRAME belongs to SBCL (compiler and loader included), to ASDF or to the
-agent. ASDF's functions are recognized by their names, because another ASDF than SBCL's may be
-loaded from any file."
+  "Return true if the function of FRAME belongs to SBCL (compiler and loader included), to ASDF or
+to the agent. ASDF's functions are recognized by their names, because another ASDF than SBCL's may
+be loaded from any file."
   (let ((name (frame-name frame)) (file (frame-file frame)))
     (or (stringp name)
         (agent-name-p name)
@@ -277,8 +277,8 @@ loaded from any file."
   "Names of functions of SBCL that the agent calls with forms or files of the program.")
 
 (defun program-running-p ()
-  "True when this thread runs, compiles or reads code of the program. It does not when the agent has
-only called functions of SBCL and ASDF."
+  "Return true if this thread runs, compiles or reads code of the program. It does not when the
+agent has only called functions of SBCL and ASDF."
   (loop for frame = (top-frame) then (frame-below frame)
         repeat 2000
         while (and frame (not (eq :user-code (frame-role (frame-name frame)))))

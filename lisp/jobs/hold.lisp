@@ -118,8 +118,8 @@ lists at most.")
         0)))
 
 (defun redefines-compiled-p (condition)
-  "True when CONDITION asks whether to redefine a structure or a constant. Code that was compiled
-earlier contains the old definition."
+  "Return true if CONDITION asks whether to redefine a structure or a constant. Code that was
+compiled earlier contains the old definition."
   (or (typep condition 'sb-ext:defconstant-uneql)
       ;; SBCL has no condition type for the redefinition of a structure.
       (and (typep condition 'simple-error)

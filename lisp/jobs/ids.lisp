@@ -17,7 +17,7 @@ whose answers had the id.")
   "The mutex that a thread holds while it gives an id to an object.")
 
 (defun has-parts-p (object)
-  "True when OBJECT has parts that printing may leave out, so that an id is useful."
+  "Return true if OBJECT has parts that printing may leave out, so that an id is useful."
   (not (typep object '(or number symbol character string pathname package))))
 
 (defun object-id (object &optional (useful (has-parts-p object)))

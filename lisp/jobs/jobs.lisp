@@ -158,7 +158,7 @@ it is 0."
     (and (plusp milliseconds) milliseconds)))
 
 (defun exiting-p ()
-  "True when the program asked for an exit, in this thread or another."
+  "Return true if the program asked for an exit, in this thread or another."
   (or **exiting** exit-under-way))
 
 (define-wire-type reason
@@ -334,8 +334,8 @@ agent is broken. The server then replaces the image."
   (sb-thread:abort-thread))
 
 (defun damage-p (condition)
-  "True when CONDITION says that a function or variable of the agent is undefined. This means that
-evaluated code has removed it."
+  "Return true if CONDITION says that a function or variable of the agent is undefined. This means
+that evaluated code has removed it."
   (and (typep condition 'cell-error)
        ;; A program can make a condition of this type without a name.
        (agent-name-p (ignore-errors (cell-error-name condition)))))

@@ -64,8 +64,8 @@ values."
           ((typep object 'structure-object) (structure-slots object)))))
 
 (defun system-class-p (object)
-  "True when the class of OBJECT belongs to SBCL, so that printing OBJECT, or the report of OBJECT
-if it is a condition, runs no user code."
+  "Return true if the class of OBJECT belongs to SBCL, so that printing OBJECT, or the report of
+OBJECT if it is a condition, runs no user code."
   (let* ((name (class-name (class-of object))) (package (and (symbolp name) (symbol-package name))))
     (and package (sb-ext:package-locked-p package) t)))
 
@@ -75,8 +75,8 @@ if it is a condition, runs no user code."
 (defvar *gone-stacks* '() "The start addresses of stacks from which objects may be gone.")
 
 (defun left-stack-p (object)
-  "True when OBJECT was on one of the stacks in *GONE-STACKS*. Only the address of OBJECT is used,
-because the object itself may be gone."
+  "Return true if OBJECT was on one of the stacks in *GONE-STACKS*. Only the address of OBJECT is
+used, because the object itself may be gone."
   (let ((address (object-address object)) (octets (or stack-octets 0)))
     (and (not (typep object '(or fixnum character single-float)))
          (loop for start in *gone-stacks* thereis (< -1 (- address start) octets)))))
@@ -117,8 +117,8 @@ would be printed."
   "A hash table with the PRINT-OBJECT methods of SBCL and the agent as keys.")
 
 (defun system-printed-p (object)
-  "True when only methods of SBCL and the agent are called to print OBJECT, and they read no object
-that can be gone from a stack."
+  "Return true if only methods of SBCL and the agent are called to print OBJECT, and they read no
+object that can be gone from a stack."
   (and (null *gone-stacks*)
        (or (system-class-p object) (typep object 'structure-object))
        (loop for method in (sb-mop:generic-function-methods #'print-object)

@@ -71,8 +71,8 @@ neighbour. Letter case is ignored."
                   finally (return (and (<= (aref above width) most) (aref above width))))))))))
 
 (defun nearer-p (one other)
-  "True when ONE ranks before OTHER. Both are lists of a text, its edit distance and the rank of its
-package, where 0 is best. Further elements are ignored."
+  "Return true if ONE ranks before OTHER. Both are lists of a text, its edit distance and the rank
+of its package, where 0 is best. Further elements are ignored."
   (cond ((/= (second one) (second other)) (< (second one) (second other)))
         ((/= (third one) (third other)) (< (third one) (third other)))
         (t (string< (first one) (first other)))))
@@ -161,7 +161,7 @@ true of a candidate."
 ;;; Suggestions for the name that a condition is about
 
 (defun classp (symbol)
-  "True when SYMBOL names a class."
+  "Return true if SYMBOL names a class."
   (and (find-class symbol nil) t))
 
 (defun near-name (name wanted)
@@ -200,8 +200,8 @@ CONDITION, a package error, reports."
       (:type (near-name name #'classp)))))
 
 (defun missing-name-p (condition)
-  "True when CONDITION says that a function, variable, class, package, or symbol of a package is
-missing."
+  "Return true if CONDITION says that a function, variable, class, package, or symbol of a package
+is missing."
   (typep condition '(or undefined-function unbound-variable class-missing package-error)))
 
 (sb-ext:defglobal **init-file-named** nil

@@ -44,7 +44,7 @@ SBCL, such as SYS:SRC;CODE;EVAL.LISP, and the file does not exist here, return N
                  namestring)))))
 
 (defun changed-p (file created)
-  "True when the date of FILE, a native name, is not CREATED, its date when it was compiled."
+  "Return true if the date of FILE, a native name, is not CREATED, its date when it was compiled."
   (and file created (not (eql created (date-of file)))))
 
 (sb-ext:defglobal **version-as-loaded** nil

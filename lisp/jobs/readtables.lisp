@@ -5,13 +5,13 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defun reads-p (text)
-  "True when READ turns the string TEXT into the form (CL:QUOTE CL:T)."
+  "Return true if READ turns the string TEXT into the form (CL:QUOTE CL:T)."
   (equal (ignore-errors (let ((*read-base* 10) (*read-eval* nil)) (read-from-string text)))
          '(quote t)))
 
 (defun readable-p (readtable)
-  "True when forms can be read with READTABLE, so that evaluating a form can repair the readtable.
-No user code runs: the trial reads only characters with standard reader macros."
+  "Return true if forms can be read with READTABLE, so that evaluating a form can repair the
+readtable. No user code runs: the trial reads only characters with standard reader macros."
   (and (loop for char across "() "
              always (eq (get-macro-character char readtable) (get-macro-character char nil)))
        (loop for code from (char-code #\A) to (char-code #\Z)

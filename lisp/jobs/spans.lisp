@@ -92,7 +92,8 @@ observer, unless INNER is NIL."
     observer))
 
 (defun tail-of-p (list other)
-  "True when LIST is one of the conses of the list OTHER after the first. OTHER can be circular."
+  "Return true if LIST is one of the conses of the list OTHER after the first. OTHER can be
+circular."
   (loop for cell = (cdr other) then (cdr cell)
         for last = other then (if advance (cdr last) last)
         for advance = nil then (not advance)
@@ -359,8 +360,8 @@ NIL if they are unknown."
     (and (plusp end) (list (aref spans index) end))))
 
 (defun read-alike-p (loaded read form)
-  "True unless READ and LOADED, FILE-SPANS of one file, have different lists in the top-level form
-number FORM, as when another readtable was used. If LOADED was itself made by reading the file
+  "Return true unless READ and LOADED, FILE-SPANS of one file, have different lists in the top-level
+form number FORM, as when another readtable was used. If LOADED was itself made by reading the file
 again, it may have only the first lists of the form; this is no difference."
   (let ((known (form-spans loaded form)) (new (form-spans read form)))
     (or (null known)

@@ -61,8 +61,8 @@ too, since programs use it to overwrite a line."
 half of them are the guard pages at the end of the stack.")
 
 (defun room-on-stack-p ()
-  "True when this thread has enough free stack to look at its frames. This matters after the stack
-was exhausted: until the stack is unwound, its end must not be reached again."
+  "Return true if this thread has enough free stack to look at its frames. This matters after the
+stack was exhausted: until the stack is unwound, its end must not be reached again."
   (let ((left (stack-left)))
     (or (null left) (> left *glance-stack*))))
 

@@ -62,7 +62,7 @@ answer JOB with the error."
 for this lock: a thread that is making another one cannot be ended.")
 
 (defun spare-thread-p (thread)
-  "True when THREAD is the spare thread."
+  "Return true if THREAD is the spare thread."
   (let ((spare **spare**))
     (and spare (eq thread (spare-thread spare)))))
 
@@ -133,7 +133,7 @@ list of answer members."
 ;;; Other jobs
 
 (defun alone-p ()
-  "True when no other job runs than the job of this thread."
+  "Return true if no other job runs than the job of this thread."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs**
           always (or (eq job *job*) (job-answered job)))))
@@ -153,13 +153,13 @@ list of answer members."
   (concatenate 'string "/proc/self/task/" (decimal-digits (thread-number thread)) "/"))
 
 (defun file-exists-p (path)
-  "True when the file PATH exists. No file is opened."
+  "Return true if the file PATH exists. No file is opened."
   (zerop (sb-alien:alien-funcall
           (sb-alien:extern-alien "access" (function sb-alien:int sb-alien:c-string sb-alien:int))
           path 0)))
 
 (defun thread-vanished-p (thread)
-  "True when THREAD has ended without being unwound, so that SBCL still considers it alive."
+  "Return true if THREAD has ended without being unwound, so that SBCL still considers it alive."
   (and (plusp (thread-number thread))
        (not (file-exists-p (thread-folder thread)))
        ;; Without this folder, the system lists no threads at all, and then a missing folder of a

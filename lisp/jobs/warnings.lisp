@@ -132,8 +132,8 @@ a compiler macro, which may change the call."
          (plain-definition name))))
 
 (defun about-call-p (condition form)
-  "True when CONDITION is only about how the list FORM calls its function. This is a style warning
-with format arguments that are integers, NIL or symbols from FORM."
+  "Return true if CONDITION is only about how the list FORM calls its function. This is a style
+warning with format arguments that are integers, NIL or symbols from FORM."
   (and (typep condition '(and style-warning simple-condition))
        (let ((named (simple-condition-format-arguments condition)))
          (and named
@@ -171,7 +171,7 @@ and the name. Else return NIL."
               (list kind name)))))
 
 (defun defined-now-p (kind name)
-  "True when NAME is now defined as a function, variable or type. KIND says which: :FUNCTION,
+  "Return true if NAME is now defined as a function, variable or type. KIND says which: :FUNCTION,
 :VARIABLE or :TYPE."
   (ecase kind
     (:function (and (typep name '(or symbol (cons (eql setf) (cons symbol null)))) (fboundp name)))
@@ -271,8 +271,8 @@ CONDITION if an equal warning is KEPT-BEFORE-P."
                   (remarks-calls *remarks*))))))))
 
 (defun uninteresting-p (redefinition)
-  "True when REDEFINITION, a warning, is about a new definition from the same place in the source as
-the old one, for example when a file is loaded again."
+  "Return true if REDEFINITION, a warning, is about a new definition from the same place in the
+source as the old one, for example when a file is loaded again."
   (ignore-errors (typep redefinition 'uninteresting-redefinition)))
 
 (defun keep-remark (condition)
@@ -297,8 +297,8 @@ true, that it failed. SBCL records this by itself only when it prints the warnin
       (when (and variable (boundp variable)) (setf (symbol-value variable) t)))))
 
 (defun muffled-p (condition)
-  "True when SBCL itself muffles CONDITION. Then SBCL neither prints CONDITION nor counts it for the
-values of COMPILE."
+  "Return true if SBCL itself muffles CONDITION. Then SBCL neither prints CONDITION nor counts it
+for the values of COMPILE."
   (ignore-errors (typep condition sb-ext:*muffled-warnings*)))
 
 (defun note-warning (condition)

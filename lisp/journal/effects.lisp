@@ -27,15 +27,15 @@ change how forms are read or printed. NAMES is a list of the names that it defin
   "The packages that existed when the agent was loaded.")
 
 (defun system-package-p (package)
-  "True when PACKAGE belongs to SBCL or to the agent."
+  "Return true if PACKAGE belongs to SBCL or to the agent."
   (or (member package **system-packages** :test #'eq) (own-package-p package)))
 
 (defun system-symbol-p (symbol)
-  "True when the home package of SYMBOL belongs to SBCL or to the agent."
+  "Return true if the home package of SYMBOL belongs to SBCL or to the agent."
   (system-package-p (symbol-package symbol)))
 
 (defun library-symbol-p (symbol)
-  "True when the home package of SYMBOL belongs to ASDF or to a library manager."
+  "Return true if the home package of SYMBOL belongs to ASDF or to a library manager."
   (let ((package (symbol-package symbol)))
     (and package
          (some (lambda (start) (eql 0 (search start (package-name package))))
@@ -73,8 +73,8 @@ NAME-TEXT. *EFFECTS* must not be NIL."
       symbol)))
 
 (defun starts-p (text &rest beginnings)
-  "True when TEXT is a string that begins with one of the strings BEGINNINGS. This must be fast,
-because each SET of a symbol calls it."
+  "Return true if TEXT is a string that begins with one of the strings BEGINNINGS. This must be
+fast, because each SET of a symbol calls it."
   (declare (dynamic-extent beginnings) (optimize speed))
   (when (simple-string-p text)
     (dolist (beginning beginnings nil)
@@ -292,7 +292,7 @@ FUNCTION, which adds a method to the generic function, with all other arguments.
 places that SETF changes.")
 
 (defun definer-p (operator)
-  "True when OPERATOR names a macro of SBCL, ASDF or a library manager that defines or declares
+  "Return true if OPERATOR names a macro of SBCL, ASDF or a library manager that defines or declares
 something."
   (and (symbolp operator)
        (macro-function operator)
@@ -309,7 +309,7 @@ NIL."
         ((stringp form) form)))
 
 (defun unlocks-system-p (form)
-  "True when FORM unlocks a package of SBCL."
+  "Return true if FORM unlocks a package of SBCL."
   (case (car form)
     ((sb-ext:without-package-locks sb-ext:with-unlocked-packages sb-ext:disable-package-locks) t)
     (sb-ext:unlock-package

@@ -16,8 +16,8 @@ do not exist or are unbound."
   (loop for symbol in symbols collect (cons symbol (symbol-value symbol))))
 
 (defun settings-same-p (settings)
-  "True when the variables in SETTINGS, a list from SETTINGS-NOW, still have the same values. This
-runs for each evaluated form, so it must be fast."
+  "Return true if the variables in SETTINGS, a list from SETTINGS-NOW, still have the same values.
+This runs for each evaluated form, so it must be fast."
   (declare (optimize speed) (type list settings))
   (loop for (symbol . value) in settings
         always (eq value (symbol-value (the symbol symbol)))))
@@ -28,7 +28,7 @@ runs for each evaluated form, so it must be fast."
                        (library-variables))))
 
 (defun shows-p (form symbols)
-  "True when one of SYMBOLS occurs among the first 1000 conses and atoms of FORM."
+  "Return true if one of SYMBOLS occurs among the first 1000 conses and atoms of FORM."
   (let ((steps 1000))
     (labels ((shown-p (tree)
                (cond ((minusp (decf steps)) nil)

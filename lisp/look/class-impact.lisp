@@ -104,8 +104,7 @@ Return NIL if the heap is too large for WALK-HEAP."
 
 (defun old-instance-count (layout)
   "Return the number of structures in the heap whose layout is LAYOUT or includes LAYOUT. LAYOUT is
-a former layout of a redefined structure class. Return NIL if the heap is too large for
-WALK-HEAP."
+a former layout of a redefined structure class. Return NIL if the heap is too large for WALK-HEAP."
   ;; When the load of a changed DEFSTRUCT fails, the next one succeeds, and SBCL does not mark the
   ;; replaced layout as invalid.
   (count-objects (lambda (object)

@@ -15,8 +15,7 @@ values of *RUN* when the code objects were made.")
 
 (defun run-once (function form &rest more)
   "Hook: call FUNCTION, SBCL's function that compiles FORM and runs it once, with FORM and MORE, its
-further arguments. Bind *RUN* to (FORM T) meanwhile, and change this list to (FORM NIL)
-afterwards."
+further arguments. Bind *RUN* to (FORM T) meanwhile, and change this list to (FORM NIL) afterwards."
   (let ((*run* (list form t)))
     (unwind-protect (apply function form more)
       (setf (second *run*) nil))))

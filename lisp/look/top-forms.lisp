@@ -106,8 +106,7 @@ evaluated."
 
 (defun definer-key (form)
   "Return a list of the operator of FORM, a definition, and the name in it. For a DEFMETHOD, add
-text for the qualifiers and specializers. A later form with an EQUAL list replaces the
-definition."
+text for the qualifiers and specializers. A later form with an EQUAL list replaces the definition."
   (list* (first form)
          (second form)
          (when (eq 'defmethod (first form)) (list (plain-text 500 (method-head form))))))

@@ -100,8 +100,7 @@ function of USER, a USER structure."
 
 (defun redundant-p (place users name)
   "Return true if an answer about NAME that lists USERS can leave out PLACE, a USER or TOP-FORM
-structure. This is so for a top-level form that defines one of USERS and does not itself call
-NAME."
+structure. This is so for a top-level form that defines one of USERS and does not itself call NAME."
   (and (top-form-p place)
        (not (member name (form-uses-calls (top-form-uses place)) :test #'equal))
        (some (lambda (user) (and (user-p user) (makes-p place user))) users)))

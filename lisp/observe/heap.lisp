@@ -39,7 +39,7 @@ have SIZE elements. The element 0 is for objects of other classes. TIME is when 
     (make-heap-count classes (1+ index))))
 
 (defun program-class-p (class)
-  "True when CLASS belongs to the program."
+  "Return true if CLASS belongs to the program."
   (let* ((name (class-name class)) (home (and (symbolp name) (symbol-package name))))
     (not (and home (or (own-package-p home) (sb-ext:package-locked-p home))))))
 
@@ -75,8 +75,8 @@ end the operation with an error answer."
              ((nil)))))
 
 (defun shown-class-p (class package)
-  "True when CLASS is in PACKAGE. If that is NIL, true unless CLASS is one of the agent or of SBCL that
-has instances of their own only, as those of COMMON-LISP and built-in classes have not."
+  "Return true if CLASS is in PACKAGE. If that is NIL, true unless CLASS is one of the agent or of
+SBCL that has instances of their own only, as those of COMMON-LISP and built-in classes have not."
   (let* ((name (class-name class)) (home (and (symbolp name) (symbol-package name))))
     (cond (package (eq home package))
           ((program-class-p class))

@@ -70,8 +70,7 @@ variables and definitions that are compiled into code that uses them."
 (defparameter *most-former* 1000 "The maximum number of forms in the FORMER of a file.")
 
 (defun entered-package (form)
-  "Return the name of the package in the last IN-PACKAGE form in FORM, the text of a form, or
-NIL."
+  "Return the name of the package in the last IN-PACKAGE form in FORM, the text of a form, or NIL."
   (let ((entered (argument-of "in-package" form)))
     (and entered
          (if (find #\" entered)

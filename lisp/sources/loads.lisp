@@ -57,8 +57,7 @@ recorded changes. SERIAL is the number of the load or evaluation."
 
 (defun shows-load-p (definition file)
   "Return true if DEFINITION of the file FILE proves that FILE was just loaded: it is from other
-code than that of the last recorded load of FILE. A generic function or an accessor proves
-nothing."
+code than that of the last recorded load of FILE. A generic function or an accessor proves nothing."
   (let ((identity (definition-identity definition)))
     (typecase identity
       ((or generic-function sb-mop:standard-accessor-method) nil)
@@ -230,8 +229,7 @@ of a TOUCHED structure."
                  failed))))
 
 (defun drop-replaced-methods (file)
-  "Remove definitions from the file FILE whose methods were replaced by other methods in the
-image."
+  "Remove definitions from the file FILE whose methods were replaced by other methods in the image."
   (let ((table (source-file-definitions file)))
     (maphash (lambda (key definition)
                (when (and (eq (definition-kind definition) :method)
@@ -309,8 +307,7 @@ forms instead."
           (t (and old-text text (same-lines-p old-text text))))))
 
 (defun forms-loaded (text)
-  "Return a list of the forms of TEXT that are loaded now: those for which *FORM-NUMBERS* has
-NIL."
+  "Return a list of the forms of TEXT that are loaded now: those for which *FORM-NUMBERS* has NIL."
   (loop for form across (or (and text (forms-of text)) #())
         for number across *form-numbers*
         unless number collect form))

@@ -27,7 +27,8 @@ asked. Nothing was done. The restart USE-VALUE returns another value instead."))
 (defconstant +depth-limit+ 100 "The maximum number of levels to which arguments may be nested.")
 
 (defun exact-p (integer)
-  "True when a double float holds INTEGER exactly. All numbers of the server are double floats."
+  "Return true if a double float holds INTEGER exactly. All numbers of the server are double
+floats."
   (let ((zeros (1- (integer-length (logand integer (- integer))))))
     (and (<= (- (integer-length (abs integer)) (max 0 zeros)) 53)
          (<= (integer-length (abs integer)) 1024))))

@@ -51,7 +51,7 @@ TOOL-ERROR-MESSAGE the reason."))
   "The keys that the property list of a parameter can have.")
 
 (defun snake-case-p (name)
-  "True when NAME is a string of a to z, 0 to 9 and _ that begins with a letter."
+  "Return true if NAME is a string of a to z, 0 to 9 and _ that begins with a letter."
   (and (stringp name)
        (plusp (length name))
        (char<= #\a (char name 0) #\z)
@@ -59,7 +59,7 @@ TOOL-ERROR-MESSAGE the reason."))
               name)))
 
 (defun proper-list-p (object)
-  "True when OBJECT is a list that is neither circular nor dotted."
+  "Return true if OBJECT is a list that is neither circular nor dotted."
   (and (listp object) (ignore-errors (list-length object)) t))
 
 (defun items-type (parameter)
