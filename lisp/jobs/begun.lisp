@@ -5,8 +5,8 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defconstant +begun-words+ 512
-  "The number of words in the memory shared with the server. Requests whose ids differ by a multiple
-of it share a word, which has the id of the latest that began.")
+  "The number of words in the memory shared with the server. Request ids that differ by a multiple
+of this number share a word, which has the id of the last such request that began.")
 
 (sb-ext:defglobal **begun-place** nil "The address of the shared memory, or NIL.")
 
@@ -26,8 +26,8 @@ nothing if the server shares no memory."
       (close-file descriptor))))
 
 (defun note-begun (id)
-  "Record in the shared memory that the request ID begins to run, unless a later request has its
-word."
+  "Store ID, the number of a request that begins to run, in its word of the shared memory, unless
+the word has a greater number."
   (when **begun-place**
     (symbol-macrolet ((word (sb-sys:sap-ref-64 (sb-sys:int-sap **begun-place**)
                                                (* 8 (mod id +begun-words+)))))

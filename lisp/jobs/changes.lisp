@@ -4,14 +4,15 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defstruct (change (:constructor make-change (text session)))
-  "A change of the image. TEXT names what was defined or loaded. SESSION is that of the server for
-which the thread worked, and for a person's thread the default session."
+  "A change of the image. TEXT names the new definition or the loaded file. SESSION is the session
+of the server for which the thread worked, or the default session for a thread of a person."
   text session)
 
 (defparameter *changes-limit* 100 "The maximum number of changes that are kept.")
 (defparameter *changes-shown* 10 "The maximum number of changes that an answer names.")
 (defparameter *names-of-load* 5
-  "A load that defined at most this many names is shown by these, and another by its file.")
+  "The maximum number of names by which answers show a load. A load that defined more is shown by
+its file.")
 
 (sb-ext:defglobal **changes** '() "A list of the last CHANGE structures, newest first.")
 (sb-ext:defglobal **change-count** 0
@@ -24,7 +25,8 @@ which the thread worked, and for a person's thread the default session."
 Else :NONE.")
 
 (defun record-change (text)
-  "Record that this thread has changed what TEXT names, unless that is the newest change already."
+  "Add a change of this thread to **CHANGES**, unless it is the newest there. TEXT names the
+definition or the file."
   (sb-thread:with-mutex (**changes-lock**)
     (let ((newest (first **changes**)))
       (unless (and newest
@@ -43,8 +45,8 @@ that the server started, and while a file is compiled."
         (record-change text))))
 
 (defun call-noting-load (file function)
-  "Call FUNCTION, which loads FILE, a designator of a pathname. Then record the load, unless it is
-part of another load."
+  "Call FUNCTION, which loads FILE, a pathname designator, then record the load. Do not record a
+load inside another load."
   (if (or (not **attached**) (listp *loaded-names*))
       (funcall function)
       (let ((*loaded-names* '()))
@@ -56,13 +58,13 @@ part of another load."
                                        (ignore-errors (sb-ext:native-namestring file))))))))))
 
 (defun call-unrecorded (function)
-  "Call FUNCTION, which installs hooks of the agent. What it defines is not recorded as a change."
+  "Call FUNCTION, which installs hooks of the agent, without recording its definitions as changes."
   (let ((*loaded-names* '())) (funcall function)))
 
 (defun changes-of-others ()
-  "Return a property list of answer members about the changes that others have made since this was
-called last for *SESSION*: the list \"changes\" of their texts, oldest first, and \"moreChanges\",
-how many older ones are left out. Return NIL if there are none."
+  "Return a plist of answer members about changes by others since the last call for *SESSION*:
+\"changes\", a list of texts, oldest first, and \"moreChanges\", the number of older ones left out.
+Return NIL if there are none."
   (when **attached**
     (sb-thread:with-mutex (**changes-lock**)
       (let* ((new (- **change-count** (shiftf (session-seen *session*) **change-count**)))

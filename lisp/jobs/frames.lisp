@@ -27,14 +27,14 @@ arguments that SBCL adds."
        (member (symbol-name (first name)) '("FAST-METHOD" "SLOW-METHOD" "METHOD") :test #'string=)))
 
 (defun methods-own (name arguments)
-  "Return ARGUMENTS, from a frame of the method with the debug name NAME, without the arguments that
-SBCL adds for methods."
+  "Return the list ARGUMENTS, from a frame of the method with the debug name NAME, without the
+arguments that SBCL adds for methods."
   (cond ((string= (first name) "FAST-METHOD") (cddr arguments))
         ((listp (first arguments)) (first arguments))))
 
 (defun kept-arguments (frame)
-  "Return a list of the arguments of FRAME. An object that prints as \"not kept\" stands for each
-argument that SBCL has not kept."
+  "Return a list of the arguments of FRAME. For an argument that SBCL has not kept, it has an object
+that prints as \"not kept\"."
   (let ((name (frame-name frame)) (arguments (sbcl-arguments frame)))
     (loop for argument in (if (method-name-p name) (methods-own name arguments) arguments)
           collect (if (or (typep argument 'unprintable)
@@ -51,8 +51,8 @@ Return NIL when it is unknown."
          (if (method-name-p name) (methods-own name parameters) parameters))))
 
 (defun frame-keywords (frame)
-  "If the function of FRAME has &KEY and no &REST, return two values: the list of the parameters
-after &KEY, and the number of parameters before &KEY. Else return NIL."
+  "Return two values: the list of the parameters after &KEY of the function of FRAME, and the number
+of parameters before &KEY. Return NIL unless the function has &KEY and no &REST."
   (let* ((parameters (frame-lambda-list frame))
          (keywords (and (listp parameters)
                         (not (member '&rest parameters))
@@ -73,8 +73,8 @@ lambda list."
                        t)))
 
 (defun local-named (name frame)
-  "Return a list of one element, the value that FRAME's variable with the symbol name NAME has.
-Return NIL if SBCL has not kept the value."
+  "Return a list of one element: the value in FRAME of the variable with the string NAME as symbol
+name. Return NIL if SBCL has not kept the value."
   (loop with place = (frame-place frame)
         for variable across (debug-variables (frame-function frame))
         for symbol = (variable-symbol variable)
@@ -85,9 +85,9 @@ Return NIL if SBCL has not kept the value."
           return (list (variable-value variable frame))))
 
 (defun frame-arguments (frame)
-  "Return a list of the arguments of FRAME, as far as they are known. For a keyword argument, SBCL
-keeps only a value that was passed. So if the value of its variable is kept, use that instead: it
-can be the default value."
+  "Return a list of the arguments of FRAME, as far as they are known. For a keyword parameter, use
+the value of its variable if SBCL has kept it, since it has the default value of an argument that
+was not passed."
   (let ((arguments (kept-arguments frame)))
     (multiple-value-bind (parameters start) (frame-keywords frame)
       (if (and parameters (< start (length arguments)))
@@ -110,9 +110,8 @@ can be the default value."
 agent.")
 
 (defun name-symbols (name)
-  "Return a list of the symbols in the debug name NAME, which may be a symbol or a list such as
-\(FLET X :IN Y). A program can make long or circular names. Of these, return only the first
-symbols."
+  "Return a list of the symbols in NAME, a debug name such as a symbol or the list \(FLET X :IN Y).
+Return only the first symbols of a long or circular name."
   (let ((symbols '()) (left 200))
     (labels ((note (part depth)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -122,8 +121,8 @@ symbols."
     (nreverse symbols)))
 
 (defun function-symbols (name)
-  "Return a list of the symbols in the debug name NAME. If NAME belongs to a method, return those in
-the name of its generic function."
+  "Return a list of the symbols in the debug name NAME or, for a method, in the name of its generic
+function."
   (name-symbols (if (method-name-p name) (second name) name)))
 
 (defun named-p (name names)
@@ -141,8 +140,8 @@ the list NAMES."
   (some (lambda (symbol) (own-package-p (symbol-package symbol))) (function-symbols name)))
 
 (defun machinery-p (name)
-  "Return true if the debug name NAME belongs to a foreign function, to a function of the agent, or
-to one in *SIGNALLING*. Frames of these functions at the ends of the stack are not shown."
+  "Return true if the debug name NAME is of a foreign function, a function of the agent, or a
+function in *SIGNALLING*. Frames of such functions at the ends of the stack are not shown."
   (or (stringp name) (agent-name-p name) (named-p name *signalling*)))
 
 (defparameter *entries*
@@ -151,9 +150,9 @@ to one in *SIGNALLING*. Frames of these functions at the ends of the stack are n
   "Names of the functions through which a signal, a trap or the garbage collector enters Lisp.")
 
 (defun entry-p (name)
-  "Return true if NAME is the debug name of a function through which a signal, a trap, the garbage
-collector or the agent enters a thread of the program: one of *ENTRIES*, or one with CAPTURE-STREAM
-in its name. Newer frames do not belong to the program."
+  "Return true if a signal, a trap, the garbage collector or the agent enters a thread of the
+program through the function with the debug name NAME: one of *ENTRIES*, or one with CAPTURE-STREAM
+in its name. Newer frames are not the program's."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 
@@ -184,17 +183,16 @@ top-level form in a file."
                     symbols)))))
 
 (defun without-machinery (frames &key loader)
-  "Return FRAMES without those before the first frame of user code. Frames that are MACHINERY-P or
-FORM-P do not belong to user code. If LOADER is true, frames that are LOADER-P do not either."
+  "Return the tail of the list FRAMES that begins with the first frame of user code: one that
+satisfies neither MACHINERY-P nor FORM-P nor, if LOADER is true, LOADER-P."
   (member-if-not (lambda (frame)
                    (let ((name (frame-name frame)))
                      (or (machinery-p name) (form-p frame) (and loader (loader-p name)))))
                  frames))
 
 (defun below-entry (frames)
-  "Return those of FRAMES, a list with the newest first, that are older than a signal, a trap or a
-garbage collection: all after the oldest frame that is ENTRY-P. Also leave out the foreign frames
-through which Lisp was entered, which are among the next six."
+  "Return the tail of FRAMES, a list with the newest first, after the oldest frame that satisfies
+ENTRY-P. Leave out the foreign frames through which Lisp was entered, which are among the next six."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry
@@ -203,14 +201,14 @@ through which Lisp was entered, which are among the next six."
     (if foreign (nthcdr (1+ foreign) below) below)))
 
 (defun below-wait (frames)
-  "FRAMES is a list with the newest first. If its newest frames only wait in the agent, as
-LIVE-LISP:CALL-TOOL does for its answer, return the older ones. Else return FRAMES."
+  "Return the tail of FRAMES, a list with the newest first, after frames that wait in the agent, as
+LIVE-LISP:CALL-TOOL does for its answer. Return FRAMES if there are none."
   (let ((wait (position :wait frames :key (lambda (frame) (frame-role (frame-name frame))))))
     (if wait (nthcdr (1+ wait) frames) frames)))
 
 (defun user-frames ()
-  "Return a list of the frames of user code in this thread, newest first. These are the frames since
-the agent called user code, without frames of the agent and of SBCL's functions at both ends."
+  "Return a list of the frames of user code in this thread, newest first. They begin where the agent
+called user code. Leave out frames of the agent and of SBCL at both ends."
   (let ((frames (loop for frame = (top-frame) then (frame-below frame)
                       for depth from 0 below 2000
                       for role = (and frame (frame-role (frame-name frame)))
@@ -224,8 +222,7 @@ the agent called user code, without frames of the agent and of SBCL's functions 
                                            :loader t)))))
 
 (defun frame-call (frame)
-  "Return a list of the name of the function of FRAME, followed by the arguments, as far as they are
-known."
+  "Return a list of the name of the function of FRAME and its arguments, as far as they are known."
   (let ((name (frame-name frame)))
     (cons (cond ((top-level-form-p name) (make-unprintable "top-level form"))
                 ((method-name-p name) (list* :method (rest name)))
@@ -261,9 +258,8 @@ generic functions counts only if its specializers are all classes of ASDF, UIOP 
                     (first (last name)))))))
 
 (defun system-frame-p (frame)
-  "Return true if the function of FRAME belongs to SBCL (compiler and loader included), to ASDF or
-to the agent. ASDF's functions are recognized by their names, because another ASDF than SBCL's may
-be loaded from any file."
+  "Return true if the function of FRAME belongs to SBCL, with its compiler and loader, to ASDF or to
+the agent. Functions of ASDF are recognized by name, since ASDF can be loaded from any file."
   (let ((name (frame-name frame)) (file (frame-file frame)))
     (or (stringp name)
         (agent-name-p name)
@@ -277,20 +273,20 @@ be loaded from any file."
   "Names of functions of SBCL that the agent calls with forms or files of the program.")
 
 (defun program-running-p ()
-  "Return true if this thread runs, compiles or reads code of the program. It does not when the
-agent has only called functions of SBCL and ASDF."
+  "Return true if this thread runs, compiles or reads code of the program. Return NIL if the agent
+has only called functions of SBCL and ASDF."
   (loop for frame = (top-frame) then (frame-below frame)
         repeat 2000
         while (and frame (not (eq :user-code (frame-role (frame-name frame)))))
           thereis (or (named-p (frame-name frame) *running-forms*) (not (system-frame-p frame)))))
 
 (defstruct (folded (:constructor make-folded (count)))
-  "Takes the place of COUNT frames of the system in a list of frames. These frames are not shown."
+  "A stand-in for COUNT frames of the system in a list of frames. Answers do not show these frames."
   count)
 
 (defun without-inner (run newest oldest)
-  "RUN is a list of frames of the system, newest first. Return a copy in which one FOLDED replaces
-all frames but the first NEWEST and the last OLDEST ones. A single frame is not replaced."
+  "Return a copy of RUN, a list of frames of the system, newest first, with a FOLDED structure in
+place of all frames but the first NEWEST and the last OLDEST. Do not replace a single frame."
   (let ((inner (- (length run) newest oldest)))
     (if (> inner 1)
         (append (subseq run 0 newest) (list (make-folded inner)) (last run oldest))
@@ -300,9 +296,9 @@ all frames but the first NEWEST and the last OLDEST ones. A single frame is not 
   "The number of frames that are shown if all frames belong to the system.")
 
 (defun folded-frames (frames)
-  "Return FRAMES, a list with the newest first, with a FOLDED in place of most frames of each run of
-system frames. Keep the newest of all frames, and the oldest frame of each run, which the program
-called. If all frames are of the system, keep the newest *SYSTEM-FRAMES*."
+  "Return FRAMES, a list with the newest first, with a FOLDED structure in place of most frames of
+each run of system frames. Keep the newest frame of all, and the oldest of each run, which the
+program called. If all are system frames, keep *SYSTEM-FRAMES*."
   (when (every #'system-frame-p frames)
     (return-from folded-frames (without-inner frames *system-frames* 0)))
   (loop for first = t then nil
@@ -320,25 +316,25 @@ called. If all frames are of the system, keep the newest *SYSTEM-FRAMES*."
   "True while memory may be too short to look up the source places of frames.")
 
 (defun folded-user-frames ()
-  "Return the frames of user code in this thread, newest first, with system frames folded: each
-element is a frame or a FOLDED. While *SPARING* is true, no frames are folded."
+  "Return the list of the frames of user code in this thread, newest first, with FOLDED structures
+in place of most system frames. While *SPARING* is true, replace none."
   (if *sparing* (user-frames) (folded-frames (user-frames))))
 
 (defun first-frames (frames)
-  "Return the first *FRAME-LIMIT* of FRAMES, a list from FOLDED-USER-FRAMES. The second value is the
-number of the other frames, including folded ones, or NIL if there are none."
+  "Return the first *FRAME-LIMIT* elements of FRAMES, a list from FOLDED-USER-FRAMES, and the number
+of the other frames, with those in FOLDED structures, or NIL."
   (let ((more (nthcdr *frame-limit* frames)))
     (values (loop for frame in frames repeat *frame-limit* collect frame)
             (and more (loop for each in more sum (if (folded-p each) (folded-count each) 1))))))
 
 (defun shown-frames ()
-  "Return a list of the frames of this thread that an answer shows. The second value is the number
-of the other frames, or NIL."
+  "Return a list of the frames of this thread for an answer, with FOLDED structures among them, and
+the number of the other frames, or NIL."
   (first-frames (folded-user-frames)))
 
 (defun frame-calls (frames)
-  "Return a list with an element for each of FRAMES, a list from SHOWN-FRAMES: a FOLDED itself, and
-for a frame a pair of its FRAME-CALL and its CALL-PLACE."
+  "Return a list with one element for each of FRAMES, a list from SHOWN-FRAMES: a FOLDED structure
+itself, or for a frame the pair of its call, from FRAME-CALL, and its place, from CALL-PLACE."
   (loop for frame in frames
         collect (if (folded-p frame)
                     frame
@@ -346,8 +342,9 @@ for a frame a pair of its FRAME-CALL and its CALL-PLACE."
                           (and (not *sparing*) (not (system-frame-p frame)) (call-place frame))))))
 
 (defun calls-on-stack ()
-  "Return a list of the newest calls of user code on the stack, at most *FRAME-LIMIT*. Its elements
-are those of FRAME-CALLS. The second value is the number of the other frames, or NIL."
+  "Return a list of at most *FRAME-LIMIT* of the newest calls of user code on the stack, and the
+number of the other frames, or NIL. The elements are FOLDED structures, or pairs of a call and a
+place (FRAME-CALLS)."
   (handler-case
       (multiple-value-bind (frames more) (shown-frames)
         (values (frame-calls frames) more))
@@ -377,7 +374,8 @@ CALL-PLACE."
 functions are lists.")
 
 (defun frames-data (&optional (calls (calls-on-stack)))
-  "Return CALLS, a list from CALLS-ON-STACK, as JSON objects."
+  "Return a list of JSON objects for CALLS, a list from CALLS-ON-STACK. It defaults to the calls of
+this thread."
   (printing-plainly
     (loop for call in calls
           collect (if (folded-p call)
@@ -386,8 +384,8 @@ functions are lists.")
                         (frame-object (print-safely 240 (car call)) (cdr call)))))))
 
 (defun names-data ()
-  "Return JSON objects for the calls on the stack, as FRAMES-DATA does, but without the arguments of
-the calls, since their print methods might never end. No file is read again to find places."
+  "Return a list of JSON objects for the calls on the stack of this thread, without arguments, whose
+print methods might never end. Read no file again to find places."
   (frames-data (loop with *may-read-spans* = nil
                      for call in (calls-on-stack)
                      collect (if (folded-p call) call (cons (list (caar call)) (cdr call))))))

@@ -10,8 +10,8 @@
 list for the JSON object that describes the failure."))
 
 (defun fail-lookup (&rest members)
-  "End the current operation. Its value in the answer becomes a JSON object with MEMBERS, a property
-list."
+  "Signal LOOKUP-FAILURE, which ends the current operation. The value in its answer is a JSON object
+with the plist MEMBERS."
   (error 'lookup-failure :members members))
 
 (defstruct (operation (:constructor make-operation
@@ -47,8 +47,8 @@ SERVER-ONLY: true if no tool requests the operation, only the server itself."
                             (error "The parameter ~A is not declared." parameter))))))
 
 (defmacro define-parameter (name type &rest more)
-  "Declare the parameter NAME of the type TYPE, which several operations share. MORE is the rest of
-the declaration: :OPTIONAL or nothing, and then the description of the parameter as a string."
+  "Declare the parameter NAME of the type TYPE, for use in several operations. MORE is :OPTIONAL or
+nothing, and then a string that describes the parameter."
   `(eval-when (:compile-toplevel :load-toplevel :execute)
      (setf (gethash ,(symbol-name name) *parameters*) '(,type ,@more))))
 
@@ -97,8 +97,8 @@ OPERATION."
 (define-parameter frame integer :optional "The number of a frame of the error.")
 
 (defun wrong-argument (operation arguments)
-  "Return why ARGUMENTS, a hash table from a message, are not what OPERATION takes, as text. Return
-NIL if they are."
+  "Return text with the reason why OPERATION does not take ARGUMENTS, a hash table from a message.
+Return NIL if it takes them."
   (loop for (key type optional) in (append (operation-takes operation)
                                            (and (operation-holds operation) (shape-members "Hold")))
         for value = (gethash key arguments)
@@ -192,9 +192,8 @@ stands for 0."
   t)
 
 (defun job-written (id &key take)
-  "Return the output of the job ID so far, but not what the server has taken, as a JSON object. If
-TAKE is true, the server takes it. Return NIL if the job has ended, has no output, or is writing
-now."
+  "Return a JSON object with the output of the job ID that the server has not taken yet. If TAKE is
+true, the server takes it. Return NIL if the job has ended, has no such output, or is writing now."
   (let ((job (own-job id)))
     (and job (captured (job-output job) :wait nil :reset take))))
 

@@ -12,12 +12,12 @@
       *print-pretty* *print-radix* *print-readably* *print-right-margin*
       *break-on-signals* *random-state*
       * ** *** + ++ +++ / // /// -)
-    "Variables that each evaluation binds, and that keep their values until the next evaluation."))
+    "A list of the variables that each evaluation binds, and whose values the session keeps for the
+next evaluation."))
 
 (defmacro with-session-variables (values &body body)
-  "Evaluate BODY with *SESSION-VARIABLES* bound to the elements of the list VALUES. This uses LET,
-because PROGV checks for each variable whether it may be bound, and this takes longer than a short
-evaluation."
+  "Evaluate BODY with *SESSION-VARIABLES* bound to the elements of the list VALUES. Use LET, since
+PROGV checks each variable, which takes longer than a short evaluation."
   (let ((left (gensym "LEFT")))
     `(let* ((,left ,values))
        (let ,(loop for variable in *session-variables* collect `(,variable (pop ,left)))
@@ -26,7 +26,9 @@ evaluation."
 (sb-ext:defglobal **session-lock** (sb-thread:make-mutex :name "live-lisp session")
   "The mutex that a thread holds while it reads or changes the VALUES of a session.")
 
-(sb-ext:defglobal **sessions-begun** (list 0) "A list of the number of the last session.")
+(sb-ext:defglobal **sessions-begun** (list 0)
+  "A list of one element, the number of the last
+session.")
 
 (defstruct session
   "The session of a server.
@@ -62,27 +64,26 @@ threads have the same.")
 ;;; own. So no id of one image means something in another.
 
 (defun shown-number (number)
-  "Return the number by which answers of this session mean the object or error with the NUMBER."
+  "Return the number in this session's series, which answers use, for the object or error with
+NUMBER."
   (destructuring-bind (count . index) (session-series *session*)
     (+ (* (1- number) count) index 1)))
 
 (defun number-shown-as (shown)
-  "Return the number of the object or error that SHOWN means in this session. Return 0, which
-nothing has, if SHOWN is not in the series of this session."
+  "Return the number of the object or error for SHOWN, a number in this session's series. Return 0,
+the number of nothing, if SHOWN is in the series of another image."
   (destructuring-bind (count . index) (session-series *session*)
     (multiple-value-bind (number rest) (floor (- shown index 1) count)
       (if (zerop rest) (1+ number) 0))))
 
 (sb-ext:defglobal **at-session-end** '()
-  "A list of functions without parameters. They are called when *SESSION* ends, because the
-connection of its server has ended, to remove what the session has left in the image.")
+  "A list of functions without parameters that remove from the image what a session has left there.
+They are called when *SESSION* ends, because the connection of its server has ended.")
 
 (defun call-until-session-ends (begin function end)
-  "Call BEGIN, which changes the image for this session, then FUNCTION, and then END, which undoes
-BEGIN. Return the values of FUNCTION. Call END after a non-local exit too. If the session ends while
-FUNCTION runs, END is called in the thread that ends the session, because nobody knows when FUNCTION
-will end: its thread may ignore interrupts. If the session has ended before, call only FUNCTION.
-BEGIN and END are called without interrupts."
+  "Call BEGIN, which changes the image for this session, then FUNCTION, then END, which undoes the
+change, and return the values of FUNCTION. END runs after a non-local exit too, and at once if the
+session ends earlier. In an ended session, call only FUNCTION."
   (let ((session *session*) (undoing (list end)))
     (sb-sys:without-interrupts
       (unwind-protect
@@ -98,8 +99,8 @@ BEGIN and END are called without interrupts."
             (funcall end)))))))
 
 (defun end-session ()
-  "Undo what running jobs have changed in the image for *SESSION*, by CALL-UNTIL-SESSION-ENDS. From
-now on nothing is changed for *SESSION*."
+  "Mark *SESSION* as ended, and call the functions END of all running calls of
+CALL-UNTIL-SESSION-ENDS for it."
   (sb-thread:with-mutex ((session-lock *session*))
     (setf (session-ended *session*) t)
     (loop for (end) in (shiftf (session-undoing *session*) '())
@@ -130,8 +131,8 @@ now on nothing is changed for *SESSION*."
   "True when this call uses a fresh readtable, because forms could not be read with the session's.")
 
 (defun usable-readtable (readtable)
-  "Return READTABLE, or a fresh standard one if forms cannot be read with READTABLE. If READTABLE is
-the global value of *READTABLE*, replace it there too."
+  "Return READTABLE, or a copy of the standard readtable if forms cannot be read with READTABLE. If
+READTABLE is the global value of *READTABLE*, replace it there too."
   (cond ((and (readtablep readtable) (readable-p readtable)) readtable)
         (t (let ((fresh (copy-readtable nil)))
              (when (eq readtable (sb-ext:symbol-global-value '*readtable*))
@@ -140,8 +141,8 @@ the global value of *READTABLE*, replace it there too."
              fresh))))
 
 (defun call-rebinding (function)
-  "Call FUNCTION with the session's variables bound to their current values once more, as the next
-evaluation would bind them."
+  "Call FUNCTION with the session's variables bound once more to their present values, as by the
+next evaluation."
   (with-session-variables (mapcar #'symbol-value *session-variables*)
     (funcall function)))
 
