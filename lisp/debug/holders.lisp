@@ -9,28 +9,28 @@
 (defparameter *walk-limit* 3000000 "The maximum number of objects to go through.")
 
 (defun room-for-walk ()
-  "Return the number of objects to go through at most with the room that is left in the heap."
+  "Return the maximum number of objects that a walk can visit with the free room of the heap."
   ;; Each object takes about 90 octets of a table while that grows.
   (max 0 (min *walk-limit* (floor (- **heap-size** (heap-usage)) 150))))
 
 (defparameter *hit-limit* 1000 "The maximum number of references that are kept, to tell their ways.")
 
 (defstruct (thread-root (:constructor make-thread-root (thread symbol)))
-  "A place in which the thread named THREAD holds objects: its binding of SYMBOL, or if that is NIL,
-its stack."
+  "A place in which the thread named THREAD refers to objects: its binding of SYMBOL or, if SYMBOL
+is NIL, its stack."
   thread symbol)
 
 ;;; The references of one object
 
 (defun map-slots (visit object)
-  "Call VISIT with the value, :SLOT and the name of each slot of OBJECT that can be read without
-running code of the program."
+  "Call the function VISIT with the value, the keyword :SLOT and the name of each slot of OBJECT
+that can be read without running code of the program."
   (loop for (name . value) in (all-slots object)
         do (funcall visit value :slot name)))
 
 (defun map-table (visit table)
-  "Call VISIT with the keys and values of TABLE that TABLE keeps alive, and :KEY or :VALUE-OF and the
-key."
+  "Call the function VISIT with each key, or value, that the hash table TABLE keeps alive, and two
+more arguments: :KEY, or :VALUE-OF, and the key."
   (let ((weakness (sb-ext:hash-table-weakness table)))
     (maphash (lambda (key value)
                (when (member weakness '(nil :value)) (funcall visit key :key key))
@@ -39,7 +39,8 @@ key."
              table)))
 
 (defun map-function (visit function)
-  "Call VISIT with what FUNCTION refers to: methods, values closed over and constants."
+  "Call the function VISIT with three arguments, as MAP-REFERENCES does, for each object to which
+FUNCTION refers: methods, closed-over values and constants."
   (cond ((typep function 'generic-function)
          (dolist (method (sb-mop:generic-function-methods function))
            (funcall visit method :method nil))
@@ -50,7 +51,8 @@ key."
              (when code (funcall visit code :code nil))))))
 
 (defun map-symbol (visit symbol)
-  "Call VISIT with the global value, the functions, the class and the property list of SYMBOL."
+  "Call the function VISIT with three arguments, as MAP-REFERENCES does, for the global value, the
+functions, the class and the property list of SYMBOL."
   (when (boundp symbol)
     (funcall visit (ignore-errors (sb-ext:symbol-global-value symbol)) :variable symbol))
   (when (fboundp symbol)
@@ -62,8 +64,9 @@ key."
   (funcall visit (symbol-plist symbol) :plist symbol))
 
 (defun map-references (visit object)
-  "Call VISIT with each object that OBJECT keeps alive, a keyword that says how, and what tells this
-reference from others of its kind."
+  "Call the function VISIT with three arguments for each object that OBJECT keeps alive: the object,
+a keyword for the kind of reference, such as :SLOT, and a detail that identifies the reference, such
+as the name of the slot."
   (flet ((tell (value kind &optional detail) (funcall visit value kind detail)))
     (typecase object
       (cons (tell (car object) :element) (tell (cdr object) :rest))
@@ -82,8 +85,8 @@ reference from others of its kind."
       (t (when (value-cell-p object) (tell (cell-value object) :cell))))))
 
 (defun holding-p (object)
-  "Return true if OBJECT can keep others alive. Leave out symbols with a package, which are roots,
-EQL specializers, whose objects their methods tell, and what the agent has made."
+  "Return true if OBJECT can keep other objects alive. Leave out symbols with a package, which are
+roots, EQL specializers, since methods show their objects, and objects of the agent."
   (typecase object
     (symbol (null (symbol-package object)))
     ((or package pathname sb-mop:eql-specializer) nil)
@@ -97,9 +100,9 @@ EQL specializers, whose objects their methods tell, and what the agent has made.
 ;;; The roots
 
 (defun map-root-symbols (visit system)
-  "Call VISIT with each symbol that is a root: those in the program's packages, or if SYSTEM is true,
-those in the locked packages, which are SBCL's. The variables that keep the last values and forms
-of a REPL are no roots."
+  "Call the function VISIT with each symbol that is a root: the symbols in packages of the program
+or, if SYSTEM is true, in those of SBCL. Variables such as * that keep values of a REPL are no
+roots."
   (map-packages
    (lambda (package)
      (when (and (not (own-package-p package))
@@ -110,7 +113,7 @@ of a REPL are no roots."
            (funcall visit symbol)))))))
 
 (defun bound-here (symbols)
-  "Return a list of the pairs (SYMBOL . VALUE) for those of SYMBOLS that this thread has bound."
+  "Return a list of (SYMBOL . VALUE) pairs for those of SYMBOLS that have a binding in this thread."
   (loop for symbol in symbols
         when (and (boundp symbol)
                   (not (eq (symbol-value symbol)
@@ -118,8 +121,8 @@ of a REPL are no roots."
           collect (cons symbol (symbol-value symbol))))
 
 (defun stack-objects ()
-  "Return a list of the objects to which words on the stack of this thread point. As for the garbage
-collector, a word can be left from a call that has returned."
+  "Return a list of the objects to which words on the stack of this thread point. A word can be left
+from a call that has returned, as for the garbage collector."
   (let ((objects '()))
     (close-region)
     (stack-words (lambda (word)
@@ -128,7 +131,7 @@ collector, a word can be left from a call that has returned."
     objects))
 
 (defun root-threads ()
-  "Return a list of the threads whose stacks and bindings are roots: those of the program."
+  "Return a list of the threads of the program, whose stacks and bindings are roots."
   (let ((threads (sb-thread:list-all-threads)))
     (append (program-threads threads)
             ;; In our own image the main thread runs nothing but the agent.
@@ -136,8 +139,8 @@ collector, a word can be left from a call that has returned."
                  (list (sb-thread:main-thread))))))
 
 (defun thread-references ()
-  "Return two lists: pairs (ROOT . OBJECT) of a THREAD-ROOT and an object that it holds, and the
-threads that did not answer."
+  "Return two lists: (ROOT . OBJECT) pairs of a THREAD-ROOT structure and an object to which it
+refers, and the threads that did not answer."
   (let ((symbols '()))
     (map-root-symbols (lambda (symbol) (when (boundp symbol) (push symbol symbols))) nil)
     (multiple-value-bind (told silent)
@@ -153,29 +156,33 @@ threads that did not answer."
 ;;; The walk
 
 (defstruct (walk (:constructor make-walk (wanted &optional many)))
-  "A walk through the objects of the program. WANTED is a predicate for the objects that are looked
-for. If MANY is true, these are many, and each counts once; else it is one object, and each
-reference to it counts. FROM is a table from each object that was reached to what refers to it: an
-object, a symbol with a package or a THREAD-ROOT. HITS is a list of pairs of a wanted object and
-what refers to it, newest first, and FOUND the number of them all. QUEUE is a vector of the objects
-that were reached, the nearest first, and NEXT the index in it of the object to look into next. FULL
-is true once there were more objects than LIMIT, at most which are gone through."
+  "A search through the objects of the program.
+WANTED: a predicate for the objects to find.
+MANY: true if there are many such objects, which count once each. NIL if there is one, whose
+references count.
+FROM: a hash table from each visited object to the object, symbol or THREAD-ROOT that refers to it.
+HITS: a list of (OBJECT . REFERRER) pairs for wanted objects, newest first.
+FOUND: the number of all hits.
+QUEUE: a vector of the visited objects, the nearest first.
+NEXT: the index in QUEUE of the object to examine next.
+LIMIT: the maximum number of objects to visit.
+FULL: true if there were more."
   wanted many (from (make-hash-table :test 'eq)) (hits '()) (found 0) (next 0) full
   (limit (room-for-walk))
   (queue (make-array 1000 :adjustable t :fill-pointer 0)))
 
 (defun hit (walk parent object)
-  "Count in WALK that PARENT refers to OBJECT, which is wanted."
+  "Record in WALK, a WALK structure, that PARENT refers to the wanted OBJECT."
   (when (<= (incf (walk-found walk)) *hit-limit*)
     (push (cons object parent) (walk-hits walk))))
 
 (defun named-class-p (object)
-  "Return true if OBJECT is a class that its name leads to. Through their superclasses and
-subclasses all classes would lead to each other."
+  "Return true if OBJECT is a class that can be found by its name. Such classes are not followed,
+since by superclasses and subclasses all classes lead to each other."
   (and (typep object 'class) (eq object (find-class (class-name object) nil))))
 
 (defun reach (walk parent object)
-  "Record in WALK that PARENT refers to OBJECT."
+  "Record in WALK, a WALK structure, that PARENT refers to OBJECT."
   (let ((from (walk-from walk)) (wanted (funcall (walk-wanted walk) object)))
     (cond ((and wanted (not (walk-many walk))) (hit walk parent object))
           ((and (named-class-p object) (not (symbolp parent))))
@@ -186,7 +193,8 @@ subclasses all classes would lead to each other."
              (when wanted (hit walk parent object))))))
 
 (defun look-further (walk)
-  "Reach all objects to which those in the queue of WALK lead."
+  "Visit all objects to which the objects in the queue of WALK, a WALK structure, refer directly or
+indirectly."
   (loop with queue = (walk-queue walk)
         while (< (walk-next walk) (length queue))
         until (walk-full walk)
@@ -200,7 +208,8 @@ subclasses all classes would lead to each other."
                               object)))))
 
 (defun reach-from-symbols (walk system)
-  "Reach what the root symbols refer to, as MAP-ROOT-SYMBOLS finds them for SYSTEM."
+  "Visit, for WALK, a WALK structure, the objects to which root symbols refer: those of the program
+or, if SYSTEM is true, of SBCL."
   (map-root-symbols (lambda (symbol)
                       (ignore-errors
                        (map-symbol (lambda (value kind detail)
@@ -210,8 +219,8 @@ subclasses all classes would lead to each other."
                     system))
 
 (defun walked (walk)
-  "Go through the objects of the program for WALK, and if nothing wanted was found, through SBCL's.
-Return two values: true in this second case, and a list of the threads that did not answer."
+  "Visit the objects of the program for WALK, a WALK structure and, if nothing wanted was found,
+those of SBCL. Return true in this second case, and a list of the threads that did not answer."
   (multiple-value-bind (references silent) (thread-references)
     (reach-from-symbols walk nil)
     (loop for (root . object) in references do (reach walk root object))
@@ -225,8 +234,8 @@ Return two values: true in this second case, and a list of the threads that did 
 ;;; The ways to an object
 
 (defun way-to (walk object parent)
-  "Return a list of the objects on the way to OBJECT, to which PARENT refers: the root is the first,
-and OBJECT the last."
+  "Return a list of the objects on the way from a root to OBJECT, to which PARENT refers. WALK is
+the WALK structure. The root comes first, and OBJECT last."
   (loop with way = (list parent object)
         for holder = (first way)
         until (or (thread-root-p holder) (and (symbolp holder) (symbol-package holder)))
@@ -234,8 +243,8 @@ and OBJECT the last."
         finally (return way)))
 
 (defun reference-kind (holder object)
-  "Return two values that tell how HOLDER refers to OBJECT, as MAP-REFERENCES passes them. Return NIL
-if it does not any more."
+  "Return two values for the reference from HOLDER to OBJECT: a keyword for its kind, such as :SLOT,
+and a detail, such as the name of the slot. Return NIL if HOLDER no longer refers to OBJECT."
   (if (thread-root-p holder)
       (values :thread holder)
       (block nil
@@ -245,8 +254,8 @@ if it does not any more."
         nil)))
 
 (defun kind-text (kind detail passed)
-  "Return a text for a reference of KIND with DETAIL. PASSED is the number of conses of the list
-before the one that refers."
+  "Return text for a reference of the keyword KIND with DETAIL, from MAP-REFERENCES. PASSED is the
+number of conses of a list before the cons that refers."
   (ecase kind
     ((nil) "no more, since it changed meanwhile,")
     (:variable (format nil "variable ~A" (symbol-text detail)))
@@ -275,8 +284,8 @@ before the one that refers."
   (id string :optional))
 
 (defun way-data (way)
-  "Return a list of JSON objects for the references on WAY, a list from WAY-TO. The conses of a list
-are one object, and so are a function and what it consists of."
+  "Return a list of JSON objects for the references on WAY, a list from WAY-TO. Treat the conses of
+a list as one object, and also a function and its parts."
   (loop with passed = 0
         for (holder object . further) on way
         for (kind detail) = (multiple-value-list (reference-kind holder object))
@@ -291,7 +300,8 @@ are one object, and so are a function and what it consists of."
         while further))
 
 (defun way-likeness (way)
-  "Return a list that is EQUAL for ways through the same root and objects of the same classes."
+  "Return a list that is EQUAL for two lists WAY from WAY-TO with the same root and with objects of
+the same classes."
   (let ((classes '()))
     (dolist (object (butlast (rest way)) (cons (first way) classes))
       (unless (eq (class-of object) (first classes)) (push (class-of object) classes)))))
@@ -312,8 +322,8 @@ are one object, and so are a function and what it consists of."
   (unheld boolean :optional "True for a number, a character or a symbol that is in a package."))
 
 (defun like-ways (walk)
-  "Return a list of lists (WAY COUNT) for the hits of WALK. For many objects, ways that are alike are
-one. Those with most objects come first, and of these the nearest."
+  "Return a list of (WAY COUNT) lists for the hits of WALK, a WALK structure, the highest COUNT
+first, then the nearest. If it is for many objects, ways with the same WAY-LIKENESS count as one."
   (let ((alike (make-hash-table :test 'equal)) (ways '()))
     (loop for (object . parent) in (reverse (walk-hits walk))
           for way = (way-to walk object parent)
@@ -324,7 +334,8 @@ one. Those with most objects come first, and of these the nearest."
     (stable-sort (nreverse ways) #'> :key #'second)))
 
 (defun walk-for (object)
-  "Return a WALK that looks for the references to OBJECT, or if it is a class, for its instances."
+  "Return a new WALK structure for the references to OBJECT or, if OBJECT is a class, for the
+instances of this class."
   (if (typep object 'class)
       (let* ((classes (cons object (classes-below object))) (prototypes (prototypes classes)))
         (make-walk (lambda (each)
@@ -334,8 +345,8 @@ one. Those with most objects come first, and of these the nearest."
       (make-walk (lambda (each) (eq each object)))))
 
 (defun holders-data (object limit)
-  "Return a JSON object that tells what keeps OBJECT, or the instances of a class, alive, in at most
-LIMIT ways."
+  "Return a JSON object about the references that keep OBJECT, or the instances of the class OBJECT,
+alive, with at most LIMIT ways from a root."
   (if (or (typep object '(or fixnum character single-float))
           (and (symbolp object) (symbol-package object)))
       (object "found" 0 "total" 0 "unheld" t)

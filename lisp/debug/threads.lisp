@@ -6,8 +6,8 @@
   "The maximum number of seconds for which an answer waits until threads have answered.")
 
 (defun asked-threads (threads function)
-  "Have each of THREADS call FUNCTION, as an interruption. Return two lists: pairs of a thread and
-the value, and the threads that have not answered within *LOOK-SECONDS*."
+  "Have each of THREADS call FUNCTION as an interruption. Return two lists: (THREAD . VALUE) pairs,
+and the threads that have not answered within *LOOK-SECONDS*."
   (let ((told (sb-thread:make-semaphore :name "live-lisp look"))
         (deadline (+ (get-internal-real-time)
                      (* *look-seconds* internal-time-units-per-second)))
