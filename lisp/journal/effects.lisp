@@ -8,13 +8,16 @@
 (in-package "LIVE-LISP.JOURNAL")
 
 (defstruct (effects (:constructor make-effects ()))
-  "The effects of a part of an evaluated form. BUILDS is true if the part must be evaluated again to
-rebuild a lost image. DAMAGES is true if it changed SBCL or the agent. RESTYLES is true if it can
-change how forms are read or printed. NAMES is a list of the names that it defined, as texts."
+  "The effects of a part of an evaluated form.
+BUILDS: true if the part must be evaluated again to rebuild a lost image.
+DAMAGES: true if it changed SBCL or the agent.
+RESTYLES: true if it can change how forms are read or printed.
+NAMES: a list of the names that it defined, as texts."
   (builds nil) (damages nil) (restyles nil) (names '()))
 
 (defvar *effects* nil
-  "The EFFECTS of the form that this thread evaluates, or NIL while none are recorded.")
+  "The EFFECTS structure for the form that this thread evaluates, or NIL while effects are not
+recorded.")
 
 (defparameter *name-limit* 100 "The maximum number of names that are recorded for one form.")
 
@@ -54,17 +57,17 @@ symbol or another object."
 ;;; Hooks
 
 (defmacro noting (&body body)
-  "Evaluate BODY, which changes *EFFECTS*, within WITH-ISOLATION. If *EFFECTS* is NIL, do nothing."
+  "Evaluate BODY, which changes *EFFECTS*, within WITH-ISOLATION. Do nothing if *EFFECTS* is NIL."
   `(when *effects* (with-isolation ,@body)))
 
 (defun note-building ()
-  "Record in *EFFECTS* that the running code changes the image. A rebuild must then run this code
+  "Record in *EFFECTS* that the running code changes the image, so that a rebuild must run it
 again."
   (when *effects* (setf (effects-builds *effects*) t)))
 
 (defun note-name (name)
-  "Record that NAME was defined, undefined or declared. Return its symbol, or NIL when NAME has no
-NAME-TEXT. *EFFECTS* must not be NIL."
+  "Record in *EFFECTS*, which must not be NIL, that NAME was defined, undefined or declared. Return
+its symbol, or NIL if NAME has no text from NAME-TEXT."
   (let ((text (name-text name)) (symbol (if (consp name) (second name) name)))
     (when text
       (setf (effects-builds *effects*) t)
@@ -85,17 +88,16 @@ fast, because each SET of a symbol calls it."
         (return t)))))
 
 (defun setter-kind (doing)
-  "DOING is the text by which SBCL describes an operation on a name. If the operation makes an
-existing function the function, macro function or compiler macro function of the name, return the
-kind of the definition, such as :MACRO. Else return NIL."
+  "Return the kind of definition, such as :MACRO, if DOING, SBCL's text for an operation on a name,
+means that the name gets an existing function as its definition. Else return NIL."
   (cond ((starts-p doing "setting fdefinition" "setting the symbol-function") :function)
         ((starts-p doing "setting the macro-function") :macro)
         ((starts-p doing "setting the compiler-macro-function") :compiler-macro)))
 
 (defun name-checked (check name &rest doing)
-  "Hook: call CHECK, SBCL's test whether the package lock of NAME's home package allows an operation
-on NAME. DOING is a list that begins with a text for the operation, such as \"declaring ...\".
-Record the operation, unless it serves only the compiler or only sets a value."
+  "Hook: call CHECK, SBCL's test whether a package lock allows an operation on NAME, with NAME and
+DOING, a list that begins with text such as \"declaring ...\". Record the operation, unless it
+serves only the compiler or sets a value."
   (declare (dynamic-extent doing))
   (when (and *touched* (not (starts-p (first doing) "binding" "setting the value")))
     (touch name (setter-kind (first doing)))
@@ -112,14 +114,13 @@ Record the operation, unless it serves only the compiler or only sets a value."
   (apply check name doing))
 
 (defvar *interned* :unasked
-  "A list of pairs (PACKAGE . NAME) for each name that was interned in a package, newest first.
-:UNASKED while interning is not recorded.")
+  "A list of (PACKAGE . NAME) pairs for the names interned in packages, newest first, or :UNASKED
+while interning is not recorded.")
 
 (defun package-checked (check package &rest doing)
-  "Hook: call CHECK, SBCL's test whether the lock of PACKAGE allows an operation on PACKAGE, and
-record the operation. DOING is a list that begins with a text for the operation, such as \"deleting
-...\". Interning is recorded apart, in *INTERNED*: reading a form interns symbols too, and so does
-much code that only looks up a symbol."
+  "Hook: call CHECK, SBCL's test whether a package lock allows an operation on PACKAGE, with PACKAGE
+and DOING, a list that begins with text such as \"deleting ...\". Record the operation. Record
+interning in *INTERNED* alone, since reading also interns."
   (if (starts-p (first doing) "interning")
       (when (listp *interned*) (push (cons package (second doing)) *interned*))
       (noting
@@ -144,26 +145,26 @@ much code that only looks up a symbol."
     (when (sb-mop:method-generic-function method) (touch-method method))))
 
 (defun called-whole (function &rest arguments)
-  "Hook: call FUNCTION with ARGUMENTS, and record that this changes the image. Do not record the
-single changes that FUNCTION makes."
+  "Hook: call FUNCTION with ARGUMENTS, and record one change of the image, not the single changes
+that FUNCTION makes."
   (note-building)
   (let ((*effects* nil)) (apply function arguments)))
 
 (defun building-called (function &rest arguments)
-  "Hook: call FUNCTION with ARGUMENTS, and record that this changes the image. Also record the
-single changes that FUNCTION makes."
+  "Hook: call FUNCTION with ARGUMENTS, and record a change of the image, and the single changes that
+FUNCTION makes."
   (note-building)
   (apply function arguments))
 
 (defun file-compiled (function &rest arguments)
-  "Hook: call FUNCTION, which compiles a file, with ARGUMENTS. Record nothing meanwhile: definitions
-that compiling a file makes serve only the compiler."
+  "Hook: call FUNCTION, which compiles a file, with ARGUMENTS. Record no effects of this: its
+definitions serve only the compiler."
   (let ((*effects* nil) (*touched* nil))
     (call-as-itself (first arguments) (lambda () (apply function arguments)))))
 
 (defun file-loaded (function &rest arguments)
-  "Hook: call FUNCTION, which loads a file, with ARGUMENTS. Record that the load changes the image,
-and which definitions the file makes."
+  "Hook: call FUNCTION, which loads a file, with ARGUMENTS. Record a change of the image, and the
+definitions that the file makes."
   (note-building)
   (let ((*effects* nil))
     (call-noting-load (first arguments)
@@ -174,21 +175,21 @@ and which definitions the file makes."
                                            (lambda () (apply function arguments)))))))))
 
 (defun compile-begun (function information)
-  "Hook: call FUNCTION, which SBCL calls with INFORMATION before it reads a file to compile. Record
-the text of the file, unless the compiled code will not be loaded as that of this file."
+  "Hook: call FUNCTION, which SBCL calls with INFORMATION before it compiles a file. Record the text
+of the file, unless the compiled code will not be loaded as that of this file."
   (unless (or *spans-read* *file-of-copy*)
     (with-isolation (note-read *compile-file-truename*)))
   (funcall function information))
 
 (defun source-begun (function &rest arguments)
-  "Hook: call FUNCTION, which loads the source in a stream, with ARGUMENTS. Before this, record the
-text of the file and, after it, the load."
+  "Hook: call FUNCTION, which loads the source in a stream, with ARGUMENTS. Record the text of the
+file before the load, and then the load."
   (when *load-truename* (with-isolation (note-read *load-truename*)))
   (apply #'load-ended function arguments))
 
 (defun load-ended (function &rest arguments)
-  "Hook: call FUNCTION, which loads the source or the fasl in a stream, with ARGUMENTS. If it ends
-normally, record the load."
+  "Hook: call FUNCTION, which loads the source or fasl in a stream, with ARGUMENTS. Record the load
+if it ends normally."
   (multiple-value-prog1 (apply function arguments)
     (when *load-truename* (note-loaded))))
 
@@ -292,8 +293,7 @@ FUNCTION, which adds a method to the generic function, with all other arguments.
 places that SETF changes.")
 
 (defun definer-p (operator)
-  "Return true if OPERATOR names a macro of SBCL, ASDF or a library manager that defines or declares
-something."
+  "Return true if OPERATOR names a defining or declaring macro of SBCL, ASDF or a library manager."
   (and (symbolp operator)
        (macro-function operator)
        (or (eq operator 'declaim) (starts-p (symbol-name operator) "DEF"))
@@ -301,8 +301,8 @@ something."
        (not (eq operator 'live-lisp:define-tool))))
 
 (defun literal (form)
-  "If FORM is a quoted object, a keyword or a string, return the object that it denotes. Else return
-NIL."
+  "Return the object that FORM denotes if FORM is a quoted object, a keyword or a string. Else
+return NIL."
   (cond ((and (consp form) (eq (car form) 'quote) (consp (cdr form))) (cadr form))
         ;; A symbol without a home package was a keyword before its package was deleted.
         ((symbolp form) (and (or (keywordp form) (null (symbol-package form))) form))
@@ -319,8 +319,8 @@ NIL."
                    (cdr form)))))
 
 (defun note-operator (form)
-  "FORM was evaluated. Record in *EFFECTS* the effects that no hook notices, but that the operator
-of FORM shows."
+  "Record in *EFFECTS* the effects of FORM, which was evaluated, that follow from its operator, and
+that no hook notices."
   (when (consp form)
     (let ((operator (if (and (eq (car form) 'setf) (consp (second form)))
                         (car (second form))

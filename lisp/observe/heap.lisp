@@ -19,8 +19,12 @@
   (found integer "The number of classes with instances, or of those that changed."))
 
 (defstruct (heap-count (:constructor make-heap-count (classes size)))
-  "A count of the heap. CLASSES is a table from classes to the indices of COUNTS and OCTETS, which
-have SIZE elements. The element 0 is for objects of other classes. TIME is when it was made."
+  "A count of the objects in the heap.
+CLASSES: a hash table from classes to indexes in COUNTS and OCTETS. Index 0 is for objects of other
+classes.
+SIZE: the length of COUNTS and OCTETS.
+COUNTS, OCTETS: vectors of the numbers of objects, and of the octets that they take.
+TIME: the time of the count."
   classes size
   (counts (make-array size :element-type 'fixnum :initial-element 0)
    :type (simple-array fixnum (*)))
@@ -32,7 +36,7 @@ have SIZE elements. The element 0 is for objects of other classes. TIME is when 
   "The newest HEAP-COUNT, or NIL. It keeps classes alive, but no instances.")
 
 (defun empty-heap-count ()
-  "Return a HEAP-COUNT for all classes that exist, in which nothing is counted yet."
+  "Return a HEAP-COUNT structure for all existing classes, with all counts 0."
   (let ((classes (make-hash-table :test 'eq)) (index 0))
     (dolist (class (classes-below (find-class t)))
       (setf (gethash class classes) (incf index)))
@@ -44,8 +48,8 @@ have SIZE elements. The element 0 is for objects of other classes. TIME is when 
     (not (and home (or (own-package-p home) (sb-ext:package-locked-p home))))))
 
 (defun walk-into (heap-count)
-  "Count in HEAP-COUNT the objects that the newest collection has left in the heap. Return NIL if the
-heap is too large."
+  "Count in HEAP-COUNT, a HEAP-COUNT structure, the objects that the last garbage collection has
+left. Return NIL if the heap is too large."
   (let* ((classes (heap-count-classes heap-count))
          (prototypes (prototypes (remove-if-not #'program-class-p
                                                 (classes-below (find-class t)))))
@@ -75,8 +79,8 @@ end the operation with an error answer."
              ((nil)))))
 
 (defun shown-class-p (class package)
-  "Return true if CLASS is in PACKAGE. If that is NIL, true unless CLASS is one of the agent or of
-SBCL that has instances of their own only, as those of COMMON-LISP and built-in classes have not."
+  "Return true if answers list CLASS: it is in PACKAGE or, if that is NIL, it belongs to the program
+or to COMMON-LISP, or is neither a structure class nor a standard class."
   (let* ((name (class-name class)) (home (and (symbolp name) (symbol-package name))))
     (cond (package (eq home package))
           ((program-class-p class))
@@ -84,10 +88,9 @@ SBCL that has instances of their own only, as those of COMMON-LISP and built-in 
                  (not (typep class '(or structure-class standard-class))))))))
 
 (defun counted-rows (now before package)
-  "Return a list of lists (CLASS COUNT OCTETS MORE MORE-OCTETS) for the classes in NOW, a HEAP-COUNT,
-with the differences to BEFORE, another one or NIL. Leave out classes without a difference, or if
-BEFORE is NIL, without instances. Take the classes of PACKAGE, or if that is NIL, those that are the
-program's or that it uses."
+  "Return a list of (CLASS COUNT OCTETS MORE MORE-OCTETS) lists for the classes in NOW, a
+HEAP-COUNT, of PACKAGE or those for which SHOWN-CLASS-P is true. MORE and MORE-OCTETS are the
+differences from BEFORE, a HEAP-COUNT or NIL. Leave out rows of zeros."
   (loop for class being the hash-keys of (heap-count-classes now) using (hash-value index)
         for old = (and before (gethash class (heap-count-classes before)))
         for count = (aref (heap-count-counts now) index)
@@ -98,8 +101,8 @@ program's or that it uses."
           collect (list class count octets more more-octets)))
 
 (defun heap-data (now before package limit)
-  "Return a JSON object that compares NOW with BEFORE, a HEAP-COUNT or NIL, as COUNTED-ROWS does.
-Tell at most LIMIT classes."
+  "Return a JSON object with the differences of NOW from BEFORE, a HEAP-COUNT or NIL, from
+COUNTED-ROWS for PACKAGE. List at most LIMIT classes."
   (flet ((total (heap-count) (if heap-count (reduce #'+ (heap-count-octets heap-count)) 0)))
     (let ((rows (stable-sort (sort (counted-rows now before package) #'> :key #'fifth)
                              (lambda (one other) (and (program-class-p one)

@@ -1,5 +1,5 @@
-;;;; Finds hash tables in which many keys have the same hash, so that each look-up compares many of
-;;;; them. Looks at the tables to which the variables lead that the functions of a profile use.
+;;;; Finds hash tables in which many keys have the same hash, so that each look-up compares many keys.
+;;;; Searches the values of the variables that functions of a profile use, and their parts.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -9,13 +9,17 @@
   (test string) (count integer "The number of its keys that were looked at.")
   (sharing integer "The largest number of keys with the same hash."))
 
-(defparameter *crowd* 16 "The number of keys with the same hash from which on a table is told.")
-(defparameter *most-keys* 1000000 "The maximum number of keys that are looked at in all tables.")
+(defparameter *crowd* 16
+  "The least number of keys with the same hash for which answers list a hash
+table.")
+(defparameter *most-keys* 1000000
+  "The maximum number of keys to examine in all hash tables
+together.")
 (defparameter *most-objects* 1000
-  "The maximum number of objects that are looked at on the ways from a variable to tables.")
+  "The maximum number of objects to examine between a variable and hash tables.")
 (defun sharing-keys (table limit)
-  "Return two values: the largest number of keys of TABLE with the same hash, and the number of keys
-that were looked at, at most LIMIT."
+  "Return two values for the hash table TABLE: the largest number of keys with the same hash, and
+the number of keys examined, at most LIMIT."
   (if-able "hashes"
     (let ((counts (make-hash-table)) (function (hash-function table)))
       (loop for key being the hash-keys of table
@@ -25,7 +29,8 @@ that were looked at, at most LIMIT."
               (loop for count being the hash-values of counts sum count)))))
 
 (defun tables-within (object)
-  "Return a list of the hash tables to which OBJECT leads through other data of the program."
+  "Return a list of the hash tables to which OBJECT refers, directly or through other data of the
+program."
   (let ((left (list object)) (seen (make-hash-table :test 'eq)) (tables '()))
     (loop while (and left (< (hash-table-count seen) *most-objects*))
           do (let ((part (pop left)))
@@ -47,8 +52,8 @@ that were looked at, at most LIMIT."
                      (code-of function)))))
 
 (defun crowded-tables (functions)
-  "Return a list of JSON objects for the hash tables with many keys of the same hash to which the
-variables lead that FUNCTIONS use."
+  "Return a list of JSON objects for hash tables with many keys of the same hash. Search the values
+of the variables that FUNCTIONS, a list of functions, use."
   (loop with left = *most-keys*
         for variable in (variables-used functions)
         append (loop for table in (tables-within (symbol-value variable))
