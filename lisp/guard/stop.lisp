@@ -37,10 +37,9 @@ second."
         (sb-thread:join-thread thread :default nil :timeout 1)))))
 
 (defun live-lisp:stop ()
-  "Remove live-lisp from this image: its hooks, settings, threads and connection. The image goes on
-as a plain SBCL. The server answers the running calls with a note about this. Its next call gets
-another image, or a refusal if somebody else runs this image. Return T, or NIL when live-lisp was
-removed before."
+  "Remove live-lisp from this image: its hooks, settings, threads and connection. The image
+continues as a plain SBCL. Return T, or NIL if live-lisp was removed before. The server answers
+running calls with a note about this."
   (unless (sb-ext:compare-and-swap (symbol-value '**stopped**) nil t)
     (setf **keeps-spare** nil
           **on-peer-gone** (constantly nil))
