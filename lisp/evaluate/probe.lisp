@@ -16,8 +16,8 @@ value."
     (json-member "text" (first (first *evaluated-values*)))))
 
 (defun idle-compiler ()
-  "Return the thread that holds the lock of the compiler but does not run, or NIL. Ignore the
-threads of jobs, because the server can end a job."
+  "Return the thread that holds the compiler's lock without running, or NIL. Ignore threads of jobs,
+since the server can end a job."
   (let ((holder (and compiler-lock (sb-thread:mutex-owner compiler-lock))))
     (when (and holder
                (not (eq holder sb-thread:*current-thread*))
