@@ -11,10 +11,9 @@
   "A plist of keyword arguments for NOTE-FAILURE about the check that is failing in this thread.")
 
 (defun fiveam-values (form arguments)
-  "ARGUMENTS are the format arguments of the message of a failed check, whose form is FORM. If the
-message is FiveAM's own, they are an argument of FORM, its value, the predicate, and perhaps the
-value of another argument. Return an alist from arguments of FORM to their values. If the message is
-not FiveAM's own, return NIL."
+  "Return an alist from arguments of FORM, the form of a failed check, to their values. ARGUMENTS
+are the format arguments of FiveAM's message: an argument of FORM, its value, the predicate, and
+perhaps another value. Return NIL for another message."
   (destructuring-bind (&optional part value predicate (other nil other-given) &rest more) arguments
     (when (and (consp form)
                (null more)
@@ -27,9 +26,8 @@ not FiveAM's own, return NIL."
 
 (defun fiveam-failure-arguments (check control arguments)
   "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, the form of a failed check.
-CONTROL and ARGUMENTS are the format control and arguments of the failure message. If the message
-shows no part of the form, as when the author of the test wrote it, the plist has both message and
-form."
+CONTROL and ARGUMENTS are the format control and arguments of the message. It has message and form
+if the message shows no part of the form."
   (let* ((form (checked-form check)) (values (fiveam-values form arguments)))
     (or (and values (check-failure-arguments check form values))
         (list* :text (message-text control arguments)
@@ -39,9 +37,9 @@ form."
                     (list :check check))))))
 
 (defun fiveam-fail (package original arguments)
-  "Wrapper around FiveAM's PROCESS-FAILURE: call ORIGINAL with ARGUMENTS, of which the first two are
-a check and a format control. Keep in *FIVEAM-FAILING* the data to record for the check. Format the
-message here, within limits, since FiveAM's own printing of a value may never end."
+  "Wrapper around FiveAM's PROCESS-FAILURE: call ORIGINAL with ARGUMENTS, a check, a format control
+and its arguments. Keep data about the check in *FIVEAM-FAILING*, with a message formatted here,
+since FiveAM's printing may never end."
   (declare (ignore package))
   (destructuring-bind (check &optional control &rest more) arguments
     (if (and *result* (stringp control))
@@ -50,8 +48,8 @@ message here, within limits, since FiveAM's own printing of a value may never en
         (apply original arguments))))
 
 (defun fiveam-note (package object failed)
-  "Record OBJECT, a FiveAM result of one check. If the check failed, FAILED is a plist of keyword
-arguments for NOTE-FAILURE. PACKAGE is the package of FiveAM."
+  "Record OBJECT, FiveAM's result of one check. FAILED is NIL, or a plist of keyword arguments for
+NOTE-FAILURE. PACKAGE is the package of FiveAM."
   (note-checks 1)
   (flet ((reason () (format nil "~:[failed~;~:*~A~]" (home-call package "REASON" object))))
     (cond ((home-type-p package "TEST-PASSED" object)
@@ -87,8 +85,8 @@ source location and *FIVEAM-FAILING* in the notes of the current result."
     results))
 
 (defun fiveam-resolve (package original arguments)
-  "Wrapper around FiveAM's RUN-RESOLVING-DEPENDENCIES: call ORIGINAL with ARGUMENTS, of which the
-first is a test. If FiveAM does not run the test because of its dependencies, record it as skipped.
+  "Wrapper around FiveAM's RUN-RESOLVING-DEPENDENCIES: call ORIGINAL with ARGUMENTS, whose first
+element is a test. Record the test as skipped if its dependencies keep FiveAM from running it.
 PACKAGE is the package of FiveAM."
   (let* ((test (first arguments))
          (new (and (home-type-p package "TEST-CASE" test)

@@ -41,8 +41,8 @@ floats."
   (error 'live-lisp:tool-error :tool *tool* :message (apply #'format nil control arguments)))
 
 (defun refuse-value (what)
-  "Signal a TOOL-ERROR: the value of *PARAMETER* contains an object that tools cannot get. WHAT is a
-text that describes the object."
+  "Signal a TOOL-ERROR that the value of *PARAMETER* contains an object that tools do not take. WHAT
+is text that describes the object."
   (fail-call "Parameter '~A' cannot hold ~A. A tool takes strings, symbols, numbers, T, NIL, ~
               proper lists and vectors of these, and hash tables with strings as keys."
              *parameter* what))
