@@ -1,8 +1,8 @@
-;;;; The operation holders: finds what keeps an object alive. WALK goes through all objects that the
-;;;; program can reach, the nearest first, and PATH-TO tells the way to one of them. Nothing here
-;;;; looks at the memory of other threads or walks the heap, so other threads go on meanwhile. What
-;;;; the agent itself refers to is never reached: its symbols are no roots, and its structures are
-;;;; not looked into.
+;;;; The operation holders: finds the references that keep an object alive. WALKED visits all
+;;;; objects that the program can reach, the nearest first, and WAY-TO returns the way to one of
+;;;; them. Nothing here reads the memory of other threads or walks the heap, so other threads
+;;;; continue meanwhile. References of the agent itself are not followed: its symbols are no roots,
+;;;; and its structures are skipped.
 
 (in-package "LIVE-LISP.DEBUG")
 
@@ -13,7 +13,9 @@
   ;; Each object takes about 90 octets of a table while that grows.
   (max 0 (min *walk-limit* (floor (- **heap-size** (heap-usage)) 150))))
 
-(defparameter *hit-limit* 1000 "The maximum number of references that are kept, to tell their ways.")
+(defparameter *hit-limit* 1000
+  "The maximum number of references to wanted objects that a walk
+keeps.")
 
 (defstruct (thread-root (:constructor make-thread-root (thread symbol)))
   "A place in which the thread named THREAD refers to objects: its binding of SYMBOL or, if SYMBOL

@@ -102,8 +102,8 @@ for threads that jobs make."
 
 ;;; In an image that somebody else runs: SBCL runs the function of a timer in a new thread, or in
 ;;; any thread of the image, and the function of an interrupt in the interrupted thread. When a job
-;;; made the timer or the interrupt, an error in the function must not open the debugger of the person
-;;; who uses that thread.
+;;; made the timer or the interrupt, an error in the function must not open the debugger of the
+;;; person who uses that thread.
 
 (defun call-in-their-thread (call channel session)
   "Call the function in CALL, a cons (FUNCTION . ARGUMENTS), by CALL-APART, with *CHANNEL* and

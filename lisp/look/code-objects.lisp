@@ -139,7 +139,7 @@ part of a lambda list after &OPTIONAL or &KEY."
 
 ;;; For (DESTRUCTURING-BIND (A (B)) X ...), the constants of the code are a cell of the function that
 ;;; checks, +CHECKS-LIST+, and the lambda lists (A (B)) and (B) behind it. The next three functions
-;;; tell such lists from data of the program.
+;;; distinguish such lists from data of the program.
 
 (defun behind-check-p (list code)
   "LIST is a constant of the code object CODE. Return true if SBCL seems to keep LIST for the error

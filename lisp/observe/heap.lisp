@@ -1,5 +1,5 @@
-;;;; Counts the objects in the heap by class, and tells which classes have grown since the last count.
-;;;; COUNT-HEAP collects garbage and counts. HEAP-MEMBERS compares two counts.
+;;;; Counts the objects in the heap by class, and finds the classes that have grown since the last
+;;;; count. COUNT-HEAP collects garbage and counts. HEAP-DATA compares two counts.
 
 (in-package "LIVE-LISP.OBSERVE")
 

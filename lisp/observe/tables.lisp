@@ -1,5 +1,5 @@
-;;;; Finds hash tables in which many keys have the same hash, so that each look-up compares many keys.
-;;;; Searches the values of the variables that functions of a profile use, and their parts.
+;;;; Finds hash tables in which many keys have the same hash, so that each look-up compares many
+;;;; keys. Searches the values of the variables that functions of a profile use, and their parts.
 
 (in-package "LIVE-LISP.OBSERVE")
 

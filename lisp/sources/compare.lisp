@@ -240,7 +240,7 @@ NIL for values that are unknown. **MAKER-OF** is this function."
                                            (source-file-definitions file))
                  when (and definition
                            (current-p definition)
-                           ;; A generic function without a DEFGENERIC is told by its methods.
+                           ;; A generic function without a DEFGENERIC is identified by its methods.
                            (not (typep (definition-identity definition) 'generic-function)))
                    do (return-from maker-of
                         (values (source-file-path file)
