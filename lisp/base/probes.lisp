@@ -14,8 +14,8 @@
   `(eval-when (:execute) ,@forms))
 
 (defmacro define-probe ((&rest names) form)
-  "Add a row to *PROBES*. NAMES has symbols, our names of internals, or a string, the name of an
-ability. They work if FORM is true."
+  "Add a row to *PROBES*. NAMES lists symbols, the agent's names of internals, or a string, the name
+of an ability. FORM returns true if they work."
   `(for-probes (push '(,names ,form) *probes*)))
 
 (for-probes

@@ -302,8 +302,8 @@ a list as one object, and also a function and its parts."
         while further))
 
 (defun way-likeness (way)
-  "Return a list that is EQUAL for two lists WAY from WAY-TO with the same root and with objects of
-the same classes."
+  "Return a list of the root of WAY, a list from WAY-TO, and the classes of the objects on it. Ways
+with EQUAL lists are shown as one."
   (let ((classes '()))
     (dolist (object (butlast (rest way)) (cons (first way) classes))
       (unless (eq (class-of object) (first classes)) (push (class-of object) classes)))))

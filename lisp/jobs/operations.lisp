@@ -53,12 +53,10 @@ nothing, and then a string that describes the parameter."
      (setf (gethash ,(symbol-name name) *parameters*) '(,type ,@more))))
 
 (defmacro define-operation (name-and-options (&rest parameters) documentation &body body)
-  "Define the operation NAME. Each of PARAMETERS is a list (NAME TYPE [:OPTIONAL] WORDS), or the
-name of one that DEFINE-PARAMETER has declared; they are keyword parameters of the operation's
-function. The option :GIVES is the type of BODY's value, which becomes the member \"value\" of the
-answer. With the option :MEMBERS, BODY returns a property list of all answer members, and :GIVES is
-their shape. :ALSO lists parameters that only the starter takes. Other options are slots of
-OPERATION."
+  "Define the operation NAME, a function with keyword PARAMETERS: lists (NAME TYPE [:OPTIONAL]
+WORDS), or names from DEFINE-PARAMETER. :GIVES is the type of BODY's value or, with :MEMBERS, the
+shape of its plist of answer members. :ALSO lists parameters of the starter. Other options are
+OPERATION slots."
   (destructuring-bind (name &key inline gives members holds resumes starter also server-only)
       (if (consp name-and-options) name-and-options (list name-and-options))
     (let ((function (intern (format nil "OPERATION/~:@(~A~)" name)))

@@ -102,10 +102,9 @@ SBCL's."
   (typep constant '(or symbol cons (simple-array t))))
 
 (defun map-symbols (visit constant)
-  "Call VISIT with two arguments for each symbol of the program in CONSTANT, an atom or a tree of
-conses and arrays: the symbol, and true if it names a handler of a HANDLER-BIND clause. SBCL keeps
-such a clause as a pair of a condition class, or a function that tests for the class, and the name
-of the handler. Examine at most 2000 elements."
+  "Call the function VISIT with two arguments for each symbol of the program in CONSTANT, an atom or
+a tree of conses and arrays: the symbol, and true if it names a handler of a HANDLER-BIND clause.
+Examine at most 2000 elements."
   (let ((left 2000))
     (labels ((walk (part depth &aux before)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))

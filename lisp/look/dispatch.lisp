@@ -44,8 +44,8 @@ symbols in the text."
                  (and value (make-argument :value value))))))))
 
 (defun named-argument (symbol)
-  "Return a CALL-ARGUMENT structure for SYMBOL: an instance of the class that it names, or its
-value as a variable. Return NIL if it is neither."
+  "Return a CALL-ARGUMENT structure for SYMBOL: an instance of the class, or else the value of the
+variable. Return NIL if it names neither."
   (let ((class (find-class symbol nil)))
     (cond ((and class (forward-referenced-p class)) (make-argument :undefined class))
           (class (make-argument :class class))
@@ -124,9 +124,9 @@ a METHOD applies to some instances of the classes of the arguments at POSITIONS,
             (nreverse perhaps))))
 
 (defun fits (specializer argument precedence)
-  "PRECEDENCE is the class precedence list of the class of ARGUMENT, a CALL-ARGUMENT structure.
-Return T if ARGUMENT matches SPECIALIZER, and NIL if it does not. Return :PERHAPS if only the class
-of ARGUMENT is known, and some instances of the class match and others do not."
+  "Return T if ARGUMENT, a CALL-ARGUMENT structure, matches SPECIALIZER, NIL if not, and :PERHAPS if
+only some instances of its class do. PRECEDENCE is the class precedence list of the class of
+ARGUMENT."
   (let* ((value (argument-value argument))
          (of-class (eq (argument-kind argument) :class))
          (abstract (and of-class (abstract-p value))))
@@ -155,9 +155,9 @@ not defined."
                                                     (sb-mop:class-direct-superclasses class))))))
 
 (defun more-specific-p (one other order precedences)
-  "Return true if the method ONE is more specific than OTHER. ORDER lists the positions of
-arguments, from 0, in the order in which their specializers are compared. PRECEDENCES lists the
-class precedence list of each argument's class."
+  "Return true if the method ONE is more specific than OTHER. ORDER lists positions of arguments,
+from 0, in the order in which specializers are compared. PRECEDENCES lists the class precedence
+lists of the arguments' classes."
   (loop for position in order
         for a = (elt (sb-mop:method-specializers one) position)
         for b = (elt (sb-mop:method-specializers other) position)

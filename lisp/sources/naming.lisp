@@ -28,9 +28,9 @@ as name in the package HOME, or a string that stands for this symbol."
         (and symbol (packagep package) (eq symbol (symbol-read part package))))))
 
 (defun number-naming (name home path date text operator-p)
-  "Return the number of the first form in TEXT that defines NAME, a string, in the package HOME, or
-NIL. TEXT is the text of the file PATH at DATE, or the newest if DATE is NIL. OPERATOR-P is a
-predicate for the form's operator, a symbol or NIL."
+  "Return the number of the first form in TEXT, the text of the file PATH at DATE or NIL for the
+newest, that defines NAME, a string, in the package HOME. OPERATOR-P is a predicate for the form's
+operator, a symbol or NIL."
   (loop with forms = (or (and (search name text :test #'char-equal) (forms-of text)) #())
         for form across forms
         for number from 0

@@ -266,12 +266,12 @@ COVERING-FORMS."
 
 (defun part-place (part form spans numbers)
   "Return the position in its file of a part of FORM, a top-level form, or NIL if it is unknown.
-PART is the path of the part, a list of element numbers from the outside in. SPANS are the recorded
-positions of the lists in FORM, and NUMBERS is the result of FORM-NUMBERS for it.
-For a list, the position is (START END). An atom has no recorded position of its own, so for an atom
-it is (FROM END COUNT). FROM is the end of the list before the atom, or the place after the opening
-parenthesis. COUNT is the number of atoms between FROM and the atom. END is the end of the list
-around it. In (f (g) a b), with (g) at 3 to 6, the atom b has (6 11 1)."
+PART: the path of the part, a list of element numbers from the outside in.
+SPANS, NUMBERS: the SPANS vector of FORM, and the value of FORM-NUMBERS for it.
+The position of a list is (START END). That of an atom is (FROM END COUNT): FROM is the end of the
+list before it, or the place after the opening parenthesis, COUNT the number of atoms from there to
+the atom, and END the end of the list around it. In (f (g) a b), with (g) at 3 to 6, the atom b
+has (6 11 1)."
   (let ((around nil) (found form) (element (first (last part))))
     (dolist (each part) (setf around found found (nth each found)))
     (flet ((span (list)

@@ -100,11 +100,9 @@ accessible in PACKAGE."
 (defun note-failure (package kind &key (form nil form-given) (check nil check-given)
                                   (expected nil expected-given)
                                   (got nil got-given) text condition (place (check-place package)))
-  "Record a failure in the result of the current test. KIND is \"failure\", \"error\" or
-\"expected\". PACKAGE is the package of the test framework. FORM is the form that was evaluated, and
-CHECK a form that should have been true. EXPECTED and GOT are values as texts. TEXT is the
-framework's message. CONDITION is the condition that was signalled. PLACE is a source location as
-CHECK-PLACE returns it."
+  "Record a failure of the current test. KIND is \"failure\", \"error\" or \"expected\". FORM was
+evaluated, and CHECK should have been true. EXPECTED, GOT and the message TEXT are texts. CONDITION
+was signalled. PLACE is from CHECK-PLACE for PACKAGE, that of the framework."
   (cond ((string= kind "error") (incf (result-errors *result*)))
         ((string= kind "expected") (incf (result-expected *result*)))
         (t (incf (result-failed *result*))))
