@@ -34,12 +34,13 @@ loads faster without them. Keep them in fasls that ASDF makes, for compiling sin
   (defvar *absent* '() "Our names for the internals that this SBCL does not have.")
 
   (defun outcome (name)
-    "Return the value of the variable named NAME in internals.lisp, the file that runs the probes."
+    "Return the value of the variable with the string NAME as name in internals.lisp, the file that
+runs the probes."
     (symbol-value (find-symbol name "LIVE-LISP.INTERNALS")))
 
   (defun left-out-names ()
-    "Return a list of the names in the environment variable LIVE_LISP_WITHOUT, which separates them
-by commas: the abilities and internals that the agent must not use."
+    "Return a list of the names of the abilities and internals that the agent must not use, from
+LIVE_LISP_WITHOUT, an environment variable with commas between names."
     (loop with text = (or (sb-ext:posix-getenv "LIVE_LISP_WITHOUT") "")
           for start = 0 then (1+ end)
           for end = (position #\, text :start start)
@@ -48,8 +49,8 @@ by commas: the abilities and internals that the agent must not use."
           while end))
 
   (defun why-left-out (name)
-    "Return a text with the reason why the agent is compiled without the internal NAME, or without
-the ability being declared. Return NIL when it has both."
+    "Return text with the reason why the agent is compiled without the internal NAME, or without the
+ability being declared. Return NIL if it has both."
     (flet ((among (text)
              (if (member text (left-out-names) :test #'string-equal)
                  "left out"
@@ -121,11 +122,11 @@ name, text about the agent's behaviour instead, and a list of texts about the mi
       (and package (find-symbol name package))))
 
   (defun operator-p (symbol)
-    "True when SYMBOL names a function, a macro or a special operator."
+    "Return true if SYMBOL names a function, a macro or a special operator."
     (and symbol (fboundp symbol)))
 
   (defun type-p (symbol)
-    "True when SYMBOL names a type."
+    "Return true if SYMBOL names a type."
     (and symbol (sb-ext:valid-type-specifier-p symbol)))
 
   (defun first-internal (place test)
@@ -149,14 +150,14 @@ FALLBACK."
 
 (where-compiled
   (defun used-internal (name place test)
-    "Return SBCL's symbol for our NAME: the first symbol of PLACE for which TEST is true. Return NIL
-when there is none, or when the agent is compiled without NAME."
+    "Return SBCL's symbol for NAME, the agent's name of an internal: the first of PLACE that
+satisfies the predicate TEST. Return NIL if there is none, or if the agent is compiled without
+NAME."
     (unless (why-left-out name) (first-internal place test)))
 
   (defun missing-form (name symbol place)
-    "SYMBOL is the result of USED-INTERNAL for NAME, the agent's name of an internal at PLACE. If
-SYMBOL is NIL, add NAME to *ABSENT*, and return a list of one form that records the internal as
-missing. Else return NIL."
+    "Return NIL if SYMBOL, from USED-INTERNAL for NAME and PLACE, is not NIL. Else add NAME to
+*ABSENT*, and return a list of one form that records the internal as missing."
     (unless symbol
       (push name *absent*)
       `((note-missing ,*ability*

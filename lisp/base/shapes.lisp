@@ -25,8 +25,8 @@
     (remove #\- (string-capitalize (symbol-name symbol))))
 
   (defun wire-type (type)
-    "Return TYPE, as in a declaration, as it is kept: with keywords for the words above, and strings
-for the names of other types."
+    "Return TYPE, a type in a declaration, with keywords in place of operators such as LIST and
+STRING, and strings in place of the names of other types."
     (flet ((kept (name) (intern (symbol-name name) "KEYWORD")))
       (cond ((atom type)
              (if (member type '("STRING" "INTEGER" "REAL" "BOOLEAN" "NULL" "ANYTHING" "&OPTIONAL")
@@ -40,8 +40,8 @@ for the names of other types."
                          (mapcar #'wire-type (rest type))))))))
 
   (defun wire-member (member)
-    "Return MEMBER, a list (NAME TYPE [:OPTIONAL] [WORDS]), as a list of its JSON key, its type as
-it is kept, whether it is optional, and the words about it, or NIL."
+    "Return a list (KEY TYPE OPTIONAL WORDS) for MEMBER, a list (NAME TYPE [:OPTIONAL] [WORDS]): its
+JSON key, its type from WIRE-TYPE, true if it is optional, and the words about it, or NIL."
     (destructuring-bind (name type &rest more) member
       (list (json-key name) (wire-type type) (eq (first more) :optional)
             (find-if #'stringp more)))))

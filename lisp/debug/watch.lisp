@@ -6,19 +6,19 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defstruct (watch (:constructor make-watch (where type hold)))
-  "A selection of errors to record, and what was recorded.
-WHERE: \"all\", a part of the name of the thread that signals the error, or the name of a package. A
-package selects an error if the name of a function on the stack is from this package.
+  "A selection of errors to record, and the recorded errors.
+WHERE: \"all\", a part of the name of the thread that signals the error, or the name of a package,
+which selects an error if a function on the stack has its name in this package.
 TYPE: a condition type.
 HOLD: the number of seconds for which to hold each error, or NIL to hold none.
 IN-EFFECT: true until the watch ends.
 SESSION, CHANNEL: the session that requested the watch, and the connection to its server.
-RECORDED: the recorded errors as JSON objects, newest first.
+RECORDED: a list of the recorded errors as JSON objects, newest first.
 LAST-THREAD, LAST-ERROR: the thread that recorded the newest error, and a weak pointer to this
-error; NIL while none is recorded.
+error, or NIL.
 COUNT: the number of all errors that the watch has selected.
-SECOND, COUNT-IN-SECOND: the time, a universal time, of the newest of these errors, and how many
-were counted in that second."
+SECOND, COUNT-IN-SECOND: the universal time of the newest of these errors, and their number in that
+second."
   where type hold
   (in-effect t) (session *session*) (channel *channel*)
   (recorded '()) (last-thread nil) (last-error nil)
@@ -347,7 +347,8 @@ designate, or NIL. SIMPLE is the condition type for a format control."
 (define-hook cerror cerror-noted)
 
 (defparameter *signal-hooks* '(error-noted signal-noted warn-noted cerror-noted)
-  "The hooks by which a watch sees conditions in an image that somebody else runs.")
+  "A list of the hooks by which watches record conditions in an image that the server did not
+start.")
 
 (defun install-watch-hooks ()
   "Install the hooks in *SIGNAL-HOOKS* if a watch is in effect. Else uninstall them."

@@ -95,7 +95,8 @@ missing system."
                       (call-user-code (lambda () (values (call-looking-again #'load-it))))))))))
 
 (defun stale-systems (systems)
-  "Return a list of the names of those of SYSTEMS of which a file differs from its loaded text."
+  "Return a list of the names of those of SYSTEMS that have a file whose present text differs from
+its loaded text."
   (loop for each in systems
         when (some #'stale-p (true-names (component-files each)))
           collect (asdf-call "COMPONENT-NAME" each)))

@@ -75,7 +75,7 @@ threads whose allocation can have caused this collection. Forget jobs and thread
 
 (defun growing-now ()
   "Return a list of the jobs and threads to which a collection in this thread charges the growth of
-the heap. In a thread of a program that somebody else runs it is charged to nobody."
+the heap. Return NIL in a thread of the program in an image that the server did not start."
   (case (thread-role)
     (:agent (possible-growers))
     (:theirs '())

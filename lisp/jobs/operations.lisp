@@ -19,16 +19,16 @@ with the plist MEMBERS."
                            &key inline starter holds members resumes gives
                                 server-only)))
   "An operation that the server can ask for.
-NAME: its name in messages.
-TAKES: its parameters, as WIRE-MEMBER returns members.
-KEYWORDS: those of FUNCTION, which come first in TAKES.
-INLINE: true if the reader thread runs the operation, which it does if the operation is short and
-runs no user code.
-STARTER: NIL or a function that is called in place of START-JOB, with the same arguments and the
+NAME: the name in messages.
+FUNCTION, KEYWORDS: the function, and a list of its keywords, for the first of TAKES.
+TAKES: a list of the parameters, each a list from WIRE-MEMBER.
+INLINE: true if the reader thread runs the operation, which is then short and runs no user code.
+STARTER: NIL, or a function that is called in place of START-JOB, with the same arguments and the
 arguments of the message.
 HOLDS: true if the operation also takes the members of the shape HOLD.
-GIVES: the type of the value in the answer or, with MEMBERS, of the answer's own members.
-RESUMES: true if the answer can be that of a call that a held error has stopped, which goes on.
+GIVES: the type of the value in the answer or, if MEMBERS is true, the shape of the answer's own
+members.
+RESUMES: true if the answer can be that of a call that continues after a held error.
 SERVER-ONLY: true if no tool requests the operation, only the server itself."
   name function keywords takes inline starter holds members resumes gives server-only)
 
@@ -37,10 +37,11 @@ SERVER-ONLY: true if no tool requests the operation, only the server itself."
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defvar *parameters* (make-hash-table :test 'equal)
-    "A hash table from the names of the parameters that DEFINE-PARAMETER declares to declarations.")
+    "A hash table from names of parameters, declared by DEFINE-PARAMETER, to their declarations.")
 
   (defun declared-parameter (parameter)
-    "Return PARAMETER, of DEFINE-OPERATION, as a list (NAME TYPE [:OPTIONAL] WORDS)."
+    "Return a list (NAME TYPE [:OPTIONAL] WORDS) for PARAMETER, which is such a list or a name from
+DEFINE-PARAMETER."
     (if (consp parameter)
         parameter
         (cons parameter (or (gethash (symbol-name parameter) *parameters*)
@@ -55,8 +56,7 @@ nothing, and then a string that describes the parameter."
 (defmacro define-operation (name-and-options (&rest parameters) documentation &body body)
   "Define the operation NAME, a function with keyword PARAMETERS: lists (NAME TYPE [:OPTIONAL]
 WORDS), or names from DEFINE-PARAMETER. :GIVES is the type of BODY's value or, with :MEMBERS, the
-shape of its plist of answer members. :ALSO lists parameters of the starter. Other options are
-OPERATION slots."
+shape of its plist. :ALSO lists the starter's parameters. Other options are OPERATION slots."
   (destructuring-bind (name &key inline gives members holds resumes starter also server-only)
       (if (consp name-and-options) name-and-options (list name-and-options))
     (let ((function (intern (format nil "OPERATION/~:@(~A~)" name)))

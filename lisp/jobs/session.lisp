@@ -33,17 +33,18 @@ session.")
 (defstruct session
   "The session of a server.
 VALUES: a list of the values of *SESSION-VARIABLES*, in the same order.
-FIRST: the list that VALUES had when the session started.
-TOLD: the list that the function STYLES returned at the last answer.
+FIRST: the list VALUES at the start of the session.
+TOLD: the list from STYLES at the last answer.
 SEEN: the number of all changes of the image at the last answer.
 NUMBER: a number that no other session has.
 SERIES: a cons of the number of images of the server, and the index of this image among them.
-SERVER: a text that tells the server from others, or NIL.
-TREES: the namestrings of the folders in and below which ASDF also finds systems while a job runs.
-ERRORS: the kept errors, newest first.
-BACKGROUND: the capture of the output of threads that no job waits for, since the last answer.
+SERVER: text that names the server, or NIL.
+TREES: a list of the namestrings of folders in and below which ASDF also finds systems while a job
+runs.
+ERRORS: a list of the kept errors, newest first.
+BACKGROUND: the capture of the output, since the last answer, of threads that no job waits for.
 ENDED: true once the connection of the server has ended.
-UNDOING: a list of lists (FUNCTION). END-SESSION calls these functions.
+UNDOING: a list of (FUNCTION) lists, whose functions END-SESSION calls.
 LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."
   (values '()) (first '()) (told '()) (seen 0)
   (number (sb-ext:atomic-incf (car **sessions-begun**)))

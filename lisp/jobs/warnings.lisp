@@ -14,13 +14,13 @@
 
 (defstruct (remarks (:constructor make-remarks ()))
   "The warnings of a call.
-WARNINGS: those that were kept, as JSON objects, newest first.
-COUNT, NOTES, FILE-NOTES: the numbers of all warnings, of the compiler's notes among them, and of
-notes about files.
-KEYS: lists that identify the warnings, as KEPT-BEFORE-P takes them.
-CALLS: lists of one of WARNINGS, the call form that it is about, and the function that was called.
-UNDEFINED: lists of one of WARNINGS, a kind such as :FUNCTION, and a name that was undefined.
-REDEFINED: texts about redefinitions, newest first.
+WARNINGS: a list of the kept warnings as JSON objects, newest first.
+COUNT, NOTES, FILE-NOTES: the numbers of all warnings, of compiler notes, and of notes about files.
+KEYS: a list of lists (SEVERITY TEXT FORM DEFINITION FORM-NUMBER) that identify the warnings.
+CALLS: a list of (WARNING FORM FUNCTION) lists for warnings about a call FORM of FUNCTION.
+UNDEFINED: a list of (WARNING KIND NAME) lists for warnings that NAME is undefined as KIND, such as
+:FUNCTION.
+REDEFINED: a list of texts about redefinitions, newest first.
 LACKS-MANAGER: true if a file names a library manager and none is set up."
   (warnings '()) (count 0) (notes 0) (file-notes 0) (keys '()) (calls '()) (undefined '())
   (redefined '()) (lacks-manager nil))
@@ -200,8 +200,8 @@ since, else WARNING."
   "The text below a warning that is about a difference from what the image had before.")
 
 (defun shown-warning-text (condition)
-  "Return the WARNING-TEXT of CONDITION, followed by *AGAINST-BEFORE* if CONDITION is about a
-difference from what the image had before."
+  "Return the text of CONDITION from WARNING-TEXT. If it reports a difference from earlier
+definitions in the image, append *AGAINST-BEFORE*."
   (format nil "~A~@[~%  ~A~]"
           (warning-text condition)
           (and (typep condition '(or other-proclamation other-package)) *against-before*)))

@@ -228,9 +228,9 @@ constructors, with DESCRIPTION."
   (apply function name arguments))
 
 (defun generic-function-defined (function &rest arguments)
-  "Hook: call FUNCTION, which makes or changes a generic function, with ARGUMENTS, of which the
-first is the name. Before this, record that the name is defined, and remove methods that do not fit
-the new lambda list. If ARGUMENTS are too few or too many, FUNCTION signals the error."
+  "Hook: call FUNCTION, which makes or changes a generic function, with ARGUMENTS, whose first
+element is the name. First record that the name is defined, and remove methods that do not fit the
+new lambda list. FUNCTION signals errors in ARGUMENTS."
   (let* ((name (first arguments))
          (lambda-list (loop for (key value) on (rest arguments) by #'cddr
                             when (eq key :lambda-list) return value

@@ -35,9 +35,9 @@ they add nothing."
     (and known (listp arglist) (arglist-text arglist))))
 
 (defun place-data (source &optional description function)
-  "SOURCE is a definition source of SB-INTROSPECT. Return a JSON object with its file, its position
-and the text DESCRIPTION. Return NIL if it has no file. For a method, pass its FUNCTION too:
-SB-INTROSPECT does not know the date of a method's file, but the function's code does."
+  "Return a JSON object with the file and position of SOURCE, a definition source of SB-INTROSPECT,
+and the text DESCRIPTION. Return NIL if it has no file. For a method, pass its FUNCTION, whose code
+has the date of the file."
   (let* ((path (introspect "DEFINITION-SOURCE-PATHNAME" source))
          (file (and path (translated (namestring path))))
          (written (or (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)
@@ -168,9 +168,9 @@ generic functions with a method for SPECIALIZER."
         (write-string (class-text (class-of object)) stream)))))
 
 (defun specializer-text (specializer)
-  "Return text for SPECIALIZER as a DEFMETHOD form has it. In an EQL specializer, show a literal
-object as it is, another object by a variable that has it as value, or else by its class and
-address. Never print the object itself, since its print method may fail or never end."
+  "Return text for SPECIALIZER as in a DEFMETHOD form. In an EQL specializer, show a literal object,
+a variable with the object as value, or else its class and address: its print method may fail or
+never end."
   (if (typep specializer 'class)
       (class-text specializer)
       (let ((object (sb-mop:eql-specializer-object specializer)))

@@ -9,9 +9,9 @@
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defparameter *use-kinds* #(:calls :macroexpands :references :sets :binds :constant :mention)
-    "The kinds of uses of a name. The first five are SBCL's kinds of cross references. :CONSTANT
-means that the user's code has the function of the name among its constants. :MENTION means that the
-code has the name as a symbol in its data."))
+    "A vector of the kinds of uses of a name. The first five are SBCL's kinds of cross references.
+:CONSTANT is for code with the function of the name among its constants, :MENTION for code with the
+name as a symbol in its data."))
 
 (defparameter *call-kinds* '(:calls :constant) "The kinds of uses that are calls of a function.")
 

@@ -177,8 +177,8 @@ call."
                    (t (push method (call-entered call)))))))
 
 (defun note-unrecorded (probe)
-  "Record no more methods in the innermost recorded call if it is of the function of PROBE, of which
-a call is not recorded. Methods entered from now on may belong to the latter."
+  "Record no more methods in the innermost recorded call if it is a call of the function of PROBE.
+Call this for an unrecorded call of this function, to which later methods may belong."
   (let ((call *innermost*))
     (when (and call (not *unrecorded*) (eq probe (call-probe call)))
       (setf (call-cut call) t))))

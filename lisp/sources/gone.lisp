@@ -10,7 +10,7 @@
 ;;; Definitions that the last load did not make again
 
 (defstruct (loaded-part (:constructor make-loaded-part (number text stood)))
-  "A form of which loading its file evaluates a part.
+  "A form with a part that loading its file evaluates.
 NUMBER: the number of the form in the file.
 TEXT: the text of this part, from RUNNING-TEXT.
 STOOD: true if the file had the same form when it was loaded before."
@@ -88,8 +88,8 @@ definition."
 ;;; Forms that loading runs, and which of them could make a definition
 
 (defun loaded-parts (old new)
-  "Return a list of LOADED-PART structures for the forms in the vector NEW of which loading
-evaluates a part. OLD is the vector of the forms of the text loaded before. Forms are texts."
+  "Return a list of LOADED-PART structures for those forms in the vector NEW with a part that
+loading evaluates. OLD is the vector of the forms of the text loaded before. Forms are texts."
   (let ((stood (make-hash-table :test 'equal)))
     (loop for form across old do (setf (gethash form stood) t))
     (loop for form across new

@@ -272,7 +272,7 @@ form of the file, it has the number of this form in the text loaded before, or N
 load.")
 
 (defvar *part-text* nil
-  "The text of a file of which only some forms are loaded, with the other forms blanked out but for
+  "While only some forms of a file are loaded, its text with the other forms blanked out but for
 their line ends, so that each form is at its place. Else NIL.")
 
 (defun lines-of (text)

@@ -62,9 +62,9 @@ NOTE-FAILURE. PACKAGE is the package of FiveAM."
                     (if (cddr failed) failed (list* :text (reason) failed)))))))
 
 (defun fiveam-run-test (package original arguments)
-  "Wrapper around FiveAM's RUN-TEST-LAMBDA: call ORIGINAL with ARGUMENTS, of which the first is a
-test, and record its results. If *HOLD-SECONDS* is true, errors enter the debugger. Failed checks
-never do. PACKAGE is the package of FiveAM."
+  "Wrapper around FiveAM's RUN-TEST-LAMBDA: call ORIGINAL with ARGUMENTS, whose first element is a
+test, and record its results. If *HOLD-SECONDS* is true, errors, but not failed checks, enter the
+debugger. PACKAGE is the package of FiveAM."
   (with-home-values (package ("*TEST-DRIBBLE*" (make-broadcast-stream)) ("*ON-FAILURE*" nil)
                              ("*ON-ERROR*" (and *hold-seconds* :debug)))
     (call-as-test "fiveam" (home-call package "NAME" (first arguments))

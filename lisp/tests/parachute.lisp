@@ -69,7 +69,7 @@ for the check. PACKAGE is the package of Parachute."
       (parachute-note-check package result errors))))
 
 (defun parachute-evaluate (package original arguments)
-  "Wrapper around Parachute's EVAL-IN-CONTEXT: call ORIGINAL with ARGUMENTS, of which the second is
+  "Wrapper around Parachute's EVAL-IN-CONTEXT: call ORIGINAL with ARGUMENTS, whose second element is
 a result object or a test, and record the outcome. PACKAGE is the package of Parachute."
   (let ((thing (second arguments)))
     (flet ((evaluate () (apply original arguments))
