@@ -99,10 +99,10 @@ receive them from IN and compile them."
               (remove-folder folder)))))))
 
 (defun become-image (identity &key (without "") folder registry silence)
-  "Serve the server at the other end of the standard input and output, and never return: the process
-ends with that connection. IDENTITY tells which agent it is, and WITHOUT the abilities that it lacks,
-as in LIVE_LISP_WITHOUT. FOLDER, if given, is the workspace. REGISTRY, if given, is the value of
-CL_SOURCE_REGISTRY, by which ASDF finds systems. SILENCE is the number of seconds after which a server that says nothing counts as gone."
+  "Serve the server at the other end of the standard input and output, and end the process with that
+connection. IDENTITY is that of the agent, and WITHOUT is as LIVE_LISP_WITHOUT. FOLDER, the
+workspace, REGISTRY, for CL_SOURCE_REGISTRY, and SILENCE, the seconds until a silent server counts
+as gone, can be NIL."
   (multiple-value-bind (in out) (move-standard-streams)
     (when folder (ignore-errors (sb-posix:chdir folder)))
     (when registry (sb-posix:setenv "CL_SOURCE_REGISTRY" registry 1))

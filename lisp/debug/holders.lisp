@@ -202,7 +202,7 @@ indirectly."
         until (walk-full walk)
         do (let ((object (aref queue (walk-next walk))))
              (incf (walk-next walk))
-             ;; Another thread can change OBJECT meanwhile, and a slot of a structure can be unbound.
+             ;; Another thread can change OBJECT meanwhile. A slot of a structure can be unbound.
              (ignore-errors
               (map-references (lambda (value kind detail)
                                 (declare (ignore kind detail))

@@ -117,7 +117,8 @@ its loaded text."
   "Load the system NAME, which ASDF has found, again until its code fits its files. FORCE is true to
 load it even if it is loaded. Return NIL, or the list from NEEDED-SYSTEM about a missing system."
   (let* ((system (find-system name))
-         ;; Asked once: ASDF can read a .asd file again for it, and forget that its systems are loaded.
+         ;; Search only once: ASDF can read a .asd file again, and forget that its systems are
+         ;; loaded.
          (systems (append (needed-systems system) (list system)))
          (redefined (taken-redefined-count))
          (compiling (or force (doubtful-systems systems)))

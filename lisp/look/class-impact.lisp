@@ -31,8 +31,8 @@ its definition."
       (object "description" (class-text class))))
 
 (defun prototypes (classes)
-  "Return a hash table with the prototypes (CLASS-PROTOTYPE) of CLASSES as keys. These instances were
-made by SBCL, not by the program."
+  "Return a hash table with the prototypes of CLASSES as keys, instances that SBCL itself
+makes (CLASS-PROTOTYPE)."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (each classes table)
       (when (sb-mop:class-finalized-p each)

@@ -136,9 +136,9 @@ part of a lambda list after &OPTIONAL or &KEY."
                     (return nil))))
         finally (return (symbolp rest))))
 
-;;; For (DESTRUCTURING-BIND (A (B)) X ...), the constants of the code are a cell of the function that
-;;; checks, +CHECKS-LIST+, and the lambda lists (A (B)) and (B) behind it. The next three functions
-;;; distinguish such lists from data of the program.
+;;; For (DESTRUCTURING-BIND (A (B)) X ...), the constants of the code are a cell of the function
+;;; +CHECKS-LIST+, which checks arguments, and then the lambda lists (A (B)) and (B). The next three
+;;; functions distinguish such lists from data of the program.
 
 (defun behind-check-p (list code)
   "LIST is a constant of the code object CODE. Return true if SBCL seems to keep LIST for the error

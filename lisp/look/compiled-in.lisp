@@ -1,6 +1,6 @@
-;;;; Finds the direct and indirect users of a name, and those that have to be compiled again when its
-;;;; definition changes: they have a macro's expansion, the code of an inline function or the value of
-;;;; a constant compiled in. USERS-OF and MAP-USES are defined in rows.lisp.
+;;;; Finds the direct and indirect users of a name, and those that have to be compiled again when
+;;;; its definition changes: they have a macro's expansion, the code of an inline function or the
+;;;; value of a constant compiled in. USERS-OF and MAP-USES are defined in rows.lisp.
 
 (in-package "LIVE-LISP.LOOK")
 

@@ -1,8 +1,8 @@
 ;;;; Makes the rows of answers about the users of a name. Finds the functions and top-level forms
 ;;;; that still exist and use the name, and describes each as a JSON object. USER is defined in
-;;;; users.lisp, TOP-FORM, FILE-LOAD and **CLAIMED** in top-forms.lisp, *WITHIN* in systems.lisp. In
-;;;; runs.lisp are RUN-P, true of code that was compiled to run once, and has run, and RUNNING-P, true
-;;;; of code that runs now. The variable PLACE has a TOP-FORM.
+;;;; users.lisp, TOP-FORM, FILE-LOAD and **CLAIMED** in top-forms.lisp, *WITHIN* in systems.lisp.
+;;;; RUN-P, true of code that was compiled to run once and has run, and RUNNING-P, true of such code
+;;;; that still runs, are in runs.lisp. The variable PLACE has a TOP-FORM structure.
 
 (in-package "LIVE-LISP.LOOK")
 

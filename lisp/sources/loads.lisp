@@ -379,7 +379,7 @@ and FILE is PATH or was only compiled. TOUCHED is the TOUCHED structure of the l
   (destructuring-bind (file . definitions) group
     (or (some (lambda (definition) (failed-p definition (touched-failed touched))) definitions)
         (and (not done)
-             ;; A file that is loaded in sections can fail after its first ones were loaded to their end.
+             ;; A file that is loaded in sections can fail after the load of its first sections.
              (or (equal (source-file-path file) path)
                  (and (not (load-of file touched))
                       (notany (lambda (definition) (loaded-p definition touched)) definitions)))))))
