@@ -1,8 +1,8 @@
 ;;;; Compiles a file of the user, and loads its fasl.
 ;;;;
 ;;;; FILE is always the user's file, which definitions get as their source. SOURCE is the file that
-;;;; the compiler reads: FILE, or COPY, a file in a temporary folder with the text to load. A copy is
-;;;; used if the image cannot read FILE, or if only some of its forms are loaded.
+;;;; the compiler reads: FILE, or COPY, a file in a temporary folder with the text to load. The
+;;;; image needs a copy if it cannot read FILE, or if only some of its forms are loaded.
 
 (in-package "LIVE-LISP.EVALUATE")
 
