@@ -78,7 +78,7 @@ saves. Signal an error if a process fails."
                           mask))
 
 (defun writable-p (name)
-  "True when a file NAME, which does not exist, can be created."
+  "Return true if a file NAME, which does not exist, can be created."
   (handler-case (with-open-file (out name :direction :output :if-exists :error)
                   (delete-file out))
     (error () nil)))

@@ -136,8 +136,8 @@ after the greeting. A saved core has it done already."
 number.")
 
 (defun can-save-p ()
-  "True when this process can save a usable core: it runs the file that the environment variable
-LIVE_LISP_PROGRAM names, and its core is a separate file."
+  "Return true if this process can save a usable core: it runs the file that the environment
+variable LIVE_LISP_PROGRAM names, and its core is a separate file."
   (let ((runtime (truename sb-ext:*runtime-pathname*)))
     (and (string= (sb-ext:native-namestring runtime) (sb-ext:posix-getenv "LIVE_LISP_PROGRAM"))
          (not (equal runtime (truename sb-ext:*core-pathname*))))))
@@ -178,7 +178,7 @@ signal. Does nothing on other systems."
   #-linux signal)
 
 (defun server-gone-p (channel)
-  "True when the server has closed its end of CHANNEL, the file descriptor of a socket."
+  "Return true if the server has closed its end of CHANNEL, the file descriptor of a socket."
   (let ((octet (make-array 1 :element-type '(unsigned-byte 8))))
     (sb-sys:with-pinned-objects (octet)
       (zerop (sb-alien:alien-funcall

@@ -77,12 +77,12 @@ OCTETS has the octets of an incomplete UTF-8 character, newest first."))
   (- (capture-head-limit capture) (capture-head-fill capture)))
 
 (defun can-wait-p ()
-  "True when an interrupt can end a wait of this thread, and other threads can run meanwhile."
+  "Return true if an interrupt can end a wait of this thread, and other threads can run meanwhile."
   (and sb-sys:*interrupts-enabled* (not collection-inhibited)))
 
 (defun keep-part (capture string start end)
-  "Append the characters of STRING from START to END to CAPTURE. If CAPTURE is followed, append only
-those that fit into its head. Return the index in STRING behind the last one."
+  "Append the characters of STRING from START to END to CAPTURE or, if CAPTURE is followed, those
+that fit into its head. Return the index in STRING behind the last one."
   (sb-thread:with-recursive-lock ((capture-lock capture))
     (let* ((end (if (and (capture-followed capture) (can-wait-p))
                     (min end (+ start (head-room capture)))
@@ -101,7 +101,7 @@ those that fit into its head. Return the index in STRING behind the last one."
 
 (defun keep (capture string start end)
   "Append the characters of STRING from START to END to CAPTURE, or to its successor if it has one.
-While CAPTURE is followed and has no room, wait."
+Wait while CAPTURE is followed and has no room."
   (loop for to = (if (capture-successor capture)
                      (return (keep (capture-successor capture) string start end))
                      (keep-part capture string start end))
@@ -113,7 +113,8 @@ While CAPTURE is followed and has no room, wait."
   "How many characters of a followed output are kept at most until the server takes them.")
 
 (defun follow (capture)
-  "Have whoever writes to CAPTURE wait while it has no room. Nothing may have been written yet."
+  "Mark CAPTURE, which must be empty, as followed: a thread that writes to it waits while it has no
+room."
   (setf (capture-head-limit capture) *followed-limit*
         (capture-followed capture) t))
 
@@ -163,7 +164,7 @@ character begins with FIRST."
   nil)
 
 (defun captured-p (stream)
-  "True when output to STREAM goes to a capture, perhaps through synonym streams."
+  "Return true if output to STREAM goes to a capture, perhaps through synonym streams."
   (loop for each = stream then (symbol-value (synonym-stream-symbol each))
         repeat 10
         while (and (typep each 'synonym-stream) (boundp (synonym-stream-symbol each)))
@@ -185,9 +186,9 @@ character begins with FIRST."
   (tail string :optional "The end of the output, when characters were left out."))
 
 (defun captured (capture &key reset (wait t))
-  "Return the output in CAPTURE as a JSON object. Its members are the whole text, or the head, the
-number of omitted characters, and the tail. Return NIL when nothing was written, or when WAIT is
-false and another thread is writing. If RESET is true, empty CAPTURE."
+  "Return a JSON object with the output in CAPTURE: the whole text, or its head, the number of
+omitted characters, and its tail. Return NIL if there is none, or if WAIT is NIL and another thread
+is writing. RESET is true to empty CAPTURE."
   (sb-thread:with-recursive-lock ((capture-lock capture) :wait-p wait)
     (unless (zerop (capture-total capture))
       (let* ((head (subseq (capture-head capture) 0 (capture-head-fill capture)))
@@ -203,8 +204,8 @@ false and another thread is writing. If RESET is true, empty CAPTURE."
             (object "text" head "omitted" omitted "tail" tail))))))
 
 (defun bounded-string (limit function)
-  "Call FUNCTION with an output stream. Return the first LIMIT characters that FUNCTION writes. If
-FUNCTION wants to write more, it is stopped, and the second value is true."
+  "Call FUNCTION with an output stream. Return the first LIMIT characters that it writes, and true
+if it would have written more, in which case it is ended."
   (let* ((cut nil)
          (tag (list 'full))
          (capture (make-capture limit 0 :on-full (lambda () (setf cut t) (throw tag nil)))))

@@ -8,8 +8,8 @@
 ;;; Keeping the agent and the program apart
 
 (sb-ext:defglobal **kept-away** 0
-  "The number of conditions in code of the agent that WITH-ISOLATION has kept from handlers of the
-program. Only tests read it.")
+  "The number of conditions, signalled by code of the agent, that WITH-ISOLATION has hidden from
+handlers of the program. Only tests read it.")
 
 (sb-ext:defglobal **own-random-state** (sb-ext:seed-random-state 1)
   "The random state for agent code that runs within calls of the program.")
@@ -25,29 +25,28 @@ program. Only tests read it.")
   (setf **kept-away** (logand most-positive-fixnum (1+ **kept-away**))))
 
 (defvar *noting* nil
-  "True while code of the agent runs within a call of the program. What is signalled then is no
-error of the program.")
+  "True while code of the agent runs within a call of the program. Conditions signalled then are not
+the program's.")
 
 (defmacro agent-handler-bind (bindings &body body)
-  "Like HANDLER-BIND, for handlers of the agent around code of the program: *NOTING* is true while
-they run. BINDINGS is a list of elements (TYPE HANDLER)."
+  "Evaluate BODY, code of the program, with handlers of the agent, in which *NOTING* is true.
+BINDINGS is a list of (TYPE HANDLER) lists, as in HANDLER-BIND."
   `(handler-bind ,(loop for (type handler) in bindings
                         collect `(,type (lambda (condition)
                                           (let ((*noting* t)) (funcall ,handler condition)))))
      ,@body))
 
 (defmacro with-no-handlers (&body body)
-  "Evaluate BODY without the handlers, restarts and deadlines that are established around it, as in
-a new thread."
+  "Evaluate BODY without the handlers, restarts and deadlines established around it, as in a new
+thread."
   `(let* (,@(and +handlers+ `((,+handlers+ first-handlers)))
           ,@(and +restarts+ `((,+restarts+ nil)))
           ,@(and +deadline+ `((,+deadline+ nil))))
      ,@body))
 
 (defmacro with-own-specials (&body body)
-  "Evaluate BODY without the program's handlers, restarts, deadlines and compilation unit. The
-variables that direct the printer, the reader, the debugger and random numbers have the values that
-they have in a fresh SBCL."
+  "Evaluate BODY without the program's handlers, restarts, deadlines and compilation unit, and with
+the variables for printing, reading, debugging and random numbers as in a fresh SBCL."
   `(with-no-handlers
    (let* (,@(and +in-unit+ `((,+in-unit+ nil)))
           (*noting* t)
@@ -68,9 +67,9 @@ they have in a fresh SBCL."
      ,@body)))
 
 (defun call-with-own-specials (function)
-  "Call FUNCTION within WITH-OWN-SPECIALS, with the floating-point modes of a fresh SBCL. Return the
-values of FUNCTION, or NIL when it would have entered the debugger. If a timeout of the program
-ended FUNCTION in this way, signal the timeout again, to the program."
+  "Call FUNCTION within WITH-OWN-SPECIALS, with the floating-point modes of a fresh SBCL. Return its
+values, or NIL if it would have entered the debugger. If a timeout of the program ended it, signal
+the timeout again to the program."
   (let ((modes (float-modes)) (late nil))
     (multiple-value-prog1
         (unwind-protect
@@ -91,18 +90,16 @@ ended FUNCTION in this way, signal the timeout again, to the program."
       (when late (cerror "Continue." late)))))
 
 (defmacro with-isolation (&body body)
-  "Evaluate BODY, code of the agent within a call of the program, so that neither notices the other.
-The program's handlers see no condition of BODY. Interrupts, such as those of timers, wait until
-BODY has ended. The program then finds its variables and floating-point modes unchanged. Return the
-values of BODY, or NIL when BODY would have entered the debugger. A THROW out of BODY works as
-usual."
+  "Evaluate BODY, code of the agent within a call of the program, without interrupts, and so that
+neither notices the other's handlers, variables and modes. Return its values, or NIL if it would
+have entered the debugger. A THROW works."
   `(flet ((agent-part () ,@body))
      (declare (dynamic-extent #'agent-part))
      (sb-sys:without-interrupts (call-with-own-specials #'agent-part))))
 
 (defmacro with-interruptible-isolation (&body body)
-  "Like WITH-ISOLATION, for a BODY that can take long: BODY can be interrupted, so that the call
-around it can be ended."
+  "Evaluate BODY, code of the agent that can take long, as WITH-ISOLATION does, but with interrupts,
+so that the call around it can be ended."
   `(flet ((agent-part () ,@body))
      (declare (dynamic-extent #'agent-part))
      (call-with-own-specials #'agent-part)))
@@ -110,18 +107,14 @@ around it can be ended."
 ;;; Hooks
 
 (sb-ext:defglobal **hooks** '()
-  "The hooks that DEFINE-HOOK defined, newest first. A hook is a list (NAME LISTENER FUNCTION
-BEFORE). NAME is the name of the hooked function, LISTENER the name of the function to call instead.
-FUNCTION is the function to install under NAME. BEFORE is a global variable for the original
-function.")
+  "A list of the hooks from DEFINE-HOOK, newest first, as lists (NAME LISTENER FUNCTION BEFORE): the
+names of the hooked function and of the function to call instead, the function to install, and a
+global variable for the original.")
 
 (defmacro define-hook (name listener)
-  "Define a hook on the function NAME. Once INSTALL-HOOKS was called for LISTENER, the name of a
-function, each call of NAME calls LISTENER instead. LISTENER takes the original function and the
-arguments of the call. It must call the original function with these arguments, and do all other
-work within WITH-ISOLATION. NAME is a function name, or a constant such as +SPAWN+ that has a
-function name as its value, or NIL where SBCL has no such function. The function that is installed
-has the name and the lambda list of the original, so that the program finds no difference."
+  "Define a hook on NAME, a function name, or a constant with one or NIL as value. After
+INSTALL-HOOKS for LISTENER, a function name, calls of NAME call LISTENER with the original function
+and the arguments. LISTENER must call the original, and do other work in WITH-ISOLATION."
   (let ((name (if (and (symbolp name) (constantp name)) (symbol-value name) name))
         (before (intern (format nil "**BEFORE-~A-~A**" name listener))))
     (when (and name +named-lambda+)
@@ -134,8 +127,8 @@ has the name and the lambda list of the original, so that the program finds no d
                **hooks**)))))
 
 (defun install-hook (name listener function before)
-  "Install one hook. The parameters are the elements of a list in **HOOKS**. Replace the function
-NAME by FUNCTION. But wrap a generic function instead, so that it stays a generic function."
+  "Install the hook (NAME LISTENER FUNCTION BEFORE) of **HOOKS**: replace the function NAME by
+FUNCTION or, for a generic function, wrap it, so that it stays one."
   (let ((called (called-function name)) (type (known :function :type name)))
     (if (typep called 'generic-function)
         (encapsulate name listener (fdefinition listener))
@@ -154,8 +147,8 @@ NAME by FUNCTION. But wrap a generic function instead, so that it stays a generi
 (sb-ext:defglobal **installed** '() "The installed hooks of **HOOKS**, newest first.")
 
 (defun install-hooks (&rest listeners)
-  "Install the hooks of LISTENERS, names of functions that were the LISTENER of a DEFINE-HOOK. Leave
-alone those that are installed already."
+  "Install the hooks with one of LISTENERS, names of functions, as LISTENER, unless they are
+installed."
   (if-able "encapsulation"
     (dolist (hook (reverse **hooks**))
       (when (and (member (second hook) listeners) (not (member hook **installed**)))
@@ -163,8 +156,8 @@ alone those that are installed already."
         (push hook **installed**)))))
 
 (defun uninstall-hook (name listener function before)
-  "Undo INSTALL-HOOK with the same arguments. If the program has replaced the function since then,
-leave the program's function in place."
+  "Uninstall the hook (NAME LISTENER FUNCTION BEFORE) of **HOOKS**. If the program has replaced the
+function since, keep the program's function."
   (let ((called (called-function name)) (type (known :function :type name)))
     (cond ((typep called 'generic-function) (unencapsulate name listener))
           ((eq (inner-function called) function)
@@ -173,8 +166,8 @@ leave the program's function in place."
            (when type (setf (known :function :type name) type))))))
 
 (defun uninstall-hooks (&optional (listeners (mapcar #'second **hooks**)))
-  "Uninstall the hooks of LISTENERS, names of functions that were the LISTENER of a DEFINE-HOOK. By
-default, uninstall all hooks."
+  "Uninstall the hooks with one of LISTENERS, names of functions, as LISTENER. The default is all
+hooks."
   (let ((gone (remove-if-not (lambda (hook) (member (second hook) listeners)) **installed**)))
     (setf **installed** (remove-if (lambda (hook) (member hook gone :test #'eq)) **installed**))
     (dolist (hook gone) (apply #'uninstall-hook hook))))

@@ -12,8 +12,8 @@
   (members '() :type list))
 
 (defun object (&rest members)
-  "Return a JSON object with MEMBERS, a property list of string keys and values. Members with the
-value NIL are not written."
+  "Return a JSON object with MEMBERS, a plist of strings and values. Members with the value NIL are
+not written."
   (make-json-object members))
 
 (defun json-member (key object)
@@ -132,8 +132,8 @@ NIL."
   (put 125 buffer))
 
 (defun float-text (double)
-  "Return DOUBLE as JSON. Denormalized doubles are printed with 340 decimals, because SBCL's printer
-drops digits of them. That is enough to distinguish each from the next."
+  "Return DOUBLE as JSON. Print a denormalized double with 340 decimals, enough to distinguish it
+from the next, since SBCL's printer drops digits of it."
   (let ((*read-default-float-format* 'double-float)
         (*print-pretty* nil)
         (*print-base* 10)
@@ -143,8 +143,8 @@ drops digits of them. That is enough to distinguish each from the next."
         (substitute #\e #\d (princ-to-string double)))))
 
 (defun write-json (value buffer)
-  "Append VALUE to BUFFER as JSON. VALUE is a string, an integer, a float, T or :TRUE, :FALSE, NIL
-for null, a list or a vector for an array, a JSON-OBJECT, or a BUFFER that already holds JSON."
+  "Append VALUE to BUFFER as JSON: a string, an integer, a float, T or :TRUE, :FALSE, NIL for null,
+a list or vector for an array, a JSON-OBJECT structure, or a BUFFER structure with JSON."
   (etypecase value
     (string (write-json-string value buffer))
     (fixnum (put-fixnum value buffer))
@@ -234,8 +234,8 @@ a surrogate pair are one character."
     (if (= fill (length string)) string (subseq string 0 fill))))
 
 (defun read-small-double (text)
-  "Return the double nearest to the number that TEXT denotes, which has a large negative exponent.
-SBCL's reader is not used, because it rounds denormalized doubles down."
+  "Return the double nearest to the number in TEXT, which has a large negative exponent. SBCL's
+reader would round denormalized doubles down."
   (let* ((e (position #\e text :test #'char-equal))
          (dot (or (position #\. text) (1- e)))
          (digits (parse-integer (remove #\. (subseq text 0 e))))
@@ -247,9 +247,8 @@ SBCL's reader is not used, because it rounds denormalized doubles down."
         (scale-float (coerce (round (* value (expt 2 1074))) 'double-float) -1074))))
 
 (defun server-integer (integer)
-  "Return INTEGER if it has at most 53 bits. Else return the integer value of the nearest double:
-the numbers of the server are doubles, and the server writes a large one with only as many digits as
-distinguish it from the next double."
+  "Return INTEGER, or the value of the nearest double if it has more than 53 bits. The numbers of
+the server are doubles, and it writes a large one with only as many digits as distinguish it."
   (if (<= (integer-length integer) 53)
       integer
       (values (truncate (coerce integer 'double-float)))))

@@ -13,12 +13,12 @@
 (claim-package)
 
 (defun own-package-p (package)
-  "True when PACKAGE is a package of the agent."
+  "Return true if PACKAGE is a package of the agent."
   (and (member package **own-packages** :test #'eq) t))
 
 (sb-ext:defglobal **attached** nil
-  "True in an image that somebody else runs. The agent then leaves that person's threads, debugger,
-streams and settings alone.")
+  "True in an image that the server did not start. The agent then leaves the threads, debugger,
+streams and settings of the person who runs it alone.")
 
 (defun map-packages (visit)
   "Call VISIT with each package of the image. If another thread deletes a package meanwhile,
@@ -30,8 +30,8 @@ continue with the next package."
         (when (package-name package) (error condition))))))
 
 (defun from-packages (function)
-  "Call FUNCTION with each package, as MAP-PACKAGES does. Return one list with the elements of all
-lists that FUNCTION returns."
+  "Return a list of the elements of all lists that FUNCTION, called with each package of the image,
+returns."
   (let ((found '()))
     (map-packages (lambda (package)
                     (setf found (revappend (funcall function package) found))))
@@ -49,14 +49,14 @@ file's folder. The names of all source files of the agent begin with this string
   "The folder of the agent's sources when it was compiled.")
 
 (defun own-file-p (file)
-  "True when FILE, the name of a source file in SBCL's debug information, belongs to the agent."
+  "Return true if FILE, the name of a source file in SBCL's debug information, belongs to the
+agent."
   (eql 0 (search **own-folder** file)))
 
 (defun close-rooms (reader)
-  "Make the names of the agent accessible in the package READER only: import the external symbols of
-the agent's packages there, and unexport them. Only the agent's own files needed the exports, and a
-list of all external symbols of the image must not show them. The symbols of LIVE-LISP stay
-exported."
+  "Import the external symbols of the agent's packages into the package READER, and unexport them,
+except those of LIVE-LISP. Only the agent's files need the exports, and lists of external symbols
+must not have them."
   (dolist (package (remove (symbol-package 'live-lisp:call-tool) **own-packages**))
     (let ((exports (loop for symbol being the external-symbols of package collect symbol)))
       (import exports reader)
@@ -66,11 +66,10 @@ exported."
   "A list of pairs (NAME . ROLE) from NOTE-FRAME. NAME names a function of the agent.")
 
 (defun note-frame (name role)
-  "Record the keyword ROLE for stack frames of the agent's function NAME. :USER-CODE says that the
-function calls user code. :WAIT says that the agent only waits in the calls that the function makes.
-:BETWEEN says that the function stands between two frames of user code."
+  "Record ROLE for frames of the agent's function NAME: :USER-CODE if it calls user code, :WAIT if
+newer frames only wait, or :BETWEEN if it is between two frames of user code."
   (push (cons name role) **frame-roles**))
 
 (defun frame-role (name)
-  "Return the role that NOTE-FRAME gave the function NAME, or NIL."
+  "Return the role, a keyword, that NOTE-FRAME has recorded for the function NAME, or NIL."
   (cdr (assoc name **frame-roles** :test #'eq)))

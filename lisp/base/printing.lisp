@@ -15,7 +15,7 @@
 
 (defun print-safely (limit object &optional (format "~S"))
   "Return OBJECT printed with the format control FORMAT, cut to LIMIT characters. If printing fails,
-the text says so."
+return text that says so."
   (multiple-value-bind (text cut)
       (bounded-string limit
                       (lambda (stream)
@@ -29,8 +29,8 @@ the text says so."
     (if cut (concatenate 'string text "...") text)))
 
 (defun decimal-digits (number)
-  "Return NUMBER, a non-negative integer, in decimal. SBCL's printer is not used: it can run a
-method of the user."
+  "Return NUMBER, a non-negative integer, as decimal text. SBCL's printer can run a method of the
+user, so do not use it."
   (let ((digits '()))
     (loop (multiple-value-bind (rest digit) (floor number 10)
             (push (code-char (+ (char-code #\0) digit)) digits)
@@ -47,8 +47,8 @@ method of the user."
         (concatenate 'string "#:" (symbol-name symbol)))))
 
 (defun class-text (class)
-  "Return the name of CLASS as SYMBOL-TEXT does. For a class without a name, return a text such as
-#<unnamed COMMON-LISP::STANDARD-CLASS>."
+  "Return the name of CLASS as text, from SYMBOL-TEXT. For a class without a name, return text such
+as #<unnamed COMMON-LISP::STANDARD-CLASS>."
   (let ((name (class-name class)))
     (if (and name (symbolp name))
         (symbol-text name)
@@ -89,16 +89,16 @@ which can fail or never end.")
 (defvar *digit-limit* 100 "Numbers with more digits than this are shortened.")
 
 (defun long-number-p (object)
-  "True when OBJECT is an integer or ratio that can have more than *DIGIT-LIMIT* decimal digits."
+  "Return true if OBJECT is an integer or ratio that can have more than *DIGIT-LIMIT* decimal
+digits."
   (and (typep object '(or bignum ratio))
        ;; This never misses a long number, because a decimal digit has more than three bits.
        (> (+ (integer-length (numerator object)) (integer-length (denominator object)))
           (* 3 *digit-limit*))))
 
 (defun without-middle (text)
-  "TEXT is a printed number. Shorten it to its first 20 characters, \"...\" and its last 10
-characters. Return the shortened text, and as second value the number of digits of TEXT. If TEXT has
-at most *DIGIT-LIMIT* digits, return TEXT and NIL."
+  "Return TEXT, a printed number, shortened to its first 20 characters, \"...\" and its last 10, and
+the number of its digits. If it has at most *DIGIT-LIMIT* digits, return TEXT and NIL."
   (let ((digits (count-if (lambda (char) (digit-char-p char (max 10 *print-base*))) text)))
     (if (<= digits *digit-limit*)
         (values text nil)
@@ -106,10 +106,9 @@ at most *DIGIT-LIMIT* digits, return TEXT and NIL."
                 digits))))
 
 (defun without-middle-digits (text)
-  "Return a copy of TEXT in which each number of more than *DIGIT-LIMIT* digits is shortened to its
-first 20 digits, \"...\", its last 10 digits, and a note such as \" (150 digits)\". If TEXT ends
-with \"...\" within the number, because it was cut off there, leave only the first 20 digits and
-\"...\"."
+  "Return a copy of TEXT in which each number of more than *DIGIT-LIMIT* digits has only its first
+20 digits, \"...\", its last 10, and a note such as \" (150 digits)\". If \"...\" cuts TEXT off
+within it, leave out the last digits."
   (flet ((end-of-digits (start)
            (or (position-if-not (lambda (char) (char<= #\0 char #\9)) text :start start)
                (length text))))
@@ -128,8 +127,8 @@ with \"...\" within the number, because it was cut off there, leave only the fir
                (setf index end)))))
 
 (defun report-text (limit condition)
-  "Return the report of CONDITION in at most LIMIT characters, without references to manuals. Line
-breaks that only the pretty printer made are replaced by spaces. Long numbers are shortened by
+  "Return the report of CONDITION in at most LIMIT characters, without references to manuals,
+without line breaks made by the pretty printer, and with numbers shortened by
 WITHOUT-MIDDLE-DIGITS."
   (let ((*package* (usable-package *package*))
         (*print-length* 50) (*print-level* 10) (*print-circle* nil) (*print-readably* nil)

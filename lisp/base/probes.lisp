@@ -14,8 +14,8 @@
   `(eval-when (:execute) ,@forms))
 
 (defmacro define-probe ((&rest names) form)
-  "Add a row to *PROBES*. NAMES has symbols, our names of internals, or a string, the name of an
-ability. They work if FORM is true."
+  "Add a row to *PROBES*. NAMES lists symbols, the agent's names of internals, or a string, the name
+of an ability. FORM returns true if they work."
   `(for-probes (push '(,names ,form) *probes*)))
 
 (for-probes
@@ -23,23 +23,21 @@ ability. They work if FORM is true."
  (defvar *probe-file* nil "A prefix for the names of all files that rows make.")
 
  (defun run-probe (form)
-   "Compile FORM, and evaluate it. Return :RIGHT if its value is true, else a text that says what
-went wrong."
+   "Compile and evaluate FORM. Return :RIGHT if its value is true, else text about the failure."
    (handler-case (if (funcall (compile nil `(lambda () ,form))) :right "gives a wrong answer")
      (serious-condition () "signals an error")))
 
  (defun used-p (name)
-   "True when the agent uses the ability NAME, a string, or the internal NAME, a symbol, and not a
+   "Return true if the agent uses the ability NAME, a string, or the internal NAME, a symbol, and no
 fallback for it."
    (if (stringp name)
        (let ((*ability* name)) (not (why-left-out name)))
        (not (member name *absent*))))
 
  (defun run-probes (start files tell)
-   "Run the rows from number START on, counted from 0. FILES is a prefix for the names of files that
-rows make. Before each row, call the function TELL with :BEGINS and a list of the names in the row
-that are in use, as strings. After the row, call TELL with :RIGHT, or a text that says what is
-wrong, and with the same list."
+   "Run the rows from number START on, counted from 0. FILES is a prefix for names of files. Call
+the function TELL with :BEGINS before each row, and afterwards with :RIGHT or text about the
+failure, and also with a list of the names in the row that are in use, as strings."
    (setf *probe-file* files
          *package* (find-package "LIVE-LISP.BASE"))
    (loop for (names form) in (nthcdr start (reverse *probes*))
@@ -66,8 +64,8 @@ value of FUNCTION."
    (multiple-value-prog1 (probe-called 41 "text" function) (list function)))
 
  (defun arguments-of-call (name function)
-   "Call FUNCTION. Return the list of the arguments of the first call of the function NAME
-meanwhile, or :NONE."
+   "Call FUNCTION, and return a list of the arguments of the first call of the function NAME during
+this, or :NONE."
    (let ((found :none))
      (encapsulate name 'live-lisp-probe (lambda (called &rest arguments)
                                           (when (eq found :none) (setf found (copy-list arguments)))
@@ -76,8 +74,8 @@ meanwhile, or :NONE."
      found))
 
  (defun first-argument (name form)
-   "Evaluate FORM. Return the first argument of the first call of the function NAME meanwhile, or
-:NONE."
+   "Evaluate FORM, and return the first argument of the first call of the function NAME during this,
+or :NONE."
    (let ((arguments (arguments-of-call name (lambda () (eval form)))))
      (if (consp arguments) (first arguments) arguments)))
 
@@ -99,7 +97,7 @@ status of the process from waitpid."
    (if (< depth 0) 0 (+ 1 (recursion (1+ depth)))))
 
  (defun exhaust-stack ()
-   "True when exhausting the stack of this thread signals a STORAGE-CONDITION."
+   "Return true if exhausting the stack of this thread signals a STORAGE-CONDITION."
    (handler-case (progn (recursion 0) nil)
      (storage-condition () t)))
 

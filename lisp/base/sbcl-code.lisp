@@ -53,8 +53,8 @@ largest number of arguments as a second argument."
 (define-internal-type core-source "Debug sources of code that was not loaded from a fasl."
   ("SB-C" "CORE-DEBUG-SOURCE"))
 (define-internal source-form (source)
-  "Return the form from which EVAL or COMPILE made code while a file was loaded. SOURCE is the
-CORE-SOURCE of that code. SBCL then numbers subforms within this form, not within the file."
+  "Return the form that EVAL or COMPILE compiled while a file was loaded. SOURCE is the CORE-SOURCE
+of the code. SBCL's numbers of subforms then count within this form, not within the file."
   ("SB-C" "CORE-DEBUG-SOURCE-FORM"))
 
 ;;; Local variables of frames, and the objects in them
@@ -96,12 +96,12 @@ systems have different numbers for it."
 not evaluated."
   ("SB-KERNEL" "GET-DSD-INDEX") nil)
 (define-internal condition-assignments (condition)
-  "Return the slots of CONDITION that were set, and their values, as a property list. In newer SBCLs
-it is an association list."
+  "Return a plist of the slots of CONDITION that were set and their values. Newer SBCLs return an
+alist."
   ("SB-KERNEL" "CONDITION-ASSIGNED-SLOTS"))
 
 (defun assigned-slots (condition)
-  "Return a property list of the slots of CONDITION that were set, and their values."
+  "Return a plist of the slots of CONDITION that were set and their values."
   (let ((assignments (condition-assignments condition)))
     (if (consp (first assignments))
         (loop for (slot . value) in assignments append (list slot value))
@@ -134,8 +134,8 @@ without such a tag corrupts memory."
   "Return the code object of the debug function FUNCTION."
   ("SB-DI" "COMPILED-DEBUG-FUN-COMPONENT"))
 (define-internal returning-convention (compiled)
-  "Return how the function of COMPILED, a record from COMPILED-DEBUG, returns its values: :STANDARD,
-or a convention that only its callers know."
+  "Return the convention by which the function of COMPILED, a record from COMPILED-DEBUG, returns
+its values: :STANDARD, or another object for a convention known to its callers alone."
   ("SB-C" "COMPILED-DEBUG-FUN-RETURNS"))
 (define-internal effective-function (function form)
   "Return a function for FORM, an effective method form of the generic function FUNCTION.
@@ -350,8 +350,8 @@ defines or undefines a name."
   ("SB-FASL" "LOAD-AS-FASL"))
 
 (defun compiled-from (fasl)
-  "Return the pathname of the source file that the header of FASL, a pathname, names. Return NIL if
-it names none."
+  "Return the pathname of the source file in the header of FASL, a pathname, or NIL if there is
+none."
   (ignore-errors
    (with-open-file (in fasl :external-format '(:utf-8 :replacement #\?))
      (loop with words = "  compiled from "

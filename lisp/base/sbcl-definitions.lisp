@@ -15,13 +15,13 @@
   "Return SBCL's table of the external symbols of PACKAGE."
   ("SB-IMPL" "PACKAGE-EXTERNAL-SYMBOLS"))
 (define-internal symbol-cells (table)
-  "Return the vector that holds the symbols of TABLE, SBCL's table for a package, or a cons with
-this vector."
+  "Return the vector of the symbols in TABLE, SBCL's table for a package, or a cons with this
+vector."
   ("SB-IMPL" "PACKAGE-HASHTABLE-CELLS" "SB-IMPL" "SYMTBL-CELLS"))
 
 (defun table-cells (table)
-  "Return the simple vector that holds the symbols of TABLE, the internal or external table of a
-package. Return NIL when this SBCL has no such vector."
+  "Return the simple vector of the symbols in TABLE, the internal or external table of a package, or
+NIL if this SBCL has no such vector."
   (let ((cells (and table (symbol-cells table))))
     (typecase cells
       (simple-vector cells)
@@ -40,8 +40,8 @@ that with its external symbols."
  "compile_form leaves more of what a form defines, and less is told of functions, variables and types")
 
 (define-internal known (category kind name)
-  "Return the information of KIND in CATEGORY about NAME in SBCL's globaldb, as in (KNOWN :FUNCTION
-:KIND 'CAR). The second value is true if there is any."
+  "Return two values: the information of KIND in CATEGORY about NAME in SBCL's globaldb, as
+in (KNOWN :FUNCTION :KIND 'CAR), and true if there is any."
   ("SB-INT" "INFO"))
 (define-internal symbol-knowledge (symbol)
   "Return everything that SBCL's globaldb knows about SYMBOL and about functions such as (SETF
@@ -183,7 +183,7 @@ none."
 name."
   ("SB-KERNEL" "DD-CONSTRUCTORS"))
 (define-internal description-type (description)
-  "Return how the structures that DESCRIPTION describes are represented: STRUCTURE, VECTOR or LIST."
+  "Return the representation of the structures of DESCRIPTION: STRUCTURE, VECTOR or LIST."
   ("SB-KERNEL" "DD-TYPE"))
 (define-internal description-copier (description)
   "Return the name of the copier of the structure that DESCRIPTION describes, or NIL."

@@ -26,8 +26,8 @@
   "Return the debug function (an SB-DI:DEBUG-FUN) at OFFSET in CODE."
   ("SB-DI" "DEBUG-FUN-FROM-PC"))
 (define-internal on-stack-p (object)
-  "True when OBJECT is allocated on the stack of this thread. It no longer exists when the function
-that has made it returns."
+  "Return true if OBJECT has dynamic extent on the stack of this thread, so that it ends when the
+function that has made it returns."
   ("SB-EXT" "STACK-ALLOCATED-P"))
 
 (define-ability
@@ -63,9 +63,8 @@ parts."
   ("SB-C" "COVERED-FILE-PATHS"))
 
 (defun file-parts (entry)
-  "Return a list of the parts of a file that coverage marks. Each element is a list (PART), or in
-older SBCLs (PART T) for a part that ran. ENTRY is the file's entry in the hash table in
-COVERAGE-INFO."
+  "Return a list of the parts of a file that coverage marks, from ENTRY, its entry in the hash table
+in COVERAGE-INFO. An element is a list (PART) or, in older SBCLs, (PART T) for a part that ran."
   (if (listp entry)
       entry
       (map 'list #'list (funcall (file-parts-reader) entry))))

@@ -87,9 +87,9 @@ of the number means something else."
   ("SB-VM" "WORDS-USED*"))
 
 (defmacro page-slot (page slot)
-  "Expand into the slot of page number PAGE in the runtime's table of heap pages. SLOT is a constant
-such as +PAGE-FLAGS+, which has the name of the slot as its value. Expand into NIL if this SBCL
-lacks one of the names."
+  "Expand into the slot of heap page PAGE, a number, in the runtime's table of pages. SLOT is a
+constant such as +PAGE-FLAGS+ with the slot's name as value. Expand into NIL if this SBCL lacks a
+name."
   (let ((slot (symbol-value slot)))
     (and +page-table+ +page-words+ slot
          `(sb-alien:slot (sb-alien:deref ,+page-table+ ,page) ',slot))))
@@ -139,10 +139,11 @@ KEY identifies the wrapper."
   ("SB-EXT" "UNENCAPSULATED-FUNCTION" "SB-IMPL" "STRIP-ENCAPSULATION") function)
 
 (sb-ext:defglobal **behind** (make-hash-table :test 'eq)
-  "Maps the function of each installed hook to the original function, which the hook has replaced.")
+  "A hash table from the function of each installed hook to the original function, which the hook
+has replaced.")
 
 (defun behind-hooks (function)
-  "If FUNCTION is the function of a hook, return the original function. Else return FUNCTION."
+  "Return the original function if FUNCTION is the function of a hook, else FUNCTION."
   (loop for each = function then before
         for before = (gethash each **behind**)
         while before

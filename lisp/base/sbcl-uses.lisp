@@ -14,12 +14,12 @@
   ("SB-KERNEL" "%SIMPLE-FUN-XREFS"))
 (define-internal map-packed-xrefs (function xrefs)
   "Call FUNCTION with the kind, the name and the form number of each reference in XREFS, packed
-cross references. From SBCL 2.6.1 to 2.6.4, only the first number for a name is a form number. The
-next numbers are differences from the number before."
+cross references. From SBCL 2.6.1 to 2.6.4, it gets the difference from the number before for all
+but the first reference to a name."
   ("SB-C" "MAP-PACKED-XREF-DATA"))
 (define-internal without-xrefs-p (name)
-  "True when SBCL keeps no cross references to NAME. In SBCLs before 2.4 this function has the name
-INTERNAL-NAME-P, which is another function since then."
+  "Return true if SBCL keeps no cross references to NAME. SBCL calls this INTERNAL-NAME-P before
+2.4, and has another function of that name since."
   ("SB-C" "XREF-INTERNAL-NAME-P" "SB-C" "INTERNAL-NAME-P"))
 
 (declaim (notinline probed))
@@ -28,8 +28,8 @@ INTERNAL-NAME-P, which is another function since then."
   arguments)
 
 (defun probe (argument)
-  "Call PROBED twice. The form numbers of the calls are large and their difference is small, so
-*DIFFERENCES* can see which of the two SBCL recorded for the second call."
+  "Call PROBED twice, for *DIFFERENCES*: the form numbers of the calls are large and their
+difference is small, so the recorded number of the second call shows which of these it is."
   (list (list argument) (list argument) (list argument) (list argument) (list argument)
         (probed (probed argument))))
 
@@ -43,7 +43,7 @@ INTERNAL-NAME-P, which is another function since then."
                              (when (and (eq kind :calls) (eq name 'probed)) (push number numbers)))
                            xrefs))
        (and (rest numbers) (< (first numbers) 4))))
-  "True when MAP-PACKED-XREFS of this SBCL passes differences instead of form numbers.")
+  "True if MAP-PACKED-XREFS of this SBCL passes differences instead of form numbers.")
 
 (defun map-xrefs (function xrefs)
   "Call FUNCTION with the kind, the name and the form number of each reference in XREFS, packed
@@ -191,7 +191,7 @@ through which CODE calls functions."
      (and code
           (> (or (code-words code) 0) words-before-functions)
           (eq 'probe (code-word code words-before-functions)))))
-  "True when a code object of this SBCL has the words for its functions before its constants.")
+  "True if a code object of this SBCL has the words for its functions before its constants.")
 
 (defun first-constant (code)
   "Return the index of the first constant that the functions of CODE share."
@@ -206,14 +206,14 @@ linkage cells, and this is NIL. There the constants of code contain a CELL for e
 calls.")
 
 (defun linked-names (code)
-  "Return the names of the functions that CODE calls through linkage cells. Return NIL where SBCL
-has no such cells."
+  "Return a list of the names of the functions that CODE, a code object, calls through linkage
+cells, or NIL if SBCL has no such cells."
   (when +name-of-cell+
     (loop for cell in (unpack-locations (code-fixups code))
           collect (funcall +name-of-cell+ cell :index))))
 
 (defun map-named-code (visit)
-  "Call VISIT with the code object of each global function, macro and method."
+  "Call the function VISIT with the code object of each global function, macro and method."
   (flet ((visit-function (function)
            (let ((simple (and (functionp function) (simple-function function))))
              (when (typep simple 'simple-function) (funcall visit (function-code simple))))))
@@ -247,12 +247,13 @@ has no such cells."
           finally (return (look)))))
 
 (defun map-code (visit)
-  "Call VISIT with each code object in the heap. Unlike WALK-CODE, this works while other threads
-allocate memory."
+  "Call the function VISIT with each code object in the heap, even while other threads allocate
+memory, unlike WALK-CODE."
   (mapc visit (all-code)))
 
 (defun map-functions (visit)
-  "Call VISIT with the name and the function of each simple function in the heap."
+  "Call the function VISIT with the debug name and the function for each simple function in the
+heap."
   (map-code (lambda (code)
               (dotimes (index (code-functions code))
                 (let ((function (code-function code index)))

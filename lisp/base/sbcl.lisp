@@ -11,11 +11,11 @@
 ;;; Abilities
 
 (defstruct (ability (:constructor make-ability (name instead state)))
-  "Something that the agent can do with internals of SBCL. INSTEAD is a text that says what the
-agent does without these internals. STATE is :LEFT-OUT when the agent was compiled without the
-ability, :PROVEN when a probe has tried it, else NIL. CHECK is NIL or a function that returns true
-when this process has the ability. MISSING is a list of texts that name the internals that are not
-used, with the reasons."
+  "A feature of the agent that needs internals of SBCL.
+NAME, INSTEAD: its name, and text about the agent's behaviour without it.
+STATE: :LEFT-OUT if the agent was compiled without it, :PROVEN if a probe has tried it, else NIL.
+CHECK: NIL, or a function without parameters that returns true if this process has it.
+MISSING: a list of texts that name internals not used, with the reasons."
   name instead state (check nil) (missing '()))
 
 (sb-ext:defglobal **abilities** '() "All ABILITY structures, newest first.")
@@ -24,9 +24,8 @@ used, with the reasons."
   (defvar *ability* "" "The name of the ability declared last: later declarations belong to it."))
 
 (defmacro where-compiled (&body definitions)
-  "Evaluate DEFINITIONS when the file is compiled. The fasl that the server loads does not contain
-them, so that it loads faster. Fasls that ASDF makes do, because they are needed when a single file
-is compiled again."
+  "Evaluate DEFINITIONS when the file is compiled. Leave them out of the fasl for the server, which
+loads faster without them. Keep them in fasls that ASDF makes, for compiling single files again."
   `(eval-when (:compile-toplevel :execute
                ,@(unless (find-package "LIVE-LISP.BOOT") '(:load-toplevel)))
      ,@definitions))
@@ -35,12 +34,13 @@ is compiled again."
   (defvar *absent* '() "Our names for the internals that this SBCL does not have.")
 
   (defun outcome (name)
-    "Return the value of the variable named NAME in internals.lisp, the file that runs the probes."
+    "Return the value of the variable with the string NAME as name in internals.lisp, the file that
+runs the probes."
     (symbol-value (find-symbol name "LIVE-LISP.INTERNALS")))
 
   (defun left-out-names ()
-    "Return a list of the names in the environment variable LIVE_LISP_WITHOUT, which separates them
-by commas: the abilities and internals that the agent must not use."
+    "Return a list of the names of the abilities and internals that the agent must not use, from
+LIVE_LISP_WITHOUT, an environment variable with commas between names."
     (loop with text = (or (sb-ext:posix-getenv "LIVE_LISP_WITHOUT") "")
           for start = 0 then (1+ end)
           for end = (position #\, text :start start)
@@ -49,8 +49,8 @@ by commas: the abilities and internals that the agent must not use."
           while end))
 
   (defun why-left-out (name)
-    "Return a text with the reason why the agent is compiled without the internal NAME, or without
-the ability being declared. Return NIL when it has both."
+    "Return text with the reason why the agent is compiled without the internal NAME, or without the
+ability being declared. Return NIL if it has both."
     (flet ((among (text)
              (if (member text (left-out-names) :test #'string-equal)
                  "left out"
@@ -69,8 +69,8 @@ compiled."
     (unless (why-left-out ability) `(progn ,@body))))
 
 (defmacro define-ability (name instead)
-  "Declare the ability NAME, a string. INSTEAD is a text that says what the agent does without the
-ability. The declarations of internals that follow belong to it."
+  "Declare the ability NAME, a string, to which the next declarations of internals belong. INSTEAD
+is text about the agent's behaviour without it."
   (setf *ability* name)
   `(push (make-ability ,name ,instead ,(ability-state-now name)) **abilities**))
 
@@ -79,8 +79,8 @@ ability. The declarations of internals that follow belong to it."
   (find name **abilities** :key #'ability-name :test #'string=))
 
 (defmacro define-check (form)
-  "Make FORM the check of the ability declared last. FORM is evaluated in each process, and is true
-when the process has the ability."
+  "Make FORM the check of the ability declared last. It is evaluated in each process, and returns
+true if the process has the ability."
   `(setf (ability-check (named-ability ,*ability*)) (lambda () ,form)))
 
 (defun note-missing (ability text)
@@ -89,9 +89,9 @@ SBCL has no such internal, gives the reason."
   (push text (ability-missing (named-ability ability))))
 
 (defun lacking-p (ability)
-  "True when the agent lacks ABILITY, because it was compiled without it, or because the check of
-ABILITY fails. If ABILITY has no check, the agent lacks it if one of its internals is missing. A
-probe that has tried ABILITY as a whole overrides both."
+  "Return true if the agent lacks ABILITY, an ABILITY structure: it was compiled without it, or the
+check fails or, without a check, an internal is missing. But return NIL if a probe has tried ABILITY
+as a whole."
   (case (ability-state ability)
     (:left-out t)
     (:proven nil)
@@ -106,8 +106,8 @@ declarations."
         when (lacking-p ability) collect (ability-name ability)))
 
 (defun fallbacks-in-use ()
-  "Return a list (NAME INSTEAD MISSING) for each ability that lacks an internal: the ability's name,
-a text that says what the agent does instead, and a list of texts about the missing internals."
+  "Return a list of (NAME INSTEAD MISSING) lists, one for each ability that lacks an internal: its
+name, text about the agent's behaviour instead, and a list of texts about the missing internals."
   (loop for ability in (reverse **abilities**)
         for missing = (reverse (ability-missing ability))
         when (or missing (lacking-p ability))
@@ -122,11 +122,11 @@ a text that says what the agent does instead, and a list of texts about the miss
       (and package (find-symbol name package))))
 
   (defun operator-p (symbol)
-    "True when SYMBOL names a function, a macro or a special operator."
+    "Return true if SYMBOL names a function, a macro or a special operator."
     (and symbol (fboundp symbol)))
 
   (defun type-p (symbol)
-    "True when SYMBOL names a type."
+    "Return true if SYMBOL names a type."
     (and symbol (sb-ext:valid-type-specifier-p symbol)))
 
   (defun first-internal (place test)
@@ -150,14 +150,14 @@ FALLBACK."
 
 (where-compiled
   (defun used-internal (name place test)
-    "Return SBCL's symbol for our NAME: the first symbol of PLACE for which TEST is true. Return NIL
-when there is none, or when the agent is compiled without NAME."
+    "Return SBCL's symbol for NAME, the agent's name of an internal: the first of PLACE that
+satisfies the predicate TEST. Return NIL if there is none, or if the agent is compiled without
+NAME."
     (unless (why-left-out name) (first-internal place test)))
 
   (defun missing-form (name symbol place)
-    "SYMBOL is the result of USED-INTERNAL for NAME, the agent's name of an internal at PLACE. If
-SYMBOL is NIL, add NAME to *ABSENT*, and return a list of one form that records the internal as
-missing. Else return NIL."
+    "Return NIL if SYMBOL, from USED-INTERNAL for NAME and PLACE, is not NIL. Else add NAME to
+*ABSENT*, and return a list of one form that records the internal as missing."
     (unless symbol
       (push name *absent*)
       `((note-missing ,*ability*
@@ -172,7 +172,7 @@ missing. Else return NIL."
 
 (declaim (inline nothing (setf nothing)))
 (defun nothing (&rest arguments)
-  "Ignore ARGUMENTS and return NIL. This stands for an operator that SBCL lacks and that has no
+  "Ignore ARGUMENTS and return NIL. Use this in place of an operator that SBCL lacks and that has no
 other fallback."
   (declare (ignore arguments))
   nil)
@@ -187,10 +187,9 @@ other fallback."
 ;;; takes.
 
 (defmacro define-internal (name parameters what (&rest place) &optional fallback)
-  "Define the macro NAME with PARAMETERS. A call of it expands into a call of the operator of SBCL
-at PLACE, a list such as (\"SB-VM\" \"SYMBOL\"). If SBCL has no such operator, it expands into the
-form FALLBACK, which can use PARAMETERS. A parameter after &REST stands for all further arguments,
-and FALLBACK cannot use it. WHAT is the documentation of NAME."
+  "Define the macro NAME with PARAMETERS and the documentation WHAT. It expands into a call of
+SBCL's operator at PLACE, a list such as (\"SB-VM\" \"SYMBOL\"), or else into the form FALLBACK,
+which can use PARAMETERS except that after &REST."
   (let ((operator (used-internal name place #'operator-p))
         (required (ldiff parameters (member '&rest parameters)))
         (rest (second (member '&rest parameters))))
@@ -204,9 +203,9 @@ and FALLBACK cannot use it. WHAT is the documentation of NAME."
        ,@(missing-form name operator place))))
 
 (defmacro define-internal-variable (name what (&rest place) &optional fallback)
-  "Define NAME as a symbol macro for the value of the variable or constant of SBCL at PLACE, a list
-such as (\"SB-VM\" \"SYMBOL\"). If SBCL has none there, or it is unbound, NAME expands into the form
-FALLBACK. WHAT is the documentation of NAME."
+  "Define NAME as a symbol macro, with the documentation WHAT, for SBCL's variable or constant at
+PLACE, a list such as (\"SB-VM\" \"SYMBOL\"). If there is none, or it is unbound, NAME expands into
+the form FALLBACK."
   (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name
@@ -218,9 +217,9 @@ FALLBACK. WHAT is the documentation of NAME."
        ,@(missing-form name symbol place))))
 
 (defmacro define-internal-place (name what (&rest place) &optional fallback)
-  "Define NAME as another name for the symbol macro or alien variable of SBCL at PLACE, a list such
-as (\"SB-VM\" \"SYMBOL\"). If SBCL has none there, NAME expands into the form FALLBACK. WHAT is the
-documentation of NAME."
+  "Define NAME, with the documentation WHAT, as another name for SBCL's symbol macro or alien
+variable at PLACE, a list such as (\"SB-VM\" \"SYMBOL\"). If there is none, NAME expands into the
+form FALLBACK."
   (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name
@@ -229,8 +228,8 @@ documentation of NAME."
        ,@(missing-form name symbol place))))
 
 (defmacro define-internal-type (name what (&rest place))
-  "Define the type NAME. It is the type of SBCL at PLACE, a list such as (\"SB-VM\" \"SYMBOL\"), or
-the empty type if SBCL has none there. WHAT is the documentation of NAME."
+  "Define NAME, with the documentation WHAT, as a type: SBCL's type at PLACE, a list such
+as (\"SB-VM\" \"SYMBOL\"), or the empty type if there is none."
   (let ((symbol (used-internal name place #'type-p)))
     `(progn
        (define-here ,name)
@@ -238,8 +237,8 @@ the empty type if SBCL has none there. WHAT is the documentation of NAME."
        ,@(missing-form name symbol place))))
 
 (defmacro define-internal-name (name what (&rest place))
-  "Define the constant NAME. Its value is the symbol of SBCL at PLACE, a list such as (\"SB-VM\"
-\"SYMBOL\"), or NIL if SBCL has none there. WHAT is the documentation of NAME."
+  "Define the constant NAME, with the documentation WHAT. Its value is SBCL's symbol at PLACE, a
+list such as (\"SB-VM\" \"SYMBOL\"), or NIL if there is none."
   (let ((symbol (used-internal name place #'identity)))
     `(progn
        (define-here ,name
@@ -255,9 +254,8 @@ agent uses it as our NAME. Else return NIL."
     (and (not (why-left-out name)) (sb-sys:find-foreign-symbol-address there) there)))
 
 (defmacro define-runtime-variable (name type what variable)
-  "Define NAME as a symbol macro for the VARIABLE of the runtime, which has the alien type TYPE. If
-the runtime has no such variable, NAME is NIL, and setting it does nothing. WHAT is the
-documentation of NAME."
+  "Define NAME as a symbol macro, with the documentation WHAT, for the variable VARIABLE of the C
+runtime, of the alien type TYPE. Without such a variable, NAME is NIL, and setting it does nothing."
   (let ((there (runtime-name name variable)))
     `(progn
        (define-here ,name
@@ -266,9 +264,9 @@ documentation of NAME."
        ,@(missing-form name there (list "runtime" variable)))))
 
 (defmacro define-runtime-function (name (&rest parameters) what function)
-  "Define the macro NAME, which calls FUNCTION, a function of the runtime that returns nothing. If
-the runtime has no such function, the macro only evaluates its arguments. PARAMETERS are lists of a
-name and an alien type. WHAT is the documentation of NAME."
+  "Define NAME as a macro, with the documentation WHAT, that calls FUNCTION of the C runtime, which
+returns nothing. Without it, the macro only evaluates its arguments. PARAMETERS are (NAME
+ALIEN-TYPE) lists."
   (let ((there (runtime-name name function)) (names (mapcar #'first parameters)))
     `(progn
        (define-here ,name
@@ -286,8 +284,8 @@ name and an alien type. WHAT is the documentation of NAME."
 ;;; looked up when they are used.
 
 (defmacro define-late-internal (name what (&rest place))
-  "Define the function NAME without parameters. It returns the operator at PLACE, or NIL while there
-is none. WHAT is the documentation of NAME."
+  "Define the function NAME without parameters, with the documentation WHAT. It returns SBCL's
+operator at PLACE, as for DEFINE-INTERNAL, or NIL while there is none."
   `(progn
      (defun ,name () ,what ,(unless (why-left-out name) `(first-internal ',place #'operator-p)))
      (eval-when (:compile-toplevel :load-toplevel :execute) (export ',name))

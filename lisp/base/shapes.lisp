@@ -25,8 +25,8 @@
     (remove #\- (string-capitalize (symbol-name symbol))))
 
   (defun wire-type (type)
-    "Return TYPE, as in a declaration, as it is kept: with keywords for the words above, and strings
-for the names of other types."
+    "Return TYPE, a type in a declaration, with keywords in place of operators such as LIST and
+STRING, and strings in place of the names of other types."
     (flet ((kept (name) (intern (symbol-name name) "KEYWORD")))
       (cond ((atom type)
              (if (member type '("STRING" "INTEGER" "REAL" "BOOLEAN" "NULL" "ANYTHING" "&OPTIONAL")
@@ -40,20 +40,19 @@ for the names of other types."
                          (mapcar #'wire-type (rest type))))))))
 
   (defun wire-member (member)
-    "Return MEMBER, a list (NAME TYPE [:OPTIONAL] [WORDS]), as a list of its JSON key, its type as
-it is kept, whether it is optional, and the words about it, or NIL."
+    "Return a list (KEY TYPE OPTIONAL WORDS) for MEMBER, a list (NAME TYPE [:OPTIONAL] [WORDS]): its
+JSON key, its type from WIRE-TYPE, true if it is optional, and the words about it, or NIL."
     (destructuring-bind (name type &rest more) member
       (list (json-key name) (wire-type type) (eq (first more) :optional)
             (find-if #'stringp more)))))
 
 (defvar *wire-types* (make-hash-table :test 'equal)
-  "A hash table from the names of types, as on the server, to lists (TYPE WORDS PARENTS). PARENTS
-are names of shapes whose members an object has too.")
+  "A hash table from names of types, as on the server, to lists (TYPE WORDS PARENTS). PARENTS lists
+the names of the shapes whose members an object has too.")
 
 (defmacro define-shape (name (&rest parents) documentation &body members)
-  "Declare NAME as the type of JSON objects with MEMBERS, and with the members of the shapes
-PARENTS. A member is a list (NAME TYPE [:OPTIONAL] [WORDS]). The members of a shape with a parent
-can be narrower than those of the parent."
+  "Declare NAME, with DOCUMENTATION, as the type of JSON objects with MEMBERS, lists (NAME TYPE
+[:OPTIONAL] [WORDS]), and with the members of the shapes PARENTS, which MEMBERS can narrow."
   `(setf (gethash ,(type-key name) *wire-types*)
          '((:object ,@(mapcar #'wire-member members)) ,documentation
            ,(mapcar #'type-key parents))))
@@ -68,7 +67,8 @@ integers with an exponent."
   (if (and (floatp value) (= value (ftruncate value))) (values (truncate value)) value))
 
 (defun fits-tuple-p (values types)
-  "True when the list VALUES has an element of each of TYPES, in which &OPTIONAL can stand."
+  "Return true if VALUES, a list, has an element of each of TYPES. Those after the symbol &OPTIONAL
+in TYPES may be absent."
   (loop with optional = nil
         for type in types
         do (cond ((eq type :&optional) (setf optional t))
@@ -77,21 +77,23 @@ integers with an exponent."
         finally (return (null values))))
 
 (defun shape-members (name)
-  "Return the members of the shape NAME and of its parents, as WIRE-MEMBER returns members."
+  "Return a list of the members of the shape NAME and its parents, each a list (KEY TYPE OPTIONAL
+WORDS) from WIRE-MEMBER."
   (destructuring-bind (type words parents) (gethash name *wire-types*)
     (declare (ignore words))
     (append (rest type) (mapcan (lambda (parent) (copy-list (shape-members parent))) parents))))
 
 (defun fits-members-p (value members)
-  "True when VALUE is a hash table with MEMBERS, as WIRE-MEMBER returns them."
+  "Return true if VALUE is a hash table with MEMBERS, a list of lists (KEY TYPE OPTIONAL WORDS) from
+WIRE-MEMBER."
   (and (hash-table-p value)
        (loop for (key type optional) in members
              for found = (gethash key value)
              always (or (and optional (null found)) (fits-p found type)))))
 
 (defun fits-p (value type)
-  "True when VALUE, which was read from JSON, is of TYPE, as WIRE-TYPE returns it. In such a value,
-NIL stands for null, false and an empty array."
+  "Return true if VALUE, read from JSON, is of TYPE, a list or symbol from WIRE-TYPE. NIL in VALUE
+stands for null, false or an empty array."
   (destructuring-bind (kind . parts) (if (listp type) type (list type))
     (case kind
       (:anything t)
@@ -115,7 +117,7 @@ NIL stands for null, false and an empty array."
                (fits-p value named)))))))
 
 (defun wire-type-text (type)
-  "Return TYPE, as WIRE-TYPE returns it, as text for an error, such as (list string)."
+  "Return TYPE, a list or symbol from WIRE-TYPE, as text for an error, such as (list string)."
   (cond ((stringp type) type)
         ((symbolp type) (string-downcase type))
         ((eq (first type) :member) (format nil "~{~S~^ or ~}" (rest type)))

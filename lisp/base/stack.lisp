@@ -12,9 +12,9 @@ Return NIL when they are unknown."
         (values thread (sb-sys:sap-ref-word thread (* word-octets slot)))))))
 
 (defun guard-stacks ()
-  "Protect the last pages of this thread's stacks, which SBCL does only for the main thread. While
-the guard page of a stack is unprotected, as in a cleanup form, the stack could otherwise grow into
-the memory of another thread unnoticed. With protected last pages, the image ends instead."
+  "Protect the last pages of this thread's stacks, as SBCL does only in the main thread. The image
+then ends, instead of a stack that grows unnoticed into another thread's memory while its guard page
+is unprotected."
   (let ((thread (thread-word this-slot)))
     (when thread
       (protect-control-stack 1 thread)
@@ -34,27 +34,24 @@ stack grows down to this address."
     (and start (- (sb-sys:sap-int (stack-pointer)) start))))
 
 (defun far-from-guard-p ()
-  "True when this thread's stack has more room left than 8 guard pages take. Nearer to the end, a
-cleanup form may be running on the exhausted stack, and resetting the guard page would overwrite its
-data."
+  "Return true if this thread's stack has more room left than 8 guard pages take. Nearer to the end,
+a cleanup form may be running on the exhausted stack, and resetting the guard page would overwrite
+its data."
   (let ((left (stack-left)))
     (and left (> left (* 8 guard-octets)))))
 
 (defun protect-stack-again ()
-  "Protect the guard page of this thread's stack again, if SBCL unprotected it when the stack was
-exhausted. SBCL itself does so only when the stack shrinks back to that page. If a thread ended with
-an unprotected page, a new thread would get the same stack, and would end the whole image by
-exhausting it."
+  "Protect the guard page of this thread's stack if SBCL left it unprotected after a stack
+exhaustion. Else a later thread with the same stack would end the image by exhausting it."
   (when (and state-slot (far-from-guard-p))
     (multiple-value-bind (thread state) (thread-word state-slot)
       (when (and thread (zerop (ldb (byte 8 0) state)))
         (reset-guard-page thread)))))
 
 (defun clear-stack ()
-  "Write zeros to the unused part of this thread's stack. A later thread gets the same stack, and
-the garbage collector would keep objects to which old words in it seem to point. SBCL's
-SCRUB-CONTROL-STACK is not enough: it stops at the first 4 KB of zeros, and a signal can leave such
-a gap."
+  "Write zeros to the unused part of this thread's stack, since the garbage collector would keep
+objects to which old words there point. SBCL's SCRUB-CONTROL-STACK stops at the first 4 KB of
+zeros."
   (when (far-from-guard-p)
     (let* ((stack (stack-pointer))
            (end (sb-sys:sap-int stack))
@@ -66,6 +63,6 @@ a gap."
               do (setf (sb-sys:sap-ref-word stack offset) 0)))))
 
 (defun scrub-stack ()
-  "Clear the part of this thread's stack that was used last. This is quick enough to be done at the
-end of each thread."
+  "Clear the part of this thread's stack that was used last. This is quick enough for the end of
+each thread."
   (sb-sys:scrub-control-stack))

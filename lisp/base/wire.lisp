@@ -20,9 +20,8 @@ FEATURES: the list of features that was sent last."
   in out (lock (sb-thread:make-mutex :name "live-lisp send")) (left '()) (features '()))
 
 (defvar *channel* (make-channel nil nil)
-  "The channel to the server for which this thread works: it receives the messages of this server,
-or runs a job for it. In an image that the server started, all threads have the same channel. The
-first value is a closed channel.")
+  "The channel to the server for which this thread runs a job, or receives messages. In an image
+that the server started, all threads have the same. The first value is a closed channel.")
 
 (sb-ext:defglobal **channels** '() "The list of the open channels.")
 
@@ -39,8 +38,8 @@ to one.")
 that the server started, it ends the image.")
 
 (defun open-channel (in &key (out in) silence)
-  "Return a new channel that receives from the file descriptor IN and sends to OUT. If SILENCE is
-given, RECEIVE signals an error when nothing has come for this number of seconds."
+  "Return a new channel that receives from the file descriptor IN and sends to OUT. SILENCE is NIL,
+or the number of seconds without a message after which RECEIVE signals an error."
   (flet ((open-stream (descriptor direction)
            (sb-sys:make-fd-stream descriptor direction t :element-type '(unsigned-byte 8)
                                                          :buffering :full :timeout silence)))
@@ -49,8 +48,7 @@ given, RECEIVE signals an error when nothing has come for this number of seconds
       channel)))
 
 (defun close-channel (channel)
-  "End both directions of CHANNEL: from now on SEND-FRAME sends nothing there, and RECEIVE returns
-NIL."
+  "Close CHANNEL in both directions: then SEND-FRAME sends nothing there, and RECEIVE returns NIL."
   ;; Another thread can open a channel meanwhile.
   (sb-ext:atomic-update (symbol-value '**channels**) (lambda (open) (remove channel open)))
   (sb-thread:with-mutex ((channel-lock channel))
@@ -82,14 +80,14 @@ NIL."
     (stream-error () (funcall **on-peer-gone** 3))))
 
 (defun take-left-frames (channel)
-  "Empty the list LEFT of CHANNEL. Return its buffers, oldest first."
+  "Empty the list LEFT of CHANNEL, and return a list of its buffers, oldest first."
   (loop for frames = (channel-left channel)
         when (eq frames (sb-ext:compare-and-swap (channel-left channel) frames '()))
           return (reverse frames)))
 
 (defun send-left-frames (channel)
-  "Send the frames in the list LEFT of CHANNEL, unless another thread is sending. That thread calls
-this function when it has sent its frame."
+  "Send the frames in the list LEFT of CHANNEL, unless another thread is sending, which then calls
+this function itself."
   (loop while (and (channel-left channel)
                    (sb-thread:with-mutex ((channel-lock channel) :wait-p nil)
                      (dolist (buffer (take-left-frames channel) t)
@@ -125,9 +123,8 @@ closed, and on systems that do not report the number."
   #-linux 0)
 
 (defun wait-until-read ()
-  "Wait until the server has read everything that was sent, but at most half a second. If the
-process ended before, while the server is sending something, the server would lose the octets that
-it has not read."
+  "Wait until the server has read everything that was sent, at most half a second. If the process
+ended before, the server could lose the rest."
   (loop repeat 100
         until (zerop (unread-octets))
         do (sleep 0.005)))

@@ -6,22 +6,22 @@
 (in-package "LIVE-LISP.BASE")
 
 (sb-ext:defglobal **wrappers** (make-hash-table :test 'equal :synchronized t)
-  "Maps the name of each wrapped function to a list of its wrappers, innermost first. A wrapper is a
-list (KEY FUNCTION).")
+  "A hash table from the names of wrapped functions to lists of their wrappers, innermost first. A
+wrapper is a list (KEY FUNCTION).")
 
 (sb-ext:defglobal **wrapping** (sb-thread:make-mutex :name "live-lisp wrapping")
   "A lock that a thread holds while it changes **WRAPPERS** or wraps or unwraps a function.")
 
 (defmacro while-wrapping (&body body)
-  "Evaluate BODY, which wraps or unwraps functions, in one thread at a time, and without interrupts.
-SBCL's own operators take no lock. If two threads unwrapped a function at the same time, one of them
-would put the wrapper back that the other one has removed, and nobody would remove it again."
+  "Evaluate BODY, which wraps or unwraps functions, without interrupts and in one thread at a time.
+SBCL takes no lock for this: of two threads that unwrap a function, one would restore the wrapper
+that the other has removed."
   `(sb-sys:without-interrupts
      (sb-thread:with-recursive-lock (**wrapping**) ,@body)))
 
 (defun wrap (name key function)
-  "Wrap the function NAME: a call of it calls FUNCTION with the original function and the arguments.
-KEY identifies the wrapper. The wrapper stays when the program replaces the function."
+  "Wrap the function NAME, so that a call of it calls FUNCTION with the original function and the
+arguments. KEY identifies the wrapper, which stays when the program replaces the function."
   (while-wrapping
     (setf (gethash name **wrappers**)
           (append (gethash name **wrappers**) (list (list key function))))
@@ -42,8 +42,8 @@ KEY identifies the wrapper. The wrapper stays when the program replaces the func
                       do (loop for (key) in wrappers do (unwrap name key)))))
 
 (defun wrap-again (name wrappers)
-  "Wrap the function NAME again in WRAPPERS, lists (KEY FUNCTION). Leave out wrappers that UNWRAP
-has removed in the meantime. If NAME has no function, do nothing."
+  "Wrap the function NAME in WRAPPERS, a list of (KEY FUNCTION) lists, again, except those that
+UNWRAP has removed meanwhile. Do nothing if NAME has no function."
   (while-wrapping
     (loop for wrapper in wrappers
           for (key function) = wrapper
@@ -51,9 +51,9 @@ has removed in the meantime. If NAME has no function, do nothing."
             do (ignore-errors (encapsulate name key function)))))
 
 (defun function-set (set function name)
-  "Hook: call SET, the original setter, to make FUNCTION the function NAME, and return FUNCTION. If
-FUNCTION is a wrapper, set the function inside it instead. If NAME is wrapped, make a new wrapper,
-so that a wrapper that the program has saved always calls the same function."
+  "Hook: call SET, the original setter, to make FUNCTION the function NAME, and return FUNCTION.
+Unwrap FUNCTION if it is a wrapper. If NAME is wrapped, make a new wrapper, so that one saved by the
+program keeps its function."
   (let ((wrappers (gethash name **wrappers**)))
     (if (null wrappers)
         (funcall set function name)

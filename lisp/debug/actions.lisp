@@ -36,9 +36,8 @@
    "True when the thread that had the error, a thread of the program, now continues."))
 
 (defun look-in-thread (id name function arguments)
-  "Begin request ID of the operation NAME: call FUNCTION in the thread that is stopped at a held
-error. ARGUMENTS, a hash table, has the number of the error. FUNCTION returns a plist for the
-answer."
+  "Begin request ID of the operation NAME: call FUNCTION in the thread stopped at a held error.
+ARGUMENTS, a hash table, has the number of the error. FUNCTION returns a plist of answer members."
   (begin-for-held id name arguments
                   (lambda (held)
                     (let ((job (make-job id name)))
@@ -52,11 +51,9 @@ answer."
                                                                     (run-job job function)))))))))
 
 (defun left-by (held)
-  "Return a function for the slot LEAVING of a job that runs a form in the thread stopped at the
-held error HELD. The function takes this job. It is called when the form has ended the stop by a
-non-local exit, for example by invoking a restart. It gives the request of this job the next answer
-of the job that HELD had stopped. If HELD is in a thread of the program, there is no such job: then
-it answers that the thread continues."
+  "Return a function of a job for its slot LEAVING: the job runs a form in the thread of HELD, a
+HELD structure. After a non-local exit of the form ended the stop, it gives the job's request the
+next answer of the stopped job, or the answer that the thread continues."
   (lambda (guest)
     (setf (held-end held) "a form evaluated in its thread left it by a non-local exit")
     (if (null (held-job held))
@@ -82,8 +79,8 @@ FUNCTION, the body of the operation, does nothing and is not called."
                       (command-held held (lambda () (go-on held job arguments)))))))
 
 (defun take-over-job (held id)
-  "Give the job that the held error HELD has stopped to request ID, so that this request gets the
-job's next answer. The job's own request was answered already. Return the job."
+  "Give the job stopped at HELD, a HELD structure, to request ID, which gets the job's next answer.
+The job's own request was answered already. Return the job."
   (let ((job (held-job held)))
     (captured (job-output job) :reset t)
     (setf (capture-successor (job-output job)) nil
@@ -97,7 +94,7 @@ job's next answer. The job's own request was answered already. Return the job."
 
 (defun make-follower (held id name)
   "Return a job for request ID of the operation NAME that runs nothing. It only reports how the
-thread of the held error HELD, a thread of the program, continues."
+thread of HELD, a HELD structure in a thread of the program, continues."
   (let ((job (make-job id name)))
     (setf (job-thread job) (held-thread held)
           (job-follows job) t
@@ -106,9 +103,9 @@ thread of the held error HELD, a thread of the program, continues."
     job))
 
 (defun go-on (held job arguments)
-  "Make the thread of the held error HELD continue in the way that ARGUMENTS, a hash table from a
-request, describes. JOB is the job of the request. This function returns only if that fails. Then
-JOB was answered with the reason."
+  "Make the thread of HELD, a HELD structure, continue as ARGUMENTS, a hash table from a request,
+says. JOB is the job of the request. Return only after a failure, when JOB was answered with the
+reason."
   (let ((*hold-seconds* (held-seconds held)) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
         (*held* nil)
         (*break-on-signals* *program-breaks*)
@@ -120,8 +117,8 @@ JOB was answered with the reason."
           (t (return-from-held held job number)))))
 
 (defun end-held (held job)
-  "Stop holding the held error HELD, as JOB requests, and abort the call that it has stopped. But if
-it is in a thread of the program, or if handlers of the program have not run yet, just continue."
+  "Stop holding HELD, a HELD structure, for the request of JOB, and abort the stopped call. But in a
+thread of the program, or if handlers of the program have not run yet, just continue."
   (setf (held-end held) "it was ended")
   (cond ((or (job-follows job) (held-signalled held))
          (follow-no-more job)
@@ -129,23 +126,23 @@ it is in a thread of the program, or if handlers of the program have not run yet
         (t (throw job (list "aborted" t)))))
 
 (defun follow-no-more (job)
-  "If JOB only reports how a thread of the program continues, answer its request: the thread has
-continued."
+  "Answer the request of JOB that the thread has continued, if JOB only reports how a thread of the
+program continues."
   (when (job-follows job)
     (answer job (list "value" (object "goesOn" t)))
     (end-job job)))
 
 (defun refuse (held job &rest members)
-  "Answer the request of JOB with a JSON object of the plist MEMBERS, which says why the thread of
-the held error HELD does not continue as requested. The error stays held."
+  "Answer the request of JOB with a JSON object of the plist MEMBERS: the reason why the thread of
+HELD, a HELD structure, does not continue as requested. The error stays held."
   (answer job (list "value" (make-json-object members)))
   (if (job-follows job) (end-job job) (park held job)))
 
 ;;; Continuing by a restart
 
 (defun invoke-held-restart (held job name)
-  "Continue from the held error HELD, as JOB requests, by invoking the restart that the text NAME
-means. Its arguments are the values that were evaluated for this, if any."
+  "Invoke the restart with NAME, a text, to continue from HELD, a HELD structure, for the request of
+JOB. Pass it the values evaluated for this request, if any."
   (destructuring-bind (&optional restart found report) (named-restart held name)
     (declare (ignore report))
     (let ((values (mapcar #'first (shiftf (held-values held) '()))))
@@ -165,8 +162,8 @@ means. Its arguments are the values that were evaluated for this, if any."
              (unless (job-follows job) (refuse held job "returned" found)))))))
 
 (defun named-restart (held name)
-  "Return a list of a restart of the held error HELD and its name, or NIL. The text NAME is the
-number of a restart that an answer has shown, or the name of any restart."
+  "Return a list (RESTART NAME REPORT) for the restart of HELD, a HELD structure, with NAME, or NIL.
+NAME is a text: the number of a restart in an answer, or the name of any restart."
   (let ((number (ignore-errors (parse-integer name))))
     (if number
         (and (<= 0 number) (nth number (held-restarts held)))
@@ -207,15 +204,15 @@ for this. If NUMBER is NIL, use the newest frame that belongs to the program."
           (t (leave-held-frame held job number (lambda () (values-list values)) "returned")))))
 
 (defun leave-held-frame (held job number function how)
-  "As JOB requests, unwind the stack to frame NUMBER of the held error HELD, and make this frame
-return the values of FUNCTION. The text HOW completes the sentence \"its frame NUMBER ...\" for
+  "Unwind the stack to frame NUMBER of HELD, a HELD structure, and return the values of FUNCTION
+from this frame, for the request of JOB. HOW is text that completes \"its frame NUMBER ...\" for
 later answers."
   (setf (held-end held) (format nil "its frame ~D ~A" number how))
   (leave-frame (frame-numbered held number) (following job function)))
 
 (defun following (job function)
-  "Return FUNCTION. But if JOB only reports how a thread of the program continues, return a function
-that calls FUNCTION and also answers the request of JOB with its values."
+  "Return FUNCTION or, if JOB only reports how a thread of the program continues, a function that
+calls FUNCTION and answers the request of JOB with its values."
   (if (job-follows job)
       (lambda ()
         (let ((values '()) (*follower* job))
@@ -249,18 +246,17 @@ be made again. Return NIL if there is none."
 ;;; Reserving a held error, and giving its thread a command
 
 (defun begin-for-held (id name arguments begin)
-  "Begin request ID of the operation NAME. ARGUMENTS, a hash table, has the number of a held error,
-at which a thread is stopped. Reserve this error, and call the function BEGIN with its HELD
-structure. If the error is not held, or if another request is using it, answer the request with
-that."
+  "Reserve the held error whose number is in ARGUMENTS, a hash table, and call the function BEGIN
+with its HELD structure, for request ID of the operation NAME. If it is not held, or in use by
+another request, answer with this reason."
   (let* ((number (gethash "error" arguments)) (held (held-numbered number)))
     (if (and held (claim-held held))
         (funcall begin held)
         (start-job id name (lambda () (list "value" (why-not-there number)))))))
 
 (defun why-not-there (number)
-  "Return a JSON object that says that another request is using the held error NUMBER, that another
-server holds it, or why no error with this number is held."
+  "Return a JSON object with the reason why the caller cannot use the held error NUMBER: another
+request uses it, another server holds it, or it is not held."
   (let* ((held (held-numbered number))
          (foreign (and (null held) (find (number-shown-as number) **held** :key #'held-number))))
     (object (if held "busy" "gone") t

@@ -39,8 +39,8 @@ END: a text that says how the holding has ended."
 first.")
 (sb-ext:defglobal **held-count** 0 "The number of the last error that was held.")
 (sb-ext:defglobal **ended** '()
-  "A list of lists for the errors that are no longer held, newest first: the number of the error,
-the number of its session, and a text that says why.")
+  "A list of (NUMBER SESSION REASON) lists for the errors no longer held, newest first: the number
+of the error, the number of its session, and a text.")
 (sb-ext:defglobal **held-lock** (sb-thread:make-mutex :name "live-lisp held errors")
   "A lock that a thread holds while it changes **HELD**, **HELD-COUNT** or **ENDED**.")
 
@@ -51,8 +51,7 @@ the number of its session, and a text that says why.")
   (remove *session* **held** :key #'held-session :test-not #'eq))
 
 (defun held-numbered (number)
-  "Return the HELD structure of the error that this session holds and that NUMBER means, or NIL if
-there is none."
+  "Return the HELD structure of the error with NUMBER, as answers of this session show it, or NIL."
   (find (number-shown-as number) (own-held) :key #'held-number))
 
 (defun shown-held-number (held)
@@ -64,8 +63,8 @@ there is none."
   (sort (mapcar #'shown-held-number (own-held)) #'<))
 
 (defun note-held (condition seconds job)
-  "Make a HELD structure for CONDITION, SECONDS and JOB, add it to **HELD**, and return it. If this
-session holds *HELD-LIMIT* errors already, or has ended, return NIL."
+  "Add a new HELD structure for CONDITION, SECONDS and JOB to **HELD**, and return it. Return NIL if
+this session holds *HELD-LIMIT* errors already, or has ended."
   (sb-thread:with-mutex (**held-lock**)
     (when (and (< (length (own-held)) *held-limit*) (not (session-ended *session*)))
       (let ((held (make-held (setf **held-count** (1+ (max **held-count** **held-above**)))
@@ -74,7 +73,7 @@ session holds *HELD-LIMIT* errors already, or has ended, return NIL."
         held))))
 
 (defun forget-held (held)
-  "Record that the held error HELD is no longer held, and why."
+  "Remove HELD, a HELD structure, from **HELD**, and record the reason in **ENDED**."
   (setf (held-command held) :over)
   (when (held-guest held) (end-job (held-guest held)))
   (sb-thread:with-mutex (**held-lock**)
@@ -85,8 +84,8 @@ session holds *HELD-LIMIT* errors already, or has ended, return NIL."
                           0 *ended-limit*))))
 
 (defun why-ended (number)
-  "Return a text that says why the error that NUMBER means is not held any more, or that there was
-none."
+  "Return text with the reason why the error with NUMBER, as answers show it, is not held any more,
+or that there was none."
   (destructuring-bind (&optional found session why) (assoc (number-shown-as number) **ended**)
     (cond ((null found) "there was no error with that number")
           ((eql session (session-number *session*)) why)
@@ -129,8 +128,8 @@ Frames that answers fold together have none."
   (remove-if #'folded-p (held-stack held)))
 
 (defun held-data (held)
-  "Return a JSON object with all that an answer shows of the held error HELD besides the condition's
-report."
+  "Return a JSON object with the parts of HELD, a HELD structure, that answers show besides its
+condition."
   (object "error" (shown-held-number held)
           "seconds" (held-seconds held)
           "thread" (and (null (held-job held)) (short-thread-name (held-thread held)))
@@ -162,8 +161,9 @@ debugger because of *BREAK-ON-SIGNALS*, leave out the restarts that it offers fo
         (held-timed held) (and (find 'sb-ext:call-with-timing (user-frames) :key #'frame-name) t)))
 
 (defun why-not-noted (held)
-  "Call NOTE-STACK with the held error HELD. Return NIL, or a text that says why it failed. No error
-may leave this function: SBCL is in its debugger here, and would ask at the terminal what to do."
+  "Call NOTE-STACK with HELD, a HELD structure. Return NIL, or text with the reason of a failure. No
+error may leave this function: SBCL is in its debugger here, and would ask at the terminal what to
+do."
   (handler-case (progn (note-stack held) nil)
     (error (failure) (format nil "its frames cannot be listed: ~A" (report-text 200 failure)))))
 
@@ -176,7 +176,7 @@ may leave this function: SBCL is in its debugger here, and would ask at the term
 ;;; The thread waits in NEXT-COMMAND and calls the function in SERVE.
 
 (defun call-without-handlers (function)
-  "Call FUNCTION without the handlers of the program, since it must not handle errors in FUNCTION."
+  "Call FUNCTION without the handlers of the program, which must not handle errors in FUNCTION."
   (if +handlers+
       (progv (list +handlers+) (list first-handlers)
         (funcall function))
@@ -219,7 +219,7 @@ command that makes the program continue does not return."
              (funcall command))))
 
 (defun why-not-held (condition)
-  "Return a text that says why CONDITION cannot be held in this thread now, or NIL if it can."
+  "Return text with the reason why CONDITION cannot be held in this thread now, or NIL."
   (cond ((or (typep condition 'storage-condition) (not (room-on-stack-p)))
          "the stack or the heap has no room left for that")
         ((or (not sb-sys:*interrupts-enabled*) collection-inhibited)
@@ -230,8 +230,8 @@ command that makes the program continue does not return."
   (format nil "~D errors are held already: ~{~D~^, ~}" *held-limit* (newest-numbers)))
 
 (defun held-calls (frames)
-  "Return a list of calls for FRAMES, as FRAME-CALLS returns. But for frames of the system, the
-members are only (\"system\" T), without a place."
+  "Return a list of calls for FRAMES, as from FRAME-CALLS. For a frame of the system, replace the
+place by the plist (\"system\" T)."
   (loop for frame in frames
         for call in (frame-calls frames)
         collect (if (or (folded-p frame) (not (system-frame-p frame)))
@@ -239,21 +239,22 @@ members are only (\"system\" T), without a place."
                     (cons (car call) (list "system" t)))))
 
 (defun held-members (held keeper)
-  "Return a plist for a JSON object about the held error HELD: its condition with the stack, and the
-rest as a JSON object. KEEPER is a value of *ERROR-KEEPER*, or NIL, and keeps the condition."
+  "Return a plist of answer members about HELD, a HELD structure: the condition with its stack, and
+a JSON object with the rest. KEEPER is NIL or a function like *ERROR-KEEPER*, which keeps the
+condition."
   (multiple-value-bind (frames more) (first-frames (held-stack held))
     (list "condition" (let ((*offered-restarts* (held-offered held)))
                         (described (held-condition held) keeper t (held-calls frames) more))
           "held" (held-data held))))
 
 (defun park (held job)
-  "Give JOB an id that no request has: the negative number of the held error HELD. Thus JOB stays in
-the table of running jobs. HELD has stopped it, and its request was answered."
+  "Give JOB, which is stopped at HELD and whose request was answered, an id that no request has: the
+number of HELD with a minus sign. Under this id, it stays in the table of running jobs."
   (renumber-job job (- (held-number held))))
 
 (defvar *follower* nil
-  "While a thread of the program makes the call of a frame again, the job that reports the values.
-Else NIL.")
+  "The job that reports the values of a call that a thread of the program makes again, during this
+call. Else NIL.")
 
 (defun serve-for-thread (held)
   "Run the commands for the held error HELD in its thread, which is a thread of the program. Return
@@ -281,9 +282,9 @@ command ends HELD. If none comes for HELD-SECONDS, abort the job."
       (throw job (list "aborted" t)))))
 
 (defun hold-condition (condition seconds job &optional signalled)
-  "Hold CONDITION in this thread until no request has used it for SECONDS. JOB is the job of this
-thread, or NIL in a thread of the program. SIGNALLED is true if handlers of the program have not run
-yet. Return NIL once CONDITION is no longer held, or a text that says why it cannot be held."
+  "Hold CONDITION in this thread until no request has used it for SECONDS, then return NIL. If that
+is impossible, return text with the reason. JOB is the job of this thread or NIL. SIGNALLED is true
+if handlers of the program have not run yet."
   (or (why-not-held condition)
       (let ((held (note-held condition seconds job)))
         (if (null held)

@@ -9,28 +9,28 @@
 (defparameter *walk-limit* 3000000 "The maximum number of objects to go through.")
 
 (defun room-for-walk ()
-  "Return the number of objects to go through at most with the room that is left in the heap."
+  "Return the maximum number of objects that a walk can visit with the free room of the heap."
   ;; Each object takes about 90 octets of a table while that grows.
   (max 0 (min *walk-limit* (floor (- **heap-size** (heap-usage)) 150))))
 
 (defparameter *hit-limit* 1000 "The maximum number of references whose ways are found.")
 
 (defstruct (thread-root (:constructor make-thread-root (thread symbol)))
-  "A place in which the thread named THREAD holds objects: its binding of SYMBOL, or if that is NIL,
-its stack."
+  "A place in which the thread named THREAD refers to objects: its binding of SYMBOL or, if SYMBOL
+is NIL, its stack."
   thread symbol)
 
 ;;; The references of one object
 
 (defun map-slots (visit object)
-  "Call VISIT with the value, :SLOT and the name of each slot of OBJECT that can be read without
-running code of the program."
+  "Call the function VISIT with the value, the keyword :SLOT and the name of each slot of OBJECT
+that can be read without running code of the program."
   (loop for (name . value) in (all-slots object)
         do (funcall visit value :slot name)))
 
 (defun map-table (visit table)
-  "Call VISIT with the keys and values of TABLE that TABLE keeps alive, and :KEY or :VALUE-OF and the
-key."
+  "Call the function VISIT with each key, or value, that the hash table TABLE keeps alive, and two
+more arguments: :KEY, or :VALUE-OF, and the key."
   (let ((weakness (sb-ext:hash-table-weakness table)))
     (maphash (lambda (key value)
                (when (member weakness '(nil :value)) (funcall visit key :key key))
@@ -50,7 +50,8 @@ key."
              (when code (funcall visit code :code nil))))))
 
 (defun map-symbol (visit symbol)
-  "Call VISIT with the global value, the functions, the class and the property list of SYMBOL."
+  "Call the function VISIT with three arguments, as MAP-REFERENCES does, for the global value, the
+functions, the class and the property list of SYMBOL."
   (when (boundp symbol)
     (funcall visit (ignore-errors (sb-ext:symbol-global-value symbol)) :variable symbol))
   (when (fboundp symbol)
@@ -98,9 +99,9 @@ objects of the agent."
 ;;; The roots
 
 (defun map-root-symbols (visit system)
-  "Call VISIT with each symbol that is a root: those in the program's packages, or if SYSTEM is true,
-those in the locked packages, which are SBCL's. The variables that keep the last values and forms
-of a REPL are no roots."
+  "Call the function VISIT with each symbol that is a root: the symbols in packages of the program
+or, if SYSTEM is true, in those of SBCL. Variables such as * that keep values of a REPL are no
+roots."
   (map-packages
    (lambda (package)
      (when (and (not (own-package-p package))
@@ -111,7 +112,7 @@ of a REPL are no roots."
            (funcall visit symbol)))))))
 
 (defun bound-here (symbols)
-  "Return a list of the pairs (SYMBOL . VALUE) for those of SYMBOLS that this thread has bound."
+  "Return a list of (SYMBOL . VALUE) pairs for those of SYMBOLS that have a binding in this thread."
   (loop for symbol in symbols
         when (and (boundp symbol)
                   (not (eq (symbol-value symbol)
@@ -119,8 +120,8 @@ of a REPL are no roots."
           collect (cons symbol (symbol-value symbol))))
 
 (defun stack-objects ()
-  "Return a list of the objects to which words on the stack of this thread point. As for the garbage
-collector, a word can be left from a call that has returned."
+  "Return a list of the objects to which words on the stack of this thread point. A word can be left
+from a call that has returned, as for the garbage collector."
   (let ((objects '()))
     (close-region)
     (stack-words (lambda (word)
@@ -129,7 +130,7 @@ collector, a word can be left from a call that has returned."
     objects))
 
 (defun root-threads ()
-  "Return a list of the threads whose stacks and bindings are roots: those of the program."
+  "Return a list of the threads of the program, whose stacks and bindings are roots."
   (let ((threads (sb-thread:list-all-threads)))
     (append (program-threads threads)
             ;; In our own image the main thread runs nothing but the agent.
@@ -137,8 +138,8 @@ collector, a word can be left from a call that has returned."
                  (list (sb-thread:main-thread))))))
 
 (defun thread-references ()
-  "Return two lists: pairs (ROOT . OBJECT) of a THREAD-ROOT and an object that it holds, and the
-threads that did not answer."
+  "Return two lists: (ROOT . OBJECT) pairs of a THREAD-ROOT structure and an object to which it
+refers, and the threads that did not answer."
   (let ((symbols '()))
     (map-root-symbols (lambda (symbol) (when (boundp symbol) (push symbol symbols))) nil)
     (multiple-value-bind (told silent)
@@ -178,7 +179,7 @@ their names only, because superclasses and subclasses connect all classes with e
   (and (typep object 'class) (eq object (find-class (class-name object) nil))))
 
 (defun reach (walk parent object)
-  "Record in WALK that PARENT refers to OBJECT."
+  "Record in WALK, a WALK structure, that PARENT refers to OBJECT."
   (let ((from (walk-from walk)) (wanted (funcall (walk-wanted walk) object)))
     (cond ((and wanted (not (walk-many walk))) (hit walk parent object))
           ((and (named-class-p object) (not (symbolp parent))))
@@ -195,7 +196,7 @@ their names only, because superclasses and subclasses connect all classes with e
         until (walk-full walk)
         do (let ((object (aref queue (walk-next walk))))
              (incf (walk-next walk))
-             ;; Another thread can change OBJECT meanwhile, and a slot of a structure can be unbound.
+             ;; Another thread can change OBJECT meanwhile. A slot of a structure can be unbound.
              (ignore-errors
               (map-references (lambda (value kind detail)
                                 (declare (ignore kind detail))
@@ -230,8 +231,8 @@ that did not answer."
 ;;; The ways to an object
 
 (defun way-to (walk object parent)
-  "Return a list of the objects on the way to OBJECT, to which PARENT refers: the root is the first,
-and OBJECT the last."
+  "Return a list of the objects on the way from a root to OBJECT, to which PARENT refers. WALK is
+the WALK structure. The root comes first, and OBJECT last."
   (loop with way = (list parent object)
         for holder = (first way)
         until (or (thread-root-p holder) (and (symbolp holder) (symbol-package holder)))
@@ -280,8 +281,8 @@ before the cons that has the reference."
   (id string :optional))
 
 (defun way-data (way)
-  "Return a list of JSON objects for the references on WAY, a list from WAY-TO. The conses of a list
-are one object, and so are a function and what it consists of."
+  "Return a list of JSON objects for the references on WAY, a list from WAY-TO. Treat the conses of
+a list as one object, and also a function and its parts."
   (loop with passed = 0
         for (holder object . further) on way
         for (kind detail) = (multiple-value-list (reference-kind holder object))
@@ -296,7 +297,8 @@ are one object, and so are a function and what it consists of."
         while further))
 
 (defun way-likeness (way)
-  "Return a list that is EQUAL for ways through the same root and objects of the same classes."
+  "Return a list of the root of WAY, a list from WAY-TO, and the classes of the objects on it. Ways
+with EQUAL lists are shown as one."
   (let ((classes '()))
     (dolist (object (butlast (rest way)) (cons (first way) classes))
       (unless (eq (class-of object) (first classes)) (push (class-of object) classes)))))
@@ -317,8 +319,8 @@ are one object, and so are a function and what it consists of."
   (unheld boolean :optional "True for a number, a character or a symbol that is in a package."))
 
 (defun like-ways (walk)
-  "Return a list of lists (WAY COUNT) for the hits of WALK. For many objects, ways that are alike are
-one. Those with most objects come first, and of these the nearest."
+  "Return a list of (WAY COUNT) lists for the hits of WALK, a WALK structure, the highest COUNT
+first, then the nearest. If it is for many objects, ways with the same WAY-LIKENESS count as one."
   (let ((alike (make-hash-table :test 'equal)) (ways '()))
     (loop for (object . parent) in (reverse (walk-hits walk))
           for way = (way-to walk object parent)
@@ -329,7 +331,8 @@ one. Those with most objects come first, and of these the nearest."
     (stable-sort (nreverse ways) #'> :key #'second)))
 
 (defun walk-for (object)
-  "Return a WALK that looks for the references to OBJECT, or if it is a class, for its instances."
+  "Return a new WALK structure for the references to OBJECT or, if OBJECT is a class, for the
+instances of this class."
   (if (typep object 'class)
       (let* ((classes (cons object (classes-below object))) (prototypes (prototypes classes)))
         (make-walk (lambda (each)

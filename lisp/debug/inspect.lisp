@@ -10,9 +10,9 @@
        (ignore-errors (parse-integer text :start 1))))
 
 (defun object-named (text package)
-  "Return the object that TEXT names in PACKAGE. It is the first of these that exists: the value of
-the variable, the function or macro, the class, the symbol itself. If TEXT begins with ', return the
-symbol. If it begins with #', return the function."
+  "Return the object that TEXT, read in PACKAGE, names: the value of the variable, else the function
+or macro, the class, or the symbol. For TEXT with a leading ', return the symbol, and with a leading
+#', the function."
   (multiple-value-bind (name symbol setf) (named-target text package)
     (cond ((char= (char text 0) #\') symbol)
           ((or setf (eql 0 (search "#'" text)))
@@ -32,8 +32,8 @@ none or if TEXT has neither quotes nor a colon."
          (or (find-package name) (find-package (string-upcase name))))))
 
 (defun meant-object (text package)
-  "Return the object that TEXT means in PACKAGE. TEXT is an id such as @12, the name of a package,
-or a name as for OBJECT-NAMED. If there is no such object, end the operation with an error answer."
+  "Return the object for TEXT, read in PACKAGE: an id such as @12, the name of a package, or a name
+for OBJECT-NAMED. If there is none, end the operation with an error answer."
   (let* ((text (string-trim " " text)) (id (id-in text)))
     (cond ((string= text "") (fail-lookup "noValue" t))
           (id (multiple-value-bind (object there foreign) (object-of-id id)
@@ -44,8 +44,8 @@ or a name as for OBJECT-NAMED. If there is no such object, end the operation wit
           (t (object-named text package)))))
 
 (defun part-named (name parts)
-  "Return the element of PARTS, a list of PART structures, that NAME means, or NIL. Letter case does
-not matter, and NAME can lack the quotes or the package prefix of the part's name."
+  "Return the element of PARTS, a list of PART structures, with NAME, or NIL. Letter case does not
+matter, and NAME can lack the quotes or the package prefix."
   (flet ((bare (name)
            (let ((name (string-trim "\"" name)))
              (subseq name (1+ (or (position #\: name :from-end t) -1))))))

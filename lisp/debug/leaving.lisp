@@ -10,8 +10,8 @@
   (and (consp name) (member (first name) '(flet labels lambda)) t))
 
 (defun shares-code-p (frame)
-  "Return true if the caller of FRAME is, or may be, in the same code object. Then the compiler knew
-which function the caller calls, and may have known that it never returns."
+  "Return true if the caller of FRAME is, or may be, in the same code object. The compiler then knew
+the called function, and may have assumed that it never returns."
   (let ((below (frame-below frame)))
     (flet ((component (frame)
              (ignore-errors (function-component (frame-function frame)))))
@@ -20,21 +20,21 @@ which function the caller calls, and may have known that it never returns."
           (eq (component frame) (component below))))))
 
 (defun calls-itself-p (frame)
-  "Return true if FRAME belongs to a global function that its own code has called."
+  "Return true if the function of FRAME was called by its own code."
   (let ((below (frame-below frame)))
     (and below (equal (root-name (frame-name below)) (root-name (frame-name frame))))))
 
 (defun never-returns-p (name &key derived)
-  "Return true if the function NAME is declaimed never to return. If DERIVED is true, also return
-true if the compiler has derived that. The compiler makes no code after a call of such a function,
-so that returning from it is fatal."
+  "Return true if the function NAME is declaimed never to return or, if DERIVED is true, if the
+compiler has derived this. There is no code after a call of such a function, so returning from it is
+fatal."
   (let ((type (and (or (symbolp name) (and (consp name) (eq (first name) 'setf)))
                    (or derived (eq :declared (known :function :where-from name)))
                    (type-specifier (known :function :type name)))))
     (and (consp type) (eq (first type) 'function) (null (third type)) (cddr type) t)))
 
 (defun why-not-left (frame)
-  "Return a text that says why FRAME cannot be left, or NIL if it can."
+  "Return text with the reason why FRAME cannot be left, or NIL."
   (let ((name (frame-name frame)) (shares (shares-code-p frame)))
     (cond ((not (frame-tag frame)) "its code was compiled at too low a debug level")
           ((not (eq :standard
@@ -75,13 +75,13 @@ effective method form. Return NIL if FORM does not call METHOD."
         (t (some (lambda (each) (calling-form method each)) form))))
 
 (defun required-arguments (function arguments)
-  "Return a list of those ARGUMENTS by which the generic function FUNCTION chooses its methods."
+  "Return a list of those ARGUMENTS that the generic function FUNCTION uses to choose methods."
   (subseq arguments 0 (length (sb-mop:generic-function-argument-precedence-order function))))
 
 (defun call-method-again (name arguments)
-  "Call the method with the debug name NAME with ARGUMENTS. CALL-NEXT-METHOD in it calls the methods
-that are next by the current definitions. Methods that would run before it, such as :AROUND methods,
-are not called."
+  "Call the method with the debug name NAME with ARGUMENTS, without methods that would run before
+it, such as :AROUND methods. CALL-NEXT-METHOD in it calls the next methods by the present
+definitions."
   (multiple-value-bind (function qualifiers specializers) (method-name-parts name)
     (let* ((method (find-method function qualifiers specializers))
            (form (calling-form method

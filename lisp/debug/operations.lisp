@@ -26,7 +26,7 @@ image holds, the row names that server."
                                        "type" (class-text (class-of (held-condition held)))))))
 
 (defun no-frame (number)
-  "Return a plist for an answer that says that the error of this thread has no frame NUMBER."
+  "Return a plist for the answer that the error of this thread has no frame NUMBER."
   (list "value" (object "noFrame" number "frames" (length (held-frames *held*)))))
 
 (defun asked-frame (number)
@@ -35,9 +35,8 @@ NIL, return the newest frame that belongs to the program."
   (if number (frame-numbered *held* number) (default-frame *held*)))
 
 (defun frame-package (frame)
-  "Return the package in which to read forms that are to be evaluated in FRAME: the home package of
-the name of FRAME's function. If this package is locked, as SBCL's packages are, return the current
-package."
+  "Return the package in which to read forms for FRAME: the home package of the name of its function
+or, if this package is locked, as those of SBCL are, the current package."
   (let* ((root (and frame (root-name (frame-name frame))))
          (package (and root (symbol-package root))))
     (if (and package (not (sb-ext:package-locked-p package)))
@@ -45,8 +44,8 @@ package."
         (usable-package *package*))))
 
 (defun frame-parameters (frame)
-  "Return a list of (PARAMETER . ARGUMENT) pairs for the function of FRAME. Leave out a parameter
-whose variable still has a value in FRAME, and one whose argument was not kept."
+  "Return an alist from parameters of the function of FRAME to their arguments. Leave out a
+parameter whose variable still has a value in FRAME, or whose argument was not kept."
   (ignore-errors
    (let* ((kept (loop for variable in (frame-variables frame)
                       when (eq :valid (variable-validity variable (frame-place frame)))
@@ -108,9 +107,9 @@ variables."
           (t (no-frame frame)))))
 
 (defun lost-variables (frame known)
-  "Return a list of the symbols of variables and parameters of FRAME whose values are not kept
-there. Leave out symbols in the list KNOWN, and symbols that cannot be bound as the program's local
-variables: uninterned ones, those of SBCL, and global variables."
+  "Return a list of the symbols of variables and parameters of FRAME whose values were not kept.
+Leave out symbols in the list KNOWN, and symbols that a program cannot bind: uninterned ones, those
+of SBCL, and global variables."
   (let ((place (frame-place frame)) (lost '()) (kept known))
     (dolist (variable (frame-variables frame))
       (if (eq :valid (variable-validity variable place))
@@ -132,8 +131,8 @@ variables: uninterned ones, those of SBCL, and global variables."
          symbol))
 
 (defun form-within (form frame)
-  "Return a form that evaluates FORM with the parameters of FRAME bound. In it, a variable of FRAME
-whose value was not kept signals an error."
+  "Return a form that evaluates FORM with the parameters of FRAME bound. A reference to a variable
+of FRAME whose value was not kept signals an error in it."
   (let* ((parameters (frame-parameters frame))
          (lost (ignore-errors (remove-duplicates (lost-variables frame
                                                                  (mapcar #'car parameters))))))
@@ -149,18 +148,17 @@ whose value was not kept signals an error."
   (multiple-value-list (evaluate-in-frame frame (form-within form frame))))
 
 (defun shows-variable-p (form frame)
-  "Return true if FORM contains the name of a variable or parameter of FRAME, so that it can only be
-evaluated there."
+  "Return true if FORM contains the name of a variable or parameter of FRAME. It can then only be
+evaluated in FRAME."
   (shows-p form (ignore-errors (append (loop for variable in (frame-variables frame)
                                              collect (variable-symbol variable))
                                        (mapcar #'car (frame-parameters frame))
                                        (lost-variables frame '())))))
 
 (defun evaluate-here (forms frame)
-  "Evaluate FORMS with the variables of FRAME, or without if FRAME is NIL, and return a list of the
-values of the last form. FORMS is a list of (FORM TEXT) lists, where TEXT is a function that returns
-the form's source text. Tell the server which forms have changed the image, except those that use
-variables of FRAME."
+  "Evaluate FORMS, a list of (FORM TEXT) lists, in FRAME, or outside frames if that is NIL, and
+return a list of the values of the last. TEXT is a function that returns the source text. Report
+forms that changed the image to the server, unless they use variables of FRAME."
   (let ((values '()))
     (loop for (form text) in forms
           do (setf values
@@ -177,8 +175,8 @@ variables of FRAME."
 
 (defun values-here (codes frame)
   "Evaluate the forms in each of CODES, a list of texts, with the variables of FRAME. Return a list
-that has for each text the list of the values of its last form. If a text cannot be read, evaluate
-nothing, and return NIL and a JSON object that says why."
+with the list of the values of the last form for each text. If a text cannot be read, evaluate
+nothing, and return NIL and a JSON object with the reason."
   (let ((forms (loop for code in codes
                      collect (multiple-value-bind (forms unreadable) (forms-with-texts code)
                                (when unreadable (return-from values-here (values '() unreadable)))
@@ -224,8 +222,8 @@ class."
                  (mapcar #'specializer-of required) nil)))
 
 (defun replaced-sources (form)
-  "Return a list of JSON objects with the source locations of the existing definitions that FORM, a
-definition, would replace. For a DEFMETHOD whose existing method is in no file, the list is (NIL)."
+  "Return a list of JSON objects with the source locations of the definitions that FORM, a
+definition, would replace. For a DEFMETHOD that replaces a method in no file, return (NIL)."
   (when (and (consp form) (consp (rest form)))
     (if (eq (first form) 'defmethod)
         (let ((source (introspect "FIND-DEFINITION-SOURCE" (defined-method form))))

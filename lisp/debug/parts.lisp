@@ -4,9 +4,9 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defstruct (part (:constructor make-part (name value &optional why made)))
-  "A part of an object. NAME is a text. VALUE is the part's value, or WHY a text that says why there
-is none. MADE is true if the value is a list made for the answer. Such a list gets no id, since
-nothing else refers to it and it would be collected at once."
+  "A part of an object. NAME is text. VALUE is the value or, if there is none, WHY is text with the
+reason. MADE is true if the value is a list made for the answer, which gets no id, since it would be
+collected at once."
   name value why made)
 
 (defparameter *sorted-limit* 2000
@@ -21,13 +21,13 @@ program."
   (on-one-line (local-text object :limit 200 :length 5)))
 
 (defun plain-parts (&rest names-and-values)
-  "Return a list of PART structures. NAMES-AND-VALUES alternate names and values."
+  "Return a list of PART structures for NAMES-AND-VALUES, alternating names and values."
   (loop for (name value) on names-and-values by #'cddr
         collect (make-part name value nil (consp value))))
 
 (defun list-parts (list)
-  "Return a list of PART structures for the elements of LIST, up to a cons that was seen before. The
-tail of a dotted or circular list is one more part."
+  "Return a list of PART structures for the elements of LIST, and one for the tail of a dotted or
+circular list."
   (loop with seen = (make-hash-table :test 'eq)
         for index from 0 below *part-limit*
         for rest = list then (cdr rest)

@@ -13,12 +13,12 @@ TYPE: a condition type.
 HOLD: the number of seconds for which to hold each error, or NIL to hold none.
 IN-EFFECT: true until the watch ends.
 SESSION, CHANNEL: the session that requested the watch, and the connection to its server.
-RECORDED: the recorded errors as JSON objects, newest first.
+RECORDED: a list of the recorded errors as JSON objects, newest first.
 LAST-THREAD, LAST-ERROR: the thread that recorded the newest error, and a weak pointer to this
-error; NIL while none is recorded.
+error, or NIL.
 COUNT: the number of all errors that the watch has selected.
-SECOND, COUNT-IN-SECOND: the time, a universal time, of the newest of these errors, and how many
-were counted in that second."
+SECOND, COUNT-IN-SECOND: the universal time of the newest of these errors, and their number in that
+second."
   where type hold
   (in-effect t) (session *session*) (channel *channel*)
   (recorded '()) (last-thread nil) (last-error nil)
@@ -103,7 +103,8 @@ were counted in that second."
 ;;; Beginning and ending a watch
 
 (defun watch-errors (watch)
-  "Begin to record the errors that WATCH selects, in place of the previous watch of this session."
+  "Make WATCH, a WATCH structure, the watch of this session, so that the errors that it selects are
+recorded."
   (put-own-watch watch)
   (cond (**attached** (install-watch-hooks))
         (t (setf **on-break** #'note-break)
@@ -112,7 +113,7 @@ were counted in that second."
            (break-at (watch-type watch)))))
 
 (defun watch-no-more ()
-  "Stop recording errors for this session. Errors that are held stay held."
+  "End the watch of this session, which then records no errors. Errors that are held stay held."
   (let ((watch (own-watch)))
     (when watch (setf (watch-in-effect watch) nil)))
   (cond (**attached** (install-watch-hooks))
@@ -120,8 +121,8 @@ were counted in that second."
            (break-at nil))))
 
 (defun put-own-watch (watch)
-  "Put WATCH in place of the last watch of this session. Only remove that watch if WATCH is NIL or
-the session has ended."
+  "Replace the watch of this session by WATCH, a WATCH structure. If WATCH is NIL or the session has
+ended, only remove it."
   (sb-thread:with-mutex (**watch-lock**)
     (let ((others (remove (own-watch) **watches**)))
       (setf **watches** (if (and watch (not (session-ended *session*)))
@@ -129,15 +130,16 @@ the session has ended."
                             others)))))
 
 (defun own-watch ()
-  "Return the last watch of this session, or NIL."
+  "Return the last WATCH structure of this session, or NIL."
   (find *session* **watches** :key #'watch-session))
 
 (defun watches-in-effect ()
-  "Return the list of the watches that record errors."
+  "Return a list of the WATCH structures that record errors now."
   (remove-if-not #'watch-in-effect **watches**))
 
 (defun forget-watch ()
-  "Remove the watch of this session, which ends."
+  "Remove the watch of this session, and the hooks if no other watch is in effect. Call this when
+the session ends."
   (put-own-watch nil)
   (install-watch-hooks))
 
@@ -146,16 +148,16 @@ the session has ended."
 ;;; Recording a condition
 
 (defun note-signalled (condition)
-  "For each watch that selects CONDITION, which is about to be signalled, record it. Hold it too if
-the watch requires this."
+  "Record CONDITION, which is about to be signalled, for each watch that selects it, and hold it if
+the watch says so."
   (unless (or *noting* (and *job* (job-looking *job*)))
     (dolist (watch (watches-in-effect))
       (when (and (recorded-p condition watch) (watch-hold watch) (null *held*))
         (hold-for-watch condition watch)))))
 
 (defun recorded-p (condition watch)
-  "If WATCH selects CONDITION, which is about to be signalled by code of the program, record it and
-return true."
+  "Record CONDITION, which code of the program is about to signal, if WATCH, a WATCH structure,
+selects it. Return true if so."
   (let ((*noting* t))
     (unless-broken
      nil
@@ -185,8 +187,8 @@ frames on its stack, from SHOWN-FRAMES."
                                       (find-package (string-upcase where)))))))))
 
 (defun room-this-second-p (watch)
-  "Count one error of WATCH. Return true if at most *WATCHED-AT-ONCE* errors were counted in this
-second, so that it can be recorded."
+  "Count an error for WATCH, a WATCH structure. Return true if it may be recorded, because at most
+*WATCHED-AT-ONCE* were counted in this second."
   (sb-thread:with-mutex (**watch-lock**)
     (let ((now (get-universal-time)))
       (unless (= now (watch-second watch))
@@ -196,8 +198,9 @@ second, so that it can be recorded."
       (<= (incf (watch-count-in-second watch)) *watched-at-once*))))
 
 (defun record-watched (watch condition frames more)
-  "Record CONDITION for WATCH, as its newest error. But if FOLLOWS-CAUSE-P, the cause stays the
-newest. FRAMES and MORE are the two values of SHOWN-FRAMES when it was signalled."
+  "Record CONDITION for WATCH, a WATCH structure, as its newest error. If FOLLOWS-CAUSE-P is true,
+the cause stays the newest. FRAMES and MORE are the values of SHOWN-FRAMES when CONDITION was
+signalled."
   (let* ((calls (frame-calls frames))
          (cause (follows-cause-p condition watch))
          (record (object "time" (get-universal-time)
@@ -215,10 +218,9 @@ newest. FRAMES and MORE are the two values of SHOWN-FRAMES when it was signalled
             (watch-last-error watch) (sb-ext:make-weak-pointer condition)))))
 
 (defun follows-cause-p (condition watch)
-  "Return true if CONDITION is the error of a form that could not be compiled, and its report
-repeats the report of the error that prevented the compilation. Only the last error that WATCH has
-recorded can be that error, and only if this thread signalled it. The compiler has printed the
-report of that error already, so no other code of the program runs here."
+  "Return true if CONDITION is an error that a form could not be compiled, and its report repeats
+that of the cause: the last error that WATCH, a WATCH structure, has recorded in this thread. The
+compiler has already printed it, so no new code of the program runs."
   (let* ((pointer (watch-last-error watch))
          (cause (and pointer
                      (eq (watch-last-thread watch) sb-thread:*current-thread*)
@@ -229,15 +231,15 @@ report of that error already, so no other code of the program runs here."
          t)))
 
 (defun local-report (condition)
-  "Return the report of CONDITION if its class is the system's, so that no code of the program runs.
-Else return CONDITION printed with its slots."
+  "Return the report of CONDITION if its class belongs to SBCL, else text with its class and slots.
+No code of the program runs."
   (if (system-class-p condition)
       (report-text 1000 condition)
       (local-text condition)))
 
 (defun hold-for-watch (condition watch)
-  "Hold CONDITION, which this thread is signalling, for the session of WATCH. But leave alone a call
-of another session."
+  "Hold CONDITION, which this thread is signalling, for the session of WATCH, a WATCH structure. Do
+nothing in a call of another session."
   (cond ((null *job*)
          (let ((*session* (watch-session watch)) (*channel* (watch-channel watch)))
            (hold-condition condition (watch-hold watch) nil t)))
@@ -258,8 +260,8 @@ that begin from now on."
   (style-members))
 
 (defun note-break (condition)
-  "If CONDITION is SBCL's break for *BREAK-ON-SIGNALS*, and a watch selects the condition for which
-it breaks, record that condition and continue."
+  "Record the condition for which SBCL breaks by *BREAK-ON-SIGNALS*, and continue, if CONDITION is
+this break and a watch selects that condition."
   (let ((signalled (signalled-condition condition)))
     (when (and signalled
                (some (lambda (watch) (typep signalled (watch-type watch))) (watches-in-effect)))
@@ -278,8 +280,8 @@ program that caused this. Else return NIL."
            (typep (first arguments) 'condition)
            (first arguments)))))
 
-;;; In an image that somebody else runs, *BREAK-ON-SIGNALS* would open that person's debugger for
-;;; each error that the program handles. There, the functions that signal conditions are hooked.
+;;; In an image that a person runs, *BREAK-ON-SIGNALS* would open this person's debugger for each
+;;; error that the program handles. There, hooks on the functions that signal conditions are used.
 
 (defvar *signalling* nil "The condition that a hook of this thread is signalling, or NIL.")
 
@@ -308,8 +310,8 @@ call FUNCTION, the original CERROR, with it and with the arguments, which its re
               (rest arguments)))
 
 (defun call-noted (simple function arguments)
-  "Call FUNCTION, which signals the condition for which ARGUMENTS stand, with that condition, and
-record it. SIMPLE is the type of a condition for a format control."
+  "Record the condition that ARGUMENTS designate, and call FUNCTION, which signals it. SIMPLE is the
+condition type for a format control."
   (let ((condition (and arguments
                         (with-isolation
                           (ignore-errors
@@ -319,15 +321,15 @@ record it. SIMPLE is the type of a condition for a format control."
         (apply function arguments))))
 
 (defun call-noting-condition (condition function)
-  "Call FUNCTION, which signals CONDITION. Before that, record CONDITION if the watch selects it and
-this thread is not signalling it already."
+  "Call FUNCTION, which signals CONDITION. First record CONDITION for watches that select it, unless
+this thread is signalling it already."
   (unless (eq condition *signalling*)
     (note-signalled condition))
   (let ((*signalling* condition)) (funcall function)))
 
 (defun condition-for (datum arguments simple)
-  "Return the condition that the arguments DATUM and ARGUMENTS of a function such as ERROR stand
-for. A format control makes a condition of the type SIMPLE. Return NIL if they stand for none."
+  "Return the condition that DATUM and ARGUMENTS, a condition designator such as ERROR takes,
+designate, or NIL. SIMPLE is the condition type for a format control."
   (typecase datum
     (condition datum)
     ((or string function)
@@ -345,7 +347,8 @@ for. A format control makes a condition of the type SIMPLE. Return NIL if they s
 (define-hook cerror cerror-noted)
 
 (defparameter *signal-hooks* '(error-noted signal-noted warn-noted cerror-noted)
-  "The hooks by which a watch sees conditions in an image that somebody else runs.")
+  "A list of the hooks by which watches record conditions in an image that the server did not
+start.")
 
 (defun install-watch-hooks ()
   "Install the hooks in *SIGNAL-HOOKS* if a watch is in effect. Else uninstall them."

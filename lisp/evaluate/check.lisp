@@ -15,8 +15,8 @@
     copy))
 
 (defun enter-readtable (form)
-  "If FORM, a text, is a call of IN-READTABLE, make the readtable that it names current, if the
-image has that readtable."
+  "Set *READTABLE* to the readtable that FORM, the text of an IN-READTABLE form, names, if the image
+has it. Do nothing for another FORM."
   (let* ((name (argument-of "in-readtable" form))
          (package (and name (find-package "NAMED-READTABLES")))
          (finder (and package (find-symbol "FIND-READTABLE" package)))
@@ -28,27 +28,28 @@ image has that readtable."
     (when (readtablep readtable) (setf *readtable* (checking-readtable readtable)))))
 
 (defun form-begin (text start end)
-  "Return the position in TEXT of the form that ends at END, behind the blanks and comments from
-START on."
+  "Return the index in TEXT of the beginning of the form that ends at END. Skip blanks and comments
+from START on."
   (let ((*read-suppress* t)) (form-start text start end)))
 
 (defun package-there (packages place)
-  "Return the package in which the form at PLACE is read, or its name if there is no such package.
-PACKAGES is a list of lists (PLACE NAME) in order: the forms from PLACE on are read in the package
-NAME, or in the current one if NAME is NIL."
+  "Return the package in which the form at PLACE, an index, is read, or its name if it does not
+exist. PACKAGES is a list of (PLACE NAME) lists in order: forms from PLACE on are read in the
+package NAME, or the current one if NAME is NIL."
   (let ((name (second (find place packages :key #'first :test #'>= :from-end t))))
     (if name (or (find-package name) name) *package*)))
 
 (defun enter-readtable-there (text start end packages)
-  "If the form between START and END in TEXT enters a readtable, make that current. PACKAGES are as
-for PACKAGE-THERE."
+  "Set *READTABLE* to the readtable that the form of TEXT from START to END enters, if any. PACKAGES
+is a list of (PLACE NAME) lists in order: forms from PLACE on are read in the package NAME."
   (let* ((begin (form-begin text start end)) (package (package-there packages begin))
          (*package* (if (packagep package) package *package*)))
     (enter-readtable (subseq text begin end))))
 
 (defun form-ends (text packages)
-  "Return a list of the positions at which the forms of TEXT end, in order. PACKAGES are as for
-PACKAGE-THERE. The second value is the condition that stopped the reading, or NIL."
+  "Return a list of the indexes at which the forms of TEXT end, in order, and the condition that
+stopped the reading, or NIL. PACKAGES is a list of (PLACE NAME) lists in order: forms from PLACE on
+are read in the package NAME."
   (let ((ends '()) (*readtable* *readtable*))
     (with-input-from-string (in text)
       ;; The first line of a script can begin with #!, and LOAD skips this line.
@@ -63,16 +64,15 @@ PACKAGE-THERE. The second value is the condition that stopped the reading, or NI
         (error (condition) (values (nreverse ends) condition))))))
 
 (defun call-uninterning (text function)
-  "Call FUNCTION, which reads TEXT, and return its value. Unintern the symbols that are new, even if
-FUNCTION is left by a throw or an error."
+  "Call FUNCTION, which reads TEXT, and return its value. Unintern the new symbols, even after a
+non-local exit."
   (let ((*interned* '()))
     (unwind-protect (funcall function)
       (unintern-new (interned-symbols *interned*) text))))
 
 (defun reader-problem (text start end)
-  "If the reader rejects the form of TEXT from START to END, return a JSON object that says why.
-Else return NIL. The member \"name\" is true if the form names a missing package or symbol, which
-another form can define."
+  "Return a JSON object with the reason why the form of TEXT from START to END cannot be read, or
+NIL. \"name\" is true if the form names a missing package or symbol, which another form can define."
   (let ((form (subseq text start end)))
     (call-uninterning
      form
@@ -84,9 +84,9 @@ another form can define."
                    "name" (typep condition 'package-error))))))))
 
 (defun problems (text ends starts packages)
-  "Return a list with a JSON object for each form of TEXT that begins at one of STARTS and cannot be
-read. ENDS is a list of the end positions of all forms, and PACKAGES are as for PACKAGE-THERE. A
-form of a missing package is not read. The second value is a list of the names of such packages."
+  "Return a list of JSON objects for the forms of TEXT at STARTS, a list of indexes, that cannot be
+read, and a list of the names of missing packages, whose forms are not read. ENDS lists the ends of
+all forms. PACKAGES is as for PACKAGE-THERE."
   (loop with missing = '()
         with *readtable* = *readtable*
         for start = 0 then end
@@ -111,9 +111,9 @@ form of a missing package is not read. The second value is a list of the names o
    "Packages that do not exist. Forms in these packages were not checked."))
 
 (defun checked-text (text starts packages)
-  "Return a property list with the member \"value\" of the answer: the ends of the forms of TEXT,
-the condition that stopped the reading, and the PROBLEMS of the forms that begin at STARTS. PACKAGES
-are as for PACKAGE-THERE."
+  "Return a plist with \"value\": the ends of the forms of TEXT, the condition that stopped the
+reading, and the PROBLEMS of the forms at STARTS, a list of indexes. PACKAGES is a list of (PLACE
+NAME) lists, as for PACKAGE-THERE."
   (multiple-value-bind (ends condition) (call-user-code (lambda () (form-ends text packages)))
     (multiple-value-bind (problems missing)
         (call-user-code (lambda () (problems text ends starts packages)))

@@ -7,8 +7,8 @@
 ;; This is a function and not a variable: SBCL 2.1 would need the constant +POLICY+ when it loads
 ;; the variable from our fasl, which lacks the constant.
 (defun compiler-variables ()
-  "Return the names of the variables that COMPILE-FILE binds, and that one form of a file can change
-for later forms."
+  "Return a list of the names of the variables that COMPILE-FILE binds and that a form of a file can
+set for later forms."
   (remove nil (list '*package* '*readtable* +policy+)))
 
 (defun compiler-values ()
@@ -16,8 +16,8 @@ for later forms."
   (mapcar #'symbol-value (compiler-variables)))
 
 (defun readtable-for-form (form)
-  "Return a readtable that reads the only character of the file from MAKE-FORM-FILE as FORM. Reading
-this character makes the user's readtable current again."
+  "Return a readtable that reads the only character of the file from MAKE-FORM-FILE as FORM, and
+then makes the user's readtable current again."
   (let ((users *readtable*) (readtable (copy-readtable nil)))
     (set-macro-character #\! (lambda (stream character)
                                (declare (ignore stream character))
@@ -27,8 +27,8 @@ this character makes the user's readtable current again."
     readtable))
 
 (defun compile-one-form (form file)
-  "Compile FILE, a file from MAKE-FORM-FILE, with a readtable that reads FORM as its only form.
-Return the COMPILER-VALUES at the end of the compilation of FORM."
+  "Compile FORM by way of FILE, a file from MAKE-FORM-FILE. Return the list from COMPILER-VALUES at
+the end."
   (let* ((after (compiler-values))
          (note `(eval-when (:compile-toplevel)
                   (funcall ,(lambda () (setf after (compiler-values))))))
@@ -38,9 +38,9 @@ Return the COMPILER-VALUES at the end of the compilation of FORM."
     after))
 
 (defun compile-text (text file)
-  "Read the forms of TEXT one by one, and compile each through FILE, a file from MAKE-FORM-FILE.
-Return a property list of answer members: the number of forms, or why a form cannot be read. The
-forms can change only a copy of the user's readtable."
+  "Read the forms of TEXT one by one, and compile each by way of FILE, a file from MAKE-FORM-FILE,
+with a copy of the user's readtable. Return a plist of answer members: the number of forms, or why a
+form cannot be read."
   (let* ((stream (make-string-input-stream text))
          (values (let ((*readtable* (copy-readtable))) (compiler-values)))
          (unreadable

@@ -1,8 +1,8 @@
 ;;;; Compiles a file of the user, and loads its fasl.
 ;;;;
-;;;; FILE is always the user's file, in whose name all is done. SOURCE is the file that is read:
-;;;; FILE itself, or COPY, a file in a temporary folder with the text to load. It is a copy where the
-;;;; image cannot read FILE, or where only some of its forms are wanted.
+;;;; FILE is always the user's file, which definitions get as their source. SOURCE is the file that
+;;;; the compiler reads: FILE, or COPY, a file in a temporary folder with the text to load. The
+;;;; image needs a copy if it cannot read FILE, or if only some of its forms are loaded.
 
 (in-package "LIVE-LISP.EVALUATE")
 
@@ -23,9 +23,8 @@ exists."
   (sb-ext:native-namestring (found-name file)))
 
 (defun call-in-folder-of (file function)
-  "Call FUNCTION while the directory of FILE, a pathname, exists. The server makes and removes this
-directory. If the image does not see the server's files, make the directory here, and delete it with
-its contents afterwards."
+  "Call FUNCTION while the directory of FILE, a pathname, exists. If the image does not see the
+server's files, make this directory here, and delete it with its contents afterwards."
   (multiple-value-bind (name made) (ensure-directories-exist file)
     (declare (ignore name))
     (unwind-protect (funcall function)
@@ -56,9 +55,9 @@ date as the version of the source."
        (sb-ext:native-namestring copy) (sb-alien:addr times)))))
 
 (defun call-compiling-as (file copy function)
-  "Call FUNCTION, which compiles COPY, and return its values. What it compiles, also while COPY is
-loaded, gets FILE as its source. FILE is not read, and need not exist. If it does not, this version
-of it gets a later date than the version that was loaded before."
+  "Call FUNCTION, which compiles COPY, and return its values. The compiled code, and code compiled
+while COPY is loaded, gets FILE as its source. FILE need not exist: then its version gets a later
+date than the version loaded before."
   (let ((date (or (ignore-errors (file-write-date file))
                   (max (file-write-date copy) (1+ (or (loaded-date (true-name file)) 0))))))
     (give-date copy date)
@@ -73,8 +72,8 @@ of the forms of FILE, at the same positions. FILE itself is not read, and need n
   (call-compiling-as file copy (lambda () (compile-source copy fasl))))
 
 (defun load-compiled (fasl source)
-  "Load FASL, which was compiled from SOURCE. Meanwhile *LOAD-TRUENAME* is the truename of the
-user's file, even if SOURCE is a copy of it: the program may find other files by it."
+  "Load FASL, which was compiled from SOURCE, with *LOAD-TRUENAME* bound to the truename of the
+user's file, even if SOURCE is a copy of it. The program may find other files by this variable."
   (let ((file (if *source-copy*
                   (sb-ext:parse-native-namestring (cdr *source-copy*))
                   source)))

@@ -4,9 +4,8 @@
 
 (defparameter *value-limit* 10000 "The number of characters of one value that are printed at most.")
 (defparameter *values-limit* 39000
-  "The number of characters that the printed values of one call have at most. The server cuts an
-answer of more than 40000 characters, and a tool returns a list of at most 38000. So if code returns
-the list from a tool, the whole list is shown.")
+  "The maximum number of characters of the printed values of one call. A tool returns a list of at
+most 38000 characters, which must be shown whole. The server cuts answers of more than 40000.")
 
 ;;; Reading
 
@@ -24,17 +23,17 @@ end."
         finally (return (and char (file-position stream)))))
 
 (defun interned-symbols (interned)
-  "INTERNED is a list of pairs (PACKAGE . NAME) from *INTERNED*. Return a list of pairs (PACKAGE .
-SYMBOL) for it. Leave out deleted packages, and names that are not accessible in their package."
+  "Return a list of (PACKAGE . SYMBOL) pairs for INTERNED, a list of (PACKAGE . NAME) pairs. Leave
+out deleted packages, and names that are not accessible in their package."
   (loop for (package . name) in interned
         for (symbol status) = (and (package-name package)
                                    (multiple-value-list (find-symbol name package)))
         when status collect (cons package symbol)))
 
 (defun unintern-new (new form)
-  "NEW is a list of pairs (PACKAGE . SYMBOL). Unintern the symbols that name nothing and have names
-that occur in FORM, the text that interned them but could not be read. The check of the names spares
-symbols that other threads intern meanwhile."
+  "Unintern the symbols of NEW, a list of (PACKAGE . SYMBOL) pairs, that have no definition and
+whose names occur in FORM, a text that could not be read. So symbols that other threads intern
+meanwhile stay."
   (loop for (package . symbol) in new
         do (unless (or (fboundp symbol) (find-class symbol nil)
                        (and (boundp symbol) (not (keywordp symbol)))
@@ -42,8 +41,8 @@ symbols that other threads intern meanwhile."
              (unintern symbol package))))
 
 (defvar *unreadable* nil
-  "A CATCH tag, or NIL. When a form cannot be read, a JSON object that says why is thrown to this
-tag. Each call makes a new tag, so that user code cannot throw to it.")
+  "NIL, or a CATCH tag to which a JSON object with the reason is thrown when a form cannot be read.
+Each call makes a new tag, so that user code cannot throw to it.")
 
 (defmacro catching-unreadable (&body body)
   "Evaluate BODY and return its value. If a form cannot be read, return the JSON object that is
@@ -93,9 +92,9 @@ the form cannot be read, unintern its new symbols, and throw a JSON object with 
                          (read stream nil stream))))))))
 
 (defun map-forms (visit text)
-  "Read the forms of TEXT one by one. Call VISIT with each form, its start in TEXT, and the stream
-from which it was read, which is then positioned behind the form. Return NIL, or a JSON object that
-says why a form could not be read."
+  "Read the forms of TEXT one by one, and call the function VISIT with each form, its start in TEXT,
+and the stream, positioned behind the form. Return NIL, or a JSON object with the reason why a form
+could not be read."
   (let ((stream (make-string-input-stream text)))
     (catching-unreadable
       (loop for start = (skip-to-form stream)
@@ -106,14 +105,15 @@ says why a form could not be read."
                  (funcall visit form start stream))))))
 
 (defun form-reader (text start stream)
-  "STREAM has just read the form that begins at START in TEXT. Return a function without parameters
-that returns the source text of this form."
+  "Return a function without parameters that returns the source text of the form at START in TEXT,
+which was just read from STREAM."
   (let ((end (min (length text) (file-position stream))))
     (lambda () (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
 
 (defun forms-with-texts (text)
-  "Return a list with an element (FORM READER) for each form of TEXT, where READER is its
-FORM-READER. The second value is NIL, or a JSON object that says why a form could not be read."
+  "Return a list of (FORM READER) lists for the forms of TEXT, and NIL or a JSON object with the
+reason why a form could not be read. READER is a function without parameters that returns the source
+text of FORM."
   (let* ((*form-number* 0) (forms '())
          (unreadable (map-forms (lambda (form start stream)
                                   (push (list form (form-reader text start stream)) forms))
@@ -121,13 +121,13 @@ FORM-READER. The second value is NIL, or a JSON object that says why a form coul
     (values (reverse forms) unreadable)))
 
 (defun forms-in (text)
-  "Return a list of the forms of TEXT. The second value is NIL, or a JSON object that says why a
-form could not be read."
+  "Return a list of the forms of TEXT, and NIL or a JSON object with the reason why a form could not
+be read."
   (multiple-value-bind (forms unreadable) (forms-with-texts text)
     (values (mapcar #'first forms) unreadable)))
 
 (defun last-p (stream)
-  "True when no more form follows in STREAM. The position of STREAM does not change."
+  "Return true if no more form follows in STREAM. The position of STREAM does not change."
   (let ((place (file-position stream)))
     (prog1 (handler-case (let ((*read-suppress* t))
                            (eq stream (call-user-code (lambda () (read stream nil stream)))))
@@ -135,8 +135,8 @@ form could not be read."
       (file-position stream place))))
 
 (defun last-form (text)
-  "Evaluate all forms of TEXT except the last, each one before the next is read. Return the last
-form unevaluated. The second value is NIL, or a JSON object that says why a form could not be read."
+  "Evaluate all forms of TEXT but the last, each before the next is read. Return the last form, and
+NIL or a JSON object with the reason why a form could not be read."
   (let* ((*form-number* 0) (last nil)
          (unreadable (map-forms (lambda (form start stream)
                                   (if (last-p stream)
@@ -149,16 +149,15 @@ form unevaluated. The second value is NIL, or a JSON object that says why a form
 ;;; Evaluating
 
 (defmacro printing-values (&body body)
-  "Evaluate BODY with the user's printer settings. Where the user has set no limit of length or
-level, bind a limit, so that one large value does not fill an answer. Forms are never evaluated with
-these limits."
+  "Evaluate BODY with the user's printer settings, but with limits of length and level where the
+user has set none, so that a large value does not fill an answer."
   `(let ((*print-length* (or *print-length* 1000))
          (*print-level* (or *print-level* 50))
          (*package* (usable-package *package*)))
      ,@body))
 
 (defun hidden-length (value)
-  "If VALUE is a list or a vector of which *PRINT-LENGTH* hides a part, return its length. Else
+  "Return the length of VALUE if it is a list or vector of which *PRINT-LENGTH* hides a part. Else
 return NIL."
   (let ((length (typecase value
                   (list (ignore-errors (list-length value)))
@@ -170,14 +169,14 @@ return NIL."
   "The number of characters that the printed values of this call may still have.")
 
 (defun mostly-blank-p (text)
-  "True when TEXT is long and more than half of it is spaces. Pretty-printing deeply nested data can
-produce such a text."
+  "Return true if TEXT is long and more than half of it is spaces. Pretty-printing deeply nested
+data can produce such a text."
   (and (> (length text) 400)
        (> (* 2 (count #\Space text)) (length text))))
 
 ;; Whether a PRINT-OBJECT method of the user prints the slots is unknown.
 (defun printed-slots (structure)
-  "Return a list of the slot values of STRUCTURE that the printer visits. Return NIL if a method of
+  "Return a list of the slot values of STRUCTURE that the printer prints. Return NIL if a method of
 the user prints STRUCTURE."
   (let ((method (first (compute-applicable-methods #'print-object
                                                    (list structure *standard-output*)))))
@@ -187,15 +186,15 @@ the user prints STRUCTURE."
             when (slot-boundp structure name) collect (slot-value structure name)))))
 
 (defun printed-parts (value)
-  "Return a list of the objects in VALUE that the printer visits: at most *PRINT-LENGTH* elements of
-an array, or the slot values of a structure. VALUE is not a cons."
+  "Return a list of the objects in VALUE, which is no cons, that the printer prints: at most
+*PRINT-LENGTH* elements of an array, or the slot values of a structure."
   (typecase value
     ((array t) (loop for index below (min *print-length* (array-total-size value))
                      collect (row-major-aref value index)))
     (structure-object (printed-slots value))))
 
 (defun circular-p (value)
-  "True when VALUE or a part of it contains itself. Look at 10000 parts at most, and no deeper than
+  "Return true if VALUE or a part of it contains itself. Examine at most 10000 parts, to the depth
 *PRINT-LEVEL*."
   (let ((within (make-hash-table :test 'eq)) (left 10000))
     (labels ((visit (part level)
@@ -222,7 +221,7 @@ an array, or the slot values of a structure. VALUE is not a cons."
     nil))
 
 (defun holds-long-number-p (value)
-  "True when a part of VALUE is a LONG-NUMBER-P. Look at 1000 parts at most, and no deeper than
+  "Return true if a part of VALUE satisfies LONG-NUMBER-P. Examine at most 1000 parts, to the depth
 *PRINT-LEVEL*."
   (let ((left 1000))
     (labels ((holds (part level)
@@ -253,11 +252,9 @@ PRIN1 would print all."
       (prin1 value stream)))
 
 (defun value-text (value)
-  "Return four values. The first is VALUE printed as by ~S, in at most *VALUE-LIMIT* characters and
-within *VALUE-BUDGET*. The second is true if the text was cut. The third is true if *PRINT-CIRCLE*
-was turned on because VALUE is circular. The fourth is the number of digits of VALUE if it is a
-shortened number, or true if numbers within VALUE are shortened. If the text is mostly blank, VALUE
-is printed without *PRINT-PRETTY*."
+  "Return four values: VALUE printed as by ~S, in at most *VALUE-LIMIT* and *VALUE-BUDGET*
+characters, true if the text was cut, true if VALUE is circular, so that *PRINT-CIRCLE* was on, and
+the number of digits of VALUE if it is a shortened number, or true if numbers in it are."
   (flet ((printed ()
            (bounded-string (if (rationalp value) *value-limit* (min *value-limit* *value-budget*))
                            (lambda (stream) (print-value value stream)))))
@@ -305,8 +302,8 @@ Return the values of VALUE-TEXT."
   (id string :optional "Id under which the tool inspect finds a value that was not shown whole."))
 
 (defun value-data (value)
-  "Return VALUE as a JSON object with its text of limited length. The object also has the length of
-VALUE if elements are hidden, and an id if the text does not show all of VALUE."
+  "Return a JSON object for VALUE with its text of limited length. Add the length of VALUE if
+elements are hidden, and an id if the text does not show all of VALUE."
   (multiple-value-bind (text cut circular shortened) (value-display-text value)
     (decf *value-budget* (length text))
     (let ((hidden (hidden-length value)))
@@ -332,8 +329,8 @@ VALUE if elements are hidden, and an id if the text does not show all of VALUE."
                               (t :empty)))))
 
 (defun evaluate-form (form text)
-  "Evaluate FORM as a REPL does. Return the VALUES-DATA of its values. TEXT is a function that
-returns the source text of FORM."
+  "Evaluate FORM as a REPL does, and return the list from VALUES-DATA for its values. TEXT is a
+function that returns the source text of FORM."
   (setf - form)
   (call-noting
    (lambda ()
@@ -348,8 +345,9 @@ returns the source text of FORM."
    :by text))
 
 (defun evaluate-to-its-end (form text)
-  "Call EVALUATE-FORM with FORM and TEXT, and return its value. Each time that EVALUATE-AGAIN ends
-the call, start it again. The form before can have loaded ASDF."
+  "Call EVALUATE-FORM with FORM and TEXT, and return its value. Start it again whenever
+EVALUATE-AGAIN ends it. Bind ASDF's search functions each time, since an earlier form can have
+loaded ASDF."
   (loop (catch 'again
           (return (call-finding-trees (lambda () (evaluate-form form text)))))))
 
@@ -361,15 +359,15 @@ the call, start it again. The form before can have loaded ASDF."
 first.")
 
 (defun note-form (text start stream)
-  "STREAM has just read the form that begins at START in TEXT. Set *FORM-TEXT* to the text of this
-form, cut at 2000 characters."
+  "Set *FORM-TEXT* to at most 2000 characters of the form at START in TEXT, which was just read from
+STREAM."
   (let ((end (min (length text) (file-position stream) (+ start 2000))))
     (setf *form-text* (string-right-trim '(#\Space #\Newline #\Tab) (subseq text start end)))))
 
 (defun evaluate-text (text)
-  "Read and evaluate the forms of TEXT one by one, and push the VALUES-DATA of each to
-*EVALUATED-VALUES*. Return a property list with the answer member \"unreadable\": NIL, or a JSON
-object that says why a form could not be read."
+  "Read and evaluate the forms of TEXT one by one, and push the list from VALUES-DATA for each to
+*EVALUATED-VALUES*. Return a plist with \"unreadable\": NIL, or a JSON object with the reason why a
+form could not be read."
   (list "unreadable"
         (map-forms (lambda (form start stream)
                      (note-form text start stream)
@@ -377,18 +375,15 @@ object that says why a form could not be read."
                    text)))
 
 (defun remarks-so-far ()
-  "Return a property list of answer members about the package and about the warnings so far. These
-warnings are not shown again later."
+  "Return a plist of answer members about the package and the warnings so far, which later answers
+do not repeat."
   (prog1 (list* "package" (package-name (usable-package *package*)) (warning-members))
     (setf *remarks* (make-remarks))))
 
 (defun call-as-job-part (package function &key together)
-  "Call FUNCTION with the session's variables bound, in PACKAGE or, if it is NIL, in the session's
-package, and collect warnings. FUNCTION returns a property list of answer members. Return these
-members, or if FUNCTION was ended early, members that say why. Also return members about warnings,
-about restarts that were invoked, and about changed readtables and styles. If TOGETHER is true,
-everything that FUNCTION compiles is one compilation unit, and files are loaded in spite of
-warnings."
+  "Call FUNCTION, which returns a plist of answer members, in the session and in PACKAGE, or the
+session's package if that is NIL. Return the plist, or the reason of an early end, with members
+about warnings, restarts and settings. TOGETHER is true for one compilation unit."
   (let ((*remarks* (make-remarks)) (members '()) (ended nil)
         (*error-keeper* #'keep-error) (*form-text* nil) (*fresh-readtable* nil)
         (*loads-in-spite* together)

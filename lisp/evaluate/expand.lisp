@@ -12,9 +12,8 @@
              (values expansion (not (eq expansion form)))))))
 
 (defun printed-expansion (circle form)
-  "Return FORM pretty-printed, with *PRINT-CIRCLE* bound to CIRCLE. The second value is true if the
-text was cut. If a print method of an object in FORM fails, print such objects with the names of
-their classes."
+  "Return FORM pretty-printed, with *PRINT-CIRCLE* bound to CIRCLE, and true if the text was cut. If
+a print method fails, print such objects with the names of their classes."
   (let ((*print-pretty* t) (*print-circle* circle) (*print-readably* nil) (*print-escape* t)
         (*print-gensym* t) (*print-lines* nil) (*print-right-margin* 100)
         (*print-length* nil) (*print-level* 100)
@@ -27,16 +26,15 @@ their classes."
             (print-form)))))))
 
 (defun expansion-data (form)
-  "Return FORM printed, as a JSON object. Use labels (#1=) for shared structure only if the text
-without them is too long, as it is for circular structure: a label on each gensym of a macro is hard
-to read."
+  "Return a JSON object with FORM printed. Use labels such as #1= only if the text is too long
+without them, as for circular structure: labels on gensyms are hard to read."
   (multiple-value-bind (text cut) (printed-expansion nil form)
     (multiple-value-bind (marked too-long) (if cut (printed-expansion t form) (values text nil))
       (object "text" (if too-long text marked) "cut" too-long))))
 
 (defun operator-data (form)
-  "FORM is not a macro form. Return a JSON object about its operator, or about FORM itself if it is
-a symbol. Return NIL if there is no such symbol."
+  "Return a JSON object about the operator of FORM, which is no macro form, or about FORM if it is a
+symbol. Return NIL if there is no such symbol."
   (let ((operator (if (consp form) (car form) form)))
     (and operator (symbolp operator) (not (keywordp operator))
          (object "name" (symbol-text operator)
@@ -46,8 +44,8 @@ a symbol. Return NIL if there is no such symbol."
                                (natures operator))))))
 
 (defun only-form (text)
-  "Return the only form of TEXT. If TEXT has no form or several forms, throw a JSON object that says
-so to *UNREADABLE*."
+  "Return the only form of TEXT. If there is none or more than one, throw a JSON object with this
+reason to *UNREADABLE*."
   (let* ((stream (make-string-input-stream text))
          (start (skip-to-form stream))
          (form (if start (read-form stream text start) stream)))

@@ -3,9 +3,8 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun needed-system (condition)
-  "If CONDITION is ASDF's error about a missing dependency, return a list of two names: the missing
-system, and the system that depends on it. If ASDF does not name the second system, use the name of
-the .asd file being loaded. For other conditions return NIL."
+  "Return a list of the names of a missing system and of the system, or else the .asd file, that
+needs it, if CONDITION is ASDF's error about a missing dependency. Else return NIL."
   (let ((missing (contrib-symbol "ASDF" "MISSING-DEPENDENCY")))
     (when (and missing (typep condition missing))
       (let* ((needed (asdf-call "MISSING-REQUIRES" condition)) (by (asdf-call "MISSING-REQUIRED-BY"
@@ -28,8 +27,8 @@ returns a list, end FUNCTION and return that list alone."
 
 (defun call-looking-again (function)
   "Call FUNCTION, which finds or loads a system, and return NIL and its value. If a system is not
-found, call FUNCTION again after ASDF has scanned its directories for systems, and once more after
-the library manager is loaded. If a system is missing even then, return a list from NEEDED-SYSTEM."
+found, scan ASDF's directories and call it again, then load the library manager and call it again.
+If that fails too, return the list from NEEDED-SYSTEM."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (flet ((try ()
              (catch 'look-again
@@ -67,8 +66,8 @@ the library manager is loaded. If a system is missing even then, return a list f
   (missing string))
 
 (defun missing-data (missing system &optional by)
-  "Return a JSON object that reports that ASDF did not find the system MISSING while it loaded
-SYSTEM. BY is the name of the system or file that needs MISSING, or NIL."
+  "Return a JSON object about MISSING, a system that ASDF did not find while it loaded SYSTEM. BY is
+the name of the system or file that needs it, or NIL."
   (object "system" (and by system) "missing" missing "neededBy" by
           "known" (known-systems)
           "asd" (asd-data missing)
@@ -78,17 +77,16 @@ SYSTEM. BY is the name of the system or file that needs MISSING, or NIL."
           "initFile" **init-file**))
 
 (defun found-system (name)
-  "Return two values. The first is the ASDF system named NAME, or NIL if ASDF finds none. The second
-is normally NIL. If the .asd file of NAME needs another system that is missing, it is a list from
-NEEDED-SYSTEM."
+  "Return the ASDF system named NAME, or NIL if ASDF finds none. If its .asd file needs another,
+missing system, the second value is the list about this from NEEDED-SYSTEM, else NIL."
   (multiple-value-bind (needed system)
       (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
     (values system needed)))
 
 (defun operate (name force)
-  "Load the system NAME, and record its definitions. Load it even if it is loaded already when FORCE
-is true, and when FORCE is a list, the systems with the names in it. If a system is not found,
-return a list from NEEDED-SYSTEM. Else return NIL."
+  "Load the system NAME, and record its definitions. If FORCE is T, load it even if it is loaded,
+and if it is a list, the systems named in it. Return NIL, or the list from NEEDED-SYSTEM about a
+missing system."
   (flet ((load-it ()
            (if force (asdf-call "LOAD-SYSTEM" name :force force) (asdf-call "LOAD-SYSTEM" name))))
     (call-making-way
@@ -97,7 +95,8 @@ return a list from NEEDED-SYSTEM. Else return NIL."
                       (call-user-code (lambda () (values (call-looking-again #'load-it))))))))))
 
 (defun stale-systems (systems)
-  "Return a list of the names of those of SYSTEMS of which a file differs from its loaded text."
+  "Return a list of the names of those of SYSTEMS that have a file whose present text differs from
+its loaded text."
   (loop for each in systems
         when (some #'stale-p (true-names (component-files each)))
           collect (asdf-call "COMPONENT-NAME" each)))
@@ -115,10 +114,11 @@ return a list from NEEDED-SYSTEM. Else return NIL."
   (value loaded-system :optional))
 
 (defun load-until-fitting (name force)
-  "Load the system NAME, which ASDF has found, even if it is loaded already when FORCE is true.
-Return the value of OPERATE."
+  "Load the system NAME, which ASDF has found, again until its code fits its files. FORCE is true to
+load it even if it is loaded. Return NIL, or the list from NEEDED-SYSTEM about a missing system."
   (let* ((system (find-system name))
-         ;; Asked once: ASDF can read a .asd file again for it, and forget that its systems are loaded.
+         ;; Search only once: ASDF can read a .asd file again, and forget that its systems are
+         ;; loaded.
          (systems (append (needed-systems system) (list system)))
          (redefined (taken-redefined-count))
          (compiling (or force (doubtful-systems systems)))

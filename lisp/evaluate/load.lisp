@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defun call-as-loading-job (function)
-  "Call FUNCTION, which compiles and loads and returns a property list of answer members, as
-CALL-AS-JOB-PART does. All that it compiles is one compilation unit."
+  "Call FUNCTION, which compiles and loads and returns a plist of answer members, by
+CALL-AS-JOB-PART, in one compilation unit and without compiler notes."
   (call-as-job-part nil (lambda () (call-with-quiet-compiler function)) :together t))
 
 (defvar *phase* nil "The phase of the current load: \"compile\" or \"load\".")
@@ -12,9 +12,9 @@ CALL-AS-JOB-PART does. All that it compiles is one compilation unit."
 ;;; Loads that are done again
 
 (defun call-until-fitting (load &optional (misfit (constantly nil)))
-  "Call LOAD, which compiles and loads, with NIL. Then call it again while code that it compiled
-does not fit: with T if a restart changed the slots of a structure during the call, or with the
-value of MISFIT, a function without parameters, if that is true. Return the value of the last call."
+  "Call LOAD, a function that compiles and loads, with NIL, then again while the code does not fit:
+with T if a restart changed the slots of a structure meanwhile, or with the value of the function
+MISFIT if that is true. Return the last value."
   (flet ((slots () (and (or *chosen-restarts* *hold-seconds*) (structure-slots))))
     (loop with before = (slots)
           with value = (funcall load nil)
@@ -38,10 +38,9 @@ value of MISFIT, a function without parameters, if that is true. Return the valu
   (agreement agreement :optional))
 
 (defun load-noting (load source file forget)
-  "Call LOAD, a function that loads the compiled code of SOURCE. Record the definitions that it
-makes as definitions of FILE, and add the facts to *LOADED*. If FORGET is not NIL, then call
-FORGET-OLD with it, which removes old definitions of FILE. Return a JSON object that says where the
-image differs from FILE after that."
+  "Call LOAD, a function that loads the compiled code of SOURCE, and record its definitions as those
+of FILE. Then, if FORGET is not NIL, call FORGET-OLD with it. Return a JSON object with the
+differences between the image and FILE."
   (let* ((path (true-name file))
          (*source-copy* (and (not (eq file source)) (cons (true-name source) path))))
     ;; Outside, since it reports the methods that are missing once the load is recorded.
@@ -52,9 +51,9 @@ image differs from FILE after that."
                                                   :tried tried))))))
 
 (defun load-result (load source file forget)
-  "Load SOURCE by LOAD as LOAD-NOTING does. LOAD returns true if the compiler reported a failure,
-and throws to SECTION-UNREADABLE if a later form cannot be read. It is NIL if nothing could be
-compiled. Return a JSON object of the shape LOADED-FILE."
+  "Load SOURCE by LOAD-NOTING for FILE and FORGET, and return a JSON object of the shape
+LOADED-FILE. LOAD returns true if the compiler reported a failure, and throws to SECTION-UNREADABLE
+if a later form cannot be read. It is NIL if nothing was compiled."
   (setf *phase* "load")
   (let* ((failed nil) (agreement nil)
          (whole (and load
@@ -69,9 +68,9 @@ compiled. Return a JSON object of the shape LOADED-FILE."
             "agreement" agreement)))
 
 (defun compile-and-load (source fasl file forget)
-  "Compile SOURCE into FASL, and load FASL. Return a JSON object of the shape LOADED-FILE. If FORGET
-is true, then remove definitions that FILE no longer has. If FORGET is \"listed\", do so only if
-answers have listed all of them."
+  "Compile SOURCE into FASL, load FASL, and return a JSON object of the shape LOADED-FILE. If FORGET
+is true, remove definitions that FILE no longer has. If it is \"listed\", do so only if answers have
+listed all of them."
   (let ((*loaded* (make-noted)))
     (call-until-fitting
      (lambda (again)

@@ -16,8 +16,8 @@ value."
     (json-member "text" (first (first *evaluated-values*)))))
 
 (defun idle-compiler ()
-  "Return the thread that holds the lock of the compiler but does not run, or NIL. Ignore the
-threads of jobs, because the server can end a job."
+  "Return the thread that holds the compiler's lock without running, or NIL. Ignore threads of jobs,
+since the server can end a job."
   (let ((holder (and compiler-lock (sb-thread:mutex-owner compiler-lock))))
     (when (and holder
                (not (eq holder sb-thread:*current-thread*))
@@ -30,11 +30,11 @@ threads of jobs, because the server can end a job."
              holder)))))
 
 (defun fresh-session-works-p ()
-  "True when *PROBE* can be read, evaluated and printed in a fresh session."
+  "Return true if *PROBE* can be read, evaluated and printed in a fresh session."
   (equal (call-in-fresh-session (lambda () (evaluated-text *probe*))) "(1 \"a\" #\\b 1.5 :C)"))
 
 (defun error-report-works-p ()
-  "True when an error can be described together with the calls on the stack."
+  "Return true if an error can be described together with the calls on the stack."
   (handler-bind ((error (lambda (condition)
                           (loop for frame = (top-frame) then (frame-below frame)
                                 repeat 10

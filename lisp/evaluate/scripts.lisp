@@ -6,20 +6,19 @@
 ;;; Readtables
 
 (defun begins-with-p (file octets)
-  "True when the file FILE begins with the octets in the list OCTETS."
+  "Return true if the file FILE begins with the octets in the list OCTETS."
   (with-open-file (stream file :element-type '(unsigned-byte 8))
     (loop for octet in octets always (eql octet (read-byte stream nil)))))
 
 (defun skip-line (stream char number)
-  "A dispatch macro function: skip the rest of the line of STREAM, and return nothing."
+  "Dispatch macro function that skips the rest of a line of STREAM, and returns no object."
   (declare (ignore char number))
   (read-line stream nil)
   (values))
 
 (defun readtable-for (source)
-  "Return the readtable for the file SOURCE. This is the current one, or a copy if the file begins
-with a byte order mark or with #!. In the copy, the mark counts as white space, and the line with #!
-as a comment."
+  "Return the readtable for the file SOURCE: the current one or, if the file begins with a byte
+order mark or with #!, a copy in which the mark is white space, and the line a comment."
   (let ((mark (begins-with-p source '(#xef #xbb #xbf))) (script (begins-with-p source '(35 33))))
     (if (or mark script)
         (let ((readtable (copy-readtable)))
@@ -29,9 +28,9 @@ as a comment."
         *readtable*)))
 
 (defun readtable-calling (visit readtable)
-  "Return a copy of READTABLE that calls the function VISIT with each list that is read, the
-position after its opening parenthesis, and the stream. The reader returns the value of VISIT in
-place of the list."
+  "Return a copy of READTABLE that calls the function VISIT with each list read, the position after
+its opening parenthesis, and the stream. The reader returns the value of VISIT in place of the
+list."
   (let ((copy (copy-readtable readtable)) (read-list (get-macro-character #\( readtable)))
     (set-macro-character #\( (lambda (stream char)
                                (let ((place (file-position stream)))
@@ -42,8 +41,8 @@ place of the list."
 ;;; Scripts
 
 (defun names-package-p (text name)
-  "True when TEXT, the text of a file, names the package NAME: before a symbol, as a keyword or as a
-string."
+  "Return true if TEXT, the text of a file, names the package NAME: before a symbol, as a keyword or
+as a string."
   (flet ((named-at-p (start &aux (end (+ start (length name))))
            (let ((before (if (plusp start) (char text (1- start)) #\Space))
                  (after (if (< end (length text)) (char text end) #\Space)))
@@ -55,9 +54,8 @@ string."
             thereis (named-at-p found))))
 
 (defun load-packages-of (file)
-  "If the text of FILE names a package of ASDF or of the library manager, load ASDF or the manager,
-since the reader signals an error at a symbol of a missing package. For an .asd file, always load
-ASDF."
+  "Load ASDF or the library manager if the text of FILE names one of their packages, since the
+reader would signal an error there. For an .asd file, always load ASDF."
   (let ((text (file-text file)))
     (flet ((named-p (names) (and text (some (lambda (name) (names-package-p text name)) names))))
       (when (and (not (find-package "ASDF"))
@@ -66,8 +64,8 @@ ASDF."
       (when (and **library-manager-due** (named-p *manager-packages*)) (load-library-manager)))))
 
 (defun library-form-p (form)
-  "True when FORM requires a module or uses a symbol of ASDF or of a library manager, and defines
-nothing."
+  "Return true if FORM requires a module or uses a symbol of ASDF or of a library manager, and
+defines nothing."
   (let ((uses nil))
     (labels ((definer-p (symbol) (eql 0 (search "DEF" (symbol-name symbol))))
              (look (part)
@@ -81,15 +79,16 @@ nothing."
       (and (consp form) (progn (look form) uses)))))
 
 (defun enter-package-of (form)
-  "If FORM is an IN-PACKAGE form, make its package current and return it. Else return NIL."
+  "Set *PACKAGE* to the package in FORM, an IN-PACKAGE form, and return it. Return NIL for another
+FORM."
   (let ((package (and (typep form '(cons (eql in-package) (cons (or symbol string character) null)))
                       (find-package (second form)))))
     (when package (setf *package* package))))
 
 (defun load-libraries-of (file readtable)
-  "Evaluate those forms at the beginning of FILE, a script, that load libraries, because
-COMPILE-FILE would read later forms before the libraries are loaded. Stop at the first other form,
-and at one that cannot be read. Return a list of the positions of the evaluated forms."
+  "Evaluate the forms at the beginning of FILE, a script, that load libraries, since COMPILE-FILE
+would read later forms first. Use READTABLE. Stop at another form, or one that cannot be read.
+Return a list of their positions."
   (with-open-file (in file)
     (let* ((places (make-hash-table :test 'eq)) (run '()) (*package* *package*)
            (*readtable* (readtable-calling (lambda (form place stream)
@@ -109,13 +108,12 @@ and at one that cannot be read. Return a list of the positions of the evaluated 
       run)))
 
 (defun reads-p (stream file)
-  "True when STREAM, from which a list is read, reads FILE. While FILE is compiled, other files can
-be read too."
+  "Return true if STREAM reads FILE. Other files can be read while FILE is compiled."
   (and (typep stream 'file-stream) (equal (ignore-errors (truename stream)) (truename file))))
 
 (defun prepare-file (file)
-  "Load the libraries that FILE needs before all of it can be read. Return the readtable for FILE.
-With this readtable, the lists that LOAD-LIBRARIES-OF has evaluated are read as NIL."
+  "Load the libraries without which FILE cannot be read, and return the readtable for FILE. It reads
+the lists that LOAD-LIBRARIES-OF has evaluated as NIL."
   (load-packages-of file)
   (let* ((readtable (readtable-for file)) (run (load-libraries-of file readtable)))
     (if run
@@ -125,15 +123,14 @@ With this readtable, the lists that LOAD-LIBRARIES-OF has evaluated are read as 
         readtable)))
 
 (defun package-at-start (path)
-  "Return the package in which reading of the file PATH, a native name, begins. Return NIL if this
-is unknown. Files of type asd are read in ASDF-USER."
+  "Return the package in which reading the file PATH, a native name, begins: ASDF-USER for type asd,
+else NIL for unknown."
   (let ((dot (position #\. path :from-end t)))
     (and dot (string= ".asd" path :start2 dot) (find-package "ASDF-USER"))))
 
 (defun compile-source (source fasl &optional (readtable (prepare-file source)))
-  "Compile the file SOURCE into FASL, and return the values of COMPILE-FILE. READTABLE is a
-readtable from PREPARE-FILE. The compiler begins to read SOURCE in the package that PACKAGE-AT-START
-returns."
+  "Compile the file SOURCE into FASL, and return the values of COMPILE-FILE. READTABLE is from
+PREPARE-FILE. Reading begins in the package from PACKAGE-AT-START."
   (let ((*readtable* readtable)
         (*package* (or (package-at-start (sb-ext:native-namestring source)) *package*)))
     (call-user-code (lambda () (compile-file source :output-file fasl)))))

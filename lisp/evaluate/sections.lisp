@@ -5,17 +5,18 @@
 (in-package "LIVE-LISP.EVALUATE")
 
 (defstruct (section (:constructor make-section (file &optional (begin 0) end)))
-  "A section of FILE: the top-level forms from the position BEGIN to END, or to the end of FILE if
-END is NIL. While the section is compiled, PLACE is the position of the form that was read last, or
-NIL. RUNS is true if an earlier form of the section runs code when it is loaded."
+  "A part of FILE that is compiled and loaded by itself.
+BEGIN, END: the positions between which its top-level forms are. END is NIL for the end of FILE.
+PLACE: the position of the form read last while the section is compiled, or NIL.
+RUNS: true if loading an earlier form of the section runs code."
   file begin end (place nil) (runs nil))
 
 (defvar *within-form* nil
   "True while a top-level form of a SECTION that begins with a macro character is read.")
 
 (defun runs-code-p (form)
-  "True when loading FORM calls a function. Definitions and forms with the user's macros do not
-count: a package that only such a form makes exists once the form is compiled."
+  "Return true if loading FORM calls a function. Definitions and macro forms of the user do not
+count: a package that they make exists once they are compiled."
   (let ((operator (and (consp form) (first form))))
     (and operator
          (symbolp operator)
@@ -25,29 +26,29 @@ count: a package that only such a form makes exists once the form is compiled."
              (eq (symbol-package operator) (find-package "COMMON-LISP"))))))
 
 (defun stop-section (section)
-  "Leave COMPILE-SECTION, which then returns :STOPPED. Do so only if loading the forms of SECTION
-before its PLACE can help: these forms run code, or an earlier section was loaded."
+  "Throw to the CATCH in COMPILE-SECTION, which then returns :STOPPED, if loading the forms of
+SECTION before its PLACE can help: because they run code, or an earlier section was loaded."
   (when (and (section-place section)
              (> (section-place section) (section-begin section))
              (or (section-runs section) (plusp (section-begin section))))
     (throw section :stopped)))
 
 (deftype missing-name ()
-  "Errors about a package that does not exist, or about a symbol that a package does not have."
+  "A PACKAGE-ERROR about a package that does not exist, or a symbol that a package does not have."
   '(and package-error (not sb-ext:package-lock-violation)))
 
 (defmacro stopping-at-names ((section) &body body)
-  "Evaluate BODY. If BODY signals a MISSING-NAME and does not handle it, call STOP-SECTION with
-SECTION."
+  "Evaluate BODY, and call STOP-SECTION with SECTION if BODY signals a MISSING-NAME that it does not
+handle."
   `(handler-bind ((missing-name (lambda (condition)
                                   (declare (ignore condition))
                                   (stop-section ,section))))
      ,@body))
 
 (defun read-in-section (section stream read)
-  "Return the values of the function READ, which reads a top-level form from STREAM: the form, or
-nothing, as for a comment. If the form is before SECTION, return NIL instead, unless it is an
-IN-PACKAGE or DECLAIM form. If it is after SECTION, skip the rest of STREAM and return NIL."
+  "Return the values of the function READ, which reads a top-level form from STREAM. Before SECTION,
+return NIL instead, except for IN-PACKAGE and DECLAIM forms. After it, skip the rest of STREAM and
+return NIL."
   (let ((place (file-position stream)) (end (section-end section)))
     (cond ((and end (>= place end))
            (loop while (read-char stream nil)))
@@ -62,8 +63,8 @@ IN-PACKAGE or DECLAIM form. If it is after SECTION, skip the rest of STREAM and 
                    ((typep form '(cons (member in-package declaim))) form)))))))
 
 (defun reader-in-section (section function)
-  "Return a reader macro function for SECTION: it reads what FUNCTION, a reader macro function,
-reads, but top-level forms by READ-IN-SECTION."
+  "Return a reader macro function that reads like FUNCTION, a reader macro function, but top-level
+forms by READ-IN-SECTION for SECTION."
   (lambda (stream &rest arguments)
     (flet ((read-it ()
              (let ((*within-form* t)) (apply function stream arguments))))
@@ -76,15 +77,15 @@ reads, but top-level forms by READ-IN-SECTION."
           (read-in-section section stream #'read-it)))))
 
 (defparameter *macro-character-limit* #x10000
-  "Reader macros are looked for only among characters with lower codes: the basic plane of Unicode.")
+  "The character code below which characters can have a reader macro: the basic plane of Unicode.")
 
 (defun map-characters (visit)
-  "Call VISIT with each character that may have a reader macro."
+  "Call the function VISIT with each character that can have a reader macro."
   (dotimes (code *macro-character-limit*) (funcall visit (code-char code))))
 
 (defun readtable-for-section (section readtable)
-  "Return a copy of READTABLE with which READ-IN-SECTION reads the top-level forms of SECTION that
-begin with a macro character. Other top-level forms are symbols and numbers, which do nothing."
+  "Return a copy of READTABLE that reads top-level forms with a macro character first by
+READ-IN-SECTION for SECTION. Other top-level forms are symbols and numbers, which do nothing."
   (let ((copy (copy-readtable readtable)))
     (flet ((dispatching-p (char)
              (handler-case (progn (get-dispatch-macro-character char #\a readtable) t)
@@ -108,24 +109,23 @@ begin with a macro character. Other top-level forms are symbols and numbers, whi
     copy))
 
 (defun compile-section (section fasl readtable)
-  "Compile SECTION into FASL, and return the values of COMPILE-FILE. If a MISSING-NAME stops the
-compilation, and the forms before it are to be loaded first, return :STOPPED: these forms end at the
-PLACE of SECTION. READTABLE is the readtable for the file, from PREPARE-FILE."
+  "Compile SECTION into FASL, and return the values of COMPILE-FILE. Return :STOPPED if a
+MISSING-NAME stops it and the forms before the PLACE of SECTION must be loaded first. READTABLE is
+from PREPARE-FILE."
   (catch section
     (stopping-at-names (section)
       (compile-source (section-file section) fasl (readtable-for-section section readtable)))))
 
 (defun unread-name-p (condition)
-  "True when CONDITION, a COMPILER-ERROR, is about a file that cannot be read because of a
+  "Return true if CONDITION, a COMPILER-ERROR, is that a file cannot be read because of a
 MISSING-NAME."
   (let ((unreadable (encapsulated-condition condition)))
     (and (typep unreadable 'unreadable-file)
          (typep (encapsulated-condition unreadable) 'missing-name))))
 
 (defun compile-whole (section fasl readtable)
-  "Compile SECTION, which is a whole file, into FASL, and return the values of COMPILE-FILE. If a
-MISSING-NAME stops the compilation, compile SECTION once more by COMPILE-SECTION, and return its
-values."
+  "Compile SECTION, a whole file, into FASL, with READTABLE, and return the values of COMPILE-FILE.
+If a MISSING-NAME stops it, compile it again by COMPILE-SECTION, and return its values."
   (flet ((compile-it ()
            (handler-bind (((or missing-name compiler-error)
                             (lambda (condition)
@@ -139,10 +139,9 @@ values."
           (values made warnings failure)))))
 
 (defun load-in-sections (first fasl readtable load)
-  "Load a file in sections. FIRST is the section of the whole file in which COMPILE-SECTION has
-stopped. Compile each section into FASL, and call LOAD, a function without parameters that loads
-FASL. Throw to SECTION-UNREADABLE if a section cannot be read. READTABLE is a readtable from
-PREPARE-FILE. Return true if COMPILE-FILE reported a failure for some section."
+  "Load a file in sections. FIRST is the section of the whole file that COMPILE-SECTION stopped.
+Compile each section into FASL with READTABLE, and call LOAD, which loads FASL. Return true if
+COMPILE-FILE reported a failure. Throw to SECTION-UNREADABLE for unreadable text."
   (loop with file = (section-file first) and begin = 0 and failed = nil
         with end = (section-place first)
         for section = (make-section file begin end)

@@ -38,8 +38,8 @@ the sources of an image that does not see its files."
           ((and date (eql date written)) (object "written" date)))))
 
 (defun system-paths (names)
-  "NAMES are names of systems. For those that ASDF has registered, return a list of the native names
-of their source files and of their .asd files. Return at most 5000 names."
+  "Return a list of the native names of the source files and .asd files of the registered systems
+among NAMES, a list of names of systems, at most 5000."
   (page (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") names)
               for system = (asdf-call "REGISTERED-SYSTEM" name)
               for definition = (and system (ignore-errors (asdf-call "SYSTEM-SOURCE-FILE" system)))
@@ -53,8 +53,8 @@ registered, at most 5000."
   (system-paths names))
 
 (defun without-files (name)
-  "If ASDF has registered the system NAME, and no part of the system has a file, return a JSON
-object with the names of the systems that NAME depends on. Else return NIL."
+  "Return a JSON object with the names of the systems on which the system NAME depends, if it is
+registered and no part of it has a file. Else return NIL."
   (let ((system (registered-system name)))
     (when (and system (notany #'component-files (system-parts name)))
       (object "empty" t
@@ -63,7 +63,7 @@ object with the names of the systems that NAME depends on. Else return NIL."
                             when needed collect (asdf-call "COERCE-NAME" needed))))))
 
 (defun unloaded-files (name)
-  "Return a list of native names of files of the system NAME and its parts that were not loaded,
+  "Return a list of the native names of files of the system NAME and its parts that were not loaded,
 although other files of the same part were."
   (loop for part in (system-parts name)
         for files = (lisp-files part)
@@ -115,8 +115,8 @@ systems that it needs if OTHERS is true."
                       (lisp-files (asdf-call "REGISTERED-SYSTEM" system) others))))
 
 (defun loaded-roots (names)
-  "Return a list of those of NAMES, names of loaded systems, that no other of them depends on, and of
-which, or of whose dependencies, a load was recorded."
+  "Return a list of those of NAMES, names of loaded systems, on which no other of them depends.
+Leave out a system if no load of it or its dependencies was recorded."
   (let ((needed (mapcan #'direct-needs names)))
     (loop for name in names
           when (and (not (member name needed :test #'string=))

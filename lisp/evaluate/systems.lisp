@@ -26,8 +26,7 @@
 
 (defun asd-data (name)
   "Return a JSON object with the .asd file in which ASDF looks for the system NAME, and the systems
-that this file defines instead. Return NIL when there is no such file, or when the file defines
-NAME."
+that this file defines instead. Return NIL if there is no such file, or it defines NAME."
   (let* ((registry (registry)) (file (and registry (gethash (primary-name name) registry)))
          ;; The registry has the name of a symbolic link, and the system has the name of its target.
          (true (and file (ignore-errors (probe-file file))))
@@ -63,8 +62,8 @@ files of the systems that SYSTEM needs."
   (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "COMPILE-OP")))
 
 (defun gone-files (system)
-  "Return a list of the native names of those source files of SYSTEM that no longer exist. When a
-source file is missing, ASDF does not notice this as a change of a loaded system."
+  "Return a list of the native names of source files of SYSTEM that no longer exist. ASDF does not
+take a missing file for a change of a loaded system."
   (loop for component in (lisp-files system)
         append (loop for file in (ignore-errors (asdf-call "INPUT-FILES" (compile-operation)
                                                            component))
@@ -77,9 +76,9 @@ source file is missing, ASDF does not notice this as a change of a loaded system
    (file-write-date (first (asdf-call "OUTPUT-FILES" (compile-operation) component)))))
 
 (defun wait-past-fasls (system)
-  "Wait, at most about a second, until new files get a later date than the fasls of SYSTEM and of
-the systems that it needs. ASDF compares whole seconds: if a fasl has the same second as a file that
-it depends on, ASDF takes the fasl for up to date."
+  "Wait, at most about a second, until new files get a later date than the fasls of SYSTEM and the
+systems that it needs. ASDF compares whole seconds, and takes a fasl of the same second for
+current."
   (let ((dates (remove nil (mapcar #'compiled-date (lisp-files system t)))))
     (when dates
       (loop with last = (reduce #'max dates)
@@ -87,9 +86,8 @@ it depends on, ASDF takes the fasl for up to date."
             while (= last (get-universal-time)) do (sleep 0.05)))))
 
 (defun seems-unchanged-p (component)
-  "Return true if the source file of COMPONENT is not newer than its fasl. Dates of files are in
-whole seconds. If both dates are the same, the source may still be newer, and the second value is
-true."
+  "Return true if the source file of COMPONENT is not newer than its fasl. The second value is true
+if both dates, in whole seconds, are the same, so that the source may still be newer."
   (let ((source (ignore-errors (file-write-date (asdf-call "COMPONENT-PATHNAME" component))))
         (fasl (compiled-date component)))
     (and source fasl (values (<= source fasl) (= source fasl)))))
@@ -103,8 +101,8 @@ If OTHERS is true, include files of the systems that SYSTEM depends on."
         when path collect (cons component path)))
 
 (defun doubtful-system-p (system)
-  "Return true if ASDF would load SYSTEM from a fasl that can be of an older text: the image does
-not know the text of a file of SYSTEM, and the fasl has the date of that file."
+  "Return true if ASDF would load SYSTEM from a fasl that can be of an older text: a file of SYSTEM
+has the date of its fasl, and the image does not know its text."
   (loop for (component . path) in (source-components system)
           thereis (and (null (known-text path)) (nth-value 1 (seems-unchanged-p component)))))
 
@@ -124,7 +122,7 @@ more, and NIL if FILE cannot be read."
        (subseq text 0 (read-sequence text in))))))
 
 (defun defines-system-p (text name)
-  "True when TEXT, the text of an .asd file, has a DEFSYSTEM form for the system NAME."
+  "Return true if TEXT, the text of an .asd file, has a DEFSYSTEM form for the system NAME."
   (flet ((name-at (start)
            (let* ((begin (position-if-not (lambda (char)
                                             (find char
@@ -142,18 +140,18 @@ more, and NIL if FILE cannot be read."
             thereis (name-at (+ found (length "defsystem"))))))
 
 (defvar *passed-over* :unasked
-  "A list of the .asd files that ASDF ignores because it uses others with the same names, or
-:UNASKED before the search for them.")
+  "A list of the .asd files that ASDF ignores in favour of others with the same names, or :UNASKED
+before the search.")
 
 (defun map-asd-files (visit)
-  "Call VISIT with each .asd file below the directories of ASDF's source registry. This scans all of
-these directories."
+  "Call the function VISIT with each .asd file below the directories of ASDF's source registry,
+which scans all of them."
   (loop for (directory . options) in (asdf-call "FLATTEN-SOURCE-REGISTRY")
         do (apply #'asdf-call "REGISTER-ASD-DIRECTORY" directory :collect visit options)))
 
 (defun passed-over-files ()
-  "Return a list of the .asd files that ASDF ignores because it uses others with the same names.
-Search for them only once in a load."
+  "Return a list of the .asd files that ASDF ignores in favour of others with the same names. Search
+only once in a load."
   (when (eq *passed-over* :unasked)
     (setf *passed-over* '())
     (map-asd-files (lambda (file)
@@ -162,9 +160,8 @@ Search for them only once in a load."
   *passed-over*)
 
 (defun defining-file (name)
-  "Return an .asd file that defines the system NAME but has another file name, or NIL when there is
-none. Also return NIL when ASDF has registered NAME: it would read the file again, and forget which
-files of NAME are loaded."
+  "Return an .asd file of another name that defines the system NAME, or NIL. Return NIL, too, if
+NAME is registered: ASDF would read the file again, and forget which files of NAME are loaded."
   (let ((registry (registry)))
     (flet ((defining-p (file)
              (let ((text (file-text file))) (and text (defines-system-p text name)))))
@@ -173,9 +170,8 @@ files of NAME are loaded."
             (find-if #'defining-p (passed-over-files)))))))
 
 (defun primary-system (name)
-  "Return a new system NAME without files, or NIL. Newer versions of ASDF make each system depend on
-its primary system: APP/TESTS depends on APP. The new system stands for a primary system that no
-file defines. Return NIL when NAME is registered, or when no registered system has NAME as its
+  "Return a new system NAME without files, for systems such as NAME/TESTS, which depend on it in
+newer versions of ASDF. Return NIL if NAME is registered, or if no registered system has it as its
 primary system."
   (let ((other (and (null (asdf-call "REGISTERED-SYSTEM" name))
                     (loop for other in (mapcar (lambda (name) (asdf-call "REGISTERED-SYSTEM" name))
@@ -187,8 +183,8 @@ primary system."
                         :name name :source-file (asdf-call "SYSTEM-SOURCE-FILE" other)))))
 
 (defun call-finding-named (function)
-  "Call FUNCTION while ASDF also finds systems in .asd files of other names. If FUNCTION adds search
-functions to ASDF, as loading a library manager does, these stay afterwards."
+  "Call FUNCTION while ASDF also finds systems in .asd files of other names. Keep search functions
+that FUNCTION adds to ASDF."
   (let ((searches (contrib-symbol "ASDF" "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*")))
     (if searches
         (let ((*passed-over* :unasked) (left (symbol-value searches)))
@@ -202,8 +198,8 @@ functions to ASDF, as loading a library manager does, these stay afterwards."
         (funcall function))))
 
 (defun call-finding-all (function)
-  "Do the same as CALL-FINDING-NAMED, while ASDF also finds the systems of the workspace. It did not
-do so before if this call has loaded ASDF."
+  "Call FUNCTION while ASDF also finds systems in .asd files of other names, and those of the
+workspace, even if this call has loaded ASDF."
   (call-finding-trees (lambda () (call-finding-named function))))
 
 (sb-ext:defglobal **asd-files** nil
@@ -212,9 +208,8 @@ before these were scanned.")
 (sb-ext:defglobal **reported-twins** '() "The names of the systems that TWINS-DATA has reported.")
 
 (defun asd-files (name)
-  "Return a list of the .asd files named NAME below the directories of ASDF's source registry. The
-directories are scanned once per image. Other search functions of ASDF are not called, because some
-of them install systems."
+  "Return a list of the .asd files named NAME below the directories of ASDF's source registry,
+scanned once per image. Do not call other search functions of ASDF, some of which install systems."
   (unless **asd-files**
     (let ((files (make-hash-table :test 'equal)))
       (map-asd-files (lambda (file) (push file (gethash (pathname-name file) files))))
@@ -222,9 +217,8 @@ of them install systems."
   (gethash name **asd-files**))
 
 (defun twin-file (name)
-  "Return the truenames of two .asd files for the system NAME: one that ASDF does not use, and the
-one that it uses. Return NIL when there is only one, or when the file that ASDF uses is not below
-the current folder."
+  "Return two truenames of .asd files for the system NAME: one that ASDF does not use, and the one
+that it uses. Return NIL if there is only one, or if the latter is not below the current folder."
   (let* ((system (asdf-call "REGISTERED-SYSTEM" name))
          (file (and system (asdf-call "SYSTEM-SOURCE-FILE" system)))
          (own (and file (string-equal name (pathname-name file)) (ignore-errors (truename file))))
@@ -242,9 +236,8 @@ the current folder."
   (other string "Another .asd file that defines a system of this name."))
 
 (defun twins-data (names)
-  "NAMES are names of systems that were just loaded. Return a list of JSON objects for those that
-ASDF could also load from another folder. Only systems below the current folder count, and each is
-reported only once."
+  "Return a list of JSON objects for those of NAMES, names of systems just loaded from below the
+current folder, that ASDF could also load from another folder. Report each only once."
   (call-user-code
    (lambda ()
      (loop for name in names
@@ -257,8 +250,8 @@ reported only once."
                                  "other" (sb-ext:native-namestring other))))))
 
 (defun names-meant (name)
-  "Return a list of the system names that a person can mean by NAME: names of known systems that
-differ only in case, NAME itself, and NAME in lower case."
+  "Return a list of system names for NAME as a person spells it: names of known systems that differ
+only in letter case, NAME itself, and NAME in lower case."
   (let ((known (remove name (append (asdf-call "REGISTERED-SYSTEMS") (known-systems))
                        :test-not #'string-equal)))
     (remove-duplicates (append (and (member name known :test #'string=) (list name))
@@ -267,8 +260,8 @@ differ only in case, NAME itself, and NAME in lower case."
                        :test #'string= :from-end t)))
 
 (defun find-system (name)
-  "Return the system that a person calls NAME, with or without a prefix #: or :, or NIL. If it is
-not found, have ASDF scan for systems again, and then load the library manager and search again."
+  "Return the system NAME, as a person spells it, with or without #: or :, or NIL. If it is not
+found, have ASDF scan its directories, and then load the library manager."
   (let ((name (string-left-trim "#:" name)))
     (flet ((look ()
              (loop for each in (names-meant name) thereis (asdf-call "FIND-SYSTEM" each nil))))
@@ -293,8 +286,8 @@ needed."
   t)
 
 (defun installing-form (system missing)
-  "Return the text of a form that, with Quicklisp, loads SYSTEM and installs MISSING, a system that
-SYSTEM needs. Return NIL when Quicklisp is not loaded or does not have MISSING."
+  "Return the text of a form by which Quicklisp loads SYSTEM and installs MISSING, a system that it
+needs. Return NIL if Quicklisp is not loaded or does not have MISSING."
   (let ((find (contrib-function "QL-DIST" "FIND-SYSTEM")))
     (when (and find (ignore-errors (funcall find missing)))
       (format nil "(ql:quickload ~S)" system))))
@@ -302,7 +295,7 @@ SYSTEM needs. Return NIL when Quicklisp is not loaded or does not have MISSING."
 ;;; The order in which files are loaded
 
 (defun parent-p (component)
-  "True when COMPONENT, a component of a system, contains other components."
+  "Return true if COMPONENT, a component of a system, contains other components."
   (let ((parent (contrib-symbol "ASDF" "PARENT-COMPONENT")))
     (and parent (typep component parent))))
 
@@ -315,9 +308,9 @@ its name."
                     file)))
 
 (defun planned-files (files)
-  "FILES is a list of truenames. Return, in load order, the truenames of all files of the systems
-that contain one of FILES, and of the systems on which these depend. Look in all registered systems,
-loaded or not, because ASDF considers a system with a changed .asd file as not loaded."
+  "Return a list, in load order, of the truenames of all files of the registered systems with one of
+FILES, a list of truenames, and of their dependencies. Include systems that are not loaded: ASDF
+takes one with a changed .asd file for such."
   (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM")
                          (asdf-call "REGISTERED-SYSTEMS"))
         for system = (asdf-call "REGISTERED-SYSTEM" name)
@@ -330,8 +323,8 @@ loaded or not, because ASDF considers a system with a changed .asd file as not l
                                      append (ignore-errors (component-files component))))))
 
 (defun in-load-order (files)
-  "FILES is a list of native names. Return their truenames without duplicates, in load order: a file
-comes after those that it needs. Files that belong to no system come last."
+  "Return a list of the truenames of FILES, a list of native names, without duplicates, in load
+order: a file follows those that it needs. Files of no system come last."
   (let* ((files (remove-duplicates (true-names files) :test #'string= :from-end t))
          (plan (planned-files files)))
     (stable-sort files #'<

@@ -7,16 +7,15 @@
 (defvar *form-file* nil "The truename of the file that is being compiled.")
 
 (defvar *remembered* nil
-  "A hash table with the state, before the compilation, of everything that the compiled forms can
-define. The value of a symbol is a list with a pair for each of *ASPECTS*: a list of functions and
-source locations, and the function that restores the aspect. An uninterned symbol with the value NIL
-names a package that did not exist.")
+  "A hash table with the former definitions of symbols that the compiled forms can define. A value
+has a pair for each of *ASPECTS*: a list of functions and source locations, and a function that
+restores them. An uninterned symbol names a package that did not exist.")
 
 ;;; The file of a definition
 
 (defun location-file (location)
-  "Return the name of the file of the source location LOCATION, or NIL when it has none. Return
-:UNKNOWN when LOCATION is another object."
+  "Return the name of the file of LOCATION, a source location, or NIL if it has none. Return
+:UNKNOWN if LOCATION is another object."
   (typecase location
     (source-location (location-name location))
     ;; SBCL's record of a DEFSETF.
@@ -31,13 +30,14 @@ names a package that did not exist.")
     (if (typep file 'logical-pathname) :unknown file)))
 
 (defun from-elsewhere-p (object)
-  "True when OBJECT, a function or a source location, certainly does not come from *FORM-FILE*."
+  "Return true if OBJECT, a function or a source location, certainly does not come from
+*FORM-FILE*."
   (let ((file (if (functionp object) (function-file object) (location-file object))))
     (not (or (eq file :unknown) (and file (equal (pathname file) *form-file*))))))
 
 (defun defined-elsewhere-p (before now)
-  "BEFORE and NOW are lists of functions and source locations. True when an element of NOW is not in
-BEFORE and certainly does not come from *FORM-FILE*."
+  "Return true if NOW has an element that is not in BEFORE and certainly does not come from
+*FORM-FILE*. Both are lists of functions and source locations."
   (some (lambda (object) (and (not (member object before :test #'eq)) (from-elsewhere-p object)))
         now))
 
@@ -57,9 +57,8 @@ functions, variables and types."
                   (list* :function (append *variable-categories* *class-categories*))))
 
 (defun info-numbers (categories)
-  "Return a list of the numbers of SBCL's kinds of information that belong to CATEGORIES. Leave out
-the kind for the definition of a function name: its value is an object to which other functions
-refer, so that object must stay the same."
+  "Return a list of SBCL's numbers for kinds of information in CATEGORIES, except the kind for the
+definition of a function name: its object must stay, since other functions refer to it."
   (loop for kind across known-kinds
         for category = (and kind (kind-category kind))
         when (and (member category categories)
@@ -68,14 +67,14 @@ refer, so that object must stay the same."
           collect (kind-number kind)))
 
 (defun known-info (name categories)
-  "Return SBCL's information about NAME, a symbol or (SETF symbol), in CATEGORIES: a list of pairs
-\(NUMBER . VALUE), where NUMBER is the number of the kind."
+  "Return an alist of SBCL's information about NAME, a symbol or (SETF symbol), in CATEGORIES, from
+numbers of kinds to values."
   (loop for number in (info-numbers categories)
         for (value known) = (multiple-value-list (known-value name number))
         when known collect (cons number value)))
 
 (defun restore-info (name categories before)
-  "Set SBCL's information about NAME in CATEGORIES back to BEFORE, a list from KNOWN-INFO."
+  "Restore SBCL's information about NAME in CATEGORIES to BEFORE, an alist from KNOWN-INFO."
   (loop for (number . value) in (known-info name categories)
         for old = (assoc number before)
         do (cond ((null old) (forget-values name (list number)))
@@ -95,9 +94,8 @@ macro."
     (and function (not (typep (plain-function-name function) '(cons (eql :macro)))) function)))
 
 (defun function-aspect (name)
-  "Return two values for NAME as the name of a function or macro: a list of functions and source
-locations that show where its definition comes from, and a function without parameters that restores
-this definition."
+  "Return two values for NAME as a function or macro: a list of functions and source locations of
+its present definition, and a function without parameters that restores this definition."
   (let* ((info (known-info name '(:function)))
          (macro (and (symbolp name) (macro-function name)))
          (function (plain-function name)))
@@ -116,14 +114,14 @@ this definition."
                 (restore-info name '(:function) info))))))
 
 (defun setf-function-aspect (symbol)
-  "Return the same two values as FUNCTION-ASPECT, for the function (SETF SYMBOL)."
+  "Return two values for the function (SETF SYMBOL): a list of functions and source locations of its
+present definition, and a function without parameters that restores it."
   (function-aspect (list 'setf symbol)))
 
 (defun variable-aspect (symbol)
-  "Return two values for SYMBOL as a variable: a list of source locations that show where its
-definition comes from, and a function without parameters that restores this definition. That
-function keeps the value of SYMBOL, unless SYMBOL was unbound before and got a value as a constant
-or as a global variable."
+  "Return two values for SYMBOL as a variable: a list of source locations of its present definition,
+and a function that restores it. That function keeps the value, unless SYMBOL was unbound and became
+a constant or global variable."
   (let ((bound (boundp symbol)) (info (known-info symbol *variable-categories*)))
     (values (mapcar #'cdr info)
             (lambda ()
@@ -134,9 +132,8 @@ or as a global variable."
                 (when unbind (makunbound symbol)))))))
 
 (defun other-aspect (symbol)
-  "Return two values for all other information that SBCL has about SYMBOL, such as its SETF
-expander: a list of functions and source locations that show where it comes from, and a function
-without parameters that restores it."
+  "Return two values for SBCL's other information about SYMBOL, such as a SETF expander: a list of
+functions and source locations of its origin, and a function without parameters that restores it."
   (let* ((categories (other-categories)) (info (known-info symbol categories)))
     (values (mapcar #'cdr info)
             (lambda () (restore-info symbol categories info)))))
@@ -151,9 +148,8 @@ that it names. Each is NIL if there is none."
         (values nil nil))))
 
 (defun class-locations (symbol)
-  "Return a list of the source location of the classoid and that of the class that SYMBOL names.
-Each is NIL when it is unknown. Evaluating a definition records its location, but compiling does
-not."
+  "Return a list of the source locations of the classoid and of the class that SYMBOL names, or NIL
+for each unknown one. Compiling a definition does not record its location."
   (multiple-value-bind (classoid class) (classoid-of symbol)
     (list (and classoid (classoid-location classoid))
           (and class (ignore-errors (class-location class))))))
@@ -173,10 +169,9 @@ of a definition that was compiled but not loaded."
                            (layout-inherits layout))))))
 
 (defun restore-class (symbol old class layout state supers)
-  "Make SYMBOL name the class CLASS, with the classoid OLD, again. Give OLD its STATE back, and only
-the classoids SUPERS as superclasses. If OLD is NIL, make SYMBOL name no class. LAYOUT is the layout
-that OLD had, or NIL. A definition of another kind of class can have taken LAYOUT for its own
-classoid. In this case, give it back to OLD."
+  "Make SYMBOL name the class CLASS with the classoid OLD again, or no class if OLD is NIL. Restore
+the STATE of OLD, and the classoids SUPERS as its superclasses. LAYOUT, the former layout of OLD or
+NIL, may belong to another classoid now."
   (let ((cell (class-cell symbol)) (new (classoid-of symbol)))
     (when new
       (dolist (super (set-difference (superclassoids symbol) (and (eq new old) supers)))
@@ -192,9 +187,8 @@ classoid. In this case, give it back to OLD."
       (setf (layout-classoid layout) old))))
 
 (defun class-aspect (symbol)
-  "Return two values for SYMBOL as the name of a class or another type: a list of source locations
-that show where its definition comes from, and a function without parameters that restores this
-definition."
+  "Return two values for SYMBOL as a class or type: a list of source locations of its present
+definition, and a function without parameters that restores it."
   (multiple-value-bind (old class) (classoid-of symbol)
     (let ((info (known-info symbol *class-categories*))
           (layout (and old (classoid-layout old)))
@@ -209,16 +203,16 @@ definition."
 
 (defparameter *aspects*
   '(function-aspect setf-function-aspect class-aspect variable-aspect other-aspect)
-  "The names of functions that take a symbol. Each handles one meaning of the symbol (an aspect),
-independently of the others. It returns a list of functions and source locations that show where the
-definition comes from, and a function that restores this definition.")
+  "A list of names of functions of a symbol, one for each kind of definition (aspect). They return a
+list of functions and source locations of the present definition, and a function that restores this
+definition.")
 
 ;;; Saving the state before the compilation
 
 (defun remember-symbol (symbol)
-  "Save the definitions of SYMBOL, as each of *ASPECTS* returns them, in *REMEMBERED*. Do nothing if
-SYMBOL is a keyword, uninterned, or in a locked package. Save a definition again only if something
-other than *FORM-FILE* has made it since it was saved."
+  "Save the definitions of SYMBOL, from *ASPECTS*, in *REMEMBERED*, unless it is a keyword,
+uninterned, or in a locked package. Save again only what something other than *FORM-FILE* has
+defined since."
   (let ((package (symbol-package symbol)))
     (unless (or (null package) (keywordp symbol) (sb-ext:package-locked-p package))
       (setf (gethash symbol *remembered*)
@@ -243,14 +237,14 @@ other than *FORM-FILE* has made it since it was saved."
                      ((symbolp part) (remember-symbol part)))))))
 
 (defun remember-package (name)
-  "NAME is a string designator. If no package has this name, record that in *REMEMBERED*."
+  "Record in *REMEMBERED* that no package has the name NAME, a string designator, if this is so."
   (let ((name (and (typep name '(or string symbol character)) (string name))))
     (unless (or (null name) (find-package name))
       (setf (gethash (make-symbol name) *remembered*) nil))))
 
 (defun defines-p (form)
-  "True when FORM calls DECLAIM or a defining macro of SBCL, which is a macro in a locked package
-with a name that begins with DEF."
+  "Return true if FORM calls DECLAIM or a defining macro of SBCL, which is a macro in a locked
+package with a name that begins with DEF."
   (let* ((operator (and (consp form) (car form)))
          (package (and operator (symbolp operator) (symbol-package operator))))
     (and package
@@ -258,9 +252,8 @@ with a name that begins with DEF."
          (sb-ext:package-locked-p package))))
 
 (defun expand-remembering (function form environment)
-  "The *MACROEXPAND-HOOK* of a compilation. Before FORM is compiled, save the state of everything
-that it and its expansion can define. Do this only for forms of *FORM-FILE*, not for those of files
-that the compiled code compiles or loads."
+  "Expand FORM, as the *MACROEXPAND-HOOK* of a compilation, by FUNCTION and ENVIRONMENT. First save
+the state of what FORM and its expansion can define, but only for forms of *FORM-FILE* itself."
   (let ((own (and (null *load-truename*) (equal *compile-file-truename* *form-file*))))
     (when (and own (consp form) (eq (car form) 'defpackage))
       (remember-package (second form)))
@@ -275,7 +268,7 @@ that the compiled code compiles or loads."
 ;;; Restoring
 
 (defun restore-symbol (symbol kept)
-  "Restore the definitions of SYMBOL. KEPT is its value in *REMEMBERED*. Keep a definition that
+  "Restore the definitions of SYMBOL from KEPT, its value in *REMEMBERED*. Keep a definition that
 something other than *FORM-FILE* has made since."
   (loop for aspect in *aspects*
         for (before . restore) in kept
@@ -308,9 +301,9 @@ does not come from *FORM-FILE*, or if one of its symbols names something."
   (forget-types))
 
 (defun call-undoing-definitions (function)
-  "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING, and undo the definitions. This
-works only because the server runs one compilation at a time: a second one would save the
-definitions of the first as if they had been there before."
+  "Call FUNCTION, which compiles *FORM-FILE* with EXPAND-REMEMBERING, and undo the definitions. The
+server must run one compilation at a time: a second one would save definitions of the first as older
+ones."
   (let ((*remembered* (make-hash-table :test 'eq)))
     (unwind-protect (funcall function)
       (restore-remembered))))

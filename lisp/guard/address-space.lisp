@@ -68,10 +68,9 @@ Linux, which enforces the limit, and only if MEGABYTES is not NIL."
           (setf **limits** (make-limits before limited)))))))
 
 (defun keep-reserve (limits)
-  "Set the soft limit in the NOW of LIMITS. If it is nearly reached, raise it, because a garbage
-collection without any room would end the image. Raise it at most +RESERVES+ times, which bounds the
-memory that failing calls can keep. Once enough memory was given back, for example by threads that
-ended, set it to the first limit again."
+  "Set the soft limit from the slot NOW of LIMITS, a LIMITS structure. Raise it if it is nearly
+reached, since a collection without room would end the image, but at most +RESERVES+ times. Reset it
+to FIRST once memory was given back."
   (let ((used (address-space)) (now (limits-now limits)) (first (limits-first limits)))
     (cond ((null used))
           ((< used (- first +reserve+))
@@ -130,7 +129,7 @@ as zeros when it is used again.")
 page size.")
 
 (defun zeros-p (address)
-  "True when the chunk of +CHUNK+ octets at ADDRESS has only zeros."
+  "Return true if the chunk of +CHUNK+ octets at ADDRESS has only zeros."
   (declare (type (unsigned-byte 62) address))
   (loop with chunk = (sb-sys:int-sap address)
         for index of-type fixnum from 0 below +chunk+ by 8

@@ -15,11 +15,11 @@
 (defconstant +large-page+ 16 "The flag of a heap page that belongs to a single large object.")
 
 (defun large-page-p (page)
-  "True when page number PAGE of the heap belongs to a single large object."
+  "Return true if page number PAGE of the heap belongs to a single large object."
   (logtest +large-page+ (or (page-slot page +page-flags+) 0)))
 
 (defun large-pages-known-p ()
-  "True when LARGE-PAGE-P returns the right values for a large vector and a small one."
+  "Return true if LARGE-PAGE-P returns the right values for a large vector and a small one."
   (flet ((large-p (object)
            (sb-sys:with-pinned-objects (object)
              (large-page-p (page-index (object-address object))))))
@@ -27,7 +27,7 @@
          (not (large-p (make-array 8 :element-type '(unsigned-byte 8)))))))
 
 (defun page-used-p (page)
-  "True when any word on page number PAGE of the heap is in use."
+  "Return true if any word on page number PAGE of the heap is in use."
   (< 1 (or (page-slot page +page-words+) 0)))
 
 ;; Higher generations have the objects of SBCL's own core, which are never collected.
@@ -35,15 +35,15 @@
   "The number of generations that can be collected. They are numbered from 0.")
 
 (defun copied-page-p (page oldest)
-  "True when a collection up to the generation OLDEST would copy the live objects on page number
-PAGE."
+  "Return true if a collection up to the generation OLDEST would copy the live objects on page
+number PAGE."
   (and (<= (or (page-slot page +page-generation+) 0) oldest)
        (not (large-page-p page))))
 
 (defun heap-use (&optional (oldest (1- +generations+)))
-  "Return two numbers of octets: the size of all heap pages in use, and the size of the pages that a
-collection up to the generation OLDEST might have to copy. Whole pages count, because an object that
-leaves the rest of its page empty leaves it empty in the copy too."
+  "Return two numbers of octets: the size of all heap pages in use, and of those that a collection
+up to the generation OLDEST might copy. Count whole pages, since a copy can leave the rest of its
+page empty too."
   (let ((used 0) (copied 0))
     (declare (type (unsigned-byte 62) used copied))
     (if **large-pages-known**
@@ -60,10 +60,8 @@ collection. So everything is collected at most 32 times while the heap fills onc
   (floor **heap-size** 32))
 
 (defun oldest-with-much ()
-  "Return the number of the oldest generation that is worth collecting, because it has more octets
-than (LITTLE), or 0 if there is none. Collecting still older generations too, even empty ones, can
-take several times as long: a collection copies each live object once for its own generation and
-once for each older one that is collected."
+  "Return the number of the oldest generation with more octets than (LITTLE), or 0. To collect older
+ones too can take several times as long: each object is copied once for each generation collected."
   (or (position (little) (loop for generation below +generations+
                                collect (sb-ext:generation-bytes-allocated generation))
                 :test #'< :from-end t)
@@ -79,14 +77,15 @@ once for each older one that is collected."
   (collect-up-to (oldest-with-much)))
 
 (defun collectable-p (oldest)
-  "True when there is room for everything that a collection up to the generation OLDEST could copy."
+  "Return true if there is room for everything that a collection up to the generation OLDEST could
+copy."
   (multiple-value-bind (usage copied) (heap-use oldest)
     (< copied (- (sb-ext:dynamic-space-size) usage))))
 
 (defun collect-what-fits ()
-  "Collect the generations that COLLECT-MUCH would collect, if there is room for the copies of their
-live objects. If there is not, collect young generations first, which makes room for collecting old
-ones. Return true if all of them were collected in the end."
+  "Collect the generations that COLLECT-MUCH would collect, if there is room for copies of their
+live objects, else first young ones, which makes room. Return true if all were collected in the
+end."
   ;; Determine OLDEST anew for each collection: other threads can allocate much while this one waits
   ;; for a CPU.
   (loop for oldest = (oldest-with-much)
@@ -99,9 +98,8 @@ ones. Return true if all of them were collected in the end."
         when (= fitting oldest) return t))
 
 (defun bound-nursery (usage)
-  "USAGE octets of the heap are in use. Make the next collection begin when new objects have filled
-half of the rest, or earlier, whatever nursery size the program has set. The other half is for the
-copies."
+  "Make the next collection begin when new objects fill half of the heap that remains beside the
+USAGE octets in use, or earlier, whatever the program has set. The other half is for the copies."
   (setf collection-trigger
         (min collection-trigger
              ;; Use at least a MB, because SBCL itself uses no less.

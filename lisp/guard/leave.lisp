@@ -63,10 +63,9 @@ MARK."
 (defconstant +kill+ 9 "The number of the signal SIGKILL, which no process can handle.")
 
 (defun end-descendants ()
-  "Kill the processes that this image started, and the processes that those started. All of them
-have the LIVE_LISP_IMAGE of this image in their environments. Search at most three times, since a
-process can start others before it is killed. If the image ends before the server does, the server
-kills the processes instead."
+  "Kill the processes whose environment has the LIVE_LISP_IMAGE of this image: those that it
+started, and their descendants. Search three times, since a process can start others before it is
+killed."
   (let ((mark (sb-ext:posix-getenv "LIVE_LISP_IMAGE")))
     (when mark
       (loop repeat 3

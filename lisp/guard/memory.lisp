@@ -39,9 +39,8 @@ function runs after every garbage collection, in the thread that collected."
       (when ends (end-growers ends)))))
 
 (defun judge-fairly ()
-  "Return a list of the jobs and threads to end. Garbage must not count as their growth, so collect
-as much garbage as there is room for before deciding. If little was added since garbage was last
-collected in this way, return NIL: all of it can be garbage, and is too little for another
+  "Return a list of the jobs and threads to end. First collect as much garbage as there is room for,
+since garbage must not count as their growth. Return NIL if too little was added since the last such
 collection."
   (let ((ends (judge-growers)))
     (setf **reclaimed** (min **usage** **reclaimed**))
@@ -61,9 +60,8 @@ collection begins. Return a list of the jobs and threads to end."
 ;;; Charging growth to jobs and threads
 
 (defun charge-growth (usage)
-  "USAGE is the number of octets of the heap that are in use now. Charge the growth since the
-previous collection to the jobs and threads whose allocation can have caused this collection. Forget
-those that have ended."
+  "Charge the growth of the heap to USAGE octets, since the previous collection, to the jobs and
+threads whose allocation can have caused this collection. Forget jobs and threads that have ended."
   (let ((growth (- usage (shiftf **usage** usage))))
     (dolist (key (growing-now))
       (let ((grower (or (gethash key **growers**)
@@ -110,11 +108,11 @@ the lock can be waiting for the end of this collection."
   (loop for job being the hash-values of **jobs** collect job))
 
 (defun running-job-p (job)
-  "True while JOB is among the running jobs."
+  "Return true while JOB is among the running jobs."
   (eq job (gethash (job-id job) **jobs**)))
 
 (defun grower-lives-p (key)
-  "True while KEY, a job or a thread, still runs."
+  "Return true while KEY, a job or a thread, still runs."
   (if (job-p key) (running-job-p key) (sb-thread:thread-alive-p key)))
 
 ;;; Choosing and ending the jobs and threads that grow too much
@@ -142,7 +140,7 @@ the heap first."
         :key #'grower-growth))
 
 (defun full-p (usage)
-  "True when USAGE octets in use leave too little of the heap."
+  "Return true if USAGE octets in use leave too little of the heap."
   ;; A tenth of the heap must be left: a twentieth is allocated before a collection begins, and
   ;; another one until all threads have stopped for the collection.
   (> usage (* 9 (floor **heap-size** 10))))
@@ -173,8 +171,8 @@ If the current thread is among them, end it last, because that leaves this funct
     (when (member here threads) (end-growing-thread here))))
 
 (defun end-growing-thread (thread)
-  "End THREAD. No answer of a job will report that it was ended, so print a message to the
-background output."
+  "End THREAD, which runs no job, and print a message about this to the background output, since no
+answer has it."
   (flet ((end-here ()
            (format (background-stream)
                    "~&The thread ~A was ended because it was about to exhaust the heap.~%"
@@ -184,8 +182,8 @@ background output."
 
 (defun make-room ()
   "Wait until the jobs and threads that END-GROWERS has ended are gone, at most a second for each,
-and collect their garbage. If it were collected before they are gone, it would move to an older
-generation, which is seldom collected."
+and then collect their garbage. An earlier collection would move it to an older generation, which is
+seldom collected."
   (when **heap-exhausting-threads**
     (dolist (thread (remove sb-thread:*current-thread* (shiftf **heap-exhausting-threads** nil)))
       (sb-thread:join-thread thread :default nil :timeout 1))
@@ -240,10 +238,9 @@ garbage of ended jobs."
     (setf (sb-ext:bytes-consed-between-gcs) **nursery-before**)))
 
 (defun watch-memory ()
-  "Begin to guard the heap, and set **HEAP-SIZE**, how much of it may be in use. The server starts
-its own image with three times the heap that the user asked for. So there, set **HEAP-SIZE** to a
-third of the heap, and also set the number of octets between collections. In an image that somebody
-else runs, set **HEAP-SIZE** to half of the heap, and leave that number as it is."
+  "Begin to guard the heap, and set **HEAP-SIZE**, the octets that may be in use: a third of the
+heap in an image that the server started, else half. In the former, set the octets between
+collections too."
   (setf **nursery-before** (and (not **attached**) (sb-ext:bytes-consed-between-gcs))
         **heap-size** (floor (sb-ext:dynamic-space-size) (if **attached** 2 3))
         **large-pages-known** (ignore-errors (large-pages-known-p)))

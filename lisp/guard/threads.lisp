@@ -11,10 +11,9 @@
 (sb-ext:defglobal **stopped** nil "True once the agent was removed from this image.")
 
 (defun thread-debugger-hook (condition hook)
-  "The value of *INVOKE-DEBUGGER-HOOK* in threads that the program makes. Call DEBUGGER-HOOK with
-CONDITION and HOOK. If the agent was removed from this image, do what SBCL would do without it: call
-the global value of the variable if there is one, or else return, so that SBCL enters its own
-debugger."
+  "Call DEBUGGER-HOOK with CONDITION and HOOK. This is the value of *INVOKE-DEBUGGER-HOOK* in
+threads of the program. If the agent was removed from this image, call the global value of this
+variable, if any, and else return, so that SBCL enters its debugger."
   (if **stopped**
       (let ((global (sb-ext:symbol-global-value 'sb-ext:*invoke-debugger-hook*)))
         (when global (funcall global condition global)))
@@ -43,8 +42,9 @@ If this thread was itself started by a job, record that job."
   (or *job* *of-job*))
 
 (defun call-taken (call)
-  "CALL is a cons of a function and its arguments. Take both out of CALL, and call the function. The
-call is a tail call, so that no frame of the agent keeps objects that the program no longer uses."
+  "Call the function in CALL, a cons (FUNCTION . ARGUMENTS), with its arguments, after emptying
+CALL. This is a tail call, so that no frame of the agent keeps objects that the program no longer
+uses."
   (if (cdr call)
       (apply (the function (shiftf (car call) nil)) (shiftf (cdr call) nil))
       ;; APPLY would leave a reference to the function on the stack, in the part that the frame of
@@ -52,16 +52,14 @@ call is a tail call, so that no frame of the agent keeps objects that the progra
       (funcall (the function (shiftf (car call) nil)))))
 
 (defun call-apart (call)
-  "Do the same as CALL-TAKEN, with the streams of the thread's output and input apart from those of
-the person who runs this image."
+  "Call the function in CALL, a cons (FUNCTION . ARGUMENTS), as CALL-TAKEN does, with streams apart
+from the terminal of the person who runs this image."
   (with-job-streams ((session-background *session*)) (call-taken call)))
 
 (defun run-guarded (call of-job channel session)
-  "The outermost function of a thread that the program has made. CALL is a cons of the function that
-the program passed to MAKE-THREAD, and its arguments. Call this function with *OF-JOB*, *CHANNEL*
-and *SESSION* bound to the other arguments. An unhandled condition ends the thread, even if the
-program has set the global debugger hook. At the end, prepare the stack for the next thread that
-gets it: protect the guard page again, and clear old words that would look like live pointers."
+  "Call the function in CALL, a cons (FUNCTION . ARGUMENTS), in a new thread of the program, with
+*OF-JOB*, *CHANNEL* and *SESSION* bound to the other arguments. An unhandled condition ends the
+thread. At the end, prepare the stack for the next thread that gets it."
   (guard-stacks)
   (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook)
          (*of-job* of-job) (*channel* channel) (*session* session)
@@ -75,8 +73,8 @@ gets it: protect the guard page again, and clear old words that would look like 
         (values-list values))))
 
 (defun guarded (function)
-  "Return a function for one new thread: RUN-GUARDED with FUNCTION, to which it passes its own
-arguments. The thread works for the same server as this thread."
+  "Return a function for one new thread that calls RUN-GUARDED with FUNCTION and its own arguments.
+The thread works for the same server as this thread."
   (let ((call (list function)) (of-job (of-job-p)) (channel *channel*) (session *session*))
     (lambda (&rest arguments)
       (setf (cdr call) arguments)
@@ -84,17 +82,16 @@ arguments. The thread works for the same server as this thread."
       (run-guarded call of-job channel session))))
 
 (defun callable-p (object)
-  "True when OBJECT is a function, or a symbol that names one."
+  "Return true if OBJECT is a function, or a symbol that names one."
   (typecase object
     (function t)
     (symbol
      (and (fboundp object) (not (macro-function object)) (not (special-operator-p object))))))
 
 (defun guarded-made (make &rest arguments)
-  "Hook: call MAKE, which makes a thread, with ARGUMENTS, but with a guarded function in place of
-the first of ARGUMENTS, the function of the thread. If this is not callable, pass it unchanged, so
-that SBCL signals an error. In an image that somebody else runs, guard only the threads that jobs
-start."
+  "Hook: call MAKE, which makes a thread, with ARGUMENTS, whose first element, the function, is
+replaced by a GUARDED one if it is callable. In an image that the server did not start, do so only
+for threads that jobs make."
   (if (and arguments
            (callable-p (first arguments))
            (or (not **attached**) (of-job-p)))
@@ -157,9 +154,9 @@ interrupts of jobs are guarded too."
   "A list of the threads that the agent needs. User code cannot end them.")
 
 (defun refusing-for-own (function &rest arguments)
-  "Call FUNCTION, which ends or interrupts a thread, with ARGUMENTS, the first of which is the
-thread. But if the thread is one of the agent's own, only warn, because programs often kill all
-threads. While the process exits, do not refuse."
+  "Call FUNCTION, which ends or interrupts a thread, with ARGUMENTS, whose first element is the
+thread. For a thread of the agent, only warn, since programs often kill all threads, unless the
+process exits."
   (let ((thread (first arguments)))
     (cond ((exiting-p) (apply function arguments))
           ;; The spare thread does nothing yet. Ending it would end a later job, which the program
@@ -172,14 +169,14 @@ threads. While the process exits, do not refuse."
 
 (defun ending-noted (function &rest arguments)
   "Hook: record that this thread ends another one, the first of ARGUMENTS. Then call FUNCTION, which
-ends a thread, with ARGUMENTS, unless REFUSING-FOR-OWN refuses to."
+ends a thread, with ARGUMENTS, unless REFUSING-FOR-OWN refuses this."
   (when (typep (first arguments) 'sb-thread:thread) (note-ender (first arguments)))
   (apply #'refusing-for-own function arguments))
 
 (defun interrupting (function &rest arguments)
-  "Hook: call FUNCTION, which interrupts a thread, with ARGUMENTS, the first of which is the thread.
-Let REFUSING-FOR-OWN refuse this for threads of the agent, except for the main thread, which only
-waits for jobs."
+  "Hook: call FUNCTION, which interrupts a thread, with ARGUMENTS, whose first element is the
+thread, unless REFUSING-FOR-OWN refuses this. Do not ask it for the main thread, which only waits
+for jobs."
   (if (eq (first arguments) (sb-thread:main-thread))
       (apply function arguments)
       (apply #'refusing-for-own function arguments)))

@@ -24,7 +24,7 @@ the lock already."
          (require "ASDF"))))))
 
 (defun asdf-package-p (name)
-  "True when NAME is the name of a package that comes with ASDF, such as UIOP/OS."
+  "Return true if NAME is the name of a package that comes with ASDF, such as UIOP/OS."
   (and (member (subseq name 0 (position #\/ name)) '("ASDF" "ASDF-USER" "UIOP") :test #'string=) t))
 
 ;;; Library managers: Quicklisp, qlot or ocicl. The manager is loaded when it is first needed, so
@@ -43,9 +43,9 @@ no library manager.")
   "The name of the user's init file, as answers show it, if that file was not loaded. Else NIL.")
 
 (defun load-library-manager ()
-  "Load the user's library manager, unless that was done or tried before. Return true if it was
-loaded now, so that ASDF can find more systems. If loading fails, write the reason to
-*ERROR-OUTPUT*, and keep it in **LIBRARY-MANAGER-FAILURE**."
+  "Load the user's library manager, unless this was tried before. Return true if it was loaded now,
+so that ASDF can find more systems. If loading fails, print the reason to *ERROR-OUTPUT*, and keep
+it in **LIBRARY-MANAGER-FAILURE**."
   (call-with-load-lock
    (lambda ()
      (when (shiftf **library-manager-due** nil)
@@ -64,8 +64,8 @@ loaded now, so that ASDF can find more systems. If loading fails, write the reas
              nil)))))))
 
 (defun library-manager-data ()
-  "Return the library manager as a JSON object: its name, its file, and whether it is loaded or why
-loading failed. Return NIL if there is none."
+  "Return a JSON object about the user's library manager: its name, its file, and its state, loaded
+or failed with a reason. Return NIL if there is none."
   (and **library-manager**
        (destructuring-bind (name file) **library-manager**
          (object "name" name "file" file
@@ -76,15 +76,16 @@ loading failed. Return NIL if there is none."
   "Names of packages that library managers define.")
 
 (defun missing-package (condition)
-  "Return the name of the package that CONDITION, a reader error, says is missing, or NIL."
+  "Return the name of the package that does not exist according to CONDITION, a reader error, or
+NIL."
   (let ((package (and (typep condition 'reader-error)
                       (typep condition 'package-error)
                       (ignore-errors (package-error-package condition)))))
     (and (stringp package) package)))
 
 (defun lacks-manager-p (condition)
-  "True when CONDITION, a reader error, says that a package of a library manager is missing, and no
-library manager is set up."
+  "Return true if CONDITION, a reader error, says that a package of a library manager is missing,
+and no library manager is set up."
   (and (null **library-manager**)
        (member (missing-package condition) *manager-packages* :test #'equal)
        t))
@@ -99,8 +100,8 @@ return the function that loads it. Else return NIL."
            #'load-library-manager))))
 
 (defun call-reading (function)
-  "Call FUNCTION, which uses the reader, and return its values. If the reader misses a package of
-ASDF or of the library manager, load ASDF or the manager, and call FUNCTION again."
+  "Call FUNCTION, which uses the reader, and return its values. If a package of ASDF or of the
+library manager does not exist, load ASDF or the manager, and call FUNCTION again."
   (funcall (block unread
              (return-from call-reading
                (handler-bind ((package-error (lambda (condition)
@@ -120,8 +121,8 @@ there is none, return CONDITION."
     (if (typep cause 'condition) cause wrapper)))
 
 (defun names-manager-p (condition)
-  "True when CONDITION says that a file cannot be read or loaded because it names a package of the
-library manager, and the manager is not loaded yet."
+  "Return true if CONDITION says that a file cannot be read or loaded because it names a package of
+the library manager, and the manager is not loaded yet."
   (let ((cause (unread-cause condition)))
     (or (eq (package-loader cause) #'load-library-manager)
         ;; For a symbol in a fasl, SBCL names the package only in the format arguments.
@@ -131,8 +132,8 @@ library manager, and the manager is not loaded yet."
                      thereis (member argument *manager-packages* :test #'equal))))))
 
 (defun retry-with-libraries (condition)
-  "If CONDITION says that ASDF does not find a system, or that a file of a system names a package of
-the library manager, load the manager, unless it was loaded before, and have ASDF try again."
+  "Load the library manager, and have ASDF try again, if CONDITION is that ASDF does not find a
+system, or that a file of a system names a package of the library manager. Do this only once."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (when (and **library-manager-due**
                missing
@@ -141,9 +142,9 @@ the library manager, load the manager, unless it was loaded before, and have ASD
         (when (and retry (load-library-manager)) (invoke-restart retry))))))
 
 (defun load-manager-for-file (condition)
-  "If CONDITION says that LOAD or COMPILE-FILE could not read a file that names a package of the
-library manager, load the manager. Do not load the file again, since some of its forms have already
-run. Print a message that asks the user to load it again."
+  "Load the library manager if CONDITION is that LOAD or COMPILE-FILE could not read a file that
+names one of its packages, and print that the user must load the file again. Some of its forms have
+run, so do not load it here."
   (when (and (names-manager-p condition) (load-library-manager))
     (format *error-output* "~&The file needs ~A, which is loaded now: load the file again.~%"
             (first **library-manager**))))
@@ -153,7 +154,7 @@ run. Print a message that asks the user to load it again."
 
 (defvar *tree-files* :unknown
   "A list of the pathnames of the .asd files below the session's trees, or :UNKNOWN before this job
-has needed them.")
+has searched for them.")
 
 (defun files-in-trees ()
   "Return a list of the pathnames of the .asd files in the session's trees and below, except in
@@ -172,8 +173,8 @@ folders that ASDF never searches, such as .git."
                    (setf files (append files (directory (merge-pathnames "*.asd" folder))))))))))
 
 (defun system-in-trees (name)
-  "Return the pathname of the .asd file below the session's trees for the system NAME, or NIL. ASDF
-calls this in jobs after all other functions that find systems."
+  "Return the pathname of the .asd file, below the session's trees, of the system NAME, or NIL. ASDF
+calls this function in jobs, after its other functions that find systems."
   (when (eq *tree-files* :unknown) (setf *tree-files* (files-in-trees)))
   (let ((primary (funcall (contrib-function "ASDF" "PRIMARY-SYSTEM-NAME") name)))
     (find primary *tree-files* :key #'pathname-name :test #'equal)))
@@ -196,12 +197,12 @@ calls this in jobs after all other functions that find systems."
 hang.")
 
 (defvar *replaced* '()
-  "A list of the fasls for which this call has invoked ASDF's restart RETRY. A fasl occurs once for
-each time. NIL stands for an unknown fasl.")
+  "A list of the fasls for which this call has invoked ASDF's restart RETRY, once for each
+invocation. NIL stands for an unknown fasl.")
 
 (defun new-file-beside-p (fasl)
-  "True when another image is replacing FASL. ASDF first writes the new fasl into the same folder,
-under the name of FASL with a suffix that contains TMP."
+  "Return true if another image is replacing FASL. ASDF first writes the new fasl into the same
+folder, under the name of FASL with a suffix that contains TMP."
   (let ((begin (concatenate 'string (pathname-name fasl) "-")))
     (loop for file in (directory (make-pathname :name :wild :version nil :defaults fasl)
                                  :resolve-symlinks nil)
@@ -211,7 +212,7 @@ under the name of FASL with a suffix that contains TMP."
                          t))))
 
 (defun replaced-p (fasl)
-  "True when FASL exists. While another image is replacing FASL, wait for it, but at most
+  "Return true if FASL exists. While another image is replacing FASL, wait for it, but at most
 *REPLACING-SECONDS*."
   (loop repeat (* 100 *replacing-seconds*)
         for new = (new-file-beside-p fasl)
@@ -228,14 +229,14 @@ under the name of FASL with a suffix that contains TMP."
          file)))
 
 (defun looks-at-file-p (function)
-  "True when the debug function FUNCTION is a local function of SBCL's %QUERY-FILE-SYSTEM, which
-makes pathnames of native file names."
+  "Return true if FUNCTION, a debug function, is the local function of SBCL's %QUERY-FILE-SYSTEM
+that makes pathnames of native file names."
   (tree-equal (given-name function) '("LABELS" "PARSE" "IN" "%QUERY-FILE-SYSTEM")
               :test (lambda (part name) (and (symbolp part) (string= part name)))))
 
 (defun removed-while-looked-at-p (condition)
-  "True when CONDITION was signalled because a file was removed while SBCL looked at it. SBCL 2.2.9
-signals a TYPE-ERROR then, which does not name the file."
+  "Return true if CONDITION is the TYPE-ERROR that SBCL 2.2.9 signals when a file is deleted while
+SBCL queries it."
   (and (typep condition 'type-error)
        (loop for frame = (top-frame) then (frame-below frame)
              repeat 50
@@ -243,8 +244,8 @@ signals a TYPE-ERROR then, which does not name the file."
                thereis (looks-at-file-p (frame-function frame)))))
 
 (defun retry-replaced (condition)
-  "If CONDITION says that ASDF did not find a fasl that another image was replacing, have ASDF
-retry, at most three times for each fasl."
+  "Have ASDF try again if CONDITION is that it did not find a fasl that another image was replacing.
+Do this at most three times for each fasl."
   (let* ((name (and (typep condition '(or file-error type-error)) (contrib-symbol "ASDF" "RETRY")))
          (retry (and name (find-restart name condition)))
          (file (and retry (fasl-not-found condition))))
@@ -258,24 +259,24 @@ retry, at most three times for each fasl."
 ;;; the file, and nothing is broken.
 
 (defun naming-warning-p (condition)
-  "True when CONDITION is a warning about how an .asd file names systems."
+  "Return true if CONDITION is a warning about how an .asd file names systems."
   (let ((class (contrib-symbol "ASDF" "BAD-SYSTEM-NAME")))
     (and class (find-class class nil) (typep condition class))))
 
 (defun stamp-warning-p (condition)
-  "True when CONDITION is ASDF's warning \"Computing just-done stamp ...\", which is only a
-consequence of how systems are named."
+  "Return true if CONDITION is ASDF's warning \"Computing just-done stamp ...\", a consequence of
+the names of systems."
   (and (typep condition 'simple-warning)
        (let ((control (simple-condition-format-control condition)))
          (and (stringp control)
               (eql 0 (search "Computing just-done stamp" control))))))
 
 (defun about-names-p (condition)
-  "True when CONDITION, a warning, is only about the names of systems."
+  "Return true if CONDITION, a warning, is only about the names of systems."
   (or (stamp-warning-p condition) (naming-warning-p condition)))
 
 (defun repeated-by-asdf-p (condition)
-  "True when CONDITION is ASDF's warning that the compiler warned while it compiled a file. Answers
-show the compiler's own warnings instead."
+  "Return true if CONDITION is ASDF's warning that the compiler warned while it compiled a file.
+Answers show the compiler's own warnings instead."
   (let ((class (contrib-symbol "UIOP" "COMPILE-WARNED-WARNING")))
     (and class (typep condition class))))

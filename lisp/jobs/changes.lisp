@@ -45,8 +45,8 @@ that the server started, and while a file is compiled."
         (record-change text))))
 
 (defun call-noting-load (file function)
-  "Call FUNCTION, which loads FILE, a designator of a pathname. Then record the load, unless it is
-part of another load."
+  "Call FUNCTION, which loads FILE, a pathname designator, then record the load. Do not record a
+load inside another load."
   (if (or (not **attached**) (listp *loaded-names*))
       (funcall function)
       (let ((*loaded-names* '()))
@@ -62,9 +62,9 @@ part of another load."
   (let ((*loaded-names* '())) (funcall function)))
 
 (defun changes-of-others ()
-  "Return a property list of answer members about the changes that others have made since this was
-called last for *SESSION*: the list \"changes\" of their texts, oldest first, and \"moreChanges\",
-how many older ones are left out. Return NIL if there are none."
+  "Return a plist of answer members about changes by others since the last call for *SESSION*:
+\"changes\", a list of texts, oldest first, and \"moreChanges\", the number of older ones left out.
+Return NIL if there are none."
   (when **attached**
     (sb-thread:with-mutex (**changes-lock**)
       (let* ((new (- **change-count** (shiftf (session-seen *session*) **change-count**)))

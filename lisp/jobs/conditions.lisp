@@ -22,9 +22,9 @@ the agent's own."
             collect restart)))
 
 (defun shown-restarts (restarts)
-  "Return a list of the first *RESTART-LIMIT* of RESTARTS. Each element is a list of the restart,
-its name and its report. Of several restarts with the same name and report, include only the newest,
-which INVOKE-RESTART would find. The second value is the number of the remaining restarts, or NIL."
+  "Return a list of (RESTART NAME REPORT) lists for the first *RESTART-LIMIT* of RESTARTS, and the
+number of the others, or NIL. Of restarts with the same name and report, include only the newest,
+which INVOKE-RESTART would find."
   (loop with seen = '()
         for (restart . more) on restarts
         for name = (let ((name (restart-name restart))) (if name (symbol-name name) "(no name)"))
@@ -47,8 +47,8 @@ error, return an empty list."
     (error () (values '() nil))))
 
 (defun unbound-name (condition)
-  "If CONDITION says that a variable is unbound, return its name with its package as text. Else
-return NIL. The report of CONDITION would omit the package of an accessible symbol."
+  "Return as text the name and package of the variable if CONDITION is that a variable is unbound,
+else NIL. The report of CONDITION would omit the package of an accessible symbol."
   ;; The program can make a condition of this type without a name.
   (let ((name (and (typep condition 'unbound-variable)
                    (ignore-errors (cell-error-name condition)))))
@@ -93,17 +93,17 @@ number of older ones or NIL, both from CALLS-ON-STACK."
 ;;; Keeping conditions
 
 (defvar *error-keeper* nil
-  "NIL, or a function that keeps the errors of this call, such as KEEP-ERROR. It takes a condition,
-and true if the frames of the condition are still on the stack. It returns a function that must be
-called with the CONDITION-DATA of the condition.")
+  "NIL, or a function such as KEEP-ERROR, that keeps an error of this call. It takes a condition,
+and true if the frames of the condition are still on the stack. It returns a function to be called
+with the JSON object from CONDITION-DATA.")
 
 (sb-ext:defglobal **thread-error-keeper** nil
   "A function like *ERROR-KEEPER*, for errors that end threads without a job.")
 
 (defun described (condition keeper on-stack calls &optional more)
-  "Return the CONDITION-DATA of CONDITION, CALLS and MORE. Also keep CONDITION if KEEPER is not NIL:
-KEEPER is a function like *ERROR-KEEPER*, called with CONDITION and ON-STACK. ON-STACK is true if
-the frames of CONDITION are still on the stack."
+  "Return the JSON object from CONDITION-DATA for CONDITION, CALLS and MORE. If KEEPER is a function
+like *ERROR-KEEPER* and not NIL, call it with CONDITION and ON-STACK, which is true if the frames of
+CONDITION are still on the stack."
   (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
          (data (condition-data condition calls more)))
     (when keep (funcall keep data))

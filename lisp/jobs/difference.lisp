@@ -16,9 +16,9 @@ values.")
 ;;; Visiting the parts of two values in pairs
 
 (defun call-with-elements (function one other)
-  "For each position in the lists ONE and OTHER, call FUNCTION with the position and the elements of
-both. A position is an index, or :CDR for the tails of dotted lists. If a list is shorter, its
-element is the symbol %NOTHING. In circular lists, stop after one or two rounds."
+  "Call FUNCTION for each position in the lists ONE and OTHER, with the position and both elements.
+A position is an index, or :CDR for the tails of dotted lists. For the missing element of a shorter
+list, pass %NOTHING. Stop in circular lists after one or two rounds."
   (loop with mark = nil and other-mark = nil
         for index from 0
         while (and (consp one) (consp other) (not (and (eq one mark) (eq other other-mark))))
@@ -31,9 +31,9 @@ element is the symbol %NOTHING. In circular lists, stop after one or two rounds.
                       (t (funcall function :cdr one other)))))
 
 (defun call-with-places (function one other)
-  "For each position in the arrays ONE and OTHER, call FUNCTION with the position and the two
-elements there. Two vectors may differ in length, and the position is an index. Other arrays must
-have the same dimensions, and the position is (:SUBSCRIPTS subscript...)."
+  "Call FUNCTION for each position in the arrays ONE and OTHER, with the position and both elements.
+The position is an index in a vector, else (:SUBSCRIPTS subscript...) in arrays of the same
+dimensions."
   (flet ((part (array index)
            (if (< index (array-total-size array)) (row-major-aref array index) '%nothing))
          (subscripts (index)
@@ -64,8 +64,8 @@ could take forever."
       t)))
 
 (defun call-with-entries (function one other)
-  "For each key in the hash tables ONE or OTHER, call FUNCTION with the position (:KEY key) and the
-values in both. If a table lacks the key, its value is the symbol %NOTHING."
+  "Call FUNCTION for each key in the hash tables ONE or OTHER, with the position (:KEY key) and both
+values. For a key that a table lacks, pass the symbol %NOTHING."
   (loop for key being the hash-keys of one using (hash-value value)
         when (finite-p key)
           do (funcall function (cons :key key) value (gethash key other '%nothing)))
@@ -74,9 +74,8 @@ values in both. If a table lacks the key, its value is the symbol %NOTHING."
           do (funcall function (cons :key key) '%nothing value)))
 
 (defun call-with-slots (function one other)
-  "For each slot of ONE and OTHER, two instances of the same class, call FUNCTION with the
-position (:SLOT name) and the values in both. For an unbound slot, the value is the symbol
-%NOTHING."
+  "Call FUNCTION for each slot of ONE and OTHER, instances of the same class, with the
+position (:SLOT name) and both values. For an unbound slot, pass the symbol %NOTHING."
   (let ((slots (inner-slots one)) (others (inner-slots other)))
     (loop for (name . value) in (union slots others :key #'car)
           for (one other) = (loop for known in (list slots others)
@@ -99,9 +98,8 @@ Return NIL if they have no parts, or parts of different kinds."
            #'call-with-slots))))
 
 (defun alike-p (exactly one other)
-  "Return true if ONE and OTHER are equal symbols, numbers, characters or pathnames, or if both are
-other objects and have the same class. If EXACTLY is false, letter case and the types of numbers do
-not matter."
+  "Return true if ONE and OTHER are equal symbols, numbers, characters or pathnames, or other
+objects of the same class. If EXACTLY is NIL, letter case and the types of numbers do not matter."
   (flet ((plain-p (object) (typep object '(or symbol number character pathname))))
     (if (or (plain-p one) (plain-p other))
         (if exactly (equal one other) (equalp one other))
@@ -129,10 +127,9 @@ SEEN is a hash table from objects to alists from other objects to depths."
           ((< (length known) *others-of-part*) (push (cons other depth) (gethash one seen)) nil))))
 
 (defun first-difference (exactly one other)
-  "Return a list of three elements: the path to the first difference of ONE and OTHER, and the two
-parts there. The path lists positions such as 3, :CDR or (:SLOT name), the outermost first. Return
-NIL if no difference is found. If EXACTLY is false, letter case and the types of numbers do not
-matter."
+  "Return a list (PATH PART OTHER-PART) for the first difference of ONE and OTHER, or NIL. PATH is a
+list of positions such as 3, :CDR or (:SLOT name), outermost first. If EXACTLY is NIL, letter case
+and the types of numbers do not matter."
   ;; Objects can refer to each other, as child and parent do. SEEN prevents endless loops.
   (let ((left *compared-parts*) (seen (make-hash-table :test 'eq)))
     (labels ((found (path one other) (return-from first-difference (list (reverse path) one other)))
@@ -157,8 +154,8 @@ matter."
       nil)))
 
 (defun difference (one other)
-  "Return the first difference of ONE and OTHER as a list (PATH PART OTHER-PART), or NIL. Since
-predicates such as EQUALP ignore letter case and the types of numbers, first look for another
-difference. If there is none, look for one of these."
+  "Return a list (PATH PART OTHER-PART) for the first difference of ONE and OTHER, or NIL. Only if
+there is no other difference, letter case and the types of numbers count, since predicates such as
+EQUALP ignore them."
   ;; Another thread can change the values during the comparison, which may signal an error.
   (ignore-errors (or (first-difference nil one other) (first-difference t one other))))

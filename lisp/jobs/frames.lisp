@@ -22,20 +22,20 @@ arguments that SBCL adds."
         (t (funcall +frame-arguments+ frame))))
 
 (defun method-name-p (name)
-  "True when NAME is a debug name of SBCL for the function of a method."
+  "Return true if NAME is a debug name of SBCL for the function of a method."
   (and (consp name)
        (symbolp (first name))
        (member (symbol-name (first name)) '("FAST-METHOD" "SLOW-METHOD" "METHOD") :test #'string=)))
 
 (defun methods-own (name arguments)
-  "Return ARGUMENTS, from a frame of the method with the debug name NAME, without the arguments that
-SBCL adds for methods."
+  "Return the list ARGUMENTS, from a frame of the method with the debug name NAME, without the
+arguments that SBCL adds for methods."
   (cond ((string= (first name) "FAST-METHOD") (cddr arguments))
         ((listp (first arguments)) (first arguments))))
 
 (defun kept-arguments (frame)
-  "Return a list of the arguments of FRAME. An object that prints as \"not kept\" stands for each
-argument that SBCL has not kept."
+  "Return a list of the arguments of FRAME. For an argument that SBCL has not kept, it has an object
+that prints as \"not kept\"."
   (let ((name (frame-name frame)) (arguments (sbcl-arguments frame)))
     (loop for argument in (if (method-name-p name) (methods-own name arguments) arguments)
           collect (if (or (typep argument 'unprintable)
@@ -52,8 +52,8 @@ Return NIL when it is unknown."
          (if (method-name-p name) (methods-own name parameters) parameters))))
 
 (defun frame-keywords (frame)
-  "If the function of FRAME has &KEY and no &REST, return two values: the list of the parameters
-after &KEY, and the number of parameters before &KEY. Else return NIL."
+  "Return two values: the list of the parameters after &KEY of the function of FRAME, and the number
+of parameters before &KEY. Return NIL unless the function has &KEY and no &REST."
   (let* ((parameters (frame-lambda-list frame))
          (keywords (and (listp parameters)
                         (not (member '&rest parameters))
@@ -64,8 +64,8 @@ after &KEY, and the number of parameters before &KEY. Else return NIL."
                             (ldiff parameters keywords))))))
 
 (defun initialized-p (name parameters)
-  "True when the parameter with the string NAME has a default form in PARAMETERS, a part of a lambda
-list."
+  "Return true if the parameter with the string NAME has a default form in PARAMETERS, a part of a
+lambda list."
   (loop for parameter in parameters
           thereis (and (consp parameter)
                        (symbolp (first parameter))
@@ -74,8 +74,8 @@ list."
                        t)))
 
 (defun local-named (name frame)
-  "Return a list of one element, the value that FRAME's variable with the symbol name NAME has.
-Return NIL if SBCL has not kept the value."
+  "Return a list of one element: the value in FRAME of the variable with the string NAME as symbol
+name. Return NIL if SBCL has not kept the value."
   (loop with place = (frame-place frame)
         for variable across (debug-variables (frame-function frame))
         for symbol = (variable-symbol variable)
@@ -86,9 +86,9 @@ Return NIL if SBCL has not kept the value."
           return (list (variable-value variable frame))))
 
 (defun frame-arguments (frame)
-  "Return a list of the arguments of FRAME, as far as they are known. For a keyword argument, SBCL
-keeps only a value that was passed. So if the value of its variable is kept, use that instead: it
-can be the default value."
+  "Return a list of the arguments of FRAME, as far as they are known. For a keyword parameter, use
+the value of its variable if SBCL has kept it, since it has the default value of an argument that
+was not passed."
   (let ((arguments (kept-arguments frame)))
     (multiple-value-bind (parameters start) (frame-keywords frame)
       (if (and parameters (< start (length arguments)))
@@ -111,9 +111,8 @@ can be the default value."
 agent.")
 
 (defun name-symbols (name)
-  "Return a list of the symbols in the debug name NAME, which may be a symbol or a list such as
-\(FLET X :IN Y). A program can make long or circular names. Of these, return only the first
-symbols."
+  "Return a list of the symbols in NAME, a debug name such as a symbol or the list \(FLET X :IN Y).
+Return only the first symbols of a long or circular name."
   (let ((symbols '()) (left 200))
     (labels ((note (part depth)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -123,13 +122,13 @@ symbols."
     (nreverse symbols)))
 
 (defun function-symbols (name)
-  "Return a list of the symbols in the debug name NAME. If NAME belongs to a method, return those in
-the name of its generic function."
+  "Return a list of the symbols in the debug name NAME or, for a method, in the name of its generic
+function."
   (name-symbols (if (method-name-p name) (second name) name)))
 
 (defun named-p (name names)
-  "True when the debug name NAME contains a symbol of SBCL or Common Lisp with a symbol name in the
-list NAMES."
+  "Return true if the debug name NAME contains a symbol of SBCL or Common Lisp with a symbol name in
+the list NAMES."
   (loop for symbol in (function-symbols name)
         for package = (symbol-package symbol)
           thereis (and package
@@ -138,12 +137,12 @@ list NAMES."
                            (eql 0 (search "SB-" (package-name package)))))))
 
 (defun agent-name-p (name)
-  "True when the debug name NAME belongs to a function of the agent."
+  "Return true if the debug name NAME belongs to a function of the agent."
   (some (lambda (symbol) (own-package-p (symbol-package symbol))) (function-symbols name)))
 
 (defun machinery-p (name)
-  "True when the debug name NAME belongs to a foreign function, to a function of the agent, or to
-one in *SIGNALLING*. Frames of these functions at the ends of the stack are not shown."
+  "Return true if the debug name NAME is of a foreign function, a function of the agent, or a
+function in *SIGNALLING*. Frames of such functions at the ends of the stack are not shown."
   (or (stringp name) (agent-name-p name) (named-p name *signalling*)))
 
 (defparameter *entries*
@@ -152,27 +151,27 @@ one in *SIGNALLING*. Frames of these functions at the ends of the stack are not 
   "Names of the functions through which a signal, a trap or the garbage collector enters Lisp.")
 
 (defun entry-p (name)
-  "True when NAME is the debug name of a function through which a signal, a trap, the garbage
-collector or the agent enters a thread of the program: one of *ENTRIES*, or one with CAPTURE-STREAM
-in its name. Newer frames do not belong to the program."
+  "Return true if a signal, a trap, the garbage collector or the agent enters a thread of the
+program through the function with the debug name NAME: one of *ENTRIES*, or one with CAPTURE-STREAM
+in its name. Newer frames are not the program's."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 
 (defun top-level-form-p (name)
-  "True when NAME is SBCL's debug name for the code of a top-level form in a file. From SBCL 2.4.3
-on, evaluated forms have such names too."
+  "Return true if NAME is SBCL's debug name for the code of a top-level form in a file. From SBCL
+2.4.3 on, evaluated forms have such names too."
   (and (consp name) (named-p (first name) '("TOP-LEVEL-FORM"))))
 
 (defun form-p (frame)
-  "True when the function of FRAME is one that SBCL makes of a form to evaluate it."
+  "Return true if the function of FRAME is one that SBCL makes of a form to evaluate it."
   (let ((name (frame-name frame)))
     (or (equal name '(lambda ()))
         (and (top-level-form-p name) (null (frame-file frame))))))
 
 (defun loader-p (name)
-  "True when the debug name NAME belongs to a function of the compiler or loader, or to a function
-with which a thread begins. Frames of such functions stand between the agent and a top-level form in
-a file."
+  "Return true if the debug name NAME belongs to a function of the compiler or loader, or to a
+function with which a thread begins. Frames of such functions stand between the agent and a
+top-level form in a file."
   (let ((symbols (set-difference (name-symbols name) '(flet labels lambda :in))))
     (and (not (top-level-form-p name))
          (or (null symbols)
@@ -185,17 +184,16 @@ a file."
                     symbols)))))
 
 (defun without-machinery (frames &key loader)
-  "Return FRAMES without those before the first frame of user code. Frames that are MACHINERY-P or
-FORM-P do not belong to user code. If LOADER is true, frames that are LOADER-P do not either."
+  "Return the tail of the list FRAMES that begins with the first frame of user code: one that
+satisfies neither MACHINERY-P nor FORM-P nor, if LOADER is true, LOADER-P."
   (member-if-not (lambda (frame)
                    (let ((name (frame-name frame)))
                      (or (machinery-p name) (form-p frame) (and loader (loader-p name)))))
                  frames))
 
 (defun below-entry (frames)
-  "Return those of FRAMES, a list with the newest first, that are older than a signal, a trap or a
-garbage collection: all after the oldest frame that is ENTRY-P. Also leave out the foreign frames
-through which Lisp was entered, which are among the next six."
+  "Return the tail of FRAMES, a list with the newest first, after the oldest frame that satisfies
+ENTRY-P. Leave out the foreign frames through which Lisp was entered, which are among the next six."
   (let* ((entry (position-if (lambda (frame) (entry-p (frame-name frame))) frames :from-end t))
          (below (if entry (nthcdr (1+ entry) frames) frames))
          (foreign (and entry
@@ -211,8 +209,8 @@ FRAMES."
     (if wait (nthcdr (1+ wait) frames) frames)))
 
 (defun user-frames ()
-  "Return a list of the frames of user code in this thread, newest first. These are the frames since
-the agent called user code, without frames of the agent and of SBCL's functions at both ends."
+  "Return a list of the frames of user code in this thread, newest first. They begin where the agent
+called user code. Leave out frames of the agent and of SBCL at both ends."
   (let ((frames (loop for frame = (top-frame) then (frame-below frame)
                       for depth from 0 below 2000
                       for role = (and frame (frame-role (frame-name frame)))
@@ -226,8 +224,7 @@ the agent called user code, without frames of the agent and of SBCL's functions 
                                            :loader t)))))
 
 (defun frame-call (frame)
-  "Return a list of the name of the function of FRAME, followed by the arguments, as far as they are
-known."
+  "Return a list of the name of the function of FRAME and its arguments, as far as they are known."
   (let ((name (frame-name frame)))
     (cons (cond ((top-level-form-p name) (make-unprintable "top-level form"))
                 ((method-name-p name) (list* :method (rest name)))
@@ -238,22 +235,22 @@ known."
 ;;; Frames of the system
 
 (defun dispatch-p (name)
-  "True when NAME is the debug name of a function that SBCL makes to dispatch calls of a generic
-function."
+  "Return true if NAME is the debug name of a function that SBCL makes to dispatch calls of a
+generic function."
   (and (consp name)
        (symbolp (first name))
        (eq (symbol-package (first name)) (find-package "SB-PCL"))
        (not (method-name-p name))))
 
 (defun asdf-symbol-p (symbol)
-  "True when the home package of SYMBOL is COMMON-LISP or one that comes with ASDF."
+  "Return true if the home package of SYMBOL is COMMON-LISP or one that comes with ASDF."
   (let ((package (symbol-package symbol)))
     (and package
          (or (eq package (find-package "COMMON-LISP")) (asdf-package-p (package-name package))))))
 
 (defun asdf-function-p (name)
-  "True when ASDF or UIOP defines the function with the debug name NAME. A method of their generic
-functions counts only if its specializers are all classes of ASDF, UIOP or Common Lisp."
+  "Return true if ASDF or UIOP defines the function with the debug name NAME. A method of their
+generic functions counts only if its specializers are all classes of ASDF, UIOP or Common Lisp."
   (let ((root (and (not (top-level-form-p name)) (root-name name))))
     (and root
          (symbol-package root)
@@ -263,9 +260,8 @@ functions counts only if its specializers are all classes of ASDF, UIOP or Commo
                     (first (last name)))))))
 
 (defun system-frame-p (frame)
-  "True when the function of FRAME belongs to SBCL (compiler and loader included), to ASDF or to the
-agent. ASDF's functions are recognized by their names, because another ASDF than SBCL's may be
-loaded from any file."
+  "Return true if the function of FRAME belongs to SBCL, with its compiler and loader, to ASDF or to
+the agent. Functions of ASDF are recognized by name, since ASDF can be loaded from any file."
   (let ((name (frame-name frame)) (file (frame-file frame)))
     (or (stringp name)
         (agent-name-p name)
@@ -279,20 +275,20 @@ loaded from any file."
   "Names of functions of SBCL that the agent calls with forms or files of the program.")
 
 (defun program-running-p ()
-  "True when this thread runs, compiles or reads code of the program. It does not when the agent has
-only called functions of SBCL and ASDF."
+  "Return true if this thread runs, compiles or reads code of the program. Return NIL if the agent
+has only called functions of SBCL and ASDF."
   (loop for frame = (top-frame) then (frame-below frame)
         repeat 2000
         while (and frame (not (eq :user-code (frame-role (frame-name frame)))))
           thereis (or (named-p (frame-name frame) *running-forms*) (not (system-frame-p frame)))))
 
 (defstruct (folded (:constructor make-folded (count)))
-  "Takes the place of COUNT frames of the system in a list of frames. These frames are not shown."
+  "A stand-in for COUNT frames of the system in a list of frames. Answers do not show these frames."
   count)
 
 (defun without-inner (run newest oldest)
-  "RUN is a list of frames of the system, newest first. Return a copy in which one FOLDED replaces
-all frames but the first NEWEST and the last OLDEST ones. A single frame is not replaced."
+  "Return a copy of RUN, a list of frames of the system, newest first, with a FOLDED structure in
+place of all frames but the first NEWEST and the last OLDEST. Do not replace a single frame."
   (let ((inner (- (length run) newest oldest)))
     (if (> inner 1)
         (append (subseq run 0 newest) (list (make-folded inner)) (last run oldest))
@@ -302,9 +298,9 @@ all frames but the first NEWEST and the last OLDEST ones. A single frame is not 
   "The number of frames that are shown if all frames belong to the system.")
 
 (defun folded-frames (frames)
-  "Return FRAMES, a list with the newest first, with a FOLDED in place of most frames of each run of
-system frames. Keep the newest of all frames, and the oldest frame of each run, which the program
-called. If all frames are of the system, keep the newest *SYSTEM-FRAMES*."
+  "Return FRAMES, a list with the newest first, with a FOLDED structure in place of most frames of
+each run of system frames. Keep the newest frame of all, and the oldest of each run, which the
+program called. If all are system frames, keep *SYSTEM-FRAMES*."
   (when (every #'system-frame-p frames)
     (return-from folded-frames (without-inner frames *system-frames* 0)))
   (loop for first = t then nil
@@ -322,25 +318,25 @@ called. If all frames are of the system, keep the newest *SYSTEM-FRAMES*."
   "True while memory may be too short to look up the source places of frames.")
 
 (defun folded-user-frames ()
-  "Return the frames of user code in this thread, newest first, with system frames folded: each
-element is a frame or a FOLDED. While *SPARING* is true, no frames are folded."
+  "Return the list of the frames of user code in this thread, newest first, with FOLDED structures
+in place of most system frames. While *SPARING* is true, replace none."
   (if *sparing* (user-frames) (folded-frames (user-frames))))
 
 (defun first-frames (frames)
-  "Return the first *FRAME-LIMIT* of FRAMES, a list from FOLDED-USER-FRAMES. The second value is the
-number of the other frames, including folded ones, or NIL if there are none."
+  "Return the first *FRAME-LIMIT* elements of FRAMES, a list from FOLDED-USER-FRAMES, and the number
+of the other frames, with those in FOLDED structures, or NIL."
   (let ((more (nthcdr *frame-limit* frames)))
     (values (loop for frame in frames repeat *frame-limit* collect frame)
             (and more (loop for each in more sum (if (folded-p each) (folded-count each) 1))))))
 
 (defun shown-frames ()
-  "Return a list of the frames of this thread that an answer shows. The second value is the number
-of the other frames, or NIL."
+  "Return a list of the frames of this thread for an answer, with FOLDED structures among them, and
+the number of the other frames, or NIL."
   (first-frames (folded-user-frames)))
 
 (defun frame-calls (frames)
-  "Return a list with an element for each of FRAMES, a list from SHOWN-FRAMES: a FOLDED itself, and
-for a frame a pair of its FRAME-CALL and its CALL-PLACE."
+  "Return a list with one element for each of FRAMES, a list from SHOWN-FRAMES: a FOLDED structure
+itself, or for a frame the pair of its call, from FRAME-CALL, and its place, from CALL-PLACE."
   (loop for frame in frames
         collect (if (folded-p frame)
                     frame
@@ -348,8 +344,9 @@ for a frame a pair of its FRAME-CALL and its CALL-PLACE."
                           (and (not *sparing*) (not (system-frame-p frame)) (call-place frame))))))
 
 (defun calls-on-stack ()
-  "Return a list of the newest calls of user code on the stack, at most *FRAME-LIMIT*. Its elements
-are those of FRAME-CALLS. The second value is the number of the other frames, or NIL."
+  "Return a list of at most *FRAME-LIMIT* of the newest calls of user code on the stack, and the
+number of the other frames, or NIL. The elements are FOLDED structures, or pairs of a call and a
+place (FRAME-CALLS)."
   (handler-case
       (multiple-value-bind (frames more) (shown-frames)
         (values (frame-calls frames) more))
@@ -379,7 +376,8 @@ CALL-PLACE."
 functions are lists.")
 
 (defun frames-data (&optional (calls (calls-on-stack)))
-  "Return CALLS, a list from CALLS-ON-STACK, as JSON objects."
+  "Return a list of JSON objects for CALLS, a list from CALLS-ON-STACK. It defaults to the calls of
+this thread."
   (printing-plainly
     (loop for call in calls
           collect (if (folded-p call)
@@ -388,8 +386,8 @@ functions are lists.")
                         (frame-object (print-safely 240 (car call)) (cdr call)))))))
 
 (defun names-data ()
-  "Return JSON objects for the calls on the stack, as FRAMES-DATA does, but without the arguments of
-the calls, since their print methods might never end. No file is read again to find places."
+  "Return a list of JSON objects for the calls on the stack of this thread, without arguments, whose
+print methods might never end. Read no file again to find places."
   (frames-data (loop with *may-read-spans* = nil
                      for call in (calls-on-stack)
                      collect (if (folded-p call) call (cons (list (caar call)) (cdr call))))))

@@ -51,16 +51,16 @@ hold no errors.")
 (sb-ext:defglobal **held-above** 0 "The highest number of an error that an earlier image held.")
 
 (sb-ext:defglobal **hold-function** (constantly nil)
-  "A function that takes a condition and a job, and holds the condition for debugging in the thread
-of the job. If that is impossible, it returns the reason as text.")
+  "A function of a condition and a job that holds the condition for debugging in the thread of the
+job. If that is impossible, it returns the reason as text.")
 
 (sb-ext:defglobal **on-break** nil
   "NIL, or a function of one argument. It is called first with each condition that reaches the
 debugger.")
 
 (defvar *progress-functions* '()
-  "A list of functions without parameters. Each returns a property list of answer members about what
-this call has done so far. They are called when an error is held before the call has ended.")
+  "A list of functions without parameters that return plists of answer members about the work of
+this call so far. They are called when an error is held before the call has ended.")
 
 (defvar *debug-level* nil
   "The DEBUG quality with which this call compiles, or NIL for the DEBUG quality of the session.")
@@ -71,26 +71,26 @@ this call has done so far. They are called when an error is held before the call
   "The names of the restarts that this call invokes when they are available, most wanted first.")
 
 (defun names-among (value)
-  "Return a list of the strings in VALUE, which should be a list of names of restarts from a
-message. If the journal is damaged, VALUE can be anything."
+  "Return a list of the strings in VALUE, a list of names of restarts from a message. A damaged
+journal can give any other object as VALUE: then return NIL."
   (and (listp value) (remove-if-not #'stringp value)))
 
 (defvar *restarts-taken* nil
   "A hash table of the chosen restarts that this call has invoked. A key is a list of three texts:
-the restart's name, the condition's type and its report. A value is a pair of the restart's position
-in the order of invocation, counted from 0, and true if the condition was REDEFINES-COMPILED-P.")
+the restart's name, the condition's type and its report. A value is a pair of the restart's index in
+the order of invocation, and true if the condition satisfied REDEFINES-COMPILED-P.")
 
 (defvar *went-on-by* '()
-  "The names of the restarts that were invoked after errors in this tool call, newest first.")
+  "A list of the names of the restarts that this tool call invoked after errors, newest first.")
 
 (defun note-restart (restart)
-  "Record that RESTART is invoked in the current tool call. Do not record a restart without a name,
-since a later call could not choose it."
+  "Add the name of RESTART, which is being invoked, to *WENT-ON-BY*. A later call could not choose a
+restart without a name, so leave it out."
   (when (and *restarts-taken* (restart-name restart))
     (push (string (restart-name restart)) *went-on-by*)))
 
 (defun restarts-until (before)
-  "Return the names of the restarts that were invoked since *WENT-ON-BY* had the value BEFORE,
+  "Return a list of the names of the restarts invoked since *WENT-ON-BY* was the list BEFORE,
 without duplicates, oldest first."
   (remove-duplicates (reverse (ldiff *went-on-by* before)) :test #'string= :from-end t))
 
@@ -103,8 +103,8 @@ lists at most.")
   "The value of *INVOKE-DEBUGGER-HOOK* when the program entered the debugger.")
 
 (defun call-as-program (function)
-  "Call FUNCTION, which calls code of the program from within the debugger hook. Meanwhile
-*INVOKE-DEBUGGER-HOOK* and *BREAK-ON-SIGNALS* have the values that the program had set."
+  "Call FUNCTION, which calls code of the program from within the debugger hook, with
+*INVOKE-DEBUGGER-HOOK* and *BREAK-ON-SIGNALS* bound to the values that the program had set."
   (let ((sb-ext:*invoke-debugger-hook* *program-hook*) (*break-on-signals* *program-breaks*))
     (funcall function)))
 
@@ -118,8 +118,8 @@ lists at most.")
         0)))
 
 (defun redefines-compiled-p (condition)
-  "True when CONDITION asks whether to redefine a structure or a constant. Code that was compiled
-earlier contains the old definition."
+  "Return true if CONDITION asks whether to redefine a structure or a constant. Code that was
+compiled earlier contains the old definition."
   (or (typep condition 'sb-ext:defconstant-uneql)
       ;; SBCL has no condition type for the redefinition of a structure.
       (and (typep condition 'simple-error)
@@ -132,8 +132,8 @@ earlier contains the old definition."
   (loop for (nil . redefines) being the hash-values of *restarts-taken* count redefines))
 
 (defun note-taken (key redefines)
-  "Record in *RESTARTS-TAKEN* that a restart is invoked, unless it is recorded already. KEY is a key
-of *RESTARTS-TAKEN*. REDEFINES is true if the condition is REDEFINES-COMPILED-P."
+  "Add KEY, a key of *RESTARTS-TAKEN*, to this table, unless it is there. REDEFINES is true if the
+condition satisfied REDEFINES-COMPILED-P."
   (unless (gethash key *restarts-taken*)
     (setf (gethash key *restarts-taken*) (cons (hash-table-count *restarts-taken*) redefines))))
 
@@ -148,8 +148,8 @@ be invoked again, for conditions equal to earlier ones."
 
 (defun take-chosen-restart (condition)
   "Invoke the first of *CHOSEN-RESTARTS* that is available for CONDITION and needs no arguments.
-Skip a restart that this call has invoked for an equal condition, since a restart that only tries
-again could be invoked forever."
+Skip a restart already invoked for an equal condition, since a restart that tries again could be
+invoked forever."
   (loop for name in *chosen-restarts*
         for restart = (find name (active-restarts condition)
                             :key (lambda (each) (string (restart-name each))) :test #'string-equal)

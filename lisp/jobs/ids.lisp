@@ -10,19 +10,19 @@
 (sb-ext:defglobal **ids** (make-hash-table :test 'eq :weakness :key :synchronized t)
   "A weak hash table from objects to their ids.")
 (sb-ext:defglobal **objects** (make-hash-table :synchronized t)
-  "A hash table from ids to lists: a weak pointer to the object, and the numbers of the sessions
-whose answers had the id.")
+  "A hash table from ids to lists (POINTER SESSION...): a weak pointer to the object, and the
+numbers of the sessions whose answers had the id.")
 (sb-ext:defglobal **last-id** 0 "The last id given to an object.")
 (sb-ext:defglobal **ids-lock** (sb-thread:make-mutex :name "live-lisp ids")
   "The mutex that a thread holds while it gives an id to an object.")
 
 (defun has-parts-p (object)
-  "True when OBJECT has parts that printing may leave out, so that an id is useful."
+  "Return true if OBJECT has parts that printing may leave out, so that an id is useful."
   (not (typep object '(or number symbol character string pathname package))))
 
 (defun object-id (object &optional (useful (has-parts-p object)))
-  "Return the id of OBJECT as text, such as \"@12\", and give it one if it has none. If USEFUL is
-false, return NIL instead."
+  "Return the id of OBJECT as text, such as \"@12\". Give OBJECT an id if it has none. Return NIL if
+USEFUL is NIL."
   (when useful
     (sb-thread:with-mutex (**ids-lock**)
       (let ((id (or (gethash object **ids**) (incf **last-id**))))
@@ -34,8 +34,8 @@ false, return NIL instead."
         (concatenate 'string "@" (decimal-digits (shown-number id)))))))
 
 (defun object-of-id (id)
-  "Return three values: the object that the id ID means, true if the object still exists, and true
-if only other sessions were shown the id. In this case the first two values are NIL."
+  "Return three values: the object with the number ID, true if it still exists, and true if only
+other sessions know the id. In this case the first two values are NIL."
   (destructuring-bind (&optional pointer &rest sessions)
       (gethash (number-shown-as id) **objects**)
     (cond ((null pointer) (values nil nil nil))

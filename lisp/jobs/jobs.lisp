@@ -53,10 +53,12 @@ CROWDED: true if garbage must be collected after the job."
   (frames nil) (looking nil) (glance nil) (unheld nil) (crowded nil))
 
 (sb-ext:defglobal **exiting** nil
-  "True once the program has asked for an exit. SBCL's own flag is local to the exiting thread.")
+  "True once the program has asked for an exit. SBCL's variable for this is visible in the exiting
+thread alone.")
 
 (sb-ext:defglobal **heap-exhausting-threads** '()
-  "The threads without a job that exhausted the heap. Garbage is collected before the next job.")
+  "A list of threads without a job that exhausted the heap. Garbage is collected before the next
+job.")
 
 (sb-ext:defglobal **collect-much** (constantly nil)
   "A function without parameters that collects garbage. It is called after a job that exhausted the
@@ -104,7 +106,7 @@ CONDITION, INTERRUPTED and ABORTED is there; without one the job ended well."
   (aborted boolean :optional "True when the ABORT restart of the job was invoked."))
 
 (defun answer-frame (id members)
-  "Return the wire frame of the answer to the request ID. MEMBERS is a property list of answer
+  "Return the wire frame, octets, of the answer to the request ID with MEMBERS, a plist of answer
 members. If they are too long for a frame, return the frame of an answer with an error instead."
   (let* ((frame (frame-octets (make-json-object (list* "id" id members))))
          (length (buffer-fill frame)))
@@ -120,7 +122,7 @@ members. If they are too long for a frame, return the frame of an answer with an
         frame)))
 
 (defun send-answer (job members)
-  "Send the answer of JOB with MEMBERS on *CHANNEL*, unless an answer was sent meanwhile."
+  "Send the answer of JOB with MEMBERS, a plist, on *CHANNEL*, unless JOB has been answered."
   (send-features)
   (let ((frame (answer-frame (job-id job)
                              (list* "output" (captured (job-output job))
@@ -131,8 +133,8 @@ members. If they are too long for a frame, return the frame of an answer with an
       (unless (shiftf (job-answered job) t) (send-frame frame)))))
 
 (defun answer (job members)
-  "Send the answer of JOB with MEMBERS, a property list, unless an answer was sent already. Later
-output of the job's threads goes into the background of its session, which the next answer shows."
+  "Answer JOB with MEMBERS, a plist, unless it has been answered. Later output of the job's threads
+goes to the background of its session, and so into the next answer."
   (unless (job-answered job)
     ;; Do this before the answer: once the server has that, another job can write to a stream of
     ;; this one.
@@ -148,7 +150,7 @@ it is 0."
     (and (plusp milliseconds) milliseconds)))
 
 (defun exiting-p ()
-  "True when the program asked for an exit, in this thread or another."
+  "Return true if the program asked for an exit, in this thread or another."
   (or **exiting** exit-under-way))
 
 ;;; Interrupts
@@ -184,24 +186,23 @@ since the exit continues."
                                   "frames" (job-frames job)))))
 
 (defun call-user-code (function)
-  "Call FUNCTION and return its values. On the stack, frames newer than this function's are those of
-user code. FUNCTION must not be a tail call, which would remove this function's frame."
+  "Call FUNCTION and return its values. Frames newer than the frame of this function count as user
+code. This function must not make a tail call, which would remove its frame."
   (values-list (multiple-value-list (funcall function))))
 
 (note-frame 'call-user-code :user-code)
 
 (defmacro looking ((job) &body body)
-  "Evaluate BODY, which examines the stack of JOB and can run user code. JOB-LOOKING is true
-meanwhile."
+  "Evaluate BODY, which examines the stack of JOB and can run user code, with JOB-LOOKING true."
   `(let ((*print-pprint-dispatch* **pretty-printers**))
      (setf (job-looking ,job) t)
      (unwind-protect (progn ,@body)
        (setf (job-looking ,job) nil))))
 
 (defun leave-job (job reason)
-  "Runs in the thread of JOB. Record the frames of JOB, and throw to its end, with REASON for the
-answer. Rendering frames runs user code, which may never end, so a second interrupt records only the
-names of functions. If JOB is not interruptible yet, record REASON, and JOB ends as soon as it is."
+  "Record the frames of JOB, and throw to its end with REASON for the answer. Call this in the
+thread of JOB. Since rendering frames runs user code, which may never end, a second interrupt
+records only names of functions. If JOB is not interruptible yet, record REASON for later."
   (cond ((job-interruptible job)
          (cond ((job-frames job))
                ((job-looking job) (setf (job-frames job) (names-data)))
@@ -216,15 +217,15 @@ names of functions. If JOB is not interruptible yet, record REASON, and JOB ends
   (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A"))
 
 (defun end-if-dead (job)
-  "End JOB if its thread has ended without calling END-JOB, as when the thread was ended before it
+  "Call END-JOB for JOB if its thread has ended without this call, as when it was ended before it
 had begun."
   (let ((thread (job-thread job)))
     (when (and thread (not (sb-thread:thread-alive-p thread)))
       (end-job job))))
 
 (defun own-job (id)
-  "Return the running job ID if it works for the server of *CHANNEL*. Else return NIL: a server does
-not reach the jobs of another one."
+  "Return the running job with the id ID if it works for the server of *CHANNEL*, else NIL. A server
+cannot reach the jobs of another one."
   (let ((job (gethash id **jobs**)))
     (and job (eq *channel* (job-channel job)) job)))
 
@@ -245,9 +246,9 @@ running it."
 ;;; Conditions that nobody handled
 
 (defun condition-members (condition &rest calls)
-  "Have *ERROR-KEEPER* keep CONDITION, and return a property list of answer members about CONDITION.
-CALLS are the values that CALLS-ON-STACK returned when CONDITION was signalled. Without CALLS, the
-frames must still be on the stack of this thread."
+  "Pass CONDITION to *ERROR-KEEPER*, and return a plist of answer members about it. CALLS are the
+values of CALLS-ON-STACK from when CONDITION was signalled. Without CALLS, its frames must still be
+on the stack."
   (list "condition" (if calls
                         (apply #'described condition *error-keeper* nil calls)
                         (multiple-value-call #'described condition *error-keeper* t
@@ -255,9 +256,8 @@ frames must still be on the stack of this thread."
         "notHeld" (and *job* (job-unheld *job*))))
 
 (defun leave-by-condition (job condition)
-  "Throw a property list of answer members about CONDITION to the end of JOB. If the stack is
-exhausted, there is no room to describe CONDITION. Then throw a function that returns the members,
-which is called once the stack is unwound."
+  "Throw a plist of answer members about CONDITION to the end of JOB. If the stack is exhausted,
+throw a function that returns the plist instead: it is called when the stack is unwound."
   (throw job
     (cond ((job-looking job)
            (list "condition"
@@ -272,18 +272,18 @@ which is called once the stack is unwound."
              (looking (job) (condition-members condition)))))))
 
 (defvar *thread-end* nil
-  "NIL, or the CATCH tag for a throw that ends this thread: a list with :ENDED, or with :LEFT if
-the throw only leaves what a call runs in a thread that is not its own.")
+  "NIL, or the tag of a CATCH that ends this thread: the list (:ENDED), or (:LEFT) if a throw only
+ends a call in a thread that goes on.")
 
 (defun leave-thread ()
-  "End this thread, which runs no job."
+  "End this thread, which runs no job, by a throw to *THREAD-END* if possible."
   (if *thread-end*
       (throw *thread-end* *thread-end*)
       (sb-thread:abort-thread)))
 
 (defun terminate-job (job)
-  "End the thread of JOB, which has ignored an interrupt, or do nothing if it is NIL. If the thread
-is the main thread, only end the job there, because the end of the main thread would end the image."
+  "End the thread of JOB, which has ignored an interrupt. Do nothing if JOB is NIL. In the main
+thread, end only JOB, since the end of the main thread would end the image."
   (when (and job (not (job-follows job)))
     (setf (job-terminating job) t)
     (ignore-errors
@@ -302,7 +302,7 @@ VALUE."
         (error () value)))))
 
 (defun end-thread (condition)
-  "End this thread, which has no job, because nobody has handled CONDITION. Keep CONDITION as an
+  "End this thread, which has no job, because nothing has handled CONDITION. Keep CONDITION as an
 error, and print a message about it."
   (let ((name (current-thread-name)))
     (unless-broken nil (lambda ()
@@ -320,15 +320,15 @@ error, and print a message about it."
   (leave-thread))
 
 (defun fail-job (job condition)
-  "Answer JOB with a fault, and end its thread. CONDITION was signalled by code of the agent, so the
-agent is broken. The server then replaces the image."
+  "Answer JOB with a fault, and end its thread. Call this for a CONDITION in the agent's own code,
+which shows that the agent is broken. The server then replaces the image."
   (unless (shiftf (job-answered job) t)
     (let ((*channel* (job-channel job)))
       (send (object "id" (job-id job) "fault" (report-text 500 condition)))))
   (sb-thread:abort-thread))
 
 (defun damage-p (condition)
-  "True when CONDITION says that a function or variable of the agent is undefined. This means that
+  "Return true if CONDITION is that a function or variable of the agent is undefined, because
 evaluated code has removed it."
   (and (typep condition 'cell-error)
        ;; A program can make a condition of this type without a name.
@@ -339,8 +339,8 @@ evaluated code has removed it."
   (concatenate 'string "live-lisp " operation))
 
 (defun job-to-begin ()
-  "Return the job for which this thread was made, if the thread has not called the job's function
-yet. Else return NIL. A condition that is signalled so early is a failure of the agent."
+  "Return the job for which this thread was made if its function has not been called yet, else NIL.
+A condition signalled so early is a failure of the agent."
   (let* ((thread sb-thread:*current-thread*) (name (sb-thread:thread-name thread)))
     (sb-ext:with-locked-hash-table (**jobs**)
       (loop for job being the hash-values of **jobs**
@@ -352,17 +352,16 @@ yet. Else return NIL. A condition that is signalled so early is a failure of the
               return job))))
 
 (defun leave-broken (condition)
-  "Called when the debugger hook itself has failed for CONDITION: end the job or the thread in which
-CONDITION was signalled."
+  "End the job or the thread in which CONDITION was signalled. Call this when the debugger hook
+itself has failed for CONDITION."
   (cond ((null *job*) (leave-thread))
         ((job-interruptible *job*) (leave-by-condition *job* condition))
         (t (fail-job *job* condition))))
 
 (defun call-as-debugger (condition hook function)
-  "Call FUNCTION, the agent's part of the debugger hook, for CONDITION. HOOK is the debugger hook
-that SBCL called. SBCL binds the hook to NIL meanwhile: after an unhandled error in FUNCTION, its
-debugger would wait for input. So the hook is bound here, to end the job or the thread.
-*BREAK-ON-SIGNALS* is NIL, so that no signal in FUNCTION enters the debugger."
+  "Call FUNCTION, which is part of the debugger hook HOOK, for CONDITION. SBCL binds the hook to
+NIL, so that its debugger would wait for input after an error in FUNCTION. So bind the hook again,
+and *BREAK-ON-SIGNALS* to NIL."
   (let ((*program-breaks* *break-on-signals*)
         (*program-hook* (or hook #'debugger-hook))
         (*break-on-signals* nil)
@@ -372,9 +371,9 @@ debugger would wait for input. So the hook is bound here, to end the job or the 
     (funcall function)))
 
 (defun go-on-otherwise (condition)
-  "Try to continue a job after CONDITION, which nobody handled: have ASDF retry, load the library
-manager (such as Quicklisp), invoke a restart of *CHOSEN-RESTARTS*, or hold the error, which means
-that the thread stops here so that the user can debug it. Return if all of these are impossible."
+  "Try to continue a job after CONDITION, which nothing has handled: have ASDF try again, load the
+library manager, invoke one of *CHOSEN-RESTARTS*, or hold the error, which stops this thread for
+debugging. Return if none of these is possible."
   (retry-replaced condition)
   (retry-with-libraries condition)
   (load-manager-for-file condition)
@@ -382,8 +381,8 @@ that the thread stops here so that the user can debug it. Return if all of these
   (when *hold-seconds* (setf (job-unheld *job*) (funcall **hold-function** condition *job*))))
 
 (defun answer-condition (condition)
-  "End the job or the thread in which CONDITION was signalled and not handled. Describe CONDITION in
-the answer of the job. For a thread without a job, print a message about CONDITION."
+  "End the job or thread in which CONDITION was signalled and not handled. Describe CONDITION in the
+answer of the job or, in a thread without a job, in a printed message."
   ;; FORMAT uses *PRINT-PPRINT-DISPATCH* even for strings, and the program may have set it.
   (let ((*print-pprint-dispatch* **pretty-printers**))
     (cond ((null *job*)
@@ -395,8 +394,9 @@ the answer of the job. For a thread without a job, print a message about CONDITI
           (t (fail-job *job* condition)))))
 
 (defun programs-hook ()
-  "Return the value of *DEBUGGER-HOOK*. In an image that somebody else runs, return NIL instead of
-the global value, which opens that person's debugger, as in SLIME."
+  "Return the value of *DEBUGGER-HOOK* if the program may have set it. In an image that the server
+did not start, the global value opens the debugger of a person, as SLIME does, so return NIL for
+it."
   (unless (and **attached**
                (eq *debugger-hook* (sb-ext:symbol-global-value '*debugger-hook*)))
     *debugger-hook*))
@@ -408,11 +408,11 @@ the global value, which opens that person's debugger, as in SLIME."
 ;;; agent's handler of warnings, misses the program's handlers.
 
 (defvar *handlers-outside* '()
-  "SBCL's list of the handlers outside of the agent's handler of warnings.")
+  "SBCL's list of the handlers that were established before the agent's handler of warnings.")
 
 (defun signal-again-later (condition)
-  "If CONDITION is a timeout that has missed the program's handlers, signal it once more in a
-millisecond, and continue now."
+  "If CONDITION is a timeout that has missed the program's handlers, continue now, and signal it
+again in a millisecond."
   (let ((continue (and +handlers+
                        (typep condition 'sb-ext:timeout)
                        (tailp (symbol-value +handlers+) *handlers-outside*)
@@ -424,9 +424,9 @@ millisecond, and continue now."
       (invoke-restart continue))))
 
 (defun debugger-hook (condition hook)
-  "The value of the global *INVOKE-DEBUGGER-HOOK*. Call the program's *DEBUGGER-HOOK*, if any. Then
-end the job or the thread in which CONDITION was signalled, so that the image lives on. HOOK is the
-value of *INVOKE-DEBUGGER-HOOK* when SBCL called it."
+  "Call the program's *DEBUGGER-HOOK*, if any, with CONDITION. Then end the job or thread in which
+CONDITION was signalled. This function is the global value of *INVOKE-DEBUGGER-HOOK*. HOOK is the
+value when SBCL called it."
   (signal-again-later condition)
   (call-as-debugger
    condition hook
@@ -444,9 +444,9 @@ value of *INVOKE-DEBUGGER-HOOK* when SBCL called it."
      (answer-condition condition))))
 
 (defmacro as-own-thread (&body body)
-  "Evaluate BODY, the work of a thread of the agent. An error in it ends the thread, and opens no
-debugger. This is a macro, because in an image that somebody else runs that person can have
-redefined any function of the agent: whatever fails in BODY must not open the person's debugger."
+  "Evaluate BODY, the work of a thread of the agent, so that an error ends the thread and opens no
+debugger. This is a macro, since in an image that the server did not start, any function of the
+agent can have been redefined."
   `(let ((*debugger-hook* nil) (*break-on-signals* nil) (*macroexpand-hook* 'funcall)
          (sb-ext:*invoke-debugger-hook*
            (lambda (condition hook)
@@ -466,8 +466,8 @@ redefined any function of the agent: whatever fails in BODY must not open the pe
   "A stream for characters and octets that is at its end, or NIL before the first job.")
 
 (defun ended-input ()
-  "Return an input stream that is at its end, and reads nothing of the process's standard input. If
-the program has closed the last one, make a new one."
+  "Return an input stream at its end, which reads nothing from the standard input of the process.
+Make a new one if the program has closed the last one."
   ;; LOAD-TIME-VALUE fetches SBCL's functions when the agent is loaded, because a program can
   ;; redefine them later.
   (let ((input **input**))
@@ -494,9 +494,9 @@ jobs."
   (install-hooks 'format-of-stream))
 
 (defmacro with-job-streams ((capture) &body body)
-  "Evaluate BODY with output streams that write to CAPTURE, and input streams that are at their
-end. In an image that somebody else runs, bind SBCL's own streams, such as SB-SYS:*STDIN*, to these
-too, so that BODY neither takes that person's input nor writes into the terminal."
+  "Evaluate BODY with output streams that write to CAPTURE, and input streams at their end. In an
+image that the server did not start, bind SBCL's own streams, such as SB-SYS:*STDIN*, too, so that
+BODY does not use the terminal of a person."
   (let ((input (gensym "INPUT")) (output (gensym "OUTPUT")) (terminal (gensym "TERMINAL")))
     ;; LOAD-TIME-VALUE is used for the reason in ENDED-INPUT. The job cannot be interrupted here
     ;; yet.
@@ -513,8 +513,8 @@ too, so that BODY neither takes that person's input nor writes into the terminal
 ;;; The life of a job
 
 (defun job-result (job function)
-  "Call FUNCTION, which returns a property list of answer members, and return that list. If FUNCTION
-was left by a throw to JOB, return the members that were thrown."
+  "Call FUNCTION, which returns a plist of answer members, and return this plist. After a throw to
+JOB, return the plist that was thrown."
   (let ((members
           (catch job
             (unwind-protect
@@ -531,8 +531,8 @@ was left by a throw to JOB, return the members that were thrown."
     (if (functionp members) (job-result job members) members)))
 
 (defun end-job (job)
-  "Called when the thread of JOB ends for any reason. Answer JOB if it has no answer yet, or call
-its function LEAVING. Remove JOB from **JOBS**."
+  "Answer JOB if it has no answer yet, or call the function in its slot LEAVING, and remove JOB from
+**JOBS**. Call this when the thread of JOB ends for any reason."
   (if (and (job-leaving job) (not (job-answered job)) (not (job-terminating job)) (not (exiting-p)))
       (funcall (job-leaving job) job)
       (answer job (interruption job (if (job-terminating job) "terminated" "ended"))))
@@ -540,7 +540,8 @@ its function LEAVING. Remove JOB from **JOBS**."
   (when (eq job (gethash (job-id job) **jobs**)) (remhash (job-id job) **jobs**)))
 
 (defun run-here (job function)
-  "Do the work of RUN-JOB with the variables as they are."
+  "Call FUNCTION as the work of JOB in this thread, and answer JOB, with the present values of the
+session's variables."
   (let ((*job* job) (*debugger-hook* nil) (sb-ext:*invoke-debugger-hook* #'debugger-hook)
         ;; Any call of a generic function can compile code, which calls this hook. The hook is bound
         ;; here, so that a broken hook that an evaluation has set is dropped: otherwise no later
@@ -559,10 +560,9 @@ its function LEAVING. Remove JOB from **JOBS**."
       (end-job job))))
 
 (defun run-job (job function)
-  "The function of the thread of JOB: call the functions in **BEFORE-JOBS** and then FUNCTION, and
-answer JOB. JOB is answered even if the thread is ended before FUNCTION is called: **BEFORE-JOBS**
-can take long, for example to collect garbage. In an image that somebody else runs, the global
-values of the session's variables are that person's, so JOB does not read or print with them."
+  "Call the functions in **BEFORE-JOBS**, then FUNCTION, and answer JOB, even if this thread is
+ended earlier. In an image that the server did not start, do not print with the global values of the
+session's variables, which are a person's."
   (if **attached**
       (let ((*channel* (job-channel job)) (*session* (job-session job)))
         (with-session-variables (session-first *session*)

@@ -11,9 +11,9 @@
 left out.")
 
 (defun standard-slots (object)
-  "Return the bound slots of OBJECT, an instance of a STANDARD-CLASS, as an alist from names to
-values. If the class was redefined and OBJECT is not updated yet, return NIL, because the slots are
-still in their old places."
+  "Return an alist from names to values of the bound slots of OBJECT, an instance of a
+STANDARD-CLASS. Return NIL if the class was redefined and OBJECT is not updated yet, since its slots
+are still in their old places."
   (unless (outdated-layout-p (layout-of object))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for location = (sb-mop:slot-definition-location slot)
@@ -24,15 +24,14 @@ still in their old places."
             collect (cons (sb-mop:slot-definition-name slot) value))))
 
 (defun structure-slots (object)
-  "Return the slots of OBJECT, a structure, as an alist from names to values."
+  "Return an alist from names to values of the slots of OBJECT, a structure."
   (loop for slot in (sb-mop:class-slots (class-of object))
         for name = (sb-mop:slot-definition-name slot)
         collect (cons name (slot-value object name))))
 
 (defun condition-slots (condition)
-  "Return an alist from names to values of those slots of CONDITION that got their values from
-initargs or SETF. Leave out other slots: to get their values, SBCL would evaluate initforms, which
-are user code."
+  "Return an alist from names to values of the slots of CONDITION that were set by initargs or SETF.
+Leave out other slots: for these, SBCL would evaluate initforms, which are user code."
   (let* ((start (first-condition-word))
          (given (loop for index from start below (1- (instance-length condition)) by 2
                       append (list (instance-word condition index)
@@ -46,15 +45,16 @@ are user code."
           when (or found also) collect (cons name (if found value other)))))
 
 (defun all-slots (object)
-  "Return the slots of OBJECT, which may be one of SBCL's, as INNER-SLOTS does."
+  "Return an alist from names to values of the slots of OBJECT that can be read without user code.
+OBJECT may be an instance of one of SBCL's classes."
   (typecase object
     (condition (condition-slots object))
     (structure-object (structure-slots object))
     (t (and (typep (class-of object) 'standard-class) (standard-slots object)))))
 
 (defun inner-slots (object)
-  "Return the slots of OBJECT that can be read without running user code, as an alist from names to
-values."
+  "Return an alist from names to values of the slots of OBJECT that can be read without user code.
+Return NIL for an instance of one of SBCL's classes, but not for a condition."
   (let ((type (type-of object)))
     (cond ((typep object 'condition) (condition-slots object))
           ((or (not (symbolp type)) (null (symbol-package type))
@@ -64,27 +64,28 @@ values."
           ((typep object 'structure-object) (structure-slots object)))))
 
 (defun system-class-p (object)
-  "True when the class of OBJECT belongs to SBCL, so that printing OBJECT, or the report of OBJECT
-if it is a condition, runs no user code."
+  "Return true if the class of OBJECT belongs to SBCL, so that printing OBJECT, or reporting it if
+it is a condition, runs no user code."
   (let* ((name (class-name (class-of object))) (package (and (symbolp name) (symbol-package name))))
     (and package (sb-ext:package-locked-p package) t)))
 
 ;;; An object on a stack (DYNAMIC-EXTENT) is gone when its function returns. After that, nothing may
 ;;; read the object: its memory can contain anything, even words that only look like an object.
 
-(defvar *gone-stacks* '() "The start addresses of stacks from which objects may be gone.")
+(defvar *gone-stacks* '()
+  "A list of the start addresses of stacks on which objects of dynamic
+extent may have ended.")
 
 (defun left-stack-p (object)
-  "True when OBJECT was on one of the stacks in *GONE-STACKS*. Only the address of OBJECT is used,
-because the object itself may be gone."
+  "Return true if OBJECT was on one of the stacks in *GONE-STACKS*. Use only the address of OBJECT,
+since its memory may have been reused."
   (let ((address (object-address object)) (octets (or stack-octets 0)))
     (and (not (typep object '(or fixnum character single-float)))
          (loop for start in *gone-stacks* thereis (< -1 (- address start) octets)))))
 
 (defun list-without-gone (list depth)
-  "LIST is a cons. If none of its first nine elements contains an object that is gone from a stack,
-return LIST. Else return a list of these elements, with a text in place of each such object. DEPTH
-is the number of levels of nested lists and vectors to look at."
+  "Return LIST, a cons, or a copy of its first nine elements with a text in place of each object of
+dynamic extent that has ended. Examine nested lists and vectors to DEPTH levels."
   (let ((elements '()) (rest list) (changed nil))
     (loop repeat 9
           while (and (consp rest) (not (left-stack-p rest)))
@@ -97,9 +98,9 @@ is the number of levels of nested lists and vectors to look at."
           (t list))))
 
 (defun without-gone (object &optional (depth 4))
-  "Return OBJECT, or a copy in which a text replaces each object that is gone from a stack. Look
-only at the first nine elements of lists and vectors, and at most DEPTH levels deep, because no more
-would be printed."
+  "Return OBJECT, or a copy with a text in place of each object of dynamic extent that has ended.
+Examine only the first nine elements of lists and vectors, to DEPTH levels, since no more is
+printed."
   (cond ((null *gone-stacks*) object)
         ((left-stack-p object) (make-unprintable "gone from the stack"))
         ((zerop depth) object)
@@ -117,8 +118,8 @@ would be printed."
   "A hash table with the PRINT-OBJECT methods of SBCL and the agent as keys.")
 
 (defun system-printed-p (object)
-  "True when only methods of SBCL and the agent are called to print OBJECT, and they read no object
-that can be gone from a stack."
+  "Return true if printing OBJECT calls only methods of SBCL and the agent, and reads no object of
+dynamic extent that has ended."
   (and (null *gone-stacks*)
        (or (system-class-p object) (typep object 'structure-object))
        (loop for method in (sb-mop:generic-function-methods #'print-object)
@@ -137,8 +138,8 @@ that can be gone from a stack."
              (prin1 (without-gone value) stream)))
 
 (defun print-inside (stream object)
-  "Print OBJECT on STREAM without user code. Print it as SBCL does if that runs no user code. Else
-print its class and its slots."
+  "Print OBJECT on STREAM without running user code: as SBCL prints it if that runs none, else its
+class and its slots."
   (flet ((print-unreadably (about)
            (pprint-logical-block (stream nil :prefix "#<" :suffix ">")
              (prin1 (type-of object) stream)
@@ -234,8 +235,8 @@ exists.")
   (id string :optional "Id under which the tool inspect finds the value."))
 
 (defun frame-locals (frame)
-  "Return the locals of FRAME as a list of JSON objects, at most *LOCAL-LIMIT*. If SBCL has not kept
-the value of a local, its object has no member \"value\"."
+  "Return a list of JSON objects for at most *LOCAL-LIMIT* local variables of FRAME. An object has
+no member \"value\" if SBCL has not kept the value."
   (handler-case
       (loop with place = (frame-place frame)
             for variable in (frame-variables frame)
@@ -249,11 +250,12 @@ the value of a local, its object has no member \"value\"."
     (error () '())))
 
 (defun frame-text (call)
-  "Return CALL, a result of FRAME-CALL, printed on one line without user code."
+  "Return CALL, a list from FRAME-CALL, as one line of text, without running user code."
   (on-one-line (printing-locals (let ((*print-level* *call-level*)) (print-safely 240 call)))))
 
 (defun call-data (call)
-  "Return CALL, an element of the list from FRAME-CALLS, as a JSON object. No user code runs."
+  "Return a JSON object for CALL, an element of the list from FRAME-CALLS, without running user
+code."
   (if (folded-p call)
       (object "folded" (folded-count call))
       (frame-object (frame-text (car call)) (cdr call))))
@@ -276,9 +278,8 @@ without a clock for this, return the real time."
   "A frame of a kept error, with its locals.")
 
 (defun frames-with-locals (frames)
-  "Return JSON objects for FRAMES, a list from SHOWN-FRAMES, with call, place and locals. Once this
-has taken *LOCALS-MILLISECONDS*, the remaining frames have only the function's name and the member
-\"late\"."
+  "Return a list of JSON objects for FRAMES, a list from SHOWN-FRAMES, with call, place and locals.
+After *LOCALS-MILLISECONDS*, frames have only the name of the function and the member \"late\"."
   (let ((end (+ (run-milliseconds) *locals-milliseconds*)))
     (loop for frame in frames
           for timely = (< (run-milliseconds) end)
@@ -328,9 +329,9 @@ has taken *LOCALS-MILLISECONDS*, the remaining frames have only the function's n
   (others (list (object (time integer) (type string))) :optional "All kept errors, newest first."))
 
 (defun keep-error (condition on-stack)
-  "Keep CONDITION as an error of the session, with the locals of its frames if ON-STACK says that
-they are still on the stack. Return a function that must be called later with the CONDITION-DATA of
-CONDITION: making this data runs user code, and may never end."
+  "Keep CONDITION as an error of the session, with the locals of its frames if ON-STACK, which says
+that they are still on the stack, is true. Return a function to be called with the JSON object from
+CONDITION-DATA, which runs user code and may never end."
   ;; Turn *PRINT-CIRCLE* off: CONDITION may be signalled while a value is being printed with it.
   (let* ((*print-circle* nil)
          (frames (and on-stack (frames-with-locals (shown-frames))))

@@ -4,16 +4,16 @@
 (in-package "LIVE-LISP.JOBS")
 
 (sb-ext:defglobal **main-gate** nil
-  "The semaphore on which the main thread waits for a job. NIL when the main thread runs no jobs: in
-an image that somebody else runs, and once the server is gone.")
+  "The semaphore on which the main thread waits for a job. NIL if the main thread runs no jobs: in
+an image that the server did not start, and after the server has gone.")
 
 (sb-ext:defglobal **errand** nil
-  "NIL, or a pair of the job that the main thread runs or is to run, and the function of the job.")
+  "NIL, or a pair (JOB . FUNCTION): the job that the main thread runs or is about to run, and its
+function.")
 
 (defun errand-job ()
-  "Return the job that the main thread runs or is to run, or NIL if there is none or it was
-answered. A job that was answered because its error is held still counts: it has a negative id, the
-number of the error with a minus sign."
+  "Return the job in **ERRAND** if it has not been answered, else NIL. A job that was answered
+because its error is held still counts: its id is the number of the error with a minus sign."
   (let ((job (first **errand**)))
     (and job
          (eq job (gethash (job-id job) **jobs**))
@@ -21,9 +21,9 @@ number of the error with a minus sign."
          job)))
 
 (defun start-job-in-main (id operation function)
-  "Start a job as START-JOB does, but in the main thread. If the main thread runs no jobs, or is
-busy with another one, send an answer with the member \"mainThread\" instead, which has the id of
-the other job."
+  "Start a job for the request ID of OPERATION in the main thread. The job calls FUNCTION. If the
+main thread runs no jobs or is busy, send an answer with the member \"mainThread\", the id of its
+job, instead."
   (let ((other (errand-job)) (job (make-job id operation)))
     (cond ((or other (null **main-gate**))
            (send (object "id" id "mainThread" (object "job" (and other (job-id other))))))
@@ -36,8 +36,9 @@ the other job."
            (sb-thread:signal-semaphore **main-gate**)))))
 
 (defun start-evaluation (id operation function arguments)
-  "Start a job in the main thread if ARGUMENTS, the hash table of arguments from the message, has a
-true value for \"mainThread\". Else start the job in a thread of its own."
+  "Start a job for the request ID of OPERATION, which calls FUNCTION: in the main thread if the hash
+table ARGUMENTS, from the message, has a true value for \"mainThread\", else in a thread of its
+own."
   (if (gethash "mainThread" arguments)
       (start-job-in-main id operation function)
       (start-job id operation function)))
@@ -57,9 +58,9 @@ floating-point modes that this thread had before."
   (setf **main-gate** (sb-thread:make-semaphore :name "live-lisp main")))
 
 (defun run-errands ()
-  "Run jobs in this thread, the main one, until END-ERRANDS is called. Whatever would end the thread
-of a job only ends that job here. An interrupt from the keyboard, which arrives in this thread,
-reaches a job, or nobody while the thread waits for one; elsewhere it would end the image."
+  "Run jobs in this thread, the main thread, until END-ERRANDS is called. A throw that would end the
+thread of a job ends only the job here. An interrupt from the keyboard reaches a job, or nothing
+between jobs."
   (with-no-handlers
     (sb-sys:without-interrupts
       (loop for gate = **main-gate**

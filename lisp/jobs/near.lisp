@@ -28,9 +28,9 @@ NAME is too short for suggestions."
         (put-characters (simple-array character (*))))))
 
 (defun next-row (i one other width before above row)
-  "Fill ROW of the table of edit distances with the distances between the first I characters of ONE
-and each prefix of OTHER of up to WIDTH characters. Return the least of these distances. ABOVE is
-the row before ROW, and BEFORE the row before ABOVE."
+  "Fill ROW, a row of the table of edit distances, with the distances of the first I characters of
+ONE from the prefixes of OTHER of up to WIDTH characters. Return the least of them. ABOVE is the row
+before ROW, and BEFORE the row before ABOVE."
   (declare (type (simple-array character (*)) one other)
            (type (integer 1 10000) i) (type (integer 0 10000) width)
            (type (simple-array fixnum (*)) before above row) (optimize speed))
@@ -71,16 +71,16 @@ neighbour. Letter case is ignored."
                   finally (return (and (<= (aref above width) most) (aref above width))))))))))
 
 (defun nearer-p (one other)
-  "True when ONE ranks before OTHER. Both are lists of a text, its edit distance and the rank of its
-package, where 0 is best. Further elements are ignored."
+  "Return true if ONE ranks before OTHER. Both are lists (TEXT DISTANCE RANK ...): a text, its edit
+distance and the rank of its package, 0 for the best."
   (cond ((/= (second one) (second other)) (< (second one) (second other)))
         ((/= (third one) (third other)) (< (third one) (third other)))
         (t (string< (first one) (first other)))))
 
 (defun nearest-three (found)
-  "FOUND is a list of lists that begin with a text and its edit distance, as for NEARER-P. Return a
-list of the three nearest texts, without duplicates. Leave out texts that are farther than the
-nearest one, unless their distance is at most 1."
+  "Return a list of the three nearest texts in FOUND, a list of (TEXT DISTANCE RANK ...) lists,
+without duplicates. Leave out texts farther than the nearest one, unless their distance is at most
+1."
   (let* ((found (sort found #'nearer-p)) (most (max 1 (or (second (first found)) 0))) (texts '()))
     (loop for (text far) in found
           while (and (<= far most) (< (length texts) 3))
@@ -88,8 +88,8 @@ nearest one, unless their distance is at most 1."
     (reverse texts)))
 
 (defun map-accessible (visit package)
-  "Call VISIT with each symbol that is accessible in PACKAGE, at most *COMPARED-SYMBOLS-LIMIT* of
-them."
+  "Call the function VISIT with each symbol accessible in PACKAGE, for at most
+*COMPARED-SYMBOLS-LIMIT* symbols."
   (let ((left *compared-symbols-limit*))
     (with-package-iterator (next package :internal :external :inherited)
       (loop
@@ -121,10 +121,9 @@ symbols. Leave out SBCL's undocumented packages, and the internal symbols of its
       (values exported (set-difference internal exported)))))
 
 (defun near-symbols (name package wanted &optional hidden)
-  "Return at most three symbols with names near the string NAME, as texts, the nearest first.
-Candidates are the symbols that are accessible in PACKAGE, and symbols with exactly this name that
-another package exports or, if HIDDEN is true, has as internal symbols. The predicate WANTED must be
-true of a candidate."
+  "Return a list of at most three symbols near the string NAME, as texts, nearest first, that
+satisfy the predicate WANTED. They are accessible in PACKAGE, or have this very name and are
+external in another package or, if HIDDEN is true, internal."
   (let* ((most (nearness name)) (slips (and most (slip-counter name most)))
          (seen (make-hash-table :test 'eq)) (found '()))
     (flet ((note (symbol far &optional (away 1))
@@ -161,13 +160,13 @@ true of a candidate."
 ;;; Suggestions for the name that a condition is about
 
 (defun classp (symbol)
-  "True when SYMBOL names a class."
+  "Return true if SYMBOL names a class."
   (and (find-class symbol nil) t))
 
 (defun near-name (name wanted)
-  "NAME is a symbol or (SETF symbol). Return suggestions for NAME: near symbols for which the
-predicate WANTED is true, or for (SETF symbol), near symbols with a SETF function. Return NIL if
-NAME itself is defined by now: a form after the one that caused a warning may have defined it."
+  "Return a list of texts, symbols near NAME that satisfy the predicate WANTED. For NAME (SETF
+symbol), return near symbols with a SETF function. Return NIL if NAME itself is defined by now, as
+by a form after the one that caused a warning."
   (let* ((symbol (if (consp name) (second name) name))
          (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol)))
          (wanted (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))
@@ -175,8 +174,8 @@ NAME itself is defined by now: a form after the one that caused a warning may ha
       (near-symbols (symbol-name symbol) package wanted t))))
 
 (defun near-package-error (condition)
-  "Return suggestions for the missing package, or for the missing symbol of a package, that
-CONDITION, a package error, reports."
+  "Return a list of names near the missing package, or the missing symbol of a package, in
+CONDITION, a package error."
   (let ((package (package-error-package condition)))
     (typecase package
       ((or string symbol character)
@@ -191,7 +190,7 @@ CONDITION, a package error, reports."
                                (nth-value 1 (find-symbol (symbol-name symbol) package)))))))))))
 
 (defun near-warning (condition)
-  "Return suggestions for the name that CONDITION, a warning of the compiler, reports as undefined."
+  "Return a list of names near the undefined name in CONDITION, a warning of the compiler."
   (destructuring-bind (&optional kind name &rest more) (simple-condition-format-arguments condition)
     (declare (ignore more))
     (case kind
@@ -200,16 +199,16 @@ CONDITION, a package error, reports."
       (:type (near-name name #'classp)))))
 
 (defun missing-name-p (condition)
-  "True when CONDITION says that a function, variable, class, package, or symbol of a package is
-missing."
+  "Return true if CONDITION is that a function, variable, class, package, or symbol of a package
+does not exist."
   (typep condition '(or undefined-function unbound-variable class-missing package-error)))
 
 (sb-ext:defglobal **init-file-named** nil
   "True when an answer of this image has named **INIT-FILE**.")
 
 (defun init-file-lacking (condition)
-  "Return **INIT-FILE** if that file may define the name that, according to CONDITION, does not
-exist: no similar name exists, and no answer of this image has named the file yet. Else return NIL."
+  "Return **INIT-FILE** if that file may define the missing name in CONDITION: there is no similar
+name, and no answer of this image has named the file yet. Else return NIL."
   (and **init-file**
        (not **init-file-named**)
        (missing-name-p condition)
@@ -217,7 +216,7 @@ exist: no similar name exists, and no answer of this image has named the file ye
        (setf **init-file-named** **init-file**)))
 
 (defun near-condition (condition)
-  "Return at most three suggestions, as texts, for the name that CONDITION says is missing."
+  "Return a list of at most three names, as texts, near the missing name in CONDITION."
   (ignore-errors
    (typecase condition
      (undefined-function (near-name (cell-error-name condition) #'fboundp))

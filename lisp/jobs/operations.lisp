@@ -10,8 +10,8 @@
 list for the JSON object that describes the failure."))
 
 (defun fail-lookup (&rest members)
-  "End the current operation. Its value in the answer becomes a JSON object with MEMBERS, a property
-list."
+  "Signal LOOKUP-FAILURE, which ends the current operation. The value in its answer is a JSON object
+with the plist MEMBERS."
   (error 'lookup-failure :members members))
 
 (defstruct (operation (:constructor make-operation
@@ -19,16 +19,16 @@ list."
                            &key inline starter holds members resumes gives
                                 server-only)))
   "An operation that the server can ask for.
-NAME: its name in messages.
-TAKES: its parameters, as WIRE-MEMBER returns members.
-KEYWORDS: those of FUNCTION, which come first in TAKES.
-INLINE: true if the reader thread runs the operation, which it does if the operation is short and
-runs no user code.
-STARTER: NIL or a function that is called in place of START-JOB, with the same arguments and the
+NAME: the name in messages.
+FUNCTION, KEYWORDS: the function, and a list of its keywords, for the first of TAKES.
+TAKES: a list of the parameters, each a list from WIRE-MEMBER.
+INLINE: true if the reader thread runs the operation, which is then short and runs no user code.
+STARTER: NIL, or a function that is called in place of START-JOB, with the same arguments and the
 arguments of the message.
 HOLDS: true if the operation also takes the members of the shape HOLD.
-GIVES: the type of the value in the answer or, with MEMBERS, of the answer's own members.
-RESUMES: true if the answer can be that of a call that a held error has stopped, which goes on.
+GIVES: the type of the value in the answer or, if MEMBERS is true, the shape of the answer's own
+members.
+RESUMES: true if the answer can be that of a call that continues after a held error.
 SERVER-ONLY: true if no tool requests the operation, only the server itself."
   name function keywords takes inline starter holds members resumes gives server-only)
 
@@ -37,28 +37,26 @@ SERVER-ONLY: true if no tool requests the operation, only the server itself."
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defvar *parameters* (make-hash-table :test 'equal)
-    "A hash table from the names of the parameters that DEFINE-PARAMETER declares to declarations.")
+    "A hash table from names of parameters, declared by DEFINE-PARAMETER, to their declarations.")
 
   (defun declared-parameter (parameter)
-    "Return PARAMETER, of DEFINE-OPERATION, as a list (NAME TYPE [:OPTIONAL] WORDS)."
+    "Return a list (NAME TYPE [:OPTIONAL] WORDS) for PARAMETER, which is such a list or a name from
+DEFINE-PARAMETER."
     (if (consp parameter)
         parameter
         (cons parameter (or (gethash (symbol-name parameter) *parameters*)
                             (error "The parameter ~A is not declared." parameter))))))
 
 (defmacro define-parameter (name type &rest more)
-  "Declare the parameter NAME of the type TYPE, which several operations share. MORE is the rest of
-the declaration: :OPTIONAL or nothing, and then the description of the parameter as a string."
+  "Declare the parameter NAME of the type TYPE, for use in several operations. MORE is :OPTIONAL or
+nothing, and then a string that describes the parameter."
   `(eval-when (:compile-toplevel :load-toplevel :execute)
      (setf (gethash ,(symbol-name name) *parameters*) '(,type ,@more))))
 
 (defmacro define-operation (name-and-options (&rest parameters) documentation &body body)
-  "Define the operation NAME. Each of PARAMETERS is a list (NAME TYPE [:OPTIONAL] WORDS), or the
-name of one that DEFINE-PARAMETER has declared; they are keyword parameters of the operation's
-function. The option :GIVES is the type of BODY's value, which becomes the member \"value\" of the
-answer. With the option :MEMBERS, BODY returns a property list of all answer members, and :GIVES is
-their shape. :ALSO lists parameters that only the starter takes. Other options are slots of
-OPERATION."
+  "Define the operation NAME, a function with keyword PARAMETERS: lists (NAME TYPE [:OPTIONAL]
+WORDS), or names from DEFINE-PARAMETER. :GIVES is the type of BODY's value or, with :MEMBERS, the
+shape of its plist. :ALSO lists the starter's parameters. Other options are OPERATION slots."
   (destructuring-bind (name &key inline gives members holds resumes starter also server-only)
       (if (consp name-and-options) name-and-options (list name-and-options))
     (let ((function (intern (format nil "OPERATION/~:@(~A~)" name)))
@@ -97,8 +95,8 @@ OPERATION."
 (define-parameter frame integer :optional "The number of a frame of the error.")
 
 (defun wrong-argument (operation arguments)
-  "Return why ARGUMENTS, a hash table from a message, are not what OPERATION takes, as text. Return
-NIL if they are."
+  "Return text with the reason why OPERATION does not take ARGUMENTS, a hash table from a message.
+Return NIL if it takes them."
   (loop for (key type optional) in (append (operation-takes operation)
                                            (and (operation-holds operation) (shape-members "Hold")))
         for value = (gethash key arguments)
@@ -192,9 +190,8 @@ stands for 0."
   t)
 
 (defun job-written (id &key take)
-  "Return the output of the job ID so far, but not what the server has taken, as a JSON object. If
-TAKE is true, the server takes it. Return NIL if the job has ended, has no output, or is writing
-now."
+  "Return a JSON object with the output of the job ID that the server has not taken yet. If TAKE is
+true, the server takes it. Return NIL if the job has ended, has no such output, or is writing now."
   (let ((job (own-job id)))
     (and job (captured (job-output job) :wait nil :reset take))))
 

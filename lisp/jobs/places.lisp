@@ -44,18 +44,17 @@ SBCL, such as SYS:SRC;CODE;EVAL.LISP, and the file does not exist here, return N
                  namestring)))))
 
 (defun changed-p (file created)
-  "True when the date of FILE, a native name, is not CREATED, its date when it was compiled."
+  "Return true if the date of FILE, a native name, is not CREATED, its date when it was compiled."
   (and file created (not (eql created (date-of file)))))
 
 (sb-ext:defglobal **version-as-loaded** nil
-  "NIL, or a function that takes the native truename of a file and the date of a version of it that
-was loaded, or NIL for the last one. It returns three values, each NIL when unknown: the date of the
-version, the mark of its text, and that of the text that was loaded last if it is another one.")
+  "NIL, or a function of the native truename of a file and the date of a loaded version, or NIL for
+the last one. It returns three values, or NIL for those unknown: the date of the version, the mark
+of its text, and the mark of the last loaded text if it is another one.")
 
 (defun version-members (file created now)
-  "Return a property list of JSON members about the version of FILE, a native name, that a place is
-in. CREATED is the date of that version, and NOW the date of FILE now. Both are NIL when they are
-unknown."
+  "Return a plist of JSON members about the version of FILE, a native name, that contains a source
+place. CREATED is the date of that version, and NOW the present date of FILE, or NIL if unknown."
   (multiple-value-bind (date mark latest)
       (if **version-as-loaded** (funcall **version-as-loaded** file created) created)
     (let ((changed (and date (not (eql date now)))))
@@ -75,8 +74,8 @@ file or the file is unknown."
     (and source (source-name source))))
 
 (defun root-name (name)
-  "Return the symbol that names the top-level definition which contains the function with the debug
-name NAME, such as FOO for (FLET X :IN FOO). Return NIL if there is none."
+  "Return the symbol that names the outermost definition around the function with the debug name
+NAME, such as FOO for (FLET X :IN FOO). Return NIL if there is none."
   (let ((outer (and (consp name) (second (member :in name)))))
     (cond ((symbolp name) name)
           ;; In the debug name of code that was evaluated during a load, the name of the file
@@ -103,8 +102,8 @@ of the offsets of all forms."
   (and form (< -1 form (length offsets)) (aref offsets form)))
 
 (defun form-of-file (place source)
-  "Return the number, within the file of the debug source SOURCE, of the top-level form that
-contains the code location PLACE. Return NIL if it is unknown."
+  "Return the number, in the file of SOURCE, a debug source, of the top-level form that contains
+PLACE, a code location. Return NIL if it is unknown."
   ;; For code without a file, SBCL would signal an error here, and a watch for errors would record
   ;; this error.
   (unless (and (typep source 'core-source) (source-form source))

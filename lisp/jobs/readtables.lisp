@@ -5,13 +5,13 @@
 (in-package "LIVE-LISP.JOBS")
 
 (defun reads-p (text)
-  "True when READ turns the string TEXT into the form (CL:QUOTE CL:T)."
+  "Return true if READ turns the string TEXT into the form (CL:QUOTE CL:T)."
   (equal (ignore-errors (let ((*read-base* 10) (*read-eval* nil)) (read-from-string text)))
          '(quote t)))
 
 (defun readable-p (readtable)
-  "True when forms can be read with READTABLE, so that evaluating a form can repair the readtable.
-No user code runs: the trial reads only characters with standard reader macros."
+  "Return true if forms can be read with READTABLE, so that an evaluation can repair it. Test only
+characters with standard reader macros, so that no user code runs."
   (and (loop for char across "() "
              always (eq (get-macro-character char readtable) (get-macro-character char nil)))
        (loop for code from (char-code #\A) to (char-code #\Z)
@@ -22,19 +22,18 @@ No user code runs: the trial reads only characters with standard reader macros."
          (or (reads-p "(CL:QUOTE CL:T)") (reads-p "(cl:quote cl:t)")))))
 
 (defun dispatch-vector (macros)
-  "Return the vector of the macro functions for #( and the like, indexed by the code of the
-character after #. MACROS is a vector of a readtable's reader macro functions, indexed by character
-code. Return NIL if this SBCL stores the functions for # in another way."
+  "Return the vector, indexed by character code, of the functions for dispatch macros such as #(,
+from MACROS, the vector of the reader macro functions of a readtable. Return NIL if this SBCL stores
+them in another way."
   (let ((function (and (= 128 (length macros)) (svref macros (char-code #\#)))))
     (when (and function (closure-p function))
       (let ((table (dispatch-table function)))
         (and (consp table) (simple-vector-p (car table)) (car table))))))
 
 (defun readtable-parts (readtable)
-  "Return a list of the data that this SBCL shows of READTABLE: three vectors for characters below
-128, the number of other special characters, and the readtable case. The three vectors have the
-reader macro functions, the dispatch macro functions of # (or NIL instead of the vector), and the
-syntax types."
+  "Return a list about READTABLE: the vectors of reader macro functions, of functions for # and of
+syntax types of the characters below 128, the number of other special characters, and the readtable
+case. The second vector can be NIL."
   (let ((macros (macro-characters readtable)) (extended (other-characters readtable)))
     (list macros (dispatch-vector macros) (character-syntax readtable)
           (if (hash-table-p extended) (hash-table-count extended) 0)
@@ -48,8 +47,8 @@ character code, have different elements."
           'string))
 
 (defun readtable-text (readtable)
-  "Return a text that describes how READTABLE differs from the standard readtable, or NIL if it does
-not differ."
+  "Return text that describes the difference of READTABLE from the standard readtable, or NIL if
+there is none."
   (destructuring-bind (macros dispatch syntax extended case) (readtable-parts readtable)
     (destructuring-bind (usual-macros usual-dispatch usual-syntax &rest rest)
         (readtable-parts (copy-readtable nil))
@@ -64,14 +63,14 @@ not differ."
                   (and (plusp extended) extended)))))))
 
 (defstruct (mark (:constructor make-mark (readtable parts text)))
-  "A snapshot of READTABLE. PARTS is a copy of the list that READTABLE-PARTS returned for it, and
-TEXT is its READTABLE-TEXT."
+  "A snapshot of READTABLE: a copy PARTS of the list from READTABLE-PARTS, and TEXT from
+READTABLE-TEXT."
   readtable parts text)
 
-(sb-ext:defglobal **mark** nil "The MARK that was made last, or NIL.")
+(sb-ext:defglobal **mark** nil "The newest MARK structure, or NIL.")
 
 (defun readtable-mark (readtable)
-  "Return a MARK for the current contents of READTABLE: **MARK** if that was made for the same
+  "Return a MARK structure for the present contents of READTABLE: **MARK** if it has the same
 contents, else a new one."
   (let ((mark **mark**) (parts (readtable-parts readtable)))
     (if (and mark (eq readtable (mark-readtable mark)) (equalp parts (mark-parts mark)))
@@ -82,7 +81,7 @@ contents, else a new one."
                          (readtable-text readtable))))))
 
 (defun mark-before (readtable)
-  "Return **MARK** if it is a mark of READTABLE, else a new MARK. Do not check whether READTABLE has
-changed since: the caller wants its state before a form that may have changed it."
+  "Return **MARK** if it is of READTABLE, else a new MARK structure. Do not compare the contents,
+since the caller needs those before a form that may have changed READTABLE."
   (let ((mark **mark**))
     (if (and mark (eq readtable (mark-readtable mark))) mark (readtable-mark readtable))))

@@ -12,12 +12,12 @@
       *print-pretty* *print-radix* *print-readably* *print-right-margin*
       *break-on-signals* *random-state*
       * ** *** + ++ +++ / // /// -)
-    "Variables that each evaluation binds, and that keep their values until the next evaluation."))
+    "A list of the variables that each evaluation binds, and whose values the session keeps for the
+next evaluation."))
 
 (defmacro with-session-variables (values &body body)
-  "Evaluate BODY with *SESSION-VARIABLES* bound to the elements of the list VALUES. This uses LET,
-because PROGV checks for each variable whether it may be bound, and this takes longer than a short
-evaluation."
+  "Evaluate BODY with *SESSION-VARIABLES* bound to the elements of the list VALUES. Use LET, since
+PROGV checks each variable, which takes longer than a short evaluation."
   (let ((left (gensym "LEFT")))
     `(let* ((,left ,values))
        (let ,(loop for variable in *session-variables* collect `(,variable (pop ,left)))
@@ -42,7 +42,7 @@ TREES: the namestrings of the folders in and below which ASDF also finds systems
 ERRORS: the kept errors, newest first.
 BACKGROUND: the capture of the output of threads that no job waits for, since the last answer.
 ENDED: true once the connection of the server has ended.
-UNDOING: a list of lists (FUNCTION). END-SESSION calls these functions.
+UNDOING: a list of (FUNCTION) lists, whose functions END-SESSION calls.
 LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."
   (values '()) (first '()) (told '()) (seen 0)
   (number (sb-ext:atomic-incf (car **sessions-begun**)))
@@ -75,15 +75,13 @@ Return 0, which no object or error has, if SHOWN is not in the series of this se
       (if (zerop rest) (1+ number) 0))))
 
 (sb-ext:defglobal **at-session-end** '()
-  "A list of functions without parameters. They are called when *SESSION* ends, because the
-connection of its server has ended, to remove what the session has left in the image.")
+  "A list of functions without parameters that remove from the image what a session has left there.
+They are called when *SESSION* ends, because the connection of its server has ended.")
 
 (defun call-until-session-ends (begin function end)
-  "Call BEGIN, which changes the image for this session, then FUNCTION, and then END, which undoes
-BEGIN. Return the values of FUNCTION. Call END after a non-local exit too. If the session ends while
-FUNCTION runs, END is called in the thread that ends the session, because nobody knows when FUNCTION
-will end: its thread may ignore interrupts. If the session has ended before, call only FUNCTION.
-BEGIN and END are called without interrupts."
+  "Call BEGIN, which changes the image for this session, then FUNCTION, then END, which undoes the
+change, and return the values of FUNCTION. END runs after a non-local exit too, and at once if the
+session ends earlier. In an ended session, call only FUNCTION."
   (let ((session *session*) (undoing (list end)))
     (sb-sys:without-interrupts
       (unwind-protect
@@ -131,8 +129,8 @@ on CALL-UNTIL-SESSION-ENDS makes no changes for *SESSION*."
   "True when this call uses a fresh readtable, because forms could not be read with the session's.")
 
 (defun usable-readtable (readtable)
-  "Return READTABLE, or a fresh standard one if forms cannot be read with READTABLE. If READTABLE is
-the global value of *READTABLE*, replace it there too."
+  "Return READTABLE, or a copy of the standard readtable if forms cannot be read with READTABLE. If
+READTABLE is the global value of *READTABLE*, replace it there too."
   (cond ((and (readtablep readtable) (readable-p readtable)) readtable)
         (t (let ((fresh (copy-readtable nil)))
              (when (eq readtable (sb-ext:symbol-global-value '*readtable*))
@@ -141,8 +139,8 @@ the global value of *READTABLE*, replace it there too."
              fresh))))
 
 (defun call-rebinding (function)
-  "Call FUNCTION with the session's variables bound to their current values once more, as the next
-evaluation would bind them."
+  "Call FUNCTION with the session's variables bound once more to their present values, as by the
+next evaluation."
   (with-session-variables (mapcar #'symbol-value *session-variables*)
     (funcall function)))
 

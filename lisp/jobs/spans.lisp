@@ -16,27 +16,27 @@ FORMS: a vector. Its element N is the SPANS, the places of the lists, of top-lev
 they are unknown.
 PACKAGES: a list of (NUMBER . NAME) pairs, the last first: the forms from NUMBER on were read in the
 package NAME.
-OFFSETS: NIL unless the file was read again to find the places. Then it is a vector of the octet
-offsets at which reading each form began. If SBCL recorded other offsets at the load, the file had
-another text then, and the places are wrong for it."
+OFFSETS: a vector of the octet offsets at which reading each form began, if the file was read again
+to find the places, else NIL. If SBCL recorded other offsets at the load, the file had another text
+then, and the places are wrong for it."
   date (forms #() :type simple-vector) (packages '()) (offsets nil))
 
 (sb-ext:defglobal **spans** (make-hash-table :test 'equal :synchronized t)
-  "A hash table from native truenames of files to lists of FILE-SPANS, the places of the lists in a
-version of the file, newest first.")
+  "A hash table from native truenames of files to lists of FILE-SPANS structures, one for each
+version, newest first.")
 
 (defparameter *most-versions* 8
   "The number of versions of a file for which FILE-SPANS are kept at most.")
 
 (defun spans-known (path date)
-  "Return the FILE-SPANS, the places of the lists, of the file PATH in the version with the write
-date DATE, or NIL. If DATE is NIL, return the newest FILE-SPANS."
+  "Return the FILE-SPANS structure of the file PATH in the version with the write date DATE, or NIL.
+If DATE is NIL, return the newest."
   (let ((known (gethash path **spans**)))
     (if date (find date known :key #'file-spans-date) (first known))))
 
 (defun spans-for (path date)
-  "Return the FILE-SPANS of the file PATH, in the version with the write date DATE. If there is
-none, store and return an empty one."
+  "Return the FILE-SPANS structure of the file PATH in the version with the write date DATE. If
+there is none, make an empty one."
   (sb-ext:with-locked-hash-table (**spans**)
     (or (spans-known path date)
         (let ((new (make-file-spans date)) (known (gethash path **spans**)))
@@ -45,7 +45,8 @@ none, store and return an empty one."
           new))))
 
 (defun keep-spans (file number spans)
-  "Store SPANS, the places of the lists in the top-level form with NUMBER, in FILE, a FILE-SPANS."
+  "Store SPANS, a SPANS vector, as that of the top-level form with NUMBER in FILE, a FILE-SPANS
+structure."
   (let ((forms (file-spans-forms file)))
     (when (>= number (length forms))
       (let ((longer (make-array (max 16 (* 2 number)) :initial-element nil)))
@@ -54,8 +55,8 @@ none, store and return an empty one."
     (setf (svref forms number) spans)))
 
 (defun keep-package (file number package)
-  "Note in FILE, a FILE-SPANS, that the top-level form with NUMBER was read in PACKAGE. Number 0
-begins another reading of the file."
+  "Record in FILE, a FILE-SPANS structure, that the top-level form with NUMBER was read in PACKAGE.
+Number 0 begins another reading of the file."
   (let ((known (if (zerop number) '() (file-spans-packages file))) (name (package-name package)))
     (setf (file-spans-packages file)
           (if (equal name (cdr (first known))) known (acons number name known)))))
@@ -77,9 +78,9 @@ object when the file was loaded."
   "A weak hash table from stream observers, which are functions, to their RECORDERs.")
 
 (defun observer (recorder &optional inner)
-  "Return a stream observer: a function that SBCL calls with the start, the end and the object
-whenever it has read an object. The function records lists in RECORDER. It also calls INNER, another
-observer, unless INNER is NIL."
+  "Return a stream observer, a function that SBCL calls with the start, the end and the object
+whenever it has read an object. It records lists in RECORDER, a RECORDER structure, and calls INNER,
+another observer or NIL."
   (let* ((read (recorder-read recorder))
          (observer (lambda (start end object)
                      ;; START can also be a keyword.
@@ -92,7 +93,8 @@ observer, unless INNER is NIL."
     observer))
 
 (defun tail-of-p (list other)
-  "True when LIST is one of the conses of the list OTHER after the first. OTHER can be circular."
+  "Return true if LIST is a proper tail of the list OTHER, one of its conses after the first. OTHER
+can be circular."
   (loop for cell = (cdr other) then (cdr cell)
         for last = other then (if advance (cdr last) last)
         for advance = nil then (not advance)
@@ -151,9 +153,9 @@ nearest enclosing list, and return SPANS. DEPTHS is a vector from DEPTHS-OF."
     (fill-gaps spans depths)))
 
 (defun without-doubtful (spans doubtful paths)
-  "Return the part of SPANS before the list DOUBTFUL, or all of SPANS if DOUBTFUL is NIL. From this
-list on, the numbers may differ from those in the loaded file. PATHS is SBCL's hash table from each
-list to its source path."
+  "Return the part of SPANS, a SPANS vector, before the list DOUBTFUL, or all of it if DOUBTFUL is
+NIL. Later numbers may differ from those in the loaded file. PATHS is SBCL's hash table from lists
+to source paths."
   (let ((number (and doubtful (second (gethash doubtful paths)))))
     (if number (subseq spans 0 (* 2 number)) spans)))
 
@@ -171,13 +173,12 @@ each list to its source path."
 ;;; Files that SBCL compiles or loads
 
 (defvar *file-of-copy* nil
-  "NIL, or a pair (COPY . FILE) of native truenames. COPY is a file that is being compiled, with
-some of the forms of FILE.")
+  "NIL, or a pair (COPY . FILE) of native truenames. COPY is the file being compiled, and has some
+of the forms of FILE.")
 
 (defun call-as-itself (file function)
-  "Call FUNCTION, which compiles or loads FILE, a pathname designator or a stream. If FILE is
-another file than the copy of *FILE-OF-COPY*, its definitions do not get the file of the copy as
-their source."
+  "Call FUNCTION, which compiles or loads FILE, a pathname designator or stream. If FILE is not the
+copy in *FILE-OF-COPY*, bind SBCL's source name so that definitions get FILE as their source."
   (if (and *file-of-copy*
            +source-namestring+
            +source-plist+
@@ -188,13 +189,13 @@ their source."
       (funcall function)))
 
 (defvar *spans-read* nil
-  "NIL, or the FILE-SPANS in which to record the lists of files that are compiled, instead of
-**SPANS**. It is set when the compiled code will not be loaded.")
+  "NIL, or the FILE-SPANS structure for the places of lists in files being compiled. Bind it while
+compiling code that will not be loaded.")
 
 (defun spans-read (stream)
-  "Return the FILE-SPANS in which to record the lists that are read from STREAM, a stream of a file.
-The server counts the characters of a file as those of UTF-8. If STREAM has another external format,
-the FILE-SPANS are kept nowhere, and the file is read again for the first question about a place."
+  "Return the FILE-SPANS structure for the lists read from STREAM, a stream of a file. If its
+external format is not UTF-8, in which the server counts characters, return one that is stored
+nowhere."
   (or *spans-read*
       (let* ((file (truename stream)) (name (sb-ext:native-namestring file))
              (path (if (equal name (car *file-of-copy*)) (cdr *file-of-copy*) name))
@@ -258,8 +259,8 @@ loaded, the reader may have made another object here."
   list)
 
 (defun form-numbers (form number)
-  "Return SBCL's hash table from each list in FORM, the top-level form with NUMBER, to its path. A
-path is a list with the number of the list as the second element."
+  "Return SBCL's hash table from each list in FORM, the top-level form with NUMBER, to its path, a
+list with the number of the list as second element."
   (progv (list +form-paths+ +source-information+) (list (make-hash-table :test 'eq) nil)
     (number-forms form number)
     form-paths))
@@ -273,10 +274,9 @@ octets of FILE are no UTF-8."
 
 (defun call-reading-again (function file &key (path (sb-ext:native-namestring file))
                            (date (file-write-date file)))
-  "Call FUNCTION with a stream of FILE, a pathname, and with a function TAKE. FUNCTION must read all
-forms, and call TAKE with each form, its number, the octet offset at which reading it began, and the
-package. TAKE records the package and the places of the lists, unless they are known. FILE may be a
-copy of the file PATH, a native truename, in the version of DATE."
+  "Call FUNCTION with a stream of FILE, a pathname, and a function TAKE. FUNCTION reads all forms,
+and calls TAKE, which stores the places of lists, with each form, its number, its octet offset and
+its package. FILE may be a copy of PATH in the version of DATE."
   (let* ((spans (make-file-spans date))
          (new (null (spans-known path date)))
          (offsets (make-array 64 :adjustable t :fill-pointer 0)) (*recorder* (make-recorder spans)))
@@ -299,9 +299,9 @@ copy of the file PATH, a native truename, in the version of DATE."
 and the keyword arguments of CALL-READING-AGAIN.")
 
 (sb-ext:defglobal **text-as-loaded** nil
-  "NIL, or a function that takes the native truename and the date of a file. It returns the text of
-the version of the file with this date, with a character for each octet, if this version was loaded
-and its text was kept. Else it returns NIL.")
+  "NIL, or a function of the native truename and the date of a file. It returns the text of the
+version with this date, with a character for each octet, or NIL if that was not loaded or not
+kept.")
 
 (defun call-with-copy (function text)
   "Call FUNCTION with the native name of a temporary file that contains TEXT, a string with a
@@ -320,9 +320,8 @@ character for each octet."
 macros.")
 
 (defun find-spans (path date)
-  "Return the FILE-SPANS of the file PATH, a native truename, in its version of DATE, or NIL. If
-they are unknown, read the file again. If the file has changed since DATE, read the text that was
-kept of that version instead."
+  "Return the FILE-SPANS structure of the file PATH, a native truename, in its version of DATE, or
+NIL. If there is none, read this version again, from the kept text if the file has changed."
   (or (spans-known path date)
       (when (and *may-read-spans* **reads-spans**)
         (let* ((unchanged (or (null date) (eql date (date-of path))))
@@ -338,30 +337,30 @@ kept of that version instead."
 ;;; Queries
 
 (defun form-spans (file form)
-  "Return the SPANS of the top-level form number FORM in FILE, a FILE-SPANS or NIL. Return NIL if
-they are unknown."
+  "Return the SPANS vector of top-level form FORM, a number, in FILE, a FILE-SPANS structure or NIL.
+Return NIL if it is unknown."
   (let ((forms (and file (file-spans-forms file))))
     (and forms (< -1 form (length forms)) (svref forms form))))
 
 (defun form-package (path date form)
-  "Return the package in which the top-level form number FORM of the file PATH, a native truename,
-was read, in its version of DATE or, if DATE is NIL, its newest. Return NIL if it is unknown or no
-longer exists."
+  "Return the package in which top-level form FORM, a number, of the file PATH, a native truename,
+was read, in its version of DATE, or the newest if DATE is NIL. Return NIL if it is unknown or was
+deleted."
   (let* ((file (find-spans path date))
          (read (and file (find-if (lambda (pair) (<= (car pair) form))
                                   (file-spans-packages file)))))
     (and read (find-package (cdr read)))))
 
 (defun list-span (spans number)
-  "Return a list of the start and the end, in characters, of the list with NUMBER in SPANS. Return
-NIL if they are unknown."
+  "Return a list (START END), in characters, for the list with NUMBER in SPANS, a SPANS vector.
+Return NIL if it is unknown."
   (let* ((index (* 2 number)) (end (if (< (1+ index) (length spans)) (aref spans (1+ index)) 0)))
     (and (plusp end) (list (aref spans index) end))))
 
 (defun read-alike-p (loaded read form)
-  "True unless READ and LOADED, FILE-SPANS of one file, have different lists in the top-level form
-number FORM, as when another readtable was used. If LOADED was itself made by reading the file
-again, it may have only the first lists of the form; this is no difference."
+  "Return true unless READ and LOADED, FILE-SPANS structures of one file, have different lists in
+top-level form FORM, a number. LOADED may have only the first lists of the form, if it was made by
+reading the file again."
   (let ((known (form-spans loaded form)) (new (form-spans read form)))
     (or (null known)
         (null new)
@@ -369,10 +368,9 @@ again, it may have only the first lists of the form; this is no difference."
                 (list nil (and (file-spans-offsets loaded) (length known)))))))
 
 (defun span-of (file form number offsets)
-  "Return a list of the start and the end of the list with NUMBER in the top-level form number FORM,
-or NIL. FILE is the FILE-SPANS of the file, or NIL. OFFSETS are the octet offsets of the forms that
-SBCL recorded. If FILE has offsets, its offsets of FORM and of the next form must be the same as in
-OFFSETS."
+  "Return a list (START END) for the list with NUMBER in top-level form FORM, a number, of FILE, a
+FILE-SPANS structure or NIL. Return NIL if it is unknown, or if FILE has other octet offsets for
+FORM and the next form than OFFSETS, those recorded by SBCL."
   (let ((span (list-span (form-spans file form) number))
         (read (and file (file-spans-offsets file))))
     (flet ((same-p (form)
@@ -382,10 +380,9 @@ OFFSETS."
       (and (same-p form) (same-p (1+ form)) span))))
 
 (defun span-members (path date form number offsets)
-  "Return a property list of JSON members with the place of the list with NUMBER in the top-level
-form number FORM of the file PATH, which had DATE when it was compiled. Return NIL if the list is
-the whole form or NUMBER is NIL. If the place is unknown, return the member \"inside\". OFFSETS are
-the octet offsets of the top-level forms that SBCL recorded."
+  "Return a plist of JSON members with the place of the list with NUMBER in top-level form FORM of
+the file PATH, compiled at DATE. It is NIL for the whole form, or has \"inside\" if the place is
+unknown. OFFSETS are SBCL's octet offsets of the forms."
   (when (and form number (plusp number))
     (destructuring-bind (&optional start end) (span-of (find-spans path date) form number offsets)
       (if start (list "start" start "end" end) (list "inside" t)))))

@@ -8,9 +8,9 @@
   (ignore-errors (with-open-file (in path) (read-line in))))
 
 (defun spent (thread)
-  "Return a list of three elements: the milliseconds that THREAD has run, the milliseconds that it
-has waited for a CPU, and true if it runs or waits for a CPU now. Return NIL if the system does not
-provide these data."
+  "Return a list of the milliseconds that THREAD has run, the milliseconds that it has waited for a
+CPU, and true if it runs or waits for a CPU now. Return NIL if the system does not provide these
+data."
   (let* ((folder (thread-folder thread))
          (times (first-line-of (concatenate 'string folder "schedstat")))
          (state (first-line-of (concatenate 'string folder "stat"))))

@@ -18,8 +18,8 @@
       (and (pathnamep file) (ignore-errors (sb-ext:native-namestring file))))))
 
 (defun last-line (capture)
-  "Return the end of the last non-blank line in CAPTURE, or NIL. A carriage return begins a new line
-too, since programs use it to overwrite a line."
+  "Return the end of the last non-blank line in CAPTURE, or NIL. A carriage return begins a line
+too, since programs use it to overwrite one."
   (let* ((breaks '(#\Newline #\Return))
          (kept (sb-thread:with-recursive-lock ((capture-lock capture) :timeout 0.01)
                  (let ((tail (tail-string capture)))
@@ -61,8 +61,8 @@ too, since programs use it to overwrite a line."
 half of them are the guard pages at the end of the stack.")
 
 (defun room-on-stack-p ()
-  "True when this thread has enough free stack to look at its frames. This matters after the stack
-was exhausted: until the stack is unwound, its end must not be reached again."
+  "Return true if this thread has enough free stack to look at its frames. This matters after the
+stack was exhausted: until the stack is unwound, its end must not be reached again."
   (let ((left (stack-left)))
     (or (null left) (> left *glance-stack*))))
 
@@ -74,8 +74,8 @@ printed without user code."
         collect (on-one-line (printing-locals (print-safely 200 (car call))))))
 
 (defun glance (job done)
-  "Runs in the thread of JOB: record its frames, and signal DONE, a semaphore. DONE is signalled
-also if an interrupt of JOB leaves this function by a throw."
+  "Record the frames of JOB in its slot GLANCE, and signal DONE, a semaphore, even after a throw.
+Call this in the thread of JOB."
   (let ((frames '()))
     (unwind-protect
          (unless (or (job-looking job) (not (room-on-stack-p)))
@@ -84,8 +84,8 @@ also if an interrupt of JOB leaves this function by a throw."
       (sb-thread:signal-semaphore done))))
 
 (defun glance-at (jobs)
-  "Have each of JOBS record its frames in its slot GLANCE. Wait at most *GLANCE-SECONDS* for all of
-them. A job that has not answered an earlier request is not asked again."
+  "Have each of JOBS record its frames in its slot GLANCE, and wait at most *GLANCE-SECONDS* for
+all. Do not ask a job that has not yet answered an earlier request."
   (let ((done (sb-thread:make-semaphore :name "live-lisp glance")) (asked 0))
     (dolist (job jobs)
       (when (and (job-interruptible job) (not (eq (job-glance job) :asked)))
@@ -147,8 +147,8 @@ them. A job that has not answered an earlier request is not asked again."
   (jobs (list agent-job) :optional) (others (list others-job) :optional))
 
 (defun job-data (job)
-  "Return a list of JSON members about the running JOB: its state and the frames that it has
-recorded."
+  "Return a plist of JSON members about JOB, a running job: its state, and the frames in its slot
+GLANCE."
   (let ((glance (job-glance job)))
     (list* "frames" (and (listp glance) glance) (job-state job))))
 

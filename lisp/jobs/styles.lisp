@@ -8,8 +8,8 @@
   "The *SESSION-VARIABLES* that control reading and printing.")
 
 (defun fresh-value (symbol first)
-  "Return the value that SYMBOL has in a fresh SBCL. This is FIRST, its value at the start of the
-session, except for objects that code can modify: for those, return a new object."
+  "Return the value of SYMBOL, a session variable, in a fresh SBCL: FIRST, its value at the start of
+the session or, for an object that code can modify, a new object."
   (case symbol
     (*readtable* (copy-readtable nil))
     (*print-pprint-dispatch* (copy-pprint-dispatch nil))
@@ -17,14 +17,14 @@ session, except for objects that code can modify: for those, return a new object
     (t first)))
 
 (defun call-in-fresh-session (function)
-  "Call FUNCTION with the session's variables bound to their values in a fresh SBCL. The session
-does not keep changes of these variables."
+  "Call FUNCTION with the session's variables bound to their values in a fresh SBCL. Changes of them
+are lost."
   (with-session-variables (mapcar #'fresh-value *session-variables* (session-first *session*))
     (funcall function)))
 
 (defun call-in-session-copy (function)
-  "Call FUNCTION with the session's variables bound to their values in the session. The session does
-not keep changes of these variables."
+  "Call FUNCTION with the session's variables bound to their values in the session. Changes of them
+are lost."
   (with-session-variables (sb-thread:with-mutex (**session-lock**)
                             (copy-list (session-values *session*)))
     (funcall function)))
@@ -48,9 +48,9 @@ not keep changes of these variables."
 ;;; Settings that answers show
 
 (defun styles ()
-  "Return the session's settings for reading and printing that differ from those of a fresh SBCL, as
-lists of a variable and its value. For a readtable, the value is a text about the difference. This
-function must be fast, since every call uses it."
+  "Return a list of (VARIABLE VALUE) lists for the session's settings for reading and printing that
+differ from a fresh SBCL's. For a readtable, VALUE is text. This function must be fast, since every
+call uses it."
   (loop for symbol in *session-variables*
         for first in (session-first *session*)
         for value in (session-values *session*)
@@ -75,8 +75,8 @@ variable."
                         (printing-plainly (print-safely 100 value))))))
 
 (defun style-members ()
-  "Return a property list with the answer member \"styles\": those settings from STYLES that the
-last answer did not have. Return NIL if there are none."
+  "Return a plist with \"styles\": the settings from STYLES that the last answer did not have.
+Return NIL if there are none."
   (let* ((*print-pprint-dispatch* **pretty-printers**)
          (styles (styles)) (told (session-told *session*)))
     (unless (equal styles told)

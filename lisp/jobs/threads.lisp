@@ -9,15 +9,16 @@
   "The function that makes the thread of a job. It takes the arguments of SB-THREAD:MAKE-THREAD.")
 
 (defstruct (spare (:constructor make-spare ()))
-  "A thread that is ready to run a job. THREAD waits for the semaphore GATE, and then calls RUN-LAST
-with JOB and FUNCTION. JOB is :BEGINS until the thread waits, NIL until a job is handed over, and
-:GONE when the thread must not run a job any more."
+  "A thread that is ready to run a job. THREAD waits for the semaphore GATE, then calls RUN-LAST
+with JOB and FUNCTION. JOB is :BEGINS until the thread waits, then NIL, then a job, or :GONE if the
+thread must not run one any more."
   (gate (sb-thread:make-semaphore :name "live-lisp spare")) thread (job :begins) (function nil))
 
 (sb-ext:defglobal **spare** nil "The SPARE that is ready for the next job, or NIL.")
 
 (sb-ext:defglobal **spare-maker** (constantly nil)
-  "The function that a thread calls after its job. It is KEEP-SPARE once this file is loaded.")
+  "A function without parameters that a thread calls after its job to make the next spare thread:
+KEEP-SPARE, once this file is loaded.")
 
 (defun run-last (job function)
   "Call RUN-JOB with JOB and FUNCTION. Then reset the floating-point modes, which JOB may have set
@@ -62,13 +63,13 @@ answer JOB with the error."
 for this lock: a thread that is making another one cannot be ended.")
 
 (defun spare-thread-p (thread)
-  "True when THREAD is the spare thread."
+  "Return true if THREAD is the spare thread."
   (let ((spare **spare**))
     (and spare (eq thread (spare-thread spare)))))
 
 (defun run-spare (spare)
-  "The function of the thread of SPARE. If the thread is ended before its job begins, another thread
-runs the job."
+  "Wait for the job of SPARE and run it, as the function of its thread. If the thread is ended
+before the job begins, run the job in another thread."
   (sb-sys:without-interrupts
     (unwind-protect
          (sb-sys:with-local-interrupts
@@ -82,8 +83,8 @@ runs the job."
               (t (run-in-new-thread job (spare-function spare))))))))
 
 (defun hand-over (spare job function)
-  "Give JOB and its FUNCTION to the thread of SPARE. Return true, or NIL if this thread does not
-wait yet or has ended."
+  "Give JOB and FUNCTION, the function of the job, to the thread of SPARE. Return true, or NIL if
+this thread does not wait yet or has ended."
   (let ((thread (spare-thread spare)))
     (setf (spare-function spare) function
           (job-thread job) thread)
@@ -133,7 +134,7 @@ list of answer members."
 ;;; Other jobs
 
 (defun alone-p ()
-  "True when no other job runs than the job of this thread."
+  "Return true if no other job runs than the job of this thread."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs**
           always (or (eq job *job*) (job-answered job)))))
@@ -153,13 +154,13 @@ list of answer members."
   (concatenate 'string "/proc/self/task/" (decimal-digits (thread-number thread)) "/"))
 
 (defun file-exists-p (path)
-  "True when the file PATH exists. No file is opened."
+  "Return true if the file PATH exists. No file is opened."
   (zerop (sb-alien:alien-funcall
           (sb-alien:extern-alien "access" (function sb-alien:int sb-alien:c-string sb-alien:int))
           path 0)))
 
 (defun thread-vanished-p (thread)
-  "True when THREAD has ended without being unwound, so that SBCL still considers it alive."
+  "Return true if THREAD has ended without being unwound, so that SBCL still considers it alive."
   (and (plusp (thread-number thread))
        (not (file-exists-p (thread-folder thread)))
        ;; Without this folder, the system lists no threads at all, and then a missing folder of a
@@ -167,7 +168,7 @@ list of answer members."
        (file-exists-p "/proc/self/task")))
 
 (defun end-dead-jobs ()
-  "End the jobs with threads that have ended without calling END-JOB. Signal an error if a thread
+  "Call END-JOB for the jobs whose threads have ended without this call. Signal an error if a thread
 has ended without being unwound: the garbage collector waits for such a thread forever, so the image
 is lost."
   (sb-ext:with-locked-hash-table (**jobs**)

@@ -51,9 +51,9 @@ LACKS-MANAGER: true if a file names a library manager and none is set up."
     (and path (ignore-errors (sb-ext:native-namestring path)))))
 
 (defun context-data ()
-  "Return five values about the compiler's current work: the form, the definitions around it, the
-octet offset of its top-level form, the native truename of the file, and the offset in characters at
-which the form begins in the file. A value that is unknown is NIL."
+  "Return five values about the present work of the compiler, or NIL for those unknown: the form,
+the list of definitions around it, the octet offset of its top-level form, the native truename of
+the file, and the form's offset in characters."
   (let ((context (ignore-errors (error-context nil))))
     (when context
       (let* ((name (context-file context))
@@ -94,9 +94,9 @@ stream."
     (t (report-text 500 condition))))
 
 (defun whole-definition-p (form context)
-  "FORM is the form that a warning is about. CONTEXT, from CONTEXT-DATA, is the list of definitions
-around it, such as ((DEFUN F)). True when FORM is itself the last of these definitions, or the
-lambda expression in it. Then an answer that names the definition need not show FORM too."
+  "Return true if FORM, the form of a warning, is the last definition in CONTEXT, or the lambda
+expression of this definition. CONTEXT is the list of definitions around FORM, such as ((DEFUN F)),
+from CONTEXT-DATA."
   (let ((operator (and (consp form) (car form))) (definition (first (last context))))
     (and (symbolp operator)
          (or (eq operator +named-lambda+)
@@ -104,8 +104,8 @@ lambda expression in it. Then an answer that names the definition need not show 
                   (string= (symbol-name operator) (princ-to-string (first definition))))))))
 
 (defun unreadable-place (condition)
-  "CONDITION says that a file cannot be read. Return a text about where the unreadable form begins,
-or else where reading stopped. Return NIL if SBCL knows neither."
+  "Return text about the beginning of the unreadable form, or the place at which reading stopped,
+for CONDITION, that a file cannot be read. Return NIL if SBCL knows neither."
   (destructuring-bind (&optional line . column)
       (unreadable-line condition)
     (if line
@@ -142,8 +142,8 @@ a compiler macro, which may change the call."
          (plain-definition name))))
 
 (defun about-call-p (condition form)
-  "True when CONDITION is only about how the list FORM calls its function. This is a style warning
-with format arguments that are integers, NIL or symbols from FORM."
+  "Return true if CONDITION is only about the call FORM, a list: a style warning whose format
+arguments are integers, NIL or symbols from FORM."
   (and (typep condition '(and style-warning simple-condition))
        (let ((named (simple-condition-format-arguments condition)))
          (and named
@@ -152,8 +152,8 @@ with format arguments that are integers, NIL or symbols from FORM."
                                (and (symbolp each) (or (null each) (member each form)))))))))
 
 (defun call-text (form)
-  "Compile a copy of the call FORM in which variables replace all arguments except keywords. Return
-the text of the compiler's warning about this call, or NIL if the compiler does not warn."
+  "Compile a copy of FORM, a call, with variables in place of all arguments but keywords. Return the
+text of the compiler's warning about this call, or NIL if there is none."
   (let* ((text nil)
          (parameters '())
          (arguments (loop for each in (rest form)
@@ -170,8 +170,8 @@ the text of the compiler's warning about this call, or NIL if the compiler does 
     text))
 
 (defun undefined-by (condition)
-  "If CONDITION says that an undefined name is used, return a list of its kind, such as :FUNCTION,
-and the name. Else return NIL."
+  "Return a list (KIND NAME) if CONDITION is that an undefined name is used, else NIL. KIND is a
+keyword such as :FUNCTION."
   (and (typep condition '(and warning simple-condition))
        (destructuring-bind (&optional kind name &rest more)
            (simple-condition-format-arguments condition)
@@ -181,16 +181,15 @@ and the name. Else return NIL."
               (list kind name)))))
 
 (defun defined-now-p (kind name)
-  "True when NAME is now defined as a function, variable or type. KIND says which: :FUNCTION,
-:VARIABLE or :TYPE."
+  "Return true if NAME is now defined as KIND: :FUNCTION, :VARIABLE or :TYPE."
   (ecase kind
     (:function (and (typep name '(or symbol (cons (eql setf) (cons symbol null)))) (fboundp name)))
     (:variable (or (boundp name) (not (member (known :variable :kind name) '(:unknown nil)))))
     (:type (ignore-errors (sb-ext:valid-type-specifier-p name)))))
 
 (defun checked-call (warning form)
-  "FORM is the call that WARNING, a JSON object, is about. Compile a call like FORM again. Return
-NIL if the compiler does not warn now, else a copy of WARNING with the text of the new warning."
+  "Compile a call like FORM, which WARNING, a JSON object, is about, again. Return NIL if the
+compiler does not warn now, else a copy of WARNING with the text of the new warning."
   (let ((text (call-text form)) (members (copy-list (json-object-members warning))))
     (when text
       (setf (second (member "text" members :test #'equal)) text)
@@ -220,9 +219,8 @@ difference from the former state of the image."
 
 (defun kept-before-p (key)
   "Return true if *REMARKS* has a warning with KEY, a list (SEVERITY TEXT FORM DEFINITION
-FORM-NUMBER). A warning without a form and a definition is also kept if one with the same severity,
-text and form number is: a form such as DEFPACKAGE signals it when its file is compiled, and again
-when the file is loaded, where its place is unknown."
+FORM-NUMBER). Without a form and definition, the other three parts must be equal: the load of a file
+repeats warnings of its compilation without a place."
   (destructuring-bind (severity text form definition number) key
     (find-if (lambda (other)
                (or (equal key other)
@@ -243,8 +241,8 @@ when the file is loaded, where its place is unknown."
    "Index in the file, in characters, of the start of the innermost form that caused the warning."))
 
 (defun keep-warning (severity condition)
-  "Keep CONDITION in *REMARKS* as a warning of SEVERITY, with the form that it is about. Ignore
-CONDITION if an equal warning is KEPT-BEFORE-P."
+  "Add CONDITION as a warning of SEVERITY, a string, to *REMARKS*, with the form that it is about.
+Ignore CONDITION if an equal warning satisfies KEPT-BEFORE-P."
   (multiple-value-bind (form context offset file start) (context-data)
     (let* ((file (or file (compiling-file)))
            (text (shown-warning-text condition))
@@ -277,13 +275,13 @@ CONDITION if an equal warning is KEPT-BEFORE-P."
                 (remarks-warnings *remarks*)))))))
 
 (defun uninteresting-p (redefinition)
-  "True when REDEFINITION, a warning, is about a new definition from the same place in the source as
-the old one, for example when a file is loaded again."
+  "Return true if REDEFINITION, a warning, is about a new definition from the same place in the
+source as the old one, for example when a file is loaded again."
   (ignore-errors (typep redefinition 'uninteresting-redefinition)))
 
 (defun keep-remark (condition)
-  "Keep CONDITION, a warning or a compiler note, in *REMARKS*. Redefinitions are kept separately, as
-the user meant to replace the definition."
+  "Add CONDITION, a warning or compiler note, to *REMARKS*. Redefinitions have a slot of their own,
+since the user meant to replace the definition."
   (cond ((or (about-names-p condition) (repeated-by-asdf-p condition)))
         ((not (typep condition 'redefinition))
          (keep-warning (severity condition) condition))
@@ -294,8 +292,8 @@ the user meant to replace the definition."
 ;;; Handling the conditions of a call
 
 (defvar *loads-in-spite* nil
-  "True while a tool compiles files that it will load in spite of warnings. Then COMPILE-FILE
-reports no failure.")
+  "True while a tool compiles files that it will load even after warnings. Then COMPILE-FILE reports
+no failure.")
 
 (defun mark-compilation (&key failed)
   "Have the COMPILE or COMPILE-FILE that runs in this thread return that it warned and, if FAILED is
@@ -305,8 +303,8 @@ true, that it failed. SBCL records this by itself only when it prints the warnin
       (when (and variable (boundp variable)) (setf (symbol-value variable) t)))))
 
 (defun muffled-p (condition)
-  "True when SBCL itself muffles CONDITION. Then SBCL neither prints CONDITION nor counts it for the
-values of COMPILE."
+  "Return true if SBCL itself muffles CONDITION. Then SBCL neither prints CONDITION nor counts it
+for the values of COMPILE."
   (ignore-errors (typep condition sb-ext:*muffled-warnings*)))
 
 (defun note-warning (condition)
@@ -320,9 +318,9 @@ keep it, and continue without printing it."
       (when restart (invoke-restart restart)))))
 
 (defun note-compiler-error (condition)
-  "Handle CONDITION, which the compiler turns into an error at run time, as NOTE-WARNING handles a
-warning. COMPILE-FILE signals no error of its own for a file that it cannot read, so this function
-has ASDF retry."
+  "Handle CONDITION, an error that the compiler moves to run time, as NOTE-WARNING handles a
+warning. COMPILE-FILE signals no other error for a file that it cannot read, so have ASDF try again
+here."
   (let ((problem (encapsulated-condition condition)))
     (retry-with-libraries problem)
     (when (lacks-manager-p (unread-cause problem))
@@ -341,16 +339,16 @@ has ASDF retry."
         (funcall function)))))
 
 (defun call-outside-units (function)
-  "Call FUNCTION outside of all compilation units, so that those of the program end where they end
-in a plain SBCL. If *DEBUG-LEVEL* is set, a unit is needed, so call FUNCTION in one."
+  "Call FUNCTION outside of all compilation units, so that those of the program end as in a plain
+SBCL. But if *DEBUG-LEVEL* is set, call it in one, since this setting needs a unit."
   (if (or *debug-level* (null +in-unit+))
       (call-in-unit function)
       (progv (list +in-unit+) '(nil)
         (funcall function))))
 
 (defun call-collecting-warnings (function &key together)
-  "Call FUNCTION. Keep the warnings that would be printed to the output of this call. If TOGETHER is
-true, everything that FUNCTION compiles is one compilation unit."
+  "Call FUNCTION, and keep in *REMARKS* the warnings that would be printed to the output of this
+call. If TOGETHER is true, compile all in one compilation unit."
   (let ((*handlers-outside* (and +handlers+ (symbol-value +handlers+))))
     (agent-handler-bind ((warning #'note-warning)
                          (sb-ext:compiler-note #'note-warning)

@@ -4,7 +4,7 @@
 (in-package "LIVE-LISP.JOURNAL")
 
 (defvar *steps* 0
-  "The number of parts of the form that may still be examined. It limits the time, even for circular
+  "The number of parts of a form that may still be examined. This limits the time, even for circular
 forms.")
 
 (defparameter *setters*
@@ -19,8 +19,8 @@ forms.")
         collect (car rest)))
 
 (defun variables-in (tree)
-  "Return a list of the user's global variables that occur in TREE, also as (SYMBOL-VALUE 'NAME).
-Leave out all other quoted data."
+  "Return a list of the user's global variables in TREE, a tree of conses. Leave out quoted data,
+except in (SYMBOL-VALUE 'NAME)."
   (cond ((minusp (decf *steps*)) '())
         ((and (consp tree) (eq (car tree) 'symbol-value) (consp (cdr tree)) (literal (cadr tree)))
          (variables-in (literal (cadr tree))))
@@ -43,16 +43,16 @@ Leave out all other quoted data."
     (t (list (second form)))))
 
 (defun bound-by (form)
-  "Return a list of the variables that FORM binds around its body, if it is a call of LET, LET* or
-MULTIPLE-VALUE-BIND. To set them in the body does not change their global values."
+  "Return a list of the variables that FORM binds around its body, if FORM is a LET, LET* or
+MULTIPLE-VALUE-BIND. Setting them in the body does not change their global values."
   (case (car form)
     ((let let*)
      (loop for each in (elements (second form)) collect (if (consp each) (car each) each)))
     (multiple-value-bind (elements (second form)))))
 
 (defun within-parts (function form)
-  "Return the symbols in the lists that FUNCTION returns for the elements of FORM, a list. Of the
-elements that are the body of a form which binds variables, leave these out."
+  "Return a list of the symbols in the lists that FUNCTION returns for the elements of FORM, a list.
+For elements in the body of a form that binds variables, leave out these variables."
   (loop with bound = (bound-by form)
         for part in (elements form)
         for index from 0
@@ -76,10 +76,9 @@ elements that are the body of a form which binds variables, leave these out."
        (starts-p (symbol-name (car form)) "DEF")))
 
 (defun assigned-variables (form anywhere)
-  "Return a list, with duplicates, of the symbols that FORM surely sets: FORM is a call of one of
-*SETTERS* with them as places, or with places (SYMBOL-VALUE 'SYMBOL), or a PROGN of such calls. If
-ANYWHERE is true, also include those that such a call inside FORM may set. They can be local
-variables."
+  "Return a list, with duplicates, of the symbols that FORM certainly sets: by a call of one of
+*SETTERS*, or a PROGN of such calls. If ANYWHERE is true, add symbols that such calls inside FORM
+may set, which can be local variables."
   (cond ((or (atom form) (eq (car form) 'quote) (minusp (decf *steps*))) '())
         ((member (car form) *setters* :test #'eq)
          (loop for place in (places-set form)
@@ -91,8 +90,8 @@ variables."
          (within-parts (lambda (part) (assigned-variables part anywhere)) form))))
 
 (defun note-set-by (form)
-  "Record the user's global variables that FORM, which was evaluated to its end, has set or may have
-set."
+  "Record that FORM, which was evaluated to its end, has set, or may have set, global variables of
+the user."
   (let ((*steps* 1000))
     (mapc #'note-set (assigned-variables form nil))
     (dolist (symbol (assigned-variables form t))
@@ -103,8 +102,8 @@ set."
   "Defining operators that evaluate their third element, the form for the value, at once.")
 
 (defun variables-read (form)
-  "Return a list, with duplicates, of the user's global variables that FORM reads when it is
-evaluated. Variables in the bodies of functions and macros that FORM only defines do not count."
+  "Return a list, with duplicates, of the user's global variables that evaluating FORM reads. Leave
+out the bodies of functions and macros that FORM defines."
   (cond ((minusp (decf *steps*)) '())
         ((not (consp form)) (variables-in form))
         ((member (car form) '(quote function lambda declare)) '())
@@ -116,14 +115,14 @@ evaluated. Variables in the bodies of functions and macros that FORM only define
         (t (loop for part in (elements form) nconc (variables-read part)))))
 
 (defun read-texts (form)
-  "Return a list of the names, as texts, of the user's global variables that FORM reads when it is
-evaluated, without duplicates."
+  "Return a list of texts, without duplicates: the names of the user's global variables that
+evaluating FORM reads."
   (let ((*steps* 1000))
     (mapcar #'symbol-text (remove-duplicates (variables-read form)))))
 
 (defun set-members (form)
-  "Return a property list with the answer member \"set\", a list of the variables that FORM can have
-set. Return NIL when there are none."
+  "Return a plist with \"set\", a list of the variables that FORM can have set, or NIL if there are
+none."
   (let* ((*steps* 1000) (variables (set-variables form)))
     (when variables
       (list "set" (mapcar #'symbol-text (remove-duplicates variables))))))

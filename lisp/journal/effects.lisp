@@ -11,13 +11,16 @@
 (in-package "LIVE-LISP.JOURNAL")
 
 (defstruct (effects (:constructor make-effects ()))
-  "The effects of a part of an evaluated form. BUILDS is true if the part must be evaluated again to
-rebuild a lost image. DAMAGES is true if it changed SBCL or the agent. RESTYLES is true if it can
-change how forms are read or printed. NAMES is a list of the names that it defined, as texts."
+  "The effects of a part of an evaluated form.
+BUILDS: true if the part must be evaluated again to rebuild a lost image.
+DAMAGES: true if it changed SBCL or the agent.
+RESTYLES: true if it can change how forms are read or printed.
+NAMES: a list of the names that it defined, as texts."
   (builds nil) (damages nil) (restyles nil) (names '()))
 
 (defvar *effects* nil
-  "The EFFECTS of the form that this thread evaluates, or NIL while none are recorded.")
+  "The EFFECTS structure for the form that this thread evaluates, or NIL while effects are not
+recorded.")
 
 (defparameter *name-limit* 100 "The maximum number of names that are recorded for one form.")
 
@@ -30,15 +33,15 @@ change how forms are read or printed. NAMES is a list of the names that it defin
   "The packages that existed when the agent was loaded.")
 
 (defun system-package-p (package)
-  "True when PACKAGE belongs to SBCL or to the agent."
+  "Return true if PACKAGE belongs to SBCL or to the agent."
   (or (member package **system-packages** :test #'eq) (own-package-p package)))
 
 (defun system-symbol-p (symbol)
-  "True when the home package of SYMBOL belongs to SBCL or to the agent."
+  "Return true if the home package of SYMBOL belongs to SBCL or to the agent."
   (system-package-p (symbol-package symbol)))
 
 (defun library-symbol-p (symbol)
-  "True when the home package of SYMBOL belongs to ASDF or to a library manager."
+  "Return true if the home package of SYMBOL belongs to ASDF or to a library manager."
   (let ((package (symbol-package symbol)))
     (and package
          (some (lambda (start) (eql 0 (search start (package-name package))))
@@ -57,7 +60,7 @@ symbol or another object."
 ;;; Hooks
 
 (defmacro noting (&body body)
-  "Evaluate BODY, which changes *EFFECTS*, within WITH-ISOLATION. If *EFFECTS* is NIL, do nothing."
+  "Evaluate BODY, which changes *EFFECTS*, within WITH-ISOLATION. Do nothing if *EFFECTS* is NIL."
   `(when *effects* (with-isolation ,@body)))
 
 (defun location-in (arguments)
@@ -65,13 +68,13 @@ symbol or another object."
   (find-if (lambda (argument) (typep argument 'source-location)) arguments))
 
 (defun note-building ()
-  "Record in *EFFECTS* that the running code changes the image. A rebuild must then run this code
+  "Record in *EFFECTS* that the running code changes the image, so that a rebuild must run it
 again."
   (when *effects* (setf (effects-builds *effects*) t)))
 
 (defun note-name (name)
-  "Record that NAME was defined, undefined or declared. Return its symbol, or NIL when NAME has no
-NAME-TEXT. *EFFECTS* must not be NIL."
+  "Record in *EFFECTS*, which must not be NIL, that NAME was defined, undefined or declared. Return
+its symbol, or NIL if NAME has no text from NAME-TEXT."
   (let ((text (name-text name)) (symbol (if (consp name) (second name) name)))
     (when text
       (setf (effects-builds *effects*) t)
@@ -80,8 +83,8 @@ NAME-TEXT. *EFFECTS* must not be NIL."
       symbol)))
 
 (defun starts-p (text &rest beginnings)
-  "True when TEXT is a string that begins with one of the strings BEGINNINGS. This must be fast,
-because each SET of a symbol calls it."
+  "Return true if TEXT is a string that begins with one of the strings BEGINNINGS. This must be
+fast, because each SET of a symbol calls it."
   (declare (dynamic-extent beginnings) (optimize speed))
   (when (simple-string-p text)
     (dolist (beginning beginnings nil)
@@ -92,17 +95,16 @@ because each SET of a symbol calls it."
         (return t)))))
 
 (defun setter-kind (doing)
-  "DOING is the text by which SBCL describes an operation on a name. If the operation makes an
-existing function the function, macro function or compiler macro function of the name, return the
-kind of the definition, such as :MACRO. Else return NIL."
+  "Return the kind of definition, such as :MACRO, if DOING, SBCL's text for an operation on a name,
+means that the name gets an existing function as its definition. Else return NIL."
   (cond ((starts-p doing "setting fdefinition" "setting the symbol-function") :function)
         ((starts-p doing "setting the macro-function") :macro)
         ((starts-p doing "setting the compiler-macro-function") :compiler-macro)))
 
 (defun name-checked (check name &rest doing)
-  "Hook: call CHECK, SBCL's test whether the package lock of NAME's home package allows an operation
-on NAME. DOING is a list that begins with a text for the operation, such as \"declaring ...\".
-Record the operation, unless it serves only the compiler or only sets a value."
+  "Hook: call CHECK, SBCL's test whether a package lock allows an operation on NAME, with NAME and
+DOING, a list that begins with text such as \"declaring ...\". Record the operation, unless it
+serves only the compiler or sets a value."
   (declare (dynamic-extent doing))
   (let ((text (first doing)))
     (when (and (or *touched* *effects* **attached**)
@@ -123,14 +125,13 @@ Record the operation, unless it serves only the compiler or only sets a value."
 (define-hook +name-check+ name-checked)
 
 (defvar *interned* :unasked
-  "A list of pairs (PACKAGE . NAME) for each name that was interned in a package, newest first.
-:UNASKED while interning is not recorded.")
+  "A list of (PACKAGE . NAME) pairs for the names interned in packages, newest first, or :UNASKED
+while interning is not recorded.")
 
 (defun package-checked (check package &rest doing)
-  "Hook: call CHECK, SBCL's test whether the lock of PACKAGE allows an operation on PACKAGE, and
-record the operation. DOING is a list that begins with a text for the operation, such as \"deleting
-...\". Interning is recorded apart, in *INTERNED*: reading a form interns symbols too, and so does
-much code that only looks up a symbol."
+  "Hook: call CHECK, SBCL's test whether a package lock allows an operation on PACKAGE, with PACKAGE
+and DOING, a list that begins with text such as \"deleting ...\". Record the operation. Record
+interning in *INTERNED* alone, since reading also interns."
   (if (starts-p (first doing) "interning")
       (when (listp *interned*) (push (cons package (second doing)) *interned*))
       (noting
@@ -158,31 +159,31 @@ much code that only looks up a symbol."
 (define-hook remove-method method-changed)
 
 (defun called-whole (function &rest arguments)
-  "Hook: call FUNCTION with ARGUMENTS, and record that this changes the image. Do not record the
-single changes that FUNCTION makes."
+  "Hook: call FUNCTION with ARGUMENTS, and record one change of the image, not the single changes
+that FUNCTION makes."
   (note-building)
   (let ((*effects* nil)) (apply function arguments)))
 (define-hook sb-alien:load-shared-object called-whole)
 (define-hook (setf documentation) called-whole)
 
 (defun building-called (function &rest arguments)
-  "Hook: call FUNCTION with ARGUMENTS, and record that this changes the image. Also record the
-single changes that FUNCTION makes."
+  "Hook: call FUNCTION with ARGUMENTS, and record a change of the image, and the single changes that
+FUNCTION makes."
   (note-building)
   (apply function arguments))
 (define-hook make-package building-called)
 (define-hook +proclaim+ building-called)
 
 (defun file-compiled (function &rest arguments)
-  "Hook: call FUNCTION, which compiles a file, with ARGUMENTS. Record nothing meanwhile: definitions
-that compiling a file makes serve only the compiler."
+  "Hook: call FUNCTION, which compiles a file, with ARGUMENTS. Record no effects of this: its
+definitions serve only the compiler."
   (let ((*effects* nil) (*touched* nil))
     (call-as-itself (first arguments) (lambda () (apply function arguments)))))
 (define-hook compile-file file-compiled)
 
 (defun file-loaded (function &rest arguments)
-  "Hook: call FUNCTION, which loads a file, with ARGUMENTS. Record that the load changes the image,
-and which definitions the file makes."
+  "Hook: call FUNCTION, which loads a file, with ARGUMENTS. Record a change of the image, and the
+definitions that the file makes."
   (note-building)
   (let ((*effects* nil))
     (call-noting-load (first arguments)
@@ -194,23 +195,23 @@ and which definitions the file makes."
 (define-hook load file-loaded)
 
 (defun compile-begun (function information)
-  "Hook: call FUNCTION, which SBCL calls with INFORMATION before it reads a file to compile. Record
-the text of the file, unless the compiled code will not be loaded as that of this file."
+  "Hook: call FUNCTION, which SBCL calls with INFORMATION before it compiles a file. Record the text
+of the file, unless the compiled code will not be loaded as that of this file."
   (unless (or *spans-read* *file-of-copy*)
     (with-isolation (note-read *compile-file-truename*)))
   (funcall function information))
 (define-hook +make-observer+ compile-begun)
 
 (defun source-begun (function &rest arguments)
-  "Hook: call FUNCTION, which loads the source in a stream, with ARGUMENTS. Before this, record the
-text of the file and, after it, the load."
+  "Hook: call FUNCTION, which loads the source in a stream, with ARGUMENTS. Record the text of the
+file before the load, and then the load."
   (when *load-truename* (with-isolation (note-read *load-truename*)))
   (apply #'load-ended function arguments))
 (define-hook +load-source+ source-begun)
 
 (defun load-ended (function &rest arguments)
-  "Hook: call FUNCTION, which loads the source or the fasl in a stream, with ARGUMENTS. If it ends
-normally, record the load."
+  "Hook: call FUNCTION, which loads the source or fasl in a stream, with ARGUMENTS. Record the load
+if it ends normally."
   (multiple-value-prog1 (apply function arguments)
     (when *load-truename* (note-loaded))))
 (define-hook +load-fasl+ load-ended)
@@ -253,9 +254,9 @@ constructors, with DESCRIPTION."
 (define-hook +define-alien-type+ name-defined)
 
 (defun generic-function-defined (function &rest arguments)
-  "Hook: call FUNCTION, which makes or changes a generic function, with ARGUMENTS, of which the
-first is the name. Before this, record that the name is defined, and remove methods that do not fit
-the new lambda list. If ARGUMENTS are too few or too many, FUNCTION signals the error."
+  "Hook: call FUNCTION, which makes or changes a generic function, with ARGUMENTS, whose first
+element is the name. First record that the name is defined, and remove methods that do not fit the
+new lambda list. FUNCTION signals errors in ARGUMENTS."
   (let* ((name (first arguments))
          (lambda-list (loop for (key value) on (rest arguments) by #'cddr
                             when (eq key :lambda-list) return value
@@ -293,8 +294,7 @@ FUNCTION, which adds a method to the generic function, with all other arguments.
 places that SETF changes.")
 
 (defun definer-p (operator)
-  "True when OPERATOR names a macro of SBCL, ASDF or a library manager that defines or declares
-something."
+  "Return true if OPERATOR names a defining or declaring macro of SBCL, ASDF or a library manager."
   (and (symbolp operator)
        (macro-function operator)
        (or (eq operator 'declaim) (starts-p (symbol-name operator) "DEF"))
@@ -302,15 +302,15 @@ something."
        (not (eq operator 'live-lisp:define-tool))))
 
 (defun literal (form)
-  "If FORM is a quoted object, a keyword or a string, return the object that it denotes. Else return
-NIL."
+  "Return the object that FORM denotes if FORM is a quoted object, a keyword or a string. Else
+return NIL."
   (cond ((and (consp form) (eq (car form) 'quote) (consp (cdr form))) (cadr form))
         ;; A symbol without a home package was a keyword before its package was deleted.
         ((symbolp form) (and (or (keywordp form) (null (symbol-package form))) form))
         ((stringp form) form)))
 
 (defun unlocks-system-p (form)
-  "True when FORM unlocks a package of SBCL."
+  "Return true if FORM unlocks a package of SBCL."
   (case (car form)
     ((sb-ext:without-package-locks sb-ext:with-unlocked-packages sb-ext:disable-package-locks) t)
     (sb-ext:unlock-package
@@ -320,8 +320,8 @@ NIL."
                    (cdr form)))))
 
 (defun note-operator (form)
-  "FORM was evaluated. Record in *EFFECTS* the effects that no hook notices, but that the operator
-of FORM shows."
+  "Record in *EFFECTS* the effects of FORM, which was evaluated, that follow from its operator, and
+that no hook notices."
   (when (consp form)
     (let ((operator (if (and (eq (car form) 'setf) (consp (second form)))
                         (car (second form))

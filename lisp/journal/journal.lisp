@@ -14,13 +14,14 @@
 (defstruct (account (:constructor make-account (text)))
   "A form that is evaluated, and the effects of all its parts together.
 TEXT: a function that returns the source text of the form.
-PACKAGE, HOME, MARK, POLICY, RESTARTS: the current package, its name, MARK-BEFORE of the readtable,
-the compiler's policy and *WENT-ON-BY* before the form was evaluated.
-BUILDS, DAMAGES, RESTYLES: true if they are true in the EFFECTS of a part.
-NAMES: the defined names as texts. Names that a part such as a DEFUN defines are left out, since the
-text of the part shows them.
-WITHOUT: the paths of parts that a rebuilt image does not need.
-OPENED: NIL, or the number in the message that the form has changed the image and still runs."
+PACKAGE, HOME: the current package before the evaluation, and its name.
+MARK: the value of MARK-BEFORE for the readtable before the evaluation.
+POLICY, RESTARTS: the compiler's policy, and *WENT-ON-BY*, before the evaluation.
+BUILDS, DAMAGES, RESTYLES: true if this slot is true in the EFFECTS structure of a part.
+NAMES: a list of the defined names, as texts, without those in parts such as a DEFUN, whose text has
+the name.
+WITHOUT: a list of the paths of parts that a rebuilt image does not need.
+OPENED: the number of the message that the form has changed the image and still runs, or NIL."
   text
   (package *package*) (home (package-name *package*))
   (mark (ignore-errors (mark-before *readtable*)))
@@ -28,13 +29,12 @@ OPENED: NIL, or the number in the message that the form has changed the image an
   (builds nil) (damages nil) (restyles nil) (names '()) (without '()) (opened nil))
 
 (sb-ext:defglobal **opened** (list 0)
-  "A list of one number, for atomic increments: the number of forms that REPORT-OPEN has reported.")
+  "A list of one element, for atomic increments: the number of messages that REPORT-OPEN has sent.")
 
 (defun evaluate-reporting (form text show)
   "Evaluate FORM, call SHOW with the list of its values, and return the values of SHOW. Report to
-the server how FORM changed the image, or that FORM was left before its end. If FORM can have
-changed how values are printed, report this only after SHOW has printed the values. TEXT is a
-function that returns the source text of FORM."
+the server how FORM changed the image, or its non-local exit. TEXT is a function that returns the
+source text of FORM."
   (let ((account (make-account text)) (reported nil)
         ;; Settings that changed before FORM are not effects of FORM.
         (*seen* (ignore-errors (thread-settings))))
@@ -60,8 +60,8 @@ function that returns the source text of FORM."
 ;;; from the whole form to the part.
 
 (defun evaluate-parts (form path account)
-  "Evaluate FORM, the part at PATH, as EVAL does. If it has PARTS-OF, such as a PROGN, evaluate
-these one by one. Return a list of its values, and add the effects of each part to ACCOUNT."
+  "Evaluate FORM, the part at PATH, like EVAL, but the forms in it, as of a PROGN, one by one.
+Return a list of its values, and add the effects to ACCOUNT, an ACCOUNT structure."
   (multiple-value-bind (parts first declarations) (parts-of form)
     (if (null parts)
         (evaluate-part form form path account)
@@ -77,9 +77,9 @@ these one by one. Return a list of its values, and add the effects of each part 
               finally (return values)))))
 
 (defun parts-of (form)
-  "If FORM is a PROGN, a LOCALLY or an EVAL-WHEN with :EXECUTE, return three values: a list of the
-forms in it, which EVAL evaluates one after the other, the index in FORM of the first of these, and
-a list of the declarations in a LOCALLY, which hold for all of these. For another form return NIL."
+  "Return three values for a PROGN, a LOCALLY, or an EVAL-WHEN with :EXECUTE: a list of the forms in
+FORM, the index of the first in FORM, and a list of the declarations of a LOCALLY. For any other
+FORM return NIL."
   (when (and (consp form) (ignore-errors (list-length form)))
     (case (car form)
       (progn (values (cdr form) 1))
@@ -91,14 +91,14 @@ a list of the declarations in a LOCALLY, which hold for all of these. For anothe
          (values body (- (length form) (length body)) (ldiff (cdr form) body)))))))
 
 (defun evaluate-part (form part path account)
-  "Evaluate FORM, which is PART or a LOCALLY with PART in it. Return a list of its values, and add
-its effects to ACCOUNT as effects of PART, the part at PATH."
+  "Evaluate FORM: PART, or a LOCALLY around it. Return a list of its values, and add its effects, as
+those of PART at PATH, to ACCOUNT, an ACCOUNT structure."
   (let ((effects (make-effects)))
     (unwind-protect (evaluate-noting form effects)
       (add-effects part path account effects))))
 
 (defun add-effects (part path account effects)
-  "Add EFFECTS, the effects of PART, the part at PATH, to ACCOUNT."
+  "Add EFFECTS, the EFFECTS structure of PART, the part at PATH, to ACCOUNT, an ACCOUNT structure."
   (when (effects-damages effects) (setf (account-damages account) t))
   (when (effects-restyles effects) (setf (account-restyles account) t))
   (cond ((and (effects-builds effects) (not (effects-damages effects)))
@@ -109,7 +109,7 @@ its effects to ACCOUNT as effects of PART, the part at PATH."
         ((consp part) (push path (account-without account)))))
 
 (defun part-at (form path)
-  "Return the part of FORM at PATH."
+  "Return the part of FORM at PATH, a list of indexes, outermost first."
   (reduce (lambda (part index) (nth index part)) path :initial-value form))
 
 (defun without-parts (form paths)
@@ -126,15 +126,15 @@ its effects to ACCOUNT as effects of PART, the part at PATH."
 ;;; Messages to the server
 
 (defun report-built (function)
-  "Send the server a message \"built\", which reports what a form changed. FUNCTION returns its
-members as a property list. Send nothing when FUNCTION returns NIL or signals an error."
+  "Send the server a message \"built\" about the changes by a form. FUNCTION returns a plist of its
+members. Send nothing if FUNCTION returns NIL or signals an error."
   (let ((members (let ((*print-pretty* nil)) (ignore-errors (funcall function)))))
     (when members
       (send (object "built" (make-json-object members) "job" (job-id *job*))))))
 
 (defun report-open (account)
-  "Report to the server, unless that was done before, that the form of ACCOUNT has changed the image
-and still runs. The report of the end of the form refers to this message by CLOSING-MEMBERS."
+  "Report to the server, once, that the form of ACCOUNT, an ACCOUNT structure, has changed the image
+and still runs. The report of its end has the number of this message."
   (unless (account-opened account)
     (let ((number (1+ (sb-ext:atomic-incf (car **opened**)))))
       (report-built (lambda ()
@@ -143,12 +143,13 @@ and still runs. The report of the end of the form refers to this message by CLOS
       (setf (account-opened account) number))))
 
 (defun closing-members (account)
-  "Return a property list with the number of the message from REPORT-OPEN for ACCOUNT, or NIL."
+  "Return a plist with the number of the message from REPORT-OPEN for ACCOUNT, an ACCOUNT structure,
+or NIL."
   (and (account-opened account) (list "closes" (account-opened account))))
 
 (defun built-members (form account)
-  "FORM has ended normally. Return a property list of JSON members that report how it changed the
-image, or NIL if there is nothing to report."
+  "Return a plist of JSON members about the changes that FORM, which has ended normally, has made in
+the image, or NIL if there are none. ACCOUNT is its ACCOUNT structure."
   (let ((builds (account-builds account)) (without (reverse (account-without account)))
         (text (account-text account)))
     (append (when builds
@@ -166,9 +167,9 @@ image, or NIL if there is nothing to report."
             (set-members (if builds (mapcar (lambda (path) (part-at form path)) without) form)))))
 
 (defun unfinished-members (form account)
-  "FORM was left before its end. Return a property list of JSON members that report this: the
-variables that FORM can have set, and the beginning of its text if a part of it must run again to
-rebuild a lost image, or damaged SBCL or the agent."
+  "Return a plist of JSON members about FORM after a non-local exit: the variables that it can have
+set, and the beginning of its text if it has changed the image or damaged SBCL or the agent. ACCOUNT
+is its ACCOUNT structure."
   (append (when (or (account-builds account) (account-damages account))
             (list "unfinished" (beginning-of (funcall (account-text account)))))
           (set-members form)))

@@ -55,16 +55,15 @@ image. Stop after a form that leaves the image broken."
     (list* "failed" (reverse remarks) members)))
 
 (defun call-muffling (function)
-  "Call FUNCTION, and muffle messages of the compiler and of LOAD. Other output of FUNCTION goes to
-the output streams of the job. There is no separate stream for this call, because a program can keep
-the streams that it finds, and write to them later."
+  "Call FUNCTION, and muffle messages of the compiler and of LOAD. Use no separate output stream: a
+program can keep the streams that it finds, and write to them later."
   (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
     (handler-bind ((warning #'muffle-warning) (sb-ext:compiler-note #'muffle-warning))
       (funcall function))))
 
 (defun replay-entries (entries report)
-  "Replay ENTRIES in order, until the image is broken. Call REPORT with a JSON object for each
-problem."
+  "Evaluate the forms of ENTRIES, a list of hash tables, in order, until the image is broken. Call
+the function REPORT with a JSON object for each problem."
   (loop for entry in entries
         for index from 0
         for package-name = (gethash "inPackage" entry)
@@ -76,8 +75,8 @@ problem."
                  (when broken (return))))))
 
 (defun send-progress (index &rest members)
-  "Tell the server that the replay has reached the form number INDEX. MEMBERS is a property list of
-further JSON members."
+  "Send the server a message that the replay has reached the form with number INDEX. MEMBERS is a
+plist of further JSON members."
   (send (make-json-object (list* "replaying" index "job" (job-id *job*) members))))
 
 (defun enter-package (name)
@@ -86,8 +85,8 @@ further JSON members."
     (when package (setf *package* package))))
 
 (defun replay-remark (entry index)
-  "Evaluate the form of ENTRY, which is form number INDEX. Return a JSON object that describes a
-problem with it, or NIL if there was none. The second value is true if the image is broken now."
+  "Evaluate the form of ENTRY, the form with number INDEX. Return a JSON object about a problem with
+it, or NIL, and true if the image is broken now."
   (let* ((effects (make-effects))
          (why (replay-form entry effects))
          (missing (set-difference (gethash "defines" entry) (effects-names effects) :test #'equal)))
@@ -97,8 +96,8 @@ problem with it, or NIL if there was none. The second value is true if the image
           (missing (object "index" index "missing" missing)))))
 
 (defun replay-form (entry effects)
-  "Evaluate the form of ENTRY as the lost image evaluated it, and record its effects in EFFECTS.
-Return NIL, or a text that says why it could not be evaluated."
+  "Evaluate the form of ENTRY like the lost image, and record its effects in EFFECTS, an EFFECTS
+structure. Return NIL, or text with the reason of a failure."
   (let* ((package-name (gethash "package" entry "COMMON-LISP-USER"))
          (package (find-package package-name))
          (text (gethash "text" entry))
@@ -120,14 +119,14 @@ Return NIL, or a text that says why it could not be evaluated."
                     (call-noting #'evaluate :by (constantly text))))))))))
 
 (defun form-read (text)
-  "Read a form from TEXT, and return it. Reader macros can be code of the user, so the reader runs
-within CALL-USER-CODE. Load ASDF or the library manager if TEXT names one of their packages."
+  "Return the form read from TEXT. Reader macros can be user code, so read within CALL-USER-CODE.
+Load ASDF or the library manager if TEXT names one of their packages."
   (call-user-code (lambda () (call-reading (lambda () (read-from-string text))))))
 
 (defun failure-of (function)
-  "Call FUNCTION. When a condition is not handled, invoke a restart of *CHOSEN-RESTARTS* if one is
-available. Else end FUNCTION, and return a text about the condition. Return NIL if FUNCTION ends
-normally."
+  "Call FUNCTION, and return NIL if it ends normally. For a condition that nothing handles, invoke
+an available restart of *CHOSEN-RESTARTS* or, if there is none, end FUNCTION and return text about
+the condition."
   (let* ((tag (list nil))
          (condition
           (catch tag
@@ -156,7 +155,7 @@ server that the check begins, since the check may never end."
   (not (works-p)))
 
 (defun works-p ()
-  "Return true if a form can be read, evaluated and printed with the current variables of the
+  "Return true if a form can be read, evaluated and printed with the present variables of the
 session. This can run user code."
   (flet ((works (text)
            (null (failure-of

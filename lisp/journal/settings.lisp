@@ -12,23 +12,23 @@ do not exist or are unbound."
         when (and symbol (boundp symbol)) collect symbol))
 
 (defun settings-now (symbols)
-  "Return a list of pairs (SYMBOL . VALUE) for the variables SYMBOLS."
+  "Return an alist from SYMBOLS, bound variables, to their values."
   (loop for symbol in symbols collect (cons symbol (symbol-value symbol))))
 
 (defun settings-same-p (settings)
-  "True when the variables in SETTINGS, a list from SETTINGS-NOW, still have the same values. This
-runs for each evaluated form, so it must be fast."
+  "Return true if the variables in SETTINGS, an alist from SETTINGS-NOW, still have these values.
+This must be fast, since it runs for each evaluated form."
   (declare (optimize speed) (type list settings))
   (loop for (symbol . value) in settings
         always (eq value (symbol-value (the symbol symbol)))))
 
 (defun global-settings ()
-  "Return a list, as from SETTINGS-NOW, of the settings that all threads share."
+  "Return an alist, as from SETTINGS-NOW, of the settings that all threads share."
   (settings-now (list* '*features* '*modules* '*default-pathname-defaults* 'sb-ext:*evaluator-mode*
                        (library-variables))))
 
 (defun shows-p (form symbols)
-  "True when one of SYMBOLS occurs among the first 1000 conses and atoms of FORM."
+  "Return true if one of SYMBOLS occurs among the first 1000 conses and atoms of FORM."
   (let ((steps 1000))
     (labels ((shown-p (tree)
                (cond ((minusp (decf steps)) nil)
@@ -37,17 +37,16 @@ runs for each evaluated form, so it must be fast."
       (shown-p form))))
 
 (defvar *seen* '()
-  "A list, from THREAD-SETTINGS, of the settings of this thread when they were last compared.")
+  "An alist, from THREAD-SETTINGS, of the settings of this thread when they were last compared.")
 
 (defun thread-settings ()
-  "Return a list, as from SETTINGS-NOW, of the settings of this thread."
+  "Return an alist, as from SETTINGS-NOW, of the settings of this thread."
   (settings-now *style-variables*))
 
 (defun note-settings (form globals mark alone)
-  "Record in *EFFECTS* whether evaluating FORM changed settings. GLOBALS are the shared settings
-before FORM was evaluated, and MARK is the mark of the readtable at that time. Another job can also
-have changed shared settings. So a change of these counts only if ALONE is true, because no other
-job ran, or if FORM contains the name of a setting."
+  "Record in *EFFECTS* a change of settings by FORM. GLOBALS is the alist of the shared settings,
+and MARK the mark of the readtable, before FORM ran. A change of a shared setting counts only if
+ALONE is true, since no other job ran, or if FORM names a setting."
   (let ((same (settings-same-p *seen*))
         (shared (not (and (settings-same-p globals) (eq mark (readtable-mark *readtable*))))))
     (unless same (setf *seen* (thread-settings)))
@@ -62,7 +61,8 @@ job ran, or if FORM contains the name of a setting."
   "SBCL's own EVAL. It is kept here because user code can redefine the function EVAL.")
 
 (defun evaluate-noting (form effects)
-  "Evaluate FORM, record its effects in EFFECTS, and return the list of its values."
+  "Evaluate FORM, record its effects in EFFECTS, an EFFECTS structure, and return a list of its
+values."
   (let ((*effects* effects) (globals (ignore-errors (global-settings)))
         (mark (mark-before *readtable*))
         (begun (and (alone-p) **jobs-begun**)))

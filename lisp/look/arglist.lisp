@@ -21,10 +21,9 @@ but no function. Return NIL if it names no function."
         (t (callable-nature name))))
 
 (defun short-expander-arglist (function)
-  "FUNCTION is the update function in a short DEFSETF. Return the lambda list of the place as text:
-that of FUNCTION without its last parameter, which takes the new value. If FUNCTION has optional,
-rest or keyword parameters, it is unknown which one takes the new value, so return \"(&REST
-ARGUMENTS)\". Return NIL if SBCL has not kept the lambda list of FUNCTION."
+  "Return as text the lambda list of a short DEFSETF whose update function is FUNCTION: that of
+FUNCTION without the last parameter, the new value. Return \"(&REST ARGUMENTS)\" if FUNCTION has
+optional, rest or keyword parameters, and NIL if SBCL has not kept its lambda list."
   (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
     (cond (unknown nil)
           ((intersection arglist lambda-list-keywords) "(&REST ARGUMENTS)")
@@ -39,8 +38,9 @@ the lambda list of the place as text, without the new value. Return NIL if SBCL 
     ((cons symbol) (short-expander-arglist (car expander)))))
 
 (defun name-arglist-members (name)
-  "Return a plist such as (\"arglist\" \"(X &OPTIONAL Y)\") with the lambda list of the function,
-setf expander or compiler macro NAME. Its first value is NIL if SBCL has not kept the lambda list."
+  "Return the plist (\"arglist\" TEXT). TEXT is the lambda list of NAME, a function name, such as
+\"(X &OPTIONAL Y)\", or NIL if SBCL has not kept it. NAME has a function, a setf expander or a
+compiler macro. For a generic function, add \"accepted\", from ARGLIST-MEMBERS."
   (let ((expander (and (consp name) (setf-expander (second name)))))
     (cond ((fboundp name) (arglist-members name))
           (expander (list "arglist" (expander-arglist expander)))

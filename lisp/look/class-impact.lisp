@@ -31,8 +31,8 @@ its definition."
       (object "description" (class-text class))))
 
 (defun prototypes (classes)
-  "Return a hash table with the prototypes (CLASS-PROTOTYPE) of CLASSES as keys. These instances were
-made by SBCL, not by the program."
+  "Return a hash table with the prototypes of CLASSES as keys, instances that SBCL itself
+makes (CLASS-PROTOTYPE)."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (each classes table)
       (when (sb-mop:class-finalized-p each)
@@ -50,8 +50,9 @@ change an instance whose class was redefined, by methods of the program."
        (let ((name (class-name (class-of object)))) (and (symbolp name) (mentioned-p name)))))
 
 (defun map-parts (visit object)
-  "Call VISIT with the objects to which OBJECT refers directly, if OBJECT is data or code of the
-program: not for classes, packages, streams and other instances of SBCL's classes."
+  "Call the function VISIT with each object to which OBJECT, data or code of the program, refers
+directly. Do nothing if OBJECT is a symbol, number, string, or an instance of one of SBCL's own
+classes, such as a class or stream."
   (typecase object
     (symbol)
     (code (map-constants visit object))
@@ -61,9 +62,9 @@ program: not for classes, packages, streams and other instances of SBCL's classe
          (introspect "MAP-ROOT" visit object)))))
 
 (defun walk-heap (visit)
-  "Call VISIT with each object in the heap, a type code of SBCL's, and the number of its octets.
-Garbage that was not collected yet counts. VISIT must not allocate memory. Return true. Do nothing
-and return NIL if *SEARCHED-HEAP* octets or more are in use, since that would take too long."
+  "Call the function VISIT with three arguments for each object in the heap: the object, SBCL's type
+code and the size in octets. VISIT must not allocate memory. Return true. If at least
+*SEARCHED-HEAP* octets are in use, this would take too long, so only return NIL."
   (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")))
     (when (and function (< (heap-usage) *searched-heap*))
       (funcall function visit :dynamic)
@@ -102,8 +103,8 @@ the redefined class yet."
                           (not (gethash object prototypes)))))))
 
 (defun old-instance-count (layout)
-  "Return the number of structures in the heap that have LAYOUT, which their structure class no
-longer has, or include such a structure, as COUNT-OBJECTS does."
+  "Return the number of structures in the heap whose layout is LAYOUT or includes LAYOUT. LAYOUT is
+a former layout of a redefined structure class. Return NIL if the heap is too large for WALK-HEAP."
   ;; When the load of a changed DEFSTRUCT fails, the next one succeeds, and SBCL does not mark the
   ;; replaced layout as invalid.
   (count-objects (lambda (object)
@@ -123,10 +124,9 @@ other method. Ignore methods with qualifiers."
           ((remove class specializers) t))))
 
 (defun slot-accessor-data (class)
-  "Return a list of JSON objects for the readers and writers of the direct slots of CLASS, which is
-no structure class. \"kept\" is true if the generic function would still exist without CLASS, with a
-method for another class. Leave out accessors with a method for a superclass, since calls with an
-instance of CLASS would still work."
+  "Return a list of JSON objects for the readers and writers of the direct slots of CLASS, made by
+DEFCLASS. \"kept\" is true for a generic function with a method for another class. Leave out those
+with a method for a superclass, since calls with an instance of CLASS would still work."
   (loop for name in (remove-duplicates
                      (loop for slot in (sb-mop:class-direct-slots class)
                            append (sb-mop:slot-definition-readers slot)
@@ -189,8 +189,8 @@ CLASS, and their keyword constructors."
                     (t 'standard-object))))
 
 (defun ancestors-with (each class superclasses)
-  "Return a list of the class EACH and all its superclasses as they will be after a change: CLASS
-will then have the direct SUPERCLASSES."
+  "CLASS is to get the list SUPERCLASSES as direct superclasses. Return a list of the class EACH and
+all superclasses that EACH will then have."
   (let ((found '()))
     (labels ((visit (other)
                (unless (member other found)
@@ -243,8 +243,8 @@ name of its keyword as a string."
                      (t (first parameter)))))
 
 (defun method-initargs (classes)
-  "Methods on functions such as INITIALIZE-INSTANCE run when an instance is made. Return a list of
-strings: the keyword parameters of such methods on CLASSES. Return :ANY if one of the methods has
+  "Return a list of strings: the keyword parameters of methods for CLASSES on the functions that
+MAKE-INSTANCE calls, such as INITIALIZE-INSTANCE. Return :ANY if one of these methods has
 &ALLOW-OTHER-KEYS."
   (loop for name in '(allocate-instance initialize-instance shared-initialize)
         append (loop for method in (sb-mop:generic-function-methods (plain-definition name))

@@ -5,8 +5,8 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun no-class (symbol)
-  "End the operation with an error answer: SYMBOL names no class. The answer lists the kinds of
-definitions that SYMBOL does have."
+  "End the operation with an error answer that SYMBOL names no class, with the kinds of the
+definitions that it has."
   (fail-lookup "failure" "no-class"
                "class" (symbol-text symbol)
                "natures" (append (natures symbol)
@@ -112,8 +112,8 @@ is the direct slot definition."
         when slot collect (cons class slot)))
 
 (defun initform-text (initform)
-  "Return INITFORM as one line of text. DEFINE-CONDITION quotes even self-evaluating objects. The
-text leaves this quote out."
+  "Return INITFORM as one line of text, without the quote that DEFINE-CONDITION puts even before
+self-evaluating objects."
   (let ((form (if (typep initform
                          '(cons (eql quote)
                            (cons (or boolean keyword number string character) null)))

@@ -19,11 +19,9 @@ a closure, this is the code object of its underlying function."
   (ignore-errors (source-name (information-source (code-information code)))))
 
 (defun root-in (code function)
-  "Return the name of the outermost function around FUNCTION, a function in the code object CODE, or
-:TOP-LEVEL if this outermost function has no name. Usually, the debug name of FUNCTION contains this
-name (ROOT-OF). But SBCL names some inner functions after a block or a file. If no function in CODE
-has the name from ROOT-OF, return the name of the first outermost function in CODE, if there is
-one."
+  "Return the name of the outermost function around FUNCTION, a function in the code object CODE.
+Return :TOP-LEVEL if that function has no name. If the debug name of FUNCTION has a block or a file
+in place of a function, return the name of the first outermost function in CODE."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root
@@ -104,10 +102,9 @@ SBCL's."
   (typep constant '(or symbol cons (simple-array t))))
 
 (defun map-symbols (visit constant)
-  "Call VISIT with two arguments for each symbol of the program in CONSTANT, an atom or a tree of
-conses and arrays: the symbol, and true if it names a handler of a HANDLER-BIND clause. SBCL keeps
-such a clause as a pair of a condition class, or a function that tests for the class, and the name
-of the handler. Examine at most 2000 elements."
+  "Call the function VISIT with two arguments for each symbol of the program in CONSTANT, an atom or
+a tree of conses and arrays: the symbol, and true if it names a handler of a HANDLER-BIND clause.
+Examine at most 2000 elements."
   (let ((left 2000))
     (labels ((walk (part depth &aux before)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -123,9 +120,9 @@ of the handler. Examine at most 2000 elements."
       (walk constant 50))))
 
 (defun kept-parameters-p (list &optional defaults (depth 10))
-  "Return true if LIST has the shape of a lambda list as SBCL keeps it in a code object: at most 200
-parameters, without default forms, nested at most DEPTH levels. DEFAULTS is true if LIST is the rest
-of a lambda list after &OPTIONAL or &KEY."
+  "Return true if LIST has the shape of a lambda list without default forms, as SBCL keeps it in a
+code object. LIST may have 200 parameters, nested DEPTH levels deep. DEFAULTS is true if LIST is the
+part of a lambda list after &OPTIONAL or &KEY."
   (loop for rest = list then (cdr rest)
         repeat 201
         while (consp rest)
@@ -192,8 +189,8 @@ names the macro. For a DESTRUCTURING-BIND, it has lambda list keywords, or AFTER
                               thereis (member (car rest) lambda-list-keywords))))))))
 
 (defun method-alone-p (code)
-  "Return true if the code object CODE is of one method alone: all its named functions belong to
-this method, and any other code in it only makes the function of the method."
+  "Return true if all named functions in the code object CODE belong to one method, and CODE does
+not add that method to its generic function."
   (let ((roots (remove :top-level (roots-in code))))
     (and (null (rest roots))
          (typep (first roots) '(cons symbol))

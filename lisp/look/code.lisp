@@ -23,9 +23,9 @@ result of FUNCTION for its expression. Else return NIL."
 text.")
 
 (defun copied-code (function code &optional (depth 10))
-  "Return a copy of CODE, at most DEPTH levels deep, with each atom replaced by the result of
-FUNCTION for it. Stop copying when *CONSES-LEFT* is 0. Code can contain a huge or circular literal,
-and the pretty printer would go through all of it. So the copy has only what will be printed."
+  "Return a copy of CODE, a form, at most DEPTH levels deep. Replace each atom by the value of
+FUNCTION for it, and stop when *CONSES-LEFT* is 0. CODE can contain a huge or circular literal, and
+the pretty printer would walk all of it, so print the copy."
   (flet ((copy (part) (copied-code function part (1- depth))))
     (cond ((zerop depth) nil)
           ((consp code)
@@ -78,10 +78,9 @@ parameter list as (), not as NIL. Return NIL for the type FUNCTION, which says n
           text))))
 
 (defun bare-symbol (atom)
-  "Return the object to print for ATOM, an atom in a default form of a lambda list: for most
-symbols, an uninterned symbol of the same name, which prints without a package prefix. Return ATOM
-itself if it is no symbol, or if it is a symbol such as CAR or :KEY, for which PLAIN-SYMBOL-P is
-true."
+  "Return an uninterned symbol with the name of the symbol ATOM, which prints without a package
+prefix. Return ATOM itself if it is no symbol, or if it satisfies PLAIN-SYMBOL-P, as CAR and :KEY
+do."
   (if (or (null atom) (not (symbolp atom)) (plain-symbol-p atom))
       atom
       (make-symbol (symbol-name atom))))
@@ -139,10 +138,9 @@ program as #<CLASS>, since such a method can fail or never end."
          ,@body))))
 
 (defun code-text (limit copy code)
-  "Return CODE as one line of at most LIMIT characters. The function COPY makes the copy to print,
-which *CONSES-LEFT* limits to 2 * LIMIT conses. This is enough, because each cons prints as at least
-one character, except that of a QUOTE. The printer breaks lines in forms such as LOOP in spite of
-its settings, so join the lines."
+  "Return CODE, a form, as one line of at most LIMIT characters. The function COPY takes CODE and
+returns the copy to print, which has at most 2 * LIMIT conses (*CONSES-LEFT*). The printer breaks
+lines in forms such as LOOP in spite of its settings, so join the lines."
   (let* ((*conses-left* (* 2 limit))
          (text (print-safely limit (funcall copy code))))
     (if (find #\Newline text) (on-one-line text) text)))

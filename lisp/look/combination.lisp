@@ -19,9 +19,9 @@
     (and path (eql 0 (search "SYS:" (namestring path))) t)))
 
 (defun deciding-method (function methods)
-  "A program can define methods on the functions in *PROTOCOL*, and so choose methods by rules of
-its own. Return the name of one of these functions that has a method of the program for the generic
-function FUNCTION or for one of METHODS. Return NIL if there is none."
+  "Return a name from *PROTOCOL* if the program has defined a method on this function for the
+generic function FUNCTION or for one of METHODS. Such a method can choose the methods of a call by
+other rules than the standard's. Return NIL if there is none."
   (loop for name in *protocol*
         when (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                    for specializer = (first (sb-mop:method-specializers method))
@@ -64,9 +64,8 @@ arguments.")
   '(or standard-object condition (and structure-object (not cell))))
 
 (defun code-names (function)
-  "Return two lists about the code of FUNCTION: the names of the global functions that it calls, and
-the constants in it that the code could change, which are global variables, functions and
-instances."
+  "Return two lists: the names of the global functions that the code of FUNCTION calls, and the
+constants in this code that it could change, such as global variables, functions and instances."
   (let* ((code (function-code (simple-function function))) (names (linked-names code)) (others '()))
     (loop for index from words-before-functions below (code-words code)
           do (let ((constant (code-word code index)))
@@ -79,9 +78,9 @@ instances."
     (values names others)))
 
 (defun harmful-name (function &optional (depth 5))
-  "Check the code of FUNCTION, and that of the functions of the program that it calls, up to DEPTH
-calls deep. Return NIL if they refer only to harmless functions and objects. Else return text that
-names the first function or object that is not known to be harmless."
+  "Return NIL if FUNCTION, and the functions of the program that it calls up to DEPTH calls deep,
+refer only to functions and objects that are known to be harmless. Else return text that names the
+first other function or object."
   (if (not (typep function 'compiled-function))
       "code that is not compiled"
       (multiple-value-bind (names others) (code-names function)
@@ -148,9 +147,8 @@ is the standard method combination, or one from the short form of DEFINE-METHOD-
 
 (defun long-form (function combination methods)
   "Return the effective method form of METHODS of the generic function FUNCTION. COMBINATION is from
-the long form of DEFINE-METHOD-COMBINATION. On failure, return NIL and a (WORD TEXT) list of
-strings. WORD is \"error\" if the body of COMBINATION signals an error, and \"code\" if the body is
-not run because it may have effects."
+the long form of DEFINE-METHOD-COMBINATION. On failure return NIL and a list of two strings:
+\"error\" and the error in its body, or \"code\" and the reason why its body may have effects."
   (let* ((maker (gethash (combination-name combination) long-combinations))
          (harmful (if maker (harmful-name maker) "unknown code")))
     (if harmful
@@ -159,9 +157,9 @@ not run because it may have effects."
           (error (failure) (values nil (list "error" (report-text 300 failure))))))))
 
 (defun method-form (function methods)
-  "Return the effective method form of METHODS, the applicable methods of FUNCTION, most specific
-first. On failure, return NIL and a (WORD TEXT) list of strings with the reason, such
-as (\"primary\" \"\") when no method is primary."
+  "Return the effective method form of METHODS, the applicable methods of the generic function
+FUNCTION, most specific first. On failure return NIL and a list of two strings: a word for the
+reason, such as \"primary\" if no method is primary, and further text."
   (let* ((combination (sb-mop:generic-function-method-combination function))
          (standard (typep combination 'standard-combination))
          (stray (and standard
@@ -202,17 +200,16 @@ as (\"primary\" \"\") when no method is primary."
 (defparameter *most-entries* 1000 "The maximum number of method calls that ENTRIES returns.")
 
 (defstruct (entry (:constructor make-entry (method from entered)))
-  "A possible call of METHOD during a call of a generic function. An entry has a number, its
-position from 1 in the list that ENTRIES returns. FROM is the number of the entry whose method calls
-METHOD by CALL-NEXT-METHOD, or NIL if the effective method form itself calls METHOD. ENTERED is
-false if METHOD is certainly not called, because the method of entry FROM contains no
-CALL-NEXT-METHOD."
+  "A possible call of METHOD during a call of a generic function. Entries are numbered from 1.
+FROM: NIL if the effective method form calls METHOD, else the number of the entry whose method calls
+it by CALL-NEXT-METHOD.
+ENTERED: NIL if METHOD is certainly not called, since the method of FROM has no CALL-NEXT-METHOD."
   method from entered)
 
 (defun entries (form)
-  "FORM is an effective method form. Return a list of ENTRY structures for the method calls in it,
-in the order of the calls. The second value is a copy of FORM in which each call is replaced by the
-number of its ENTRY, counted from 1."
+  "Return two values for FORM, an effective method form: a list of ENTRY structures for the method
+calls in FORM, in order, and a copy of FORM with the number of its ENTRY, from 1, in place of each
+call."
   (let ((entries '()) (count 0) (left 10000))
     (labels ((enter (method next from entered)
                (when (>= count *most-entries*) (return-from enter count))
@@ -239,8 +236,8 @@ number of its ENTRY, counted from 1."
 
 (defun entered-methods (function methods)
   "METHODS are the applicable methods of the generic function FUNCTION, most specific first. Return
-a list of those of them that a call enters or may enter, in order. If the method combination does
-not determine the order, return METHODS."
+a list of those that a call may enter, in the order of entry. Return METHODS if the method
+combination does not determine this order."
   (let ((form (method-form function methods)))
     (if form
         (remove-duplicates (mapcar #'entry-method (remove-if-not #'entry-entered (entries form)))
@@ -256,10 +253,9 @@ not determine the order, return METHODS."
           "entered" (json-boolean (entry-entered entry))))
 
 (defun order-members (function arguments offset limit)
-  "Return a plist for a JSON object: the methods that a call of the generic function FUNCTION with
-ARGUMENTS enters, LIMIT of them from OFFSET on. ARGUMENTS are CALL-ARGUMENT structures. Methods
-that are applicable only to some objects of the classes in ARGUMENTS are listed apart, as
-\"perhaps\"."
+  "Return a plist for a JSON object: LIMIT methods, from OFFSET on, that a call of the generic
+function FUNCTION enters. ARGUMENTS are CALL-ARGUMENT structures for the call. \"perhaps\" lists
+methods that are applicable only to some instances of the classes in ARGUMENTS."
   (multiple-value-bind (methods perhaps) (applicable-methods function arguments)
     (multiple-value-bind (form problem)
         (if methods (method-form function methods) (values nil (list "none" "")))
@@ -292,9 +288,9 @@ classes of ARGUMENTS and their superclasses, or NIL if all are defined."
           return (class-text (or (find-if #'forward-referenced-p (ancestors class)) class))))
 
 (defun dispatch-members (function arguments offset limit)
-  "Return a plist for a JSON object about a call of the generic function FUNCTION with ARGUMENTS:
-the methods entered, or the reason why they are unknown. ARGUMENTS are CALL-ARGUMENT structures, or
-NIL for an argument whose text denotes nothing."
+  "Return a plist for a JSON object about a call of the generic function FUNCTION: the methods that
+the call enters, LIMIT of them from OFFSET on, or the reason why they are unknown. ARGUMENTS lists a
+CALL-ARGUMENT structure for each argument, or NIL for an argument whose text denotes nothing."
   (let ((methods (sb-mop:generic-function-methods function))
         (required (required-parameters function)))
     (flet ((refuse (problem &optional detail) (list "problem" problem "detail" detail)))

@@ -1,6 +1,6 @@
-;;;; Finds the direct and indirect users of a name, and those that have to be compiled again when its
-;;;; definition changes: they have a macro's expansion, the code of an inline function or the value of
-;;;; a constant compiled in. USERS-OF and MAP-USES are defined in rows.lisp.
+;;;; Finds the direct and indirect users of a name, and those that have to be compiled again when
+;;;; its definition changes: they have a macro's expansion, the code of an inline function or the
+;;;; value of a constant compiled in. USERS-OF and MAP-USES are defined in rows.lisp.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -11,10 +11,9 @@
   "The maximum number of direct and indirect users that REACHING visits for one name.")
 
 (defun reaching (index target)
-  "Return a list of the users in INDEX, USER or TOP-FORM structures, that use the function name
-TARGET directly or through other functions. Do not follow names of the system, such as PRINT-OBJECT,
-of which a user can be a method: nearly all code uses it somehow. The second value is true if the
-search stopped after *MOST-REACHING* users."
+  "Return a list of the USER and TOP-FORM structures in INDEX that use the function name TARGET,
+directly or through other functions, except functions of the system, such as PRINT-OBJECT. The
+second value is true if the search ended early, after *MOST-REACHING* users."
   (let ((seen (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq))
         (pending (list target)) (found '())
         (left *most-reaching*))
@@ -43,8 +42,9 @@ search stopped after *MOST-REACHING* users."
 ;;; Code that has a definition compiled in
 
 (defun copying-kinds (name)
-  "Return a list of the kinds of uses, from *USE-KINDS*, by which SBCL compiles the definition of
-NAME into its user. It is empty if users only call NAME or read its value at run time."
+  "Return a list of the *USE-KINDS* for which SBCL compiles the definition of NAME into the code
+that uses it, such as :MACROEXPANDS for a macro. Return NIL if code only calls NAME or reads its
+value at run time."
   (cond ((and (symbolp name) (macro-function name)) '(:macroexpands))
         ((or (compiler-macro-function name) (eq (known :function :inlinep name) 'inline)) '(:calls))
         ((and (symbolp name) (eq :constant (variable-kind name))) '(:references))))
@@ -57,9 +57,9 @@ it was declared NOTINLINE, or where a compiler macro declined."
        (member name (called-names (user-code user)) :test #'equal)))
 
 (defun holders (index names)
-  "Return a list of the functions in INDEX, as USER structures, into which SBCL has compiled the
-definition of one of NAMES, directly or by way of other macros, inline functions and compiler
-macros. The second value is a list of those that may have it compiled in, and also call it."
+  "Return two lists of USER structures in INDEX. The first has functions with the definition of one
+of NAMES compiled in, directly or through other macros, inline functions and compiler macros. The
+second has functions that also call it, so that the definition may or may not be compiled in."
   (let ((sure '()) (perhaps '()) (seen (copy-list names)) (pending (copy-list names)))
     (loop while pending
           do (let ((used (pop pending)))

@@ -35,9 +35,9 @@ they add nothing."
     (and known (listp arglist) (arglist-text arglist))))
 
 (defun place-data (source &optional description function)
-  "SOURCE is a definition source of SB-INTROSPECT. Return a JSON object with its file, its position
-and the text DESCRIPTION. Return NIL if it has no file. For a method, pass its FUNCTION too:
-SB-INTROSPECT does not know the date of a method's file, but the function's code does."
+  "Return a JSON object with the file and position of SOURCE, a definition source of SB-INTROSPECT,
+and the text DESCRIPTION. Return NIL if it has no file. For a method, pass its FUNCTION, whose code
+has the date of the file."
   (let* ((path (introspect "DEFINITION-SOURCE-PATHNAME" source))
          (file (and path (translated (namestring path))))
          (written (or (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)
@@ -70,10 +70,9 @@ SB-INTROSPECT such as :FUNCTION."
                 collect (specializer-text specializer))))
 
 (sb-ext:defglobal **evaluation-of** (constantly nil)
-  "A function that finds the evaluation by which something was defined. It takes a name or a method,
-and keywords for kinds of definitions, such as :FUNCTION. It returns a JSON object about the
-evaluation that made the current definition of one of these kinds, or NIL if it was not made by an
-evaluation.")
+  "A function of a name or a method, and keywords for kinds of definitions, such as :FUNCTION. It
+returns a JSON object about the evaluation that made the current definition of one of these kinds,
+or NIL if no evaluation made it.")
 
 (define-shape evaluated ()
   "An evaluation that made a definition."
@@ -87,21 +86,22 @@ no such evaluation is known."
   (apply **evaluation-of** name kinds))
 
 (sb-ext:defglobal **maker-of** (constantly nil)
-  "A function that takes the arguments of EVALUATION-DATA, for a definition for which SBCL has no
-source location. It returns the path of the loaded file whose code made the definition, or NIL, and
-the number of the top-level form that ran this code, or NIL.")
+  "A function with the arguments of EVALUATION-DATA, for a definition without a source location in
+SBCL. It returns two values, or NIL for those unknown: the path of the loaded file whose code made
+the definition, and the number of the toplevel form that ran this code.")
 
 (defun maker-members (name &rest kinds)
-  "Return a plist for the place of the code that made a definition for which SBCL has no source
-location. The arguments are those of EVALUATION-DATA."
+  "Return a plist with the file and toplevel form whose code made the definition of NAME, for a
+definition without a source location in SBCL. NAME and KINDS are arguments of EVALUATION-DATA."
   (multiple-value-bind (path form) (apply **maker-of** name kinds)
     (if form
         (list* "byCode" t (json-object-members (loaded-place path form)))
         (list "maker" path))))
 
 (defun sources-or-maker (sources name &rest kinds)
-  "Return SOURCES, the source locations that SBCL has of NAME. If there are none, return a list of
-the place of the code that made it. KINDS are those of EVALUATION-DATA."
+  "Return the list SOURCES of source locations if it is not empty. Else return a list with the place
+of the code that made the definition of NAME, if known. KINDS are keywords such as :FUNCTION, for
+the kinds of definitions that count."
   (or sources
       (let ((members (apply #'maker-members name kinds)))
         (and (second members) (list (make-json-object members))))))
@@ -118,8 +118,8 @@ the place of the code that made it. KINDS are those of EVALUATION-DATA."
                 (maker-members method :method))))))
 
 (defvar *holders* nil
-  "NIL, or a hash table that caches the results of VARIABLES-BY-VALUE by package. It is bound to a
-table while many methods are described, so that each package is searched once.")
+  "NIL, or a hash table from packages to the results of VARIABLES-BY-VALUE. Bind it to a new table
+while many methods are described, so that each package is searched only once.")
 
 (defun variables-by-value (package)
   "Return an EQ hash table from values to the variables of PACKAGE that have them. If several
@@ -139,7 +139,7 @@ variables have the same value, the table has the one whose name sorts first."
                   (setf (gethash value table) symbol))))))))))
 
 (defun variable-holding (object packages)
-  "Return a variable in one of PACKAGES whose value is OBJECT, or NIL."
+  "Return a variable with the value OBJECT whose home package is one of PACKAGES, or NIL."
   (loop for package in packages
           thereis (gethash object (if *holders*
                                       (or (gethash package *holders*)
@@ -148,9 +148,9 @@ variables have the same value, the table has the one whose name sorts first."
                                       (variables-by-value package)))))
 
 (defun specializer-packages (specializer)
-  "Return a list of packages that are likely to have a variable for the object of SPECIALIZER, an
-EQL specializer. They are the home package of the name of the object's class, and the home packages
-of the names of the generic functions with methods for SPECIALIZER."
+  "SPECIALIZER is an EQL specializer. Return a list of packages to search for a variable with its
+object as value: the home packages of the name of the object's class, and of the names of the
+generic functions with a method for SPECIALIZER."
   (let ((names (list* (class-name (class-of (sb-mop:eql-specializer-object specializer)))
                       (loop for method in (sb-mop:specializer-direct-methods specializer)
                             for function = (sb-mop:method-generic-function method)
@@ -168,9 +168,9 @@ of the names of the generic functions with methods for SPECIALIZER."
         (write-string (class-text (class-of object)) stream)))))
 
 (defun specializer-text (specializer)
-  "Return text for SPECIALIZER as a DEFMETHOD form has it. In an EQL specializer, show a literal
-object as it is, another object by a variable that has it as value, or else by its class and
-address. Never print the object itself, since its print method may fail or never end."
+  "Return text for SPECIALIZER as in a DEFMETHOD form. In an EQL specializer, show a literal object,
+a variable with the object as value, or else its class and address: its print method may fail or
+never end."
   (if (typep specializer 'class)
       (class-text specializer)
       (let ((object (sb-mop:eql-specializer-object specializer)))

@@ -44,8 +44,8 @@ PACKAGE."
                  (and value (make-argument :value value))))))))
 
 (defun named-argument (symbol)
-  "Return a CALL-ARGUMENT structure for SYMBOL: an instance of the class that it names, or its
-value as a variable. Return NIL if it is neither."
+  "Return a CALL-ARGUMENT structure for SYMBOL: an instance of the class, or else the value of the
+variable. Return NIL if it names neither."
   (let ((class (find-class symbol nil)))
     (cond ((and class (forward-referenced-p class)) (make-argument :undefined class))
           (class (make-argument :class class))
@@ -87,10 +87,9 @@ of the program runs."
     (t (format nil "#<~A>" (class-text (class-of object))))))
 
 (defun argument-source (argument)
-  "Return a JSON object for code that needs ARGUMENT, a CALL-ARGUMENT structure: where the code can
-get an object. \"by\" is \"variable\" for the value of a variable, \"instance\" for a new instance
-of a class, \"prototype\" for the prototype of a class, \"symbol\" or \"literal\". Return NIL if
-the literal would be longer than 200 characters."
+  "Return a JSON object that says how code can get an object for ARGUMENT, a CALL-ARGUMENT
+structure: \"by\" is \"variable\", \"instance\" or \"prototype\" of a class, \"symbol\" or
+\"literal\". Return NIL for a literal of more than 200 characters."
   (let ((value (argument-value argument)) (variable (argument-variable argument)))
     (cond (variable (object "by" "variable" "text" (symbol-text variable)))
           ((not (eq (argument-kind argument) :value))
@@ -105,10 +104,9 @@ the literal would be longer than 200 characters."
 ;;; Applicable methods and their order
 
 (defun applicable-methods (function arguments)
-  "ARGUMENTS are CALL-ARGUMENT structures. Return two values. The first is a list of the
-methods of the generic function FUNCTION that are applicable to ARGUMENTS, most specific first. The
-second is a list of (METHOD POSITIONS) lists for methods that are applicable only to some objects of
-the classes in ARGUMENTS. POSITIONS lists the positions of the arguments that decide this, from 0."
+  "Return two values about a call of the generic function FUNCTION with the CALL-ARGUMENT structures
+ARGUMENTS: the applicable methods, most specific first, and a list of (METHOD POSITIONS) lists. Such
+a METHOD applies to some instances of the classes of the arguments at POSITIONS, counted from 0."
   (let ((precedences (loop for argument in arguments
                            collect (precedence (argument-class argument))))
         (order (precedence-positions function))
@@ -126,9 +124,9 @@ the classes in ARGUMENTS. POSITIONS lists the positions of the arguments that de
             (nreverse perhaps))))
 
 (defun fits (specializer argument precedence)
-  "PRECEDENCE is the class precedence list of the class of ARGUMENT, a CALL-ARGUMENT structure.
-Return T if ARGUMENT matches SPECIALIZER, and NIL if it does not. Return :PERHAPS if only the class
-of ARGUMENT is known, and some instances of the class match and others do not."
+  "Return T if ARGUMENT, a CALL-ARGUMENT structure, matches SPECIALIZER, NIL if not, and :PERHAPS if
+only some instances of its class do. PRECEDENCE is the class precedence list of the class of
+ARGUMENT."
   (let* ((value (argument-value argument))
          (of-class (eq (argument-kind argument) :class))
          (abstract (and of-class (abstract-p value))))
@@ -157,9 +155,9 @@ not defined."
                                                     (sb-mop:class-direct-superclasses class))))))
 
 (defun more-specific-p (one other order precedences)
-  "Return true if the method ONE is more specific than OTHER. ORDER lists the positions of
-arguments, from 0, in the order in which their specializers are compared. PRECEDENCES lists the
-class precedence list of each argument's class."
+  "Return true if the method ONE is more specific than OTHER. ORDER lists positions of arguments,
+from 0, in the order in which specializers are compared. PRECEDENCES lists the class precedence
+lists of the arguments' classes."
   (loop for position in order
         for a = (elt (sb-mop:method-specializers one) position)
         for b = (elt (sb-mop:method-specializers other) position)

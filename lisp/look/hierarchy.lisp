@@ -25,8 +25,8 @@ point (contract C10 in docs/develop/contracts.md). Classes without a name come l
 
 (defun tree-rows (class)
   "Return a list of (CLASS LEVEL AGAIN) lists for the classes below CLASS, in depth-first order.
-LEVEL is 0 for a direct subclass. AGAIN is true if the class has subclasses, and they are listed
-earlier."
+LEVEL is 0 for a direct subclass. AGAIN is true for a class with subclasses that an earlier list has
+introduced."
   (let ((shown (make-hash-table :test 'eq)) (rows '()))
     (labels ((visit (class level)
                (dolist (subclass (subclasses class))

@@ -115,8 +115,8 @@ each kind."
                                   (finding-members index symbol limit))))))))))))
 
 (defun name-members (index target symbol setf)
-  "Return a plist for a JSON object about what the name TARGET, which is SYMBOL or (SETF SYMBOL),
-stands for. SETF is true for the second. INDEX is the index of uses."
+  "Return a plist for a JSON object about the definitions of the name TARGET, which is (SETF SYMBOL)
+if SETF is true, else SYMBOL. INDEX is the index of uses."
   (let* ((kind (function-kind target)) (class (and (not setf) (find-class symbol nil)))
          (methods (and (equal kind "GENERIC-FUNCTION")
                        (sb-mop:generic-function-methods (plain-definition target)))))
@@ -147,8 +147,8 @@ stands for. SETF is true for the second. INDEX is the index of uses."
 
 (defun changed-class-members (index class limit superclasses in)
   "Return a plist for a JSON object about a change of CLASS, with LIMIT of its subclasses. INDEX is
-the index of uses. SUPERCLASSES is a list of the names of its direct superclasses after the change,
-looked up in the package IN, or :SAME if they stay."
+the index of uses. SUPERCLASSES lists names, in the package IN, of its direct superclasses after the
+change, or is :SAME."
   (append (and (structure-description class)
                (list "structureUsers" (page (structure-users index class) 0 2000)))
           (and (not (forward-referenced-p class))
@@ -198,10 +198,9 @@ no cross reference."
     (users-data found limit)))
 
 (defun finding-members (index symbol limit)
-  "Some functions look up symbols by name, and so may call the function SYMBOL of the program.
-Return a plist for a JSON object with the number of these functions, and the first LIMIT of them. A
-function counts only if SYMBOL is accessible in the package of its name. INDEX is the index of
-uses."
+  "Return a plist for a JSON object with the number of functions in INDEX that look up symbols by
+name and may so call the function SYMBOL of the program, and the first LIMIT of them. SYMBOL must be
+accessible in the package of such a function's name."
   (when (mentioned-p symbol)
     (let ((users (functions-finding-names index (packages-with symbol))))
       (list "finding" (users-data users limit)
@@ -222,9 +221,9 @@ list of USER structures."
 ;;; Tests. A test is a top-level form in a file of a system that tests another system.
 
 (defun test-data (index target limit)
-  "A test is a top-level form in a file of one of the TEST-SYSTEMS. Return a plist for a JSON object
-about the tests that use the function name TARGET, directly or through other functions: their
-number, and LIMIT of them. INDEX is the index of uses."
+  "Return a plist for a JSON object about the tests that use the function name TARGET, directly or
+through other functions: their number, and LIMIT of them. A test is a top-level form in a file of
+one of the TEST-SYSTEMS. INDEX is the index of uses."
   (multiple-value-bind (files systems) (test-files)
     (multiple-value-bind (users more) (if (plusp systems) (reaching index target) '())
       (let ((tests (tests-among users files)))
@@ -241,8 +240,8 @@ number, and LIMIT of them. INDEX is the index of uses."
               "testFiles" (and (null tests) (test-file-names)))))))
 
 (defun tests-among (users files)
-  "Return a sorted list of CODE-PLACE structures for the tests that contain USERS: the top-level
-forms in the keys of FILES, the hash table of TEST-FILES."
+  "Return a sorted list of CODE-PLACE structures for the top-level forms that contain USERS, USER or
+TOP-FORM structures, in the files that are keys of the hash table FILES."
   (let ((places (loop for user in users
                       for place = (use-place user)
                       when (and place
@@ -304,9 +303,8 @@ lists for its TEST-OP, and those for which PERFORMS-TEST-P is true."
               (push (string-downcase (string name)) names))))))))
 
 (defun performs-test-p (system)
-  "Return true if the ASDF system SYSTEM seems to contain the tests of another system: there is a
-PERFORM method for TEST-OP and SYSTEM, and SYSTEM depends on a system that is defined in the same or
-an enclosing folder."
+  "Return true if the ASDF system SYSTEM seems to contain the tests of another one: it has a PERFORM
+method for TEST-OP, and depends on a system defined in the same or an enclosing folder."
   (let ((perform (contrib-function "ASDF" "PERFORM")) (operation (contrib-symbol "ASDF" "TEST-OP")))
     (and perform operation (find-class operation nil)
          (some (lambda (method)
@@ -319,8 +317,8 @@ an enclosing folder."
                (asdf-value "SYSTEM-DEPENDS-ON" system)))))
 
 (defun defined-around-p (system name)
-  "NAME is the name of another ASDF system than SYSTEM. Return true if its .asd file is in the same
-folder as that of SYSTEM or in an enclosing one. Return NIL if NAME names SYSTEM itself."
+  "Return true if NAME names another ASDF system than SYSTEM, and its .asd file is in the same
+folder as that of SYSTEM or in an enclosing one."
   (flet ((folder (system)
            (let ((file (asdf-value "SYSTEM-SOURCE-FILE" system)))
              (and file (pathname-directory file)))))

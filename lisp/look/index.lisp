@@ -9,15 +9,15 @@
 
 (defmacro with-index-changing ((index) &body body)
   "Evaluate BODY, which changes INDEX, without interrupts. **INDEX** is NIL meanwhile, and stays NIL
-if BODY fails, since INDEX may then be incomplete. The next question builds a new index."
+after a failure, since INDEX may then be incomplete."
   `(sb-sys:without-interrupts
      (setf **index** nil)
      ,@body
      (setf **index** ,index)))
 
 (defun current-index ()
-  "Return UPDATED-INDEX. Then clear the unused stack, since the garbage collector would mistake
-words left there for references to code."
+  "Return the up-to-date index from UPDATED-INDEX. Clear the unused stack, since the garbage
+collector would mistake words left there for references to code."
   (prog1 (updated-index) (scrub-stack)))
 
 (defun updated-index ()
@@ -87,8 +87,8 @@ When one of these packages is renamed, the order is no longer right."
 ;;; Adding new code to it
 
 (defun add-news (index)
-  "Add the functions in **NEWS** to INDEX. Also look at the code in USE-INDEX-UNREACHED again, since
-it may be the definition of a name by now."
+  "Add the functions in **NEWS** to INDEX, and those in USE-INDEX-UNREACHED that are definitions of
+a name by now."
   (let* ((news (still-there (taken-news)))
          (all (append (still-there (use-index-unreached index)) news)))
     (add-users index (nconc (mapcan #'loose-users news) (users-among index all)))
@@ -113,9 +113,8 @@ garbage collected."
         when there collect there))
 
 (defun users-among (index news)
-  "NEWS is a list of names and code objects. Look at the definitions of these names, and of the
-names of the functions in these code objects. Return a list of new USER structures for those that
-INDEX does not have yet."
+  "Return a list of new USER structures for definitions that INDEX does not have: of the names in
+NEWS, a list of names and code objects, and of the names of the functions in these code objects."
   (let ((names (make-hash-table :test 'equal)))
     (dolist (each news)
       (dolist (name (if (typep each 'code) (names-in each) (list each)))
@@ -149,20 +148,20 @@ contains another name, as after (SETF (FDEFINITION NAME) #'OTHER)."
     (not (or (eq own name) (equal name (name-in-root (root-of own)))))))
 
 (defun noted-p (index code)
-  "Return true if INDEX already has the uses by CODE, a code object."
+  "Return true if INDEX already has the uses of names by the code object CODE."
   (let ((serial (code-serial code)) (noted (use-index-noted index)))
     (and serial (< serial (length noted)) (= 1 (bit noted serial)))))
 
 (defun loose-users (code)
-  "If the code object CODE is LOOSE-P, return a list of one new USER structure of kind :LOOSE. Else
-return NIL."
+  "Return a list of one new USER structure of kind :LOOSE for the code object CODE if it satisfies
+LOOSE-P, else NIL."
   (and (typep code 'code)
        (loose-p code)
        (list (make-user nil :loose (sb-ext:make-weak-pointer code)))))
 
 (defun loose-p (code)
-  "Return true if the code object CODE is from no file and has a function without a name. Such a
-function is perhaps the definition of no name, and only data refers to it."
+  "Return true if the code object CODE is from no file and has a function without a name. Perhaps no
+name has such a function as its definition, and only data refers to it."
   (and (plusp (code-functions code))
        (null (code-file code))
        (member :top-level (roots-in code))))
@@ -193,9 +192,8 @@ structure for it, so make one."
         (note-source (information-source (code-information code)))))))
 
 (defun note-known (index user code)
-  "Record in INDEX that it has the uses by the code object CODE. USER is the USER structure for a
-function of CODE. If the debug name of this function contains another name, record the function
-under the name of USER too."
+  "Record in INDEX that it has the uses by the code object CODE. USER is the USER structure of a
+function of CODE. If its debug name contains another name, add the function to USE-INDEX-OTHERS."
   (let ((serial (code-serial code)) (name (user-name user)))
     (when (and name serial)
       (when (>= serial (length (use-index-noted index)))

@@ -28,16 +28,16 @@ interpreted code.")
                                                      (cons kept known))))))))
 
 (defvar *passing* nil
-  "True while this thread loads code that is removed again soon. The file and the form of such code
-are not recorded.")
+  "True while this thread loads code that is removed soon. The file and form of such code are not
+recorded.")
 
 (sb-ext:defglobal **last-load** nil
   "The FILE-LOAD structure for the file from which the last new code came, or NIL.")
 
 (defun note-claim (code)
-  "CODE is a new code object from no file. Record its maker in **CLAIMED**: the TOP-FORM
-structure of the form being evaluated, if it may be a definition, or the FILE-LOAD structure of the
-file being loaded."
+  "Record the maker of CODE, a new code object from no file, in **CLAIMED**: the TOP-FORM structure
+of the form being evaluated, if it may be a definition, or the FILE-LOAD structure of the file being
+loaded."
   (let ((form evaluated-form))
     (cond ((and (consp form) (not *load-truename*))
            (when (definer-head-p form) (setf (gethash code **claimed**) (note-definer form))))
@@ -46,8 +46,8 @@ file being loaded."
            (note-made **last-load** (called-names code))))))
 
 (defun contrib-p (source)
-  "SOURCE is the debug source of new code. Return true if a library that comes with SBCL is being
-loaded, and its source file is not on this disk."
+  "Return true if a library that comes with SBCL is being loaded whose source file is not on this
+disk. SOURCE is the debug source of its code."
   (and *load-truename*
        (equal "contrib" (first (last (pathname-directory *load-truename*))))
        (not (ignore-errors (probe-file (source-name source))))))

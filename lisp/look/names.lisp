@@ -110,10 +110,9 @@ answers spell it, it is \"P::NAME\"."
     (if (string= name "COMMON-LISP-USER") "CL-USER" name)))
 
 (defun package-for (prefix package-name default)
-  "Return two values: the package in which to look up a symbol, and its name for answers. PREFIX is
-the package prefix in the symbol's text, or NIL. Use PREFIX if there is one, else PACKAGE-NAME, else
-DEFAULT, else the session's package. With a PREFIX, the package PACKAGE-NAME must exist too, and
-PREFIX may be one of its local nicknames (contracts S3.2, C25, C26)."
+  "Return two values: the package for a symbol, and its name for answers. Use PREFIX, the package
+prefix in the symbol's text, else PACKAGE-NAME, else DEFAULT, else the session's package; skip NIL.
+PREFIX may be a local nickname of the package PACKAGE-NAME (contracts S3.2, C25, C26)."
   (let* ((given (and package-name (named-package package-name)))
          (package (cond (prefix (named-package (if (find-if (lambda (char) (find char "|\\")) prefix)
                                                    (token-name prefix)
@@ -126,10 +125,8 @@ PREFIX may be one of its local nicknames (contracts S3.2, C25, C26)."
 
 (defun named-symbol (text package-name &optional default)
   "Return four values: the symbol that TEXT names, its status as from FIND-SYMBOL, true if TEXT was
-\"(SETF NAME)\", and the package searched. This is the package that a prefix in TEXT names, else the
-package PACKAGE-NAME, else DEFAULT, else the session's package. If there is no such package or
-symbol, end the operation with an error answer. If neither TEXT nor PACKAGE-NAME gives a package,
-the answer also says whether the session's package has the symbol."
+\"(SETF NAME)\", and the package searched: the prefix in TEXT, else PACKAGE-NAME, else DEFAULT, else
+the session's package. Without such a symbol, end the operation with an error answer."
   (multiple-value-bind (token setf) (strip-wrapping text)
     (multiple-value-bind (prefix rest) (split-prefix token)
       (multiple-value-bind (package called) (package-for prefix package-name default)
@@ -152,8 +149,8 @@ the answer also says whether the session's package has the symbol."
 
 (defun named-target (text package-name &optional default)
   "Return four values: the function name in TEXT (a symbol or (SETF symbol)), its symbol, true if
-TEXT was \"(SETF NAME)\", and the package searched. TEXT, PACKAGE-NAME, DEFAULT and errors are as
-for NAMED-SYMBOL."
+TEXT was \"(SETF NAME)\", and the package searched. The arguments and errors are those of
+NAMED-SYMBOL, the function above."
   (multiple-value-bind (symbol status setf in) (named-symbol text package-name default)
     (declare (ignore status))
     (values (if setf (list 'setf symbol) symbol) symbol setf in)))
@@ -178,8 +175,8 @@ SYMBOL names no variable."
       (t (and (boundp symbol) :special)))))
 
 (defun typed-structure (symbol)
-  "Return SBCL's description of SYMBOL, the name of a structure that is a vector or a
-list (DEFSTRUCT option :TYPE), or NIL."
+  "Return SBCL's defstruct description for SYMBOL if it names a structure with the DEFSTRUCT option
+:TYPE, which is a vector or a list. Else return NIL."
   (values (known :typed-structure :info symbol)))
 
 (defun type-name-p (symbol)

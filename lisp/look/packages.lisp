@@ -33,8 +33,8 @@ names."
                  (vector-push-extend symbol (third found))))))))))
 
 (defun listed-symbols (by-status access type)
-  "BY-STATUS is the list of vectors that SYMBOLS-BY-STATUS returns. Return a sorted vector of the
-symbols with the status ACCESS, \"external\" or \"internal\". If TYPE is a string such as \"MACRO\",
+  "Return a sorted vector of the symbols with the status ACCESS, \"external\" or \"internal\", in
+BY-STATUS, the list of vectors from SYMBOLS-BY-STATUS. If TYPE is a string such as \"MACRO\",
 include only symbols with such a definition."
   (let ((symbols (elt by-status (if (string= access "external") 0 1))))
     (sort (if type (remove-if-not (lambda (symbol) (of-type-p symbol type)) symbols) symbols)

@@ -63,10 +63,9 @@ NIL or blank."
 ;;; The search
 
 (defun ranked-symbols (pattern package type inherited users)
-  "Return a list of the symbols whose names PATTERN fits, best first. Search PACKAGE, or all
-packages if it is NIL. If INHERITED is true, also search the symbols that PACKAGE inherits. If TYPE
-is a string such as \"MACRO\", include only symbols with such a definition. USERS is a hash table
-with the packages of the user as keys."
+  "Return a list of the symbols in PACKAGE, or in all packages if that is NIL, whose names PATTERN
+fits, best first. INHERITED is true to include inherited symbols. TYPE is NIL or a string such as
+\"MACRO\" to which to limit them. USERS is a hash table with the packages of the user as keys."
   (let ((fit-of-symbol (fit-function pattern)) (matches '()) (seen (make-hash-table :test 'eq)))
     (flet ((visit (symbol)
              (multiple-value-bind (fit distance) (funcall fit-of-symbol symbol)
@@ -80,10 +79,9 @@ with the packages of the user as keys."
     (mapcar #'match-symbol (sort matches #'match-before-p))))
 
 (defun map-candidates (visit package inherited users)
-  "Call VISIT with each symbol to search, with some of them perhaps more than once. If PACKAGE is
-given, these are its present symbols and, if INHERITED is true, its inherited symbols. Else they are
-the external symbols of all packages except KEYWORD, and those internal symbols of the packages in
-the hash table USERS that have a definition."
+  "Call the function VISIT with each symbol to search. In PACKAGE, these are its present symbols
+and, if INHERITED is true, the inherited ones. If PACKAGE is NIL, they are the external symbols of
+all packages but KEYWORD, and defined internal symbols of the packages in the hash table USERS."
   (if package
       (multiple-value-bind (present inheritable) (matching-symbols "" package)
         (mapc visit present)
@@ -122,10 +120,9 @@ an SBCL package other than COMMON-LISP, else 1."
 ;;; Measuring how well a pattern fits a name. Both are in upper case.
 
 (defun fit-function (pattern)
-  "Return a function that takes a symbol and returns two numbers, lower ones for a better fit, or
-NIL for no match. The first says how well PATTERN fits the name of the symbol in any letter case: 0
-to 4 as from FIT-OF, or 5 for a name that differs from PATTERN by typos. The second ranks symbols
-for which the first is the same."
+  "Return a function that takes a symbol and returns two numbers, lower for a better fit, or NIL.
+The first is a number from FIT-OF for PATTERN and the symbol's name in any letter case, or 5 if the
+name differs from PATTERN by typos. The second ranks symbols with the same first number."
   (let* ((pattern (map '(simple-array character (*)) #'char-upcase pattern))
          (bare (remove-if-not #'alphanumericp pattern))
          (most (nearness pattern))
@@ -169,9 +166,9 @@ Return NIL if PATTERN does not fit."
     (not (or (part-p (1- start)) (part-p end)))))
 
 (defun fuzzy-words (pattern name length)
-  "If PATTERN is a concatenation of beginnings of words of NAME, in order, return the number of
-words in NAME. Else return NIL. For example, MVB is one of MULTIPLE-VALUE-BIND. Only the first
-LENGTH characters of NAME are examined, and at most 60."
+  "Return the number of words in the first LENGTH characters of NAME if PATTERN is a concatenation
+of beginnings of these words, in order, as MVB is of MULTIPLE-VALUE-BIND. Else return NIL. At most
+60 characters are examined."
   (declare (type (simple-array character (*)) pattern name) (type fixnum length) (optimize speed))
   ;; Each 1 bit in ENDS is an index of NAME at which the characters of PATTERN so far can end.
   (let ((length (min length 60)) (ends 0) (starts 0))

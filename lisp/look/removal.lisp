@@ -51,8 +51,8 @@ that its DEFSTRUCT made."
     (sort names #'name-before-p)))
 
 (defun removal-members (symbol class)
-  "Return a plist for a JSON object about what uses the class CLASS, which is NIL if there is none,
-or another definition of SYMBOL that is no function."
+  "Return a plist for a JSON object about the uses of CLASS, a class or NIL, and about SYMBOL as a
+symbol macro, a typed structure or a method combination."
   (list "specialized" (and class (mapcar #'named-method-data
                                          (page (specialized-methods class) 0 2000)))
         "symbolMacro" (and (eq :macro (variable-kind symbol))
@@ -66,8 +66,8 @@ or another definition of SYMBOL that is no function."
 ;;; Systems and packages
 
 (defun system-meant (text package-name)
-  "Return the registered ASDF system that TEXT names, or NIL. Return NIL if PACKAGE-NAME is given, or
-if TEXT is the name of a symbol in the session's package."
+  "Return the registered ASDF system that TEXT names, or NIL. Return NIL, too, if PACKAGE-NAME is
+not NIL, or if TEXT names a symbol in the session's package."
   (and (null package-name)
        (null (symbol-read text (session-package)))
        (registered-system (string-trim "#:\" " text))))
@@ -90,8 +90,8 @@ if TEXT is the name of a symbol in the session's package."
                                    #'string<))))))
 
 (defun package-meant (text package-name)
-  "Return the package that TEXT names, unless TEXT names a definition: a symbol in the package
-PACKAGE-NAME, or in the session's package if that is NIL. Return NIL if there is none."
+  "Return the package that TEXT names, or NIL. Return NIL, too, if TEXT names a symbol with a
+definition in the package PACKAGE-NAME or, if that is NIL, in the session's package."
   (let* ((marked (and (plusp (length text)) (find (char text 0) "#:\"")))
          (name (string-trim "#:\" " text))
          (package (let ((*package* (session-package)))

@@ -59,9 +59,9 @@ reading ends early, record the reason. The file is not read again for the same L
     (mapc #'note-top-form forms)))
 
 (defun read-version (visit file created)
-  "Call VISIT for each top-level form of FILE, a native name, as READ-FORMS does. If FILE has
-changed since the date CREATED and its text of that date is known, read this text. Else read FILE as
-it is now. Return the value of READ-FORMS, and the date of the version that was read."
+  "Call the function VISIT for each top-level form of FILE, a native name, with the arguments that
+READ-FORMS passes. Read the text that FILE had at the date CREATED if it is known, else FILE as it
+is now. Return the value of READ-FORMS, and the date of the version that was read."
   (let ((now (date-of file))
         (text (and (changed-p file created)
                    **text-as-loaded**
@@ -92,8 +92,8 @@ none for this load, make it. Return NIL for code from no file and for SBCL's own
 
 (defun note-load (name mark created)
   "Return the FILE-LOAD structure for a load of the file NAME. MARK is an object unique to the load.
-If the last structure for the file has the same MARK, return this one. Else make a new structure,
-with the date that the function CREATED returns."
+If the last structure for NAME has another mark, make a new one, with the date that CREATED, a
+function without arguments, returns."
   (let ((known (gethash name **sources**)))
     (if (and known (eq mark (file-load-mark known)))
         known
@@ -150,8 +150,9 @@ most *READ-LIMIT* octets. To read a FIFO, the agent would wait for a writer."
 ;;; Settings of the file for its next forms: the current package and the readtable
 
 (defun take-settings (parts)
-  "Set *PACKAGE* or *READTABLE* for the next forms of a file as PARTS do. PARTS is the list of forms
-that PARTS-OF-FORM returned for the form just read. *READTABLE* must be a copy."
+  "Set *PACKAGE* or *READTABLE* for the next forms of a file if one of PARTS sets it. PARTS is the
+list of forms from PARTS-OF-FORM for the form just read. *READTABLE* must be a copy, since it is
+modified."
   (dolist (part parts)
     (cond ((sets-reader-p part) (ignore-errors (eval part)))
           ((typep part '(cons (eql setq) (cons symbol (cons t null))))
@@ -207,9 +208,9 @@ without a meaning after # are READ-UNKNOWN."
     copy))
 
 (defun read-evaluated (stream character number)
-  "A reader macro function for #. that evaluates only a form without side effects, and reads another
-form as a quoted object. But after #+ and #-, where the reader binds *PACKAGE* to the KEYWORD
-package, evaluate any form, since its value decides what the reader skips."
+  "Reader macro function for #. that evaluates only a form without side effects, and reads any other
+form as a quoted object. After #+ and #-, when *PACKAGE* is the KEYWORD package, evaluate any form,
+since its value decides what the reader skips."
   (declare (ignore character number))
   (let ((form (read stream t nil t)))
     (cond ((without-effect-p form) (eval form))
@@ -217,8 +218,8 @@ package, evaluate any form, since its value decides what the reader skips."
           (t (doubtful (list 'quote form))))))
 
 (defun read-unknown (stream character number)
-  "A reader macro function for # and a CHARACTER that has no meaning in this image: read the object
-after it. The file may have defined this syntax only at compile time."
+  "Reader macro function for # and a CHARACTER without a meaning in this image, which may have had
+one when the file was compiled. Read the next object, and mark it as perhaps read otherwise then."
   (declare (ignore character number))
   (doubtful (list 'progn (read stream t nil t))))
 

@@ -86,8 +86,9 @@ built come first, and are sorted already."
         users)))
 
 (defun users-now (index name kinds)
-  "Return the same as USERS-OF, but never collect garbage. If only a garbage collection can show
-whether a user still exists, throw to NEEDS-COLLECTION."
+  "Return a sorted list of the USER and TOP-FORM structures in INDEX that use NAME by one of KINDS,
+a list of *USE-KINDS*, and still exist in the files of *WITHIN*. Throw to NEEDS-COLLECTION if only a
+garbage collection can show whether one still exists."
   (let ((found '()) (last nil))
     (map-uses (lambda (user kind)
                 (when (and (member kind kinds)
@@ -110,10 +111,9 @@ whether a user still exists, throw to NEEDS-COLLECTION."
   (sb-ext:gc :full (< (heap-usage) *searched-heap*)))
 
 (defun users-of (index name kinds)
-  "Return a sorted list of the users of NAME in INDEX that still exist and are in the files of
-*WITHIN*. A user is a USER or TOP-FORM structure. KINDS lists the *USE-KINDS* that count.
-If only a garbage collection can show whether a function still exists, collect garbage first. In a
-large heap, collect only new objects. For all questions of one evaluation, collect only once."
+  "Return a sorted list of the USER and TOP-FORM structures in INDEX that use NAME by one of KINDS,
+a list of *USE-KINDS*, and still exist in the files of *WITHIN*. Collect garbage if this is needed
+to find out what exists, but only once during an evaluation."
   (catch 'needs-collection
     (return-from users-of (users-now index name kinds)))
   (let ((evaluation (asking-evaluation)))

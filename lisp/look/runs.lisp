@@ -14,15 +14,15 @@ RUNNING is T until FORM has run.")
 values of *RUN* when the code objects were made.")
 
 (defun run-once (function form &rest more)
-  "Hook: call FUNCTION, SBCL's function that compiles FORM and runs it once, with FORM and MORE.
-Meanwhile *RUN* is bound to (FORM T). Afterwards set its second element to NIL."
+  "Hook: call FUNCTION, SBCL's function that compiles FORM and runs it once, with FORM and MORE, its
+further arguments. Bind *RUN* to (FORM T) meanwhile, and change this list to (FORM NIL) afterwards."
   (let ((*run* (list form t)))
     (unwind-protect (apply function form more)
       (setf (second *run*) nil))))
 
 (defun whole-run-p (function)
-  "Return true if FUNCTION, a simple function, was compiled from the whole form in *RUN* and not
-from a function within the form."
+  "Return true if FUNCTION, a simple function, was compiled from the whole form in *RUN*. Return NIL
+if it was compiled from a function within that form."
   (let ((expression (function-lambda-expression function)))
     (if (consp expression)
         (and (null (second expression)) (eq (third expression) (first *run*)))
@@ -48,10 +48,9 @@ to run once and has run, and contains no other function without a name."
 ;;; Slots of structures that SETF sets without a call of the setter
 
 (defvar *set-in-place* '()
-  "A list of (PATH READER...) lists. The expansion of the form with the source path PATH sets the
-slots of these readers directly, without calls of their setters. EXPANSION-RECORDED removes an
-element when the compiler records the expansion, which may never happen. A lock is not needed, since
-only one thread uses the compiler at a time.")
+  "A list of (PATH READER...) lists. PATH is the source path of a form whose expansion sets the
+slots of these readers without calls of their setters. EXPANSION-RECORDED removes an element. No
+lock is needed, since only one thread uses the compiler at a time.")
 
 (defparameter *most-set-in-place* 100
   "The maximum length of *SET-IN-PLACE*. Older elements are dropped.")

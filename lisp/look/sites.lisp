@@ -74,9 +74,9 @@ return NIL."
                                       (mapcar #'qualified-text (first (last root)))))))))))
 
 (defun site-data (user function numbers)
-  "USER is a USER structure, and FUNCTION one of its functions. NUMBERS lists form numbers in the
-cross references of FUNCTION, with 0 for the whole definition. Return a list of JSON objects with
-the source locations of these forms."
+  "Return a list of JSON objects with source locations in FUNCTION, a function of USER, a USER
+structure. NUMBERS lists the form numbers of these locations in the cross references of FUNCTION,
+with 0 for the whole definition."
   (loop with method = (method-text user) and place = (function-place function)
         for number in numbers
         collect (make-json-object

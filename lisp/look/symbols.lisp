@@ -63,8 +63,8 @@ STARTS has for each symbol the index in OCTETS at which its name begins."
     (make-name-index symbols starts (subseq (buffer-octets buffer) 0 (buffer-fill buffer)))))
 
 (defun name-place (name symbols low)
-  "Return the first index, at or after LOW, at which SYMBOLS has a symbol called NAME or would have
-it inserted. SYMBOLS is a vector sorted by name."
+  "Return the first index at or after LOW in SYMBOLS, a vector sorted by name, of a symbol with the
+name NAME. If there is none, return the index at which it would be inserted."
   (declare (type simple-vector symbols) (type fixnum low))
   (let ((high (length symbols)))
     (loop while (< low high)
@@ -75,9 +75,9 @@ it inserted. SYMBOLS is a vector sorted by name."
     low))
 
 (defun marked-places (gone symbols)
-  "SYMBOLS is the vector of symbols in a NAME-INDEX. Return a bit vector of the same length. For
-each element of the list GONE, it has a 1 at one index of this symbol in SYMBOLS. A symbol can occur
-more than once in GONE and in SYMBOLS: once for each package."
+  "Return a bit vector as long as SYMBOLS, the vector of a NAME-INDEX. For each element of the list
+GONE, the bit at one index of this symbol in SYMBOLS is 1. A symbol occurs in both once for each
+package that exports it."
   (let ((marks (make-array (length symbols) :element-type 'bit :initial-element 0)))
     (dolist (symbol gone marks)
       (let ((place
@@ -87,9 +87,9 @@ more than once in GONE and in SYMBOLS: once for each package."
         (when place (setf (aref marks place) 1))))))
 
 (defun append-run (index from end symbols-to starts-to octets-to count fill)
-  "Append the symbols of INDEX, a NAME-INDEX, from position FROM below END, to the vectors of a new
-index: SYMBOLS-TO, STARTS-TO and OCTETS-TO. These already contain COUNT symbols and FILL octets of
-names. Return the new COUNT and FILL."
+  "Append the symbols of INDEX, a NAME-INDEX, from position FROM below END, to the vectors
+SYMBOLS-TO, STARTS-TO and OCTETS-TO of a new index. These already have COUNT symbols and FILL octets
+of names. Return the new COUNT and FILL."
   (declare (type (simple-array (unsigned-byte 32) (*)) starts-to) (type octets octets-to)
            (type fixnum from end count fill))
   (let* ((starts (name-index-starts index)) (octets (name-index-octets index))
@@ -184,9 +184,9 @@ ONE. Both arguments are lists."
             (loop for element being the hash-keys of table collect element))))
 
 (defun changed-exports (all packages)
-  "ALL is a list of older EXPORTS structures. Return three lists: current EXPORTS structures for
-PACKAGES, the symbols that were exported since, and the symbols that are no longer exported. A
-symbol occurs once for each package that exports it now or did so before."
+  "Return three lists: new EXPORTS structures for PACKAGES, the symbols exported since ALL, a list
+of older EXPORTS structures, was made, and the symbols no longer exported. A symbol occurs once for
+each package concerned."
   (let ((known (make-hash-table :test 'eq)) (new '()) (gone '()))
     (dolist (exports all) (setf (gethash (exports-package exports) known) exports))
     (flet ((current (package)
@@ -241,9 +241,8 @@ NIL."
           (the fixnum (sb-sys:sap- found base))))))
 
 (defun owner (starts offset low)
-  "OFFSET is an index in the octets of a NAME-INDEX, and STARTS has the index at which each name
-begins. Return the number of the name that contains the octet at OFFSET. The number is at least LOW,
-where the search begins."
+  "Return the number of the name that contains the octet at OFFSET in the octets of a NAME-INDEX.
+STARTS has the index at which each name begins. The number must be at least LOW."
   (declare (type (simple-array (unsigned-byte 32) (*)) starts) (type fixnum offset low)
            (optimize speed))
   (let ((high (length starts)))
@@ -255,9 +254,8 @@ where the search begins."
 
 (defun matching-externals (pattern)
   "Return a list of the external symbols of all packages whose names contain PATTERN in any letter
-case. If PATTERN has characters that are not ASCII, check the symbols found with CHAR-EQUAL too: for
-a few such characters, (CHAR-EQUAL A B) and (CHAR-EQUAL B A) differ, which the folded names cannot
-express."
+case. Check the symbols with CHAR-EQUAL if PATTERN is not ASCII: for some characters, CHAR-EQUAL
+depends on the order of its arguments, which the index ignores."
   (let ((found (indexed-externals pattern)))
     (if (every (lambda (char) (< (char-code char) 128)) pattern)
         found
@@ -281,9 +279,9 @@ case-folded PATTERN."
               collect (svref symbols last)))))
 
 (defun order-namesakes (symbols)
-  "SYMBOLS is a list of symbols sorted by name. Return it without duplicates, and with the symbols
-of the same name sorted by package. The NAME-INDEX cannot keep this order, because it does not
-notice when a symbol gets another home package or a package gets another name."
+  "Return SYMBOLS, a list sorted by name, without duplicates, and with symbols of the same name
+sorted by package. A NAME-INDEX cannot keep this order, since a symbol can get another home package,
+and a package another name."
   (loop while symbols
         append (let* ((name (symbol-name (first symbols))) (size (length name))
                       (end (member-if-not (lambda (other)

@@ -131,9 +131,9 @@ operator of FORM in lower case. If there is none, return NIL."
     (if (rest parts) (string-downcase (first form)) (first parts))))
 
 (defun note-definer (form)
-  "Return a TOP-FORM structure for FORM, which may be a definition and is evaluated outside a file.
-If **DEFINERS** already has one for the same object FORM, return that. Else record a new one there.
-It replaces the structure of an earlier form with the same DEFINER-KEY."
+  "Return the TOP-FORM structure in **DEFINERS** for FORM, a definition that is evaluated outside a
+file. If there is none for the same object FORM, make it. It replaces the structure of an earlier
+form with the same DEFINER-KEY."
   (let* ((key (definer-key form)) (known (gethash key **definers**)))
     (if (and known (eq form (top-form-form known)))
         known

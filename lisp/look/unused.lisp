@@ -24,9 +24,8 @@ PACKAGE, without functions that DEFSTRUCT made."
     (sort names #'name-before-p)))
 
 (defun other-names (name users)
-  "Return a list of the names of USERS, without NAME. USERS is a list of USER and TOP-FORM
-structures. Top-level forms have no name and are left out: one of them is the form that defines
-NAME."
+  "Return a list of the names of USERS, a list of USER and TOP-FORM structures, without NAME. Leave
+out top-level forms, since they have no name."
   (remove name (remove nil (mapcar #'name-of users)) :test #'equal))
 
 (defun declared-variable-p (symbol code)

@@ -36,9 +36,9 @@ S3.9 in docs/develop/contracts.md)."
 ;;; SBCL's debug names of functions
 
 (defun root-of (name)
-  "Return the name of the outermost function around a function with the debug name NAME. That is
-NAME itself if the function is not nested in another. Return :TOP-LEVEL if the outermost function
-has no name."
+  "Return the name of the outermost function around a function with the debug name NAME. For a
+function that is not nested in another, return NAME. Return :TOP-LEVEL if the outermost function has
+no name."
   (let ((within (and (consp name) (ignore-errors (member :in name)))))
     (cond ((and within (consp (rest within)) (null (cddr within))) (root-of (second within)))
           ((stringp name) :top-level)
@@ -95,10 +95,9 @@ string WORD with a function of this kind, or nothing if it is NIL.")
     (if (consp known) (find-if #'functionp (list (car known) (cdr known))) known)))
 
 (defun map-reached (visit name)
-  "For each function that is a definition of NAME, call VISIT with its kind, a key of *USER-KINDS*,
-and the simple function. Such functions are the function, methods, the macro, the compiler macro,
-expanders and the condition report. Leave out closures that were made by a function with another
-name."
+  "Call the function VISIT with two arguments for each function that is a definition of NAME: its
+kind, a key of *USER-KINDS*, and the simple function. Leave out closures made by a function with
+another name."
   (flet ((see (kind function)
            (let ((simple (and (functionp function)
                               (not (typep function
@@ -130,11 +129,12 @@ name."
 ;;; Users of names
 
 (defstruct (user (:constructor make-user (name kind function)))
-  "Code that may use names. FUNCTION is a simple function that is a definition of NAME, and KIND is
-the kind of definition, a key of *USER-KINDS*. If NAME is NIL, KIND is :LOOSE or :OWN. With :LOOSE,
-FUNCTION is a weak pointer to a code object, to which perhaps only data refers. With :OWN, FUNCTION
-is a function of SBCL, such as a template of its compiler. TEXT caches NAME as text: it is NIL, or a
-pair (PACKAGE . STRING), valid while PACKAGE is the home package of NAME."
+  "Code that may use names.
+NAME: the name of which FUNCTION is a definition, or NIL.
+KIND: the kind of definition, a key of *USER-KINDS*. Without a NAME, it is :LOOSE or :OWN.
+FUNCTION: a simple function. For :LOOSE, a weak pointer to a code object to which perhaps only data
+refers. For :OWN, a function of SBCL, such as a template of its compiler.
+TEXT: a cache, NIL or a pair of the home package of NAME and the text of NAME."
   name kind function (text nil))
 
 (defun reached-p (user)

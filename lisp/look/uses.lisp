@@ -83,10 +83,8 @@ refers to, and the symbols that CODE contains as data."
 
 (defun note-constants (index number user called mentioned)
   "Add to INDEX the uses of the names CALLED and MENTIONED, which are in the constants of the code
-object of USER, a USER structure with position NUMBER in INDEX. All functions in a code object share
-its constants, so each of these functions counts as a user of them. If the code object also has a
-top-level form, a constant may be used by this form alone. Then the functions have it as a :MENTION
-only, unless the form just adds a method."
+of USER, a USER structure with position NUMBER. If that code also has a top-level form, record a
+:MENTION only, since the form alone may use a constant, unless it just adds a method."
   (let* ((code (user-code user))
          (roots (roots-in code))
          (shared (rest roots))
@@ -107,7 +105,7 @@ only, unless the form just adds a method."
 
 (defun note-xrefs (index number user called mentioned)
   "Add to INDEX the uses in the cross references of USER, a USER structure with position NUMBER in
-INDEX. CALLED and MENTIONED are NAMES-IN-CONSTANTS of its code."
+INDEX. CALLED and MENTIONED are the two lists from NAMES-IN-CONSTANTS for the code of USER."
   (flet ((note (kind name form)
            (declare (ignore form))
            (let ((position (position kind *use-kinds*)))
@@ -121,9 +119,8 @@ INDEX. CALLED and MENTIONED are NAMES-IN-CONSTANTS of its code."
         (when xrefs (map-xrefs #'note xrefs))))))
 
 (defun functions-of (user)
-  "Return a list of the functions in the code of USER, a USER structure, that belong to USER: its
-function and the functions nested in that. If USER has no name, return the functions without a
-name."
+  "Return a list of the functions in the code of USER, a USER structure: its function, and the
+functions nested in that. If USER has no name, return the functions without a name."
   (let* ((own (user-function user)) (code (user-code user)))
     (cond ((null code) '())
           ((null (user-name user)) (nameless-functions code))
@@ -137,10 +134,9 @@ name."
                        collect function))))))
 
 (defun removed-call-p (name called mentioned)
-  "The cross references of some code have a call of NAME. Return true if the compiler has removed
-this call from the code: NAME is a function of the program, and is not in CALLED and MENTIONED, the
-lists of names that the code has. If NAME can be inlined or transformed, return NIL, since the code
-then does its work without its name."
+  "Return true if the compiler has removed a call of NAME that the cross references of some code
+have: NAME is a function of the program, and not in CALLED or MENTIONED, lists of the names in that
+code. Return NIL if NAME can be inlined or transformed, since the code then works without NAME."
   (and (symbolp name)
        (symbol-package name)
        (mentioned-p name)
@@ -179,8 +175,8 @@ then does its work without its name."
                  (aref larger 0) number)))))))
 
 (defun covered-by-last-p (use uses)
-  "Return true if the vector USES has a use by the user of USE, so among its last, by which USE is
-COVERED-P."
+  "Return true if USES, a vector of type USES, has a use by the same user as the integer USE that
+makes USE superfluous by COVERED-P. Examine only the last uses, since USES is ordered by user."
   (declare (type (unsigned-byte 32) use) (type uses uses) (optimize speed))
   (loop for i from (aref uses 0) downto 1
         for known = (aref uses i)

@@ -8,9 +8,9 @@
   "The package in which symbols are interned while the agent reads a file again. Else NIL.")
 
 (defmacro without-traces (&body body)
-  "Evaluate BODY, which reads or expands code of the program once more, so that the program does not
-notice it. Output is discarded, *MACROEXPAND-HOOK* is not called, *BREAK-ON-SIGNALS* is off, and
-package locks do not apply."
+  "Evaluate BODY, which reads or expands code of the program again, so that the program does not
+notice: output is discarded, *MACROEXPAND-HOOK* and *BREAK-ON-SIGNALS* have no effect, and package
+locks do not apply."
   `(let* ((silence (make-broadcast-stream)) (*standard-output* silence) (*error-output* silence)
           (*trace-output* silence)
           (*break-on-signals* nil) (*macroexpand-hook* #'funcall))
@@ -72,10 +72,9 @@ skips its body, since the index has the uses in its compiled code."
     (and information (nth-value 1 (funcall information name environment)))))
 
 (defun note-names (form note)
-  "Call the function NOTE with a kind and a name for each use of a name in FORM. The kinds are :CALL
-for a function that FORM calls or refers to, :INNER for a function called inside a LAMBDA, :VARIABLE
-for a variable, and :DATA for a symbol of the program in quoted data. Names in code that never runs,
-as in (when nil ...), count as :DATA. If a macro cannot be expanded, the rest of FORM is skipped."
+  "Call the function NOTE with a kind and a name for each use of a name in FORM. The kind is :CALL
+for a function, :INNER for a function called in a LAMBDA, :VARIABLE, or :DATA for a symbol in quoted
+data or in code that never runs. If a macro cannot be expanded, skip the rest of FORM."
   (let ((inner '()))
     (labels ((data (object kind)
                (map-symbols (lambda (symbol handled)
@@ -152,9 +151,9 @@ one does not hide the uses in the others."
              (list form))))))
 
 (defstruct (form-uses (:constructor make-form-uses ()))
-  "The names that a top-level form uses outside the functions that it defines. CALLS lists the
-functions that it calls, and INNER those called within its LAMBDA expressions. DATA lists the
-symbols of the program in its quoted data, and VARIABLES the variables that it uses."
+  "The names that a top-level form uses outside the functions that it defines. CALLS lists functions
+that it calls, and INNER functions called in its LAMBDA expressions. DATA lists symbols of the
+program in quoted data, and VARIABLES lists variables."
   (calls '()) (inner '()) (data '()) (variables '()))
 
 (defun uses-of-parts (parts)

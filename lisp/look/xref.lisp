@@ -34,10 +34,9 @@ and of the agent."
   (with-index (index) (files-of index)))
 
 (defun user-parts (user)
-  "Return a list (NAME FUNCTION FILE FORM) about USER, a USER or TOP-FORM structure. FUNCTION is a
-simple function that is a definition of NAME, and NAME is NIL for functions without one. A top-level
-form of a file has a FILE, a native name, and FORM, its number. Any other top-level form has only
-the NAME that it defines."
+  "Return the list (NAME FUNCTION FILE FORM) for USER, a USER or TOP-FORM structure, with NIL for
+absent parts. FUNCTION is a simple function that is a definition of NAME. FORM is the number of a
+top-level form in FILE, a native name. A form outside files has the NAME that it defines."
   (cond ((user-p user)
          (list (user-name user) (and (user-name user) (user-function user)) nil nil))
         ((top-form-source user)
@@ -100,18 +99,16 @@ structures. Those that are no top-level form of a file come last."
              (member (user-name user) (form-uses-data (top-form-uses top-form)) :test #'equal)))))
 
 (defun redundant-p (place users name)
-  "Return true if an answer about NAME that shows USERS need not show PLACE too, a USER or TOP-FORM
-structure that uses NAME. This is so if PLACE is a top-level form that defines one of USERS and does
-not itself call NAME."
+  "Return true if an answer about NAME that lists USERS can leave out PLACE, a USER or TOP-FORM
+structure. This is so for a top-level form that defines one of USERS and does not itself call NAME."
   (and (top-form-p place)
        (not (member name (form-uses-calls (top-form-uses place)) :test #'equal))
        (some (lambda (user) (and (user-p user) (makes-p place user))) users)))
 
 (defun different-places (places named name)
-  "PLACES are TOP-FORM structures, and USER structures without a name. NAMED lists the groups of
-named users that an answer about NAME shows. Return a sorted list of groups, each a list of one of
-PLACES, for the answer. Leave out duplicates, code that is also the code of a user in NAMED, and
-top-level forms that define a user in NAMED."
+  "Return a sorted list of groups, each a list with one of PLACES: TOP-FORM structures, and USER
+structures without a name. NAMED lists groups of named users of NAME. Leave out duplicates, code of
+users in NAMED, and top-level forms that define such a user."
   (let* ((users (and places (apply #'append named))) (codes (mapcar #'user-code users)))
     (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
       (mapcar #'list (stable-sort (remove-if (lambda (place)
@@ -156,8 +153,8 @@ constructor made by DEFSTRUCT is among them, add its structure to the OTHERS."
     (stable-sort (copy-list others) #'before-p)))
 
 (defun without-users (groups others)
-  "GROUPS and OTHERS are lists of groups. A group is a list of users with the same name. Return
-GROUPS without those whose names OTHERS has too."
+  "Return a list of those GROUPS whose name no group in the list OTHERS has. A group is a list of
+users with the same name."
   (if (or (null groups) (null others))
       groups
       (let ((names (make-hash-table :test 'equal)))
@@ -289,17 +286,17 @@ contain the name as data. If UNKNOWN is true, add the files that could not be re
         (outside-members places mentions)))
 
 (defun unrecorded-text (name)
-  "SBCL may have no record of uses of the function NAME of the program in top-level forms. Return a
-string with the reason, or NIL if there is none: \"macro\", \"inline\", or \"slot\" for the setter
-of a slot, which is open-coded everywhere."
+  "Return a string with the reason why SBCL may have no record of uses of NAME, a function of the
+program, in top-level forms, or NIL: \"macro\", \"inline\", or \"slot\" for the setter of a slot,
+which is open-coded everywhere."
   (cond ((not (and (fboundp name) (mentioned-p (name-symbol name)))) nil)
         ((and (symbolp name) (macro-function name)) "macro")
         ((and (consp name) (consp (known :function :source-transform name))) "slot")
         ((known :function :inlining-data name) "inline")))
 
 (defun callers-left-out (index name)
-  "Return the number of callers of NAME in INDEX that are not in the files of *WITHIN*, so that
-answers leave them out. Callers with the same name count once. Return NIL if *WITHIN* is NIL."
+  "Return the number of callers of NAME in INDEX that are in none of the files of *WITHIN*. Callers
+with the same name count once. Return NIL if *WITHIN* is NIL."
   (when *within*
     (let ((within (users-of index name *call-kinds*))
           (all (let ((*within* nil)) (users-of index name *call-kinds*))))
@@ -307,9 +304,8 @@ answers leave them out. Callers with the same name count once. Return NIL if *WI
 
 (defun functions-finding-names (index packages)
   "Return a sorted list of the functions in INDEX that look up symbols by INTERN, FIND-SYMBOL or the
-reader, and that have names in PACKAGES, a list of package names. They may call the functions of
-these symbols without a cross reference. Leave out macros, since the index has the uses in their
-expansions."
+reader, and have a name in one of PACKAGES, a list of package names. They may call functions without
+a cross reference. Leave out macros."
   (let ((found '()))
     (dolist (finder '(intern find-symbol read read-preserving-whitespace read-from-string
                       read-delimited-list))

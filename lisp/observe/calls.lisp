@@ -52,9 +52,8 @@
     (ignore-errors (and code (debug-name (debug-at code (call-offset call)))))))
 
 (defun caller-text (call above)
-  "Return text for the caller of CALL. ABOVE is the recorded call shown around CALL, or NIL. Return
-NIL if the caller need not be shown: it is unknown, it is the observed form, or it is the function
-of ABOVE."
+  "Return text for the caller of CALL, a CALL structure, or NIL if it is unknown, the observed form,
+or the function of ABOVE. ABOVE is the recorded call around CALL in the answer, or NIL."
   (let ((name (caller-name call)))
     (unless (or (null name)
                 (form-name-p name)
@@ -76,8 +75,8 @@ of ABOVE."
         (t (printing-plainly (print-safely 100 name)))))
 
 (defun computed-methods (call)
-  "Return a list of the methods that CALL, a call of a generic function, enters, in order. They are
-not recorded but computed by the rules of the method combination."
+  "Return a list of the methods that CALL, a call of a generic function, enters, in order, as the
+method combination determines them."
   (let* ((name (probe-name (call-probe call)))
          (function (and (fboundp name) (plain-definition name))))
     (when (and function
@@ -88,9 +87,9 @@ not recorded but computed by the rules of the method combination."
                         (compute-applicable-methods function (call-arguments call)))))))
 
 (defun method-in-line (call)
-  "If the only applicable method of CALL reads or sets a slot or returns a constant, SBCL does its
-work without entering it. Return such a method, or NIL if there is none. Also return NIL if code of
-the program chooses methods, since it may have left out this method."
+  "Return the only applicable method of CALL if it reads or sets a slot or returns a constant, so
+that SBCL does not enter it. Return NIL if there is none, or if code of the program chooses
+methods."
   (let ((methods (and (eq :returned (call-how call)) (computed-methods call))))
     (and methods
          (null (rest methods))
@@ -98,8 +97,8 @@ the program chooses methods, since it may have left out this method."
          (first methods))))
 
 (defun method-texts (call)
-  "Return a list of texts for the methods that CALL has entered, in order. The last text is \"...\"
-if CALL may have entered others. The list is empty if the function is not generic."
+  "Return a list of texts for the methods that CALL has entered, in order, with \"...\" at the end
+if it may have entered others. Return NIL if the function is not generic."
   (let* ((entered (reverse (call-entered call)))
          (methods (cond ((null (probe-generic (call-probe call))) '())
                         ((null +called-method+) (computed-methods call))
@@ -116,8 +115,8 @@ if CALL may have entered others. The list is empty if the function is not generi
         when (gethash around shown) return around))
 
 (defun condition-text (condition)
-  "Return the report of CONDITION as text. If a slot contains an object that was allocated on a
-stack and no longer exists, the report function cannot be called, so return the slots as text."
+  "Return the report of CONDITION as text or, if a slot has an object of dynamic extent that has
+ended, which a report function could read, the slots as text."
   (shortened 100
              (if (loop for (nil . value) in (inner-slots condition)
                        always (eq value (without-gone value)))
@@ -140,8 +139,8 @@ stack and no longer exists, the report function cannot be called, so return the 
         (list "milliseconds" (milliseconds (- (call-ended call) (call-begun call)))))))
 
 (defun call-row (call shown job)
-  "Return a JSON object for CALL. SHOWN is a hash table from the calls shown to their depths in the
-tree: set the depth of CALL there. JOB is the job that observes the calls."
+  "Return a JSON object for CALL, a CALL structure observed by JOB. SHOWN is a hash table from the
+calls in the answer to their depths in the tree. Set the depth of CALL there."
   (let ((above (above call shown)) (thread (call-thread call)))
     (setf (gethash call shown) (if above (1+ (gethash above shown)) 0))
     (make-json-object
@@ -167,8 +166,7 @@ tree: set the depth of CALL there. JOB is the job that observes the calls."
     (loop for call in calls collect (call-row call shown job))))
 
 (defun most-called (observation)
-  "Return a list of the PROBE structures of OBSERVATION, those with the most calls first. A probe is
-a wrapper that records the calls of a function."
+  "Return a list of the PROBE structures of OBSERVATION, those with the most calls first."
   (stable-sort (copy-list (observation-probes observation)) #'> :key #'probe-calls))
 
 (defun function-rows (observation)
@@ -190,8 +188,8 @@ itself without its probe, add its source location."
 (defparameter *slower-limit* 50 "The maximum value that SLOWER returns.")
 
 (defun slower (observation)
-  "Estimate from CALL-COST by which factor recording has slowed down the program during OBSERVATION.
-Return this factor, at most *SLOWER-LIMIT*, or NIL if recording took at most a tenth of the time."
+  "Return an estimate of the factor by which recording has slowed down the program during
+OBSERVATION, at most *SLOWER-LIMIT*. Return NIL if it took at most a tenth of the time."
   (let* ((lasted (- (observation-ended observation) (observation-begun observation)))
          (cost (* (observation-next observation) (call-cost))))
     (and (> cost (floor lasted 10))

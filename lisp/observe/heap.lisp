@@ -19,8 +19,12 @@
   (found integer "The number of classes with instances, or of those that changed."))
 
 (defstruct (heap-count (:constructor make-heap-count (classes size)))
-  "A count of the heap. CLASSES is a table from classes to the indices of COUNTS and OCTETS, which
-have SIZE elements. The element 0 is for objects of other classes. TIME is when it was made."
+  "A count of the objects in the heap.
+CLASSES: a hash table from classes to indexes in COUNTS and OCTETS. Index 0 is for objects of other
+classes.
+SIZE: the length of COUNTS and OCTETS.
+COUNTS, OCTETS: vectors of the numbers of objects, and of the octets that they take.
+TIME: the time of the count."
   classes size
   (counts (make-array size :element-type 'fixnum :initial-element 0)
    :type (simple-array fixnum (*)))
@@ -32,20 +36,20 @@ have SIZE elements. The element 0 is for objects of other classes. TIME is when 
   "The newest HEAP-COUNT, or NIL. It keeps classes alive, but no instances.")
 
 (defun empty-heap-count ()
-  "Return a HEAP-COUNT for all classes that exist, in which nothing is counted yet."
+  "Return a HEAP-COUNT structure for all existing classes, with all counts 0."
   (let ((classes (make-hash-table :test 'eq)) (index 0))
     (dolist (class (classes-below (find-class t)))
       (setf (gethash class classes) (incf index)))
     (make-heap-count classes (1+ index))))
 
 (defun program-class-p (class)
-  "True when CLASS belongs to the program."
+  "Return true if CLASS belongs to the program."
   (let* ((name (class-name class)) (home (and (symbolp name) (symbol-package name))))
     (not (and home (or (own-package-p home) (sb-ext:package-locked-p home))))))
 
 (defun walk-into (heap-count)
-  "Count in HEAP-COUNT the objects that the newest collection has left in the heap. Return NIL if the
-heap is too large."
+  "Count in HEAP-COUNT, a HEAP-COUNT structure, the objects that the last garbage collection has
+left. Return NIL if the heap is too large."
   (let* ((classes (heap-count-classes heap-count))
          (prototypes (prototypes (remove-if-not #'program-class-p
                                                 (classes-below (find-class t)))))
@@ -75,8 +79,8 @@ walked, end the operation with an error answer."
              ((nil)))))
 
 (defun shown-class-p (class package)
-  "True when CLASS is in PACKAGE. If that is NIL, true unless CLASS is one of the agent or of SBCL that
-has instances of their own only, as those of COMMON-LISP and built-in classes have not."
+  "Return true if answers list CLASS: it is in PACKAGE or, if that is NIL, it belongs to the program
+or to COMMON-LISP, or is neither a structure class nor a standard class."
   (let* ((name (class-name class)) (home (and (symbolp name) (symbol-package name))))
     (cond (package (eq home package))
           ((program-class-p class))

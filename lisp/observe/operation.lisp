@@ -42,9 +42,8 @@ function without arguments. If a form cannot be read, end the operation with an 
 ;;; Observing calls
 
 (defun observe-calls (observation code seconds)
-  "Record calls with OBSERVATION. Meanwhile, run the forms of the text CODE, or if CODE is NIL, wait
-for SECONDS. Return a plist for a JSON object with the values of CODE. Return NIL if there is no
-CODE."
+  "Record calls in OBSERVATION while the forms of the text CODE run, or for SECONDS if CODE is NIL.
+Return a plist for a JSON object with the values of CODE, or NIL if that is NIL."
   (let* ((function (if code (prepared-form code) (lambda () (sleep seconds) (values))))
          (values (multiple-value-list
                   (call-observed observation (lambda () (call-user-code function))))))
@@ -100,9 +99,9 @@ milliseconds that the call took."
     (values values (* 1000 (seconds-since began)))))
 
 (defun observe-profile (mode code seconds top)
-  "Sample stacks in MODE, such as :CPU. Meanwhile, repeat the forms of the text CODE, or if CODE is
-NIL, wait for SECONDS. Return a plist for a JSON object about TOP functions. CODE is run once
-before, to get its values."
+  "Sample stacks in MODE, such as :CPU, while the forms of the text CODE run repeatedly, or for
+SECONDS if CODE is NIL. Return a plist for a JSON object about TOP functions. Run CODE once before,
+for its values."
   (let* ((function (and code (prepared-form code))) (values '()) (first nil) (runs 1) (taken nil))
     (when function (setf (values values first) (first-run function)))
     (call-sampled mode (lambda ()
@@ -149,8 +148,8 @@ before, to get its values."
   (observed counted-heap :optional))
 
 (defun observe-heap (code seconds)
-  "Run the forms of the text CODE, or if it is NIL, wait for SECONDS. Return a plist for a JSON object
-with the values of CODE."
+  "Run the forms of the text CODE or, if that is NIL, wait for SECONDS. Return a plist for a JSON
+object with the values of CODE."
   (if code
       (let ((function (prepared-form code)))
         (list "values" (list (shown-values (multiple-value-list (call-user-code function))))))

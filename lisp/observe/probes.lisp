@@ -126,18 +126,17 @@ which accepts any arguments."
     (if (listp parameters) parameters '(&rest arguments))))
 
 (defun named-in (package parameters)
-  "Return a copy of the lambda list PARAMETERS for forms that were read in PACKAGE: where PACKAGE
-has a symbol with the name of a variable, this symbol replaces the variable."
+  "Return a copy of PARAMETERS, a lambda list, with the symbols of PACKAGE that have the names of
+its variables in place of these, for forms read in PACKAGE."
   (sublis (loop for variable in (parameter-variables parameters)
                 for symbol = (find-symbol (symbol-name variable) package)
                 when (and symbol (not (constantp symbol))) collect (cons variable symbol))
           parameters))
 
 (defun chooser (name text package)
-  "Return a compiled function that takes the arguments of the function NAME, and evaluates the forms
-in TEXT with the parameters of NAME bound to them. TEXT is read in PACKAGE, or if that is NIL, in
-the package of NAME. If the forms cannot be read or compiled, end the operation with an error
-answer."
+  "Return a compiled function of the arguments of the function NAME that evaluates the forms in TEXT
+with NAME's parameters bound to them. Read TEXT in PACKAGE, or in NAME's package if that is NIL. If
+it cannot be read or compiled, end the operation with an error answer."
   (let* ((symbol (if (consp name) (second name) name))
          (home (or package (usable-package (symbol-package symbol))))
          (parameters (bare-parameters (function-parameters name)))
@@ -173,10 +172,9 @@ with several probes is in it once for each probe.")
   "A lock that a thread holds while it changes **ENTERED-FUNCTIONS**.")
 
 (defun noting-entries (original function method code fast)
-  "Wrapper around +CALLED-METHOD+, the function by which SBCL gets the function to call for METHOD:
-call ORIGINAL with the other arguments. If the generic function FUNCTION has no probe, return the
-function that ORIGINAL returned. Else return a function that records that METHOD is entered, and
-then calls it."
+  "Wrapper around +CALLED-METHOD+, SBCL's function that returns the function to call for METHOD:
+call ORIGINAL with the other arguments. If the generic function FUNCTION has a probe, return a
+function that records the entry of METHOD first."
   (let ((code (funcall original function method code fast)))
     (declare (type function code))
     (if (and method (member function **entered-functions** :test #'eq))
@@ -186,9 +184,9 @@ then calls it."
         code)))
 
 (defun note-entries-of (function)
-  "From now on, record which methods of the generic function FUNCTION are entered. This works only
-after SBCL has made the code again that calls the methods. The caller must cause that, for example
-by installing a probe."
+  "Record from now on which methods of the generic function FUNCTION are entered. For this, SBCL
+must make the code anew that calls them, so the caller must cause that, for example by installing a
+probe."
   (sb-thread:with-mutex (**entered-lock**)
     (push function **entered-functions**)
     (when (and (null (rest **entered-functions**)) +called-method+)
@@ -204,7 +202,7 @@ by installing a probe."
 ;;; Installing and removing probes
 
 (defun put-probe (probe)
-  "Install PROBE, a wrapper, so that it records the calls of its function."
+  "Install PROBE, a PROBE structure, as a wrapper that records the calls of its function."
   (let* ((name (probe-name probe)) (function (plain-definition name)))
     (when (typep function 'generic-function)
       (setf (probe-generic probe) function)
@@ -212,7 +210,7 @@ by installing a probe."
     (wrap name (probe-key probe) (recorder probe))))
 
 (defun take-probe (probe)
-  "Remove the wrapper PROBE, even if its name now has another function or none."
+  "Remove PROBE, a PROBE structure, even if its name now has another function or none."
   (let* ((name (probe-name probe))
          (generic (probe-generic probe))
          (named (and (fboundp name) (eq generic (plain-definition name)))))
@@ -270,8 +268,8 @@ was compiled together with others. Return NIL if there is no such reason."
 
 (defun place-without-own-name (name)
   "Return a JSON object with the source location of the function NAME if its code does not refer to
-NAME, else NIL. Such code calls its own function by jumps, if at all, and no probe sees these calls.
-Also return NIL if the location is unknown."
+NAME, so that a recursive call is a jump that no probe records. Else, or if the location is unknown,
+return NIL."
   (let ((function (plain-definition name)))
     (when (and (typep function 'simple-function)
                (not (member name (called-names (function-code function)) :test #'equal)))

@@ -63,10 +63,10 @@ FAILED, FAILURE: the number of errors in WHERE, and the class of the last one."
 (defstruct (call (:constructor make-call
                                (probe arguments parent depth code offset thread stack begun how)))
   "A call of the function of PROBE with ARGUMENTS.
-PARENT: the innermost recorded call around it, or NIL. DEPTH: the number of recorded calls around
+PARENT, DEPTH: the innermost recorded call around it or NIL, and the number of recorded calls around
 it.
 CODE, OFFSET: the code object of the caller, and the offset in it to which the call returns.
-STACK: the start address of the stack of THREAD, the thread of the call.
+THREAD, STACK: the thread of the call, and the start address of its stack.
 HOW: :RUNNING, :RETURNED, :LEFT after a non-local exit, or :PASSED if the end is not recorded.
 CONDITION: the last condition signalled during the call.
 ENTERED: a list of the methods that the call has entered, newest first.
@@ -77,8 +77,7 @@ CUT: true if ENTERED may lack methods that the call has entered."
   (entered '() :type list) (cut nil))
 
 (defstruct (gone-object (:constructor make-gone-object (class)))
-  "Stands for an object of CLASS that was allocated on the stack, and so no longer exists after the
-call."
+  "A stand-in for an object of CLASS of dynamic extent, which no longer exists after the call."
   class)
 
 (defvar *unrecorded* nil
@@ -122,9 +121,8 @@ grown too much, keep fewer calls from now on."
     (when (> (heap-usage) (observation-room observation)) (keep-few observation))))
 
 (defun chosen-p (probe arguments)
-  "Return true if PROBE must record a call with ARGUMENTS. The WHERE function of PROBE decides this.
-It runs within WITH-INTERRUPTIBLE-ISOLATION, but its output goes where the output of the program
-goes."
+  "Return true if PROBE must record a call with ARGUMENTS, by the function in its slot WHERE. This
+runs within WITH-INTERRUPTIBLE-ISOLATION, but its output goes where the output of the program goes."
   (let ((where (probe-where probe)) (output *standard-output*) (*unrecorded* t))
     (or (null where)
         (with-interruptible-isolation
@@ -165,9 +163,9 @@ ADDRESS is its return address, or NIL."
 (defparameter *entered-limit* 100 "The maximum number of entered methods recorded for one call.")
 
 (defun note-entry (function method)
-  "METHOD of the generic function FUNCTION is entered. If the innermost recorded call of this thread
-is a call of FUNCTION, add METHOD to its CALL structure, and to the CALL structures that other
-observations have made for the same call."
+  "Record that METHOD of the generic function FUNCTION is entered, if the innermost recorded call of
+this thread is of FUNCTION: in its CALL structure, and in those of other observations for the same
+call."
   (unless *unrecorded*
     (loop with observations = '()
           for call = *innermost* then (call-parent call)
@@ -179,9 +177,8 @@ observations have made for the same call."
                    (t (push method (call-entered call)))))))
 
 (defun note-unrecorded (probe)
-  "A call of the function of PROBE is not recorded. If the innermost recorded call is of the same
-function, record no more methods in it: the methods entered from now on may belong to the unrecorded
-call."
+  "Record no more methods in the innermost recorded call if it is a call of the function of PROBE.
+Call this for an unrecorded call of this function, to which later methods may belong."
   (let ((call *innermost*))
     (when (and call (not *unrecorded*) (eq probe (call-probe call)))
       (setf (call-cut call) t))))
@@ -220,8 +217,8 @@ call if its arguments satisfy the WHERE of PROBE."
 (note-frame 'call-recorded :between)
 
 (defun spare-calls (probe number)
-  "If the last +QUICK-CALLS+ calls of the function of PROBE came too fast, make PROBE record fewer
-calls from the call with NUMBER on. But if PROBE has a WHERE, change nothing."
+  "Make PROBE record fewer calls from the call with NUMBER on if its last +QUICK-CALLS+ calls came
+too fast. Do nothing if PROBE has a function WHERE."
   (let ((now (now)))
     (when (and (plusp number)
                (null (probe-where probe))
@@ -231,10 +228,9 @@ calls from the call with NUMBER on. But if PROBE has a WHERE, change nothing."
 
 (declaim (inline due-p))
 (defun due-p (probe)
-  "Count a call of the function of PROBE, a wrapper that records calls. Return true if this call
-must be recorded, provided that its arguments also satisfy the WHERE of PROBE. Calls without
-interrupts, as inside SBCL's own locks, are neither counted nor recorded, since recording takes some
-of these locks."
+  "Count a call of the function of PROBE, and return true if it must be recorded if the function
+WHERE of PROBE allows it. Ignore calls without interrupts, as inside SBCL's locks, since recording
+takes some of them."
   (and (observation-active (probe-observation probe))
        (not *unrecorded*)
        (not *reading*)
@@ -245,8 +241,9 @@ of these locks."
          (zerop (logand number (probe-mask probe))))))
 
 (defun recorder (probe)
-  "Return the wrapper for the function of PROBE. The wrapper takes the original function and the
-arguments, and calls the function. It records the call if DUE-P and the WHERE of PROBE are true."
+  "Return the wrapper for the function of PROBE: a function of the original function and the
+arguments that calls the original, and records the call if DUE-P and the function WHERE of PROBE are
+true."
   (lambda (function &rest arguments)
     (cond ((due-p probe) (apply #'record-call probe function arguments))
           (t (note-unrecorded probe)

@@ -111,12 +111,12 @@ samples were taken, or NIL if it is unknown."
           "crowded" (crowded-tables (hot-functions spots samples)))))
 
 (defparameter *hot-part* 1/20
-  "The part of the samples in which a function must be, so that the hash tables it uses are looked
-at.")
+  "The least fraction of the samples in which a function must be for its hash tables to be
+examined.")
 
 (defun hot-functions (spots samples)
-  "Return a list of those functions of the program in SPOTS that are in many of SAMPLES, the number
-of samples."
+  "Return a list of the functions of the program in SPOTS, a list of SPOT structures, that are in at
+least *HOT-PART* of SAMPLES, the number of samples."
   (loop for spot in spots
         for function = (and (>= (spot-total spot) (* *hot-part* samples))
                             (program-name-p (spot-name spot))
@@ -124,15 +124,15 @@ of samples."
         when function collect function))
 
 (defun large-objects-p (octets samples)
-  "OCTETS is the number of octets allocated while SAMPLES samples were taken. Return true if the
-samples cannot account for most of them. SBCL takes a sample for each page of small objects, but
-only one for a large object, even if it has several pages."
+  "Return true if SAMPLES, a number of samples, cannot account for most of OCTETS, those allocated
+meanwhile. SBCL takes a sample for each page of small objects, but only one for a large object of
+several pages."
   (> octets (* 2 samples page-octets)))
 
 (defun chosen-spots (spots top samples)
-  "Return a list of TOP elements of SPOTS: three fourths of them are those with the highest SELF,
-the others those with the highest TOTAL. Leave out functions that are in fewer than one of 2000
-samples. SAMPLES is the number of samples in which the program ran."
+  "Return a list of TOP elements of SPOTS, a list of SPOT structures: three fourths with the highest
+SELF, the others with the highest TOTAL. Leave out those in fewer than one of 2000 of SAMPLES, the
+number of samples."
   (let* ((spots (remove-if (lambda (spot) (< (* 2000 (spot-total spot)) samples)) spots))
          (by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
          (running (page by-self 0 (- top (floor top 4))))
@@ -157,7 +157,7 @@ in which the program ran."
                                 (round (* 100 (cdr caller)) (spot-total spot)))))))
 
 (defun spot-text (name)
-  "NAME is the NAME of a SPOT structure, a debug name or a text. Return text for it in answers."
+  "Return text for NAME, the slot NAME of a SPOT structure: a debug name or text."
   (cond ((stringp name) (foreign-name name))
         ((form-name-p name) "the form")
         ((method-name-p name) (shortened 80 (function-text (list* :method (rest name)))))
@@ -211,9 +211,9 @@ names to SPOT structures. A function that is on the stack several times counts o
 ;;; The functions on sampled stacks
 
 (defun map-stacks (visit mode)
-  "Call VISIT for each sample in MODE during which the program ran, with a list of SAMPLED-FRAME
-structures: the program's functions on the stack, outermost first. Return the number of all
-samples."
+  "Call the function VISIT with a list of SAMPLED-FRAME structures for each sample in MODE during
+which the program ran: the program's functions on the stack, outermost first. Return the number of
+all samples."
   (funcall (profiler "REPORT") :type nil :stream (make-broadcast-stream))
   (let ((samples 0))
     (funcall (profiler "MAP-TRACES")
@@ -237,8 +237,8 @@ first."
     (reverse stack)))
 
 (defun info-name (info)
-  "INFO is SBCL's debug information about a frame in a sample. Return the debug name of the function
-of the frame. If there is none, return text that describes the function."
+  "Return the debug name of the function of a frame in a sample, or text that describes the
+function. INFO is SBCL's debug information about the frame."
   (cond ((stringp info) info)
         ((null info) "foreign code")
         ((symbolp info) (string-downcase info))
@@ -261,9 +261,9 @@ function. It is a LAMBDA whose lambda list has symbols of SB-PCL."
              (name-packages (second name)))))
 
 (defun program-part (stack mode)
-  "STACK is a list of SAMPLED-FRAME structures, outermost first. Return the part of it that belongs
-to the program, or NIL if there is none. The part ends before functions of the agent, which may run
-after a collection. In MODE :ALLOC, it ends where SBCL allocates."
+  "Return the part of STACK, a list of SAMPLED-FRAME structures, outermost first, that belongs to
+the program, or NIL. It ends before functions of the agent and, in MODE :ALLOC, where SBCL
+allocates."
   (let* ((names (mapcar #'sampled-frame-name stack))
          (caller (position :user-code names :key #'frame-role :from-end t))
          (start (if caller

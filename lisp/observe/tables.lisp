@@ -17,8 +17,8 @@ table.")
   "The maximum number of objects that are looked at to find the tables of one variable.")
 
 (defun sharing-keys (table limit)
-  "Return two values: the largest number of keys of TABLE with the same hash, and the number of keys
-that were looked at, at most LIMIT."
+  "Return two values for the hash table TABLE: the largest number of keys with the same hash, and
+the number of keys examined, at most LIMIT."
   (if-able "hashes"
     (let ((counts (make-hash-table)) (function (hash-function table)))
       (loop for key being the hash-keys of table

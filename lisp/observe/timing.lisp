@@ -41,9 +41,9 @@ the measuring code calls no generic arithmetic, which would show in a profile."
 ;;; The output of a form that is run again
 
 (defun call-quietly (function)
-  "Call FUNCTION, which runs forms that were run before, and return its values. Discard what they
-print to the output of this call, which has the output of the first run. So no function of the agent
-that captures output is in a profile."
+  "Call FUNCTION, which runs forms again, and return its values. Discard what they print to the
+output of this call, which has the output of the first run. So no capturing functions of the agent
+appear in a profile."
   (flet ((quiet (stream) (if (captured-p stream) (make-broadcast-stream) stream)))
     (let ((*standard-output* (quiet *standard-output*)) (*error-output* (quiet *error-output*))
           (*trace-output* (quiet *trace-output*)))
@@ -61,9 +61,9 @@ the operating system does not say."
   "The maximum number of seconds of waiting for a CPU that are not counted in a measurement.")
 
 (defun over-p (passed limit waited)
-  "PASSED is the number of seconds since a measurement began. Return true if it is more than LIMIT,
-not counting the time of waiting for a CPU, of which at most *WAITED-LIMIT* seconds are left out.
-WAITED is the value of WAITED-SECONDS at the beginning."
+  "Return true if PASSED, the seconds since a measurement began, is more than LIMIT, without at most
+*WAITED-LIMIT* seconds of waiting for a CPU. WAITED is the value of WAITED-SECONDS at the
+beginning."
   (declare (type double-float passed limit waited))
   ;; WAITED-SECONDS takes longer than many measured forms, so it is called only if necessary.
   (and (> passed limit)
@@ -100,15 +100,15 @@ and a TAKEN structure with the average cost of a call in such a round."
         finally (return (values times taken))))
 
 (defun quantile (numbers part)
-  "Sort the list NUMBERS, and return the element below which the fraction PART of them lies: the
+  "Return the element of the list NUMBERS below which the fraction PART of the elements lies: the
 median for 1/2, the lower quartile for 1/4."
   (nth (min (1- (length numbers)) (floor (* part (length numbers))))
        (sort (copy-list numbers) #'<)))
 
 (defun taken-data (rounds times reader)
-  "ROUNDS is a list of TAKEN structures for rounds of TIMES calls. Return a JSON object with the
-median and the quartiles of the results of READER for them, converted from seconds to milliseconds,
-and with the median of the octets. READER is a function such as TAKEN-CPU."
+  "Return a JSON object with the median and quartiles, in milliseconds, of the values of READER,
+such as TAKEN-CPU, for ROUNDS, and the median of the octets. ROUNDS is a list of TAKEN structures
+for rounds of TIMES calls."
   (let ((numbers (mapcar reader rounds)))
     (object "median" (* 1000 (quantile numbers 1/2))
             "low" (* 1000 (quantile numbers 1/4))
@@ -117,8 +117,8 @@ and with the median of the octets. READER is a function such as TAKEN-CPU."
             "times" times)))
 
 (defun mostly-runs-p (rounds denied)
-  "ROUNDS is a list of TAKEN structures. DENIED is the fraction of their time in which the thread
-waited for a CPU. Return true if they used a CPU for more than a twentieth of the other time."
+  "Return true if ROUNDS, a list of TAKEN structures, used a CPU for more than a twentieth of their
+time without waiting. DENIED is the fraction of the time in which the thread waited for a CPU."
   (let ((cpu (reduce #'+ rounds :key #'taken-cpu))
         (seconds (reduce #'+ rounds :key #'taken-seconds)))
     (> cpu (* 0.05 seconds (- 1 denied)))))

@@ -50,8 +50,8 @@ is proposed.")
   (if (and (consp type) (eq (first type) 'ratio)) 'ratio type))
 
 (defstruct (seen (:constructor make-seen ()))
-  "The types seen for one parameter or value. TYPES is an alist from types to the numbers of
-objects. LEAST and MOST are the smallest and the largest integer seen, or NIL."
+  "The types recorded for one parameter or value. TYPES is an alist from types to numbers of
+objects. LEAST and MOST are the smallest and largest integer, or NIL."
   (types '()) (least nil) (most nil))
 
 (defun see (seen object)
@@ -84,9 +84,8 @@ objects. LEAST and MOST are the smallest and the largest integer seen, or NIL."
 ;;; Matching arguments to parameters
 
 (defun places-of (parameters arguments)
-  "Match ARGUMENTS with the lambda list PARAMETERS. Return a list of (PLACE . ARGUMENT) pairs. A
-place is the variable of a parameter, a keyword, or &REST. Leave out arguments after unknown
-keywords."
+  "Return a list of (PLACE . ARGUMENT) pairs for ARGUMENTS and the lambda list PARAMETERS. PLACE is
+the variable of a parameter, a keyword, or &REST. Leave out arguments after unknown keywords."
   (let ((places '()) (section nil))
     (dolist (parameter parameters)
       (cond ((member parameter lambda-list-keywords)
@@ -131,9 +130,8 @@ PARAMETERS. TYPES is a function that takes a variable, a keyword or &REST, and r
              (push (funcall types (if (consp parameter) (first parameter) parameter)) proposed))))))
 
 (defun proposed-values (values counts)
-  "Return the values type for an FTYPE declaration. VALUES is a list of SEEN structures, one for
-each position of a returned value. COUNTS is a list of the numbers of values that calls have
-returned, which is empty if no call has returned."
+  "Return the values type for an FTYPE declaration. VALUES is a list of SEEN structures for the
+positions of returned values. COUNTS is a list of the numbers of values that calls have returned."
   (if (null counts)
       '*
       (let ((types (mapcar #'joined-type values)) (always (reduce #'min counts)))

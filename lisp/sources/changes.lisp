@@ -4,17 +4,17 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defvar *plain-forms* '()
-  "An alist from texts of files to the vectors of their forms from PLAIN-FORMS. It is a cache, bound
-anew for each load.")
+  "An alist from texts of files to the vectors of their top-level forms, as PLAIN-FORMS returns
+them. A cache that is bound to NIL for each load.")
 
 (defun forms-of (text)
-  "Return the vector of the top-level forms of TEXT from PLAIN-FORMS. *PLAIN-FORMS* caches it."
+  "Return the vector of the top-level forms of TEXT, each as text. *PLAIN-FORMS* caches it."
   (cdr (or (assoc text *plain-forms* :test #'eq)
            (first (push (cons text (plain-forms text)) *plain-forms*)))))
 
 (defun form-of (definition text)
-  "Return the top-level form of DEFINITION, as text, or NIL if it is unknown. TEXT is the loaded
-text of the file that made DEFINITION, or NIL."
+  "Return the top-level form that made DEFINITION, as text, or NIL if it is unknown. TEXT is the
+loaded text of its file, or NIL."
   (let* ((forms (and text (forms-of text)))
          (number (and forms (definition-number definition))))
     (and number (< number (length forms)) (aref forms number))))
@@ -57,10 +57,9 @@ DEFINITION. TEXT is the file's text at that time."
       (deciding-part definition (form-of definition text))))
 
 (defun keep-forms (file text serial)
-  "After the text of the file FILE has changed, save the texts of the forms of some definitions in
-DEFINITION-BASELINE, for a comparison with a later load. These are definitions of variables, and
-those compiled into their users, that load number SERIAL made and the next load did not make again.
-TEXT is the text of FILE in load SERIAL."
+  "Save the forms of some definitions in DEFINITION-BASELINE for later comparisons. They are from
+load number SERIAL of the file FILE, when its text was TEXT, and not made again since. They are
+variables and definitions that are compiled into code that uses them."
   (map-file-definitions (lambda (definition)
                           (when (and (= serial (definition-serial definition))
                                      (or (eq (definition-kind definition) :variable)
@@ -71,7 +70,7 @@ TEXT is the text of FILE in load SERIAL."
 (defparameter *most-former* 1000 "The maximum number of forms in the FORMER of a file.")
 
 (defun entered-package (form)
-  "Return the name of the package that FORM, a text, enters by IN-PACKAGE, or NIL."
+  "Return the name of the package in the last IN-PACKAGE form in FORM, the text of a form, or NIL."
   (let ((entered (argument-of "in-package" form)))
     (and entered
          (if (find #\" entered)
@@ -79,8 +78,9 @@ TEXT is the text of FILE in load SERIAL."
              (string-upcase (string-left-trim "#:" entered))))))
 
 (defun keep-former (file old-text text)
-  "Add to the FORMER of the file FILE the forms of OLD-TEXT, the text loaded before, that TEXT does
-not have and that have the operator of a definition. Do nothing if the forms of a text are unknown."
+  "Add to SOURCE-FILE-FORMER of the file FILE the forms of OLD-TEXT, its last loaded text, that
+TEXT, its present text, no longer has, and that have the operator of a definition. Do nothing if a
+text cannot be split into forms."
   (let* ((changed (and old-text text (string/= old-text text)))
          (old (and changed (forms-of old-text))) (new (and changed (forms-of text)))
          (now (make-hash-table :test 'equal)) (package nil))
@@ -97,8 +97,8 @@ not have and that have the operator of a definition. Do nothing if the forms of 
         (setf (source-file-former file) (subseq (source-file-former file) 0 *most-former*))))))
 
 (defun still-unset-p (definition)
-  "Return true if the variable of DEFINITION still has the value that it kept when its file was
-loaded, although the file has another value."
+  "Return true if the variable of DEFINITION kept its value when its file with another value was
+loaded, and still has this value."
   (let ((symbol (definition-name definition)))
     (and (definition-kept definition)
          (boundp symbol)
@@ -135,9 +135,9 @@ with the form in OLD-TEXT."
             definition))))))
 
 (defun unset-variables (pairs definitions old-text text values)
-  "Return a list of those DEFINITIONS whose variables kept their values in a load, although TEXT,
-the file's text, has other values than OLD-TEXT, its text in the last load. PAIRS is a list of (NEW
-. OLD) definitions. VALUES is a hash table from variables to their values before the load."
+  "Return a list of those DEFINITIONS whose variables kept their values in a load of TEXT, although
+TEXT gives them other values than OLD-TEXT, the text loaded before. PAIRS lists (NEW . OLD)
+definitions. VALUES is a hash table from variables to their values before the load."
   (loop for definition in definitions
         for symbol = (definition-name definition)
         for (value kept) = (and (eq (definition-kind definition) :variable)
@@ -148,9 +148,9 @@ the file's text, has other values than OLD-TEXT, its text in the last load. PAIR
           collect definition))
 
 (defun changed-names (pairs old-text text)
-  "Return a list of the names of those definitions in PAIRS that are compiled into their users and
-have another form in TEXT than in OLD-TEXT. PAIRS is a list of (NEW . OLD) definitions. TEXT and
-OLD-TEXT are the new and the old text of the file, or NIL."
+  "PAIRS is a list of (NEW . OLD) definitions. Return a list of the names of those that are compiled
+into code that uses them, and that have different forms in TEXT, the new text of the file or NIL,
+and OLD-TEXT, the old text or NIL."
   (unless (or (null old-text) (null text) (string= old-text text))
     (loop for (new . old) in pairs
           when (and (or (compiled-in-p new) (compiled-in-p old))
@@ -170,8 +170,8 @@ functions now, or that were functions and are macros now."
     (mapcar #'definition-name (definitions-if #'changed-p file))))
 
 (defun replaces-method-p (method other)
-  "Return true if METHOD replaces OTHER, a method of the same generic function that another form of
-the same file made."
+  "Return true if METHOD has the specializers and qualifiers of OTHER, a method of the same generic
+function, and another form of the same file made it."
   (let ((file (identity-file method)))
     (and (same-method-p method other)
          file
@@ -220,10 +220,9 @@ strings do not count."
        (and (typep identity '(and function (not generic-function))) (simple-function identity))))))
 
 (defun uses-in-texts (symbol fresh &optional (token (symbol-name symbol)))
-  "Return a list of COMPILED-USE structures of SYMBOL for definitions whose forms contain the string
-TOKEN. They may use SYMBOL, a symbol macro, type or structure: SBCL has no cross
-references to such symbols, so the texts of loaded files are searched. Leave out functions with a
-debug source in the list FRESH, which were just compiled."
+  "Return a list of COMPILED-USE structures for definitions whose forms contain the string TOKEN, so
+that they may use SYMBOL, a symbol macro, type or structure without cross references in SBCL. Leave
+out functions just compiled, whose debug sources are in the list FRESH."
   (let ((uses '()))
     (loop for file being the hash-values of **files**
           for text = (source-file-text file)
@@ -254,8 +253,8 @@ elements in all."
           (subseq all 0 (min (length all) *outdated-limit*)))))
 
 (defun note-outdated (names fresh)
-  "Add the functions that use NAMES to **OUTDATED**: old definitions of NAMES are compiled into
-them. Leave out functions with a debug source in the list FRESH, which were just compiled."
+  "Add the functions that have old definitions of NAMES compiled in to **OUTDATED**. Leave out
+functions just compiled, whose debug sources are in the list FRESH."
   (when names
     (note-uses (append (uses-of names fresh)
                        (loop for name in names
@@ -263,10 +262,9 @@ them. Leave out functions with a debug source in the list FRESH, which were just
                                append (uses-in-texts name fresh))))))
 
 (defun note-users-of-layouts (laid-out fresh)
-  "Add the code that uses structures with a changed layout to **OUTDATED**. This is code that refers
-to the old layout, code that has functions of the structure compiled in, and forms with the
-structure's quoted name, which may be a type specifier. LAID-OUT is a list of LAID-OUT structures.
-Leave out functions with a debug source in the list FRESH, which were just compiled."
+  "Add to **OUTDATED** the code that refers to the old layout of a structure in LAID-OUT, a list of
+LAID-OUT structures, has its functions compiled in, or has its name quoted, as for a type. Leave out
+functions just compiled, whose debug sources are in the list FRESH."
   (dolist (structure laid-out)
     (let* ((symbol (laid-out-name structure))
            (names (laid-out-functions structure))
@@ -281,8 +279,8 @@ Leave out functions with a debug source in the list FRESH, which were just compi
 ;;; Forms that define a name with another number each time
 
 (defun name-without-digits (definition)
-  "Return text for the kind and the name of DEFINITION, without the digits in the name. Return NIL
-if the name has no digits."
+  "Return text for the kind and the name of DEFINITION, with the digits removed from the name.
+Return NIL if the name has no digits."
   (let ((name (name-symbol (definition-name definition))))
     (and (symbolp name)
          (some #'digit-char-p (symbol-name name))
@@ -290,9 +288,9 @@ if the name has no digits."
                  (remove-if #'digit-char-p (symbol-name name))))))
 
 (defun making-form (definition text)
-  "Return the form of DEFINITION in TEXT if the name is not in the form, because a macro has made
-it. Else return NIL. Also return NIL for an alias of a function with another name, since its form is
-unknown."
+  "Return the form of DEFINITION in TEXT, as text, if a macro has made the name, so that the form
+does not contain it. Else return NIL. Return NIL, too, for a function that has another name, since
+the form that made it this definition is unknown."
   (let* ((form (form-of definition text)) (name (definition-name definition))
          (function (definition-function definition))
          (own (and function (plain-function-name function))))
@@ -305,17 +303,16 @@ unknown."
          form)))
 
 (defun numbered-by-form (definition text)
-  "Return a key that is EQUAL for the numbered variants (FOO1, FOO2) that one form of TEXT makes: a
-pair of the name of DEFINITION without its digits, and the form. Return NIL if the name has no
-digits or is in the form."
+  "Return a pair of the name of DEFINITION without its digits, and its form in TEXT. For names such
+as FOO1 and FOO2 that one form makes, the pairs are EQUAL. Return NIL if the name has no digits or
+is in the form."
   (let* ((name (name-without-digits definition)) (form (and name (making-form definition text))))
     (and form (cons name form))))
 
 (defun drop-numbered-anew (file definitions pairs old-text text)
-  "Remove definitions from the file FILE whose names were numbered by a macro, if the same form has
-now made variants with other numbers. OLD-TEXT has the forms of the old definitions, and TEXT those
-of the new DEFINITIONS. PAIRS is a list of (NEW . OLD) definitions for those that replaced one of
-the same name."
+  "Remove from the file FILE definitions with numbers in their names that a form of OLD-TEXT made,
+if the same form of TEXT has made DEFINITIONS with other numbers. PAIRS lists the (NEW . OLD)
+definitions of the same name."
   (let ((anew (loop for definition in definitions
                     for numbered = (and (not (assoc definition pairs :test #'eq))
                                         (numbered-by-form definition text))

@@ -3,9 +3,9 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun bounded-members (key items)
-  "Return a plist for a JSON object about ITEMS, JSON objects: KEY with the first
-*SHOWN-ITEMS-LIMIT* of them, and KEY with \"Total\" appended, with their total number. Return NIL if
-there are none."
+  "Return a plist for a JSON object: the string KEY with the first *SHOWN-ITEMS-LIMIT* of ITEMS, a
+list of JSON objects, and the string KEY with \"Total\" appended, with their number. Return NIL for
+no ITEMS."
   (and items
        (list key (page items 0 *shown-items-limit*)
              (concatenate 'string key "Total") (length items))))
@@ -24,7 +24,8 @@ perhaps only the end of the value has changed.")
 
 (defun unset-data (definition)
   "Return a JSON object about the variable of DEFINITION, which kept its value when its file was
-loaded: its name, its value, and the value in the file. Return NIL if the program has set it since."
+loaded: the name, the value, and the value in the file. Return NIL if the program has set the
+variable since."
   (let ((symbol (definition-name definition)) (says (definition-says definition)))
     (when (still-unset-p definition)
       (object "name" (symbol-text symbol)
@@ -170,10 +171,9 @@ layout."
   (left-total integer :optional))
 
 (defun agreement (&key forgetting tried)
-  "Return a plist for a JSON object about differences between the image and the files of the load
-of this operation, as *LOADED* has them. If the load was asked to remove definitions that a file no
-longer makes, FORGETTING is the path of this file, and TRIED lists the DEFINITION structures that
-the load has tried to remove."
+  "Return a plist for a JSON object about differences between the image and the files in *LOADED*.
+If the load was to remove definitions that a file no longer makes, FORGETTING is the path of the
+file, and TRIED lists the DEFINITION structures that the load tried to remove."
   (let ((files (noted-files *loaded*)))
     (append (and forgetting (list "forgetting" forgetting))
             (bounded-members "doubles" (loop for double in (noted-doubles *loaded*)
@@ -210,7 +210,7 @@ image, or NIL if there is none."
     (t (identity-now (definition-kind definition) (definition-name definition)))))
 
 (defun evaluation-of (definition identity)
-  "Return the list in **EVALUATED** about the definition that has IDENTITY and has replaced
+  "Return the list in **EVALUATED** for the definition with the object IDENTITY that has replaced
 DEFINITION. Return NIL if no evaluated form made it."
   (let ((kept (gethash (definition-key (definition-kind definition) (definition-name definition)
                                        identity)
@@ -219,7 +219,7 @@ DEFINITION. Return NIL if no evaluated form made it."
 
 (defun evaluation-members (kept)
   "Return a plist with \"time\", the Unix time of an evaluation, and \"by\", the beginning of its
-form. KEPT is a list about the evaluation from **EVALUATED**."
+form. KEPT is the list (IDENTITY TIME BY DEFINITION) about the evaluation from **EVALUATED**."
   (list "time" (unix-time (second kept)) "by" (third kept)))
 
 (setf **evaluation-of**
@@ -232,7 +232,9 @@ form. KEPT is a list about the evaluation from **EVALUATED**."
                 return (make-json-object (evaluation-members kept)))))
 
 (defun maker-of (name &rest kinds)
-  "Do what **MAKER-OF** says."
+  "Return the path of the file whose code made the definition of NAME, a name or method, as one of
+KINDS, keywords such as :FUNCTION, and the number of the top-level form that ran this code. Return
+NIL for values that are unknown. **MAKER-OF** is this function."
   (loop for file being the hash-values of **files**
         do (loop for kind in kinds
                  for definition = (gethash (definition-key kind name name)
@@ -260,8 +262,8 @@ form. KEPT is a list about the evaluation from **EVALUATED**."
   (by string :optional "The beginning of the form that was evaluated instead."))
 
 (defun differing-data (definition file)
-  "Return a JSON object that says how the image differs from DEFINITION, which the last load of the
-file FILE made. Return NIL if it does not differ."
+  "Return a JSON object about the difference between the image and DEFINITION, which the last load
+of the file FILE made. Return NIL if the image still has DEFINITION."
   (unless (current-p definition)
     (let* ((now (in-place-of definition)) (kept (and now (evaluation-of definition now)))
            (other (and now (not kept) (identity-file now))) (path (and other (file-path other)))
@@ -291,8 +293,8 @@ the image no longer has. Include only definitions that satisfy the predicate WAN
           when data collect data)))
 
 (defun unset-in (file wanted)
-  "Return a list of JSON objects for variables that kept their values when the file FILE was loaded,
-although FILE has other values. Include only those whose definitions satisfy the predicate WANTED."
+  "Return a list of JSON objects for the variables that kept their values although the file FILE was
+loaded with other values, and whose definitions satisfy the predicate WANTED."
   (let ((unset (definitions-if (lambda (definition)
                                  (and (definition-says definition)
                                       (funcall wanted definition)

@@ -11,8 +11,8 @@
    (information-source (code-information (function-code (simple-function function))))))
 
 (defun location-of (identity)
-  "Return the source location of a definition, or NIL if it has none. IDENTITY is the object that
-stands for the definition: a source location, a method, or SBCL's record of a DEFSETF."
+  "Return the source location of the definition with the object IDENTITY, or NIL if it has none.
+IDENTITY is a source location, a method, or SBCL's record of a DEFSETF."
   (typecase identity
     (source-location identity)
     ;; SBCL's record of a DEFSETF.
@@ -25,14 +25,14 @@ none is from a file."
   (some #'identity-file (sb-mop:generic-function-methods function)))
 
 (defun without-record (identity)
-  "IDENTITY is the object that stands for a definition. If it is SBCL's record of a DEFSETF with a
-lambda list and a body, return its function, else IDENTITY."
+  "Return the function in IDENTITY if that is SBCL's record of a DEFSETF with a lambda list and a
+body. Else return IDENTITY."
   (if (typep identity '(cons t function)) (cdr identity) identity))
 
 (defun identity-file (identity)
-  "IDENTITY is the object that stands for a definition: a function, a method, a source location, or
-SBCL's record of a DEFSETF. Return SBCL's name of the file with the definition. Return NIL if it is
-from no file or from one of SBCL's."
+  "Return SBCL's name of the file with a definition, or NIL if it is from no file or from a file of
+SBCL. IDENTITY is the object for the definition: a function, a method, a source location, or SBCL's
+record of a DEFSETF."
   (let* ((identity (without-record identity))
          (name (if (typep identity '(and function (not generic-function)))
                    (let ((source (function-source identity))) (and source (source-name source)))
@@ -41,9 +41,9 @@ from no file or from one of SBCL's."
     (and name (not (eql 0 (search "SYS:" name))) name)))
 
 (defun identity-form (identity)
-  "Return the number of the top-level form that made a definition, or NIL if it is unknown. IDENTITY
-is the object that stands for the definition, such as a function or a source location. It is unknown
-for what EVAL or COMPILE made, though SBCL gives such functions the number 0."
+  "Return the number of the top-level form that made a definition, or NIL if it is unknown, as for
+what EVAL or COMPILE made. IDENTITY is the object for the definition, such as a function or a source
+location."
   (let* ((identity (without-record identity)) (location (location-of identity)))
     (cond (location (location-form location))
           ((and (typep identity '(and function (not generic-function))) (identity-file identity))
@@ -64,8 +64,8 @@ information has a source location. NUMBER is SBCL's number of the kind."
 
 (defun class-identity (symbol)
   "Return an object that is new whenever the class SYMBOL is defined: its source location, or else
-its layout or the class itself. Return NIL if SYMBOL names no class. A class that SBCL makes only on
-demand is not made by this."
+its layout or the class itself. Return NIL if SYMBOL names no class. This does not make classes that
+SBCL makes only on demand."
   (let* ((cell (class-cell symbol))
          (classoid (and cell (cell-classoid cell)))
          (class (and cell (cell-class cell))))
@@ -82,8 +82,8 @@ function its source location, if it has one."
       function))
 
 (defun map-functions-named (visit name)
-  "Call VISIT for each definition of the function name NAME, with three arguments: its kind, such as
-:MACRO, NAME, and the object that stands for the definition, such as a function."
+  "Call the function VISIT with three arguments for each definition of NAME, a function name: the
+kind, such as :MACRO, NAME, and the identity, an object such as a function."
   (when (fboundp name)
     (let ((macro (and (symbolp name) (macro-function name))))
       (if macro
@@ -93,9 +93,9 @@ function its source location, if it has one."
     (when expander (funcall visit :compiler-macro name expander))))
 
 (defun map-definitions (visit symbol)
-  "Call VISIT for each definition of SYMBOL and of (SETF SYMBOL), with three arguments: its kind,
-such as :CLASS, its name, and the object that stands for the definition, such as a function or
-source location."
+  "Call the function VISIT with three arguments for each definition of SYMBOL and of (SETF SYMBOL):
+the kind, such as :CLASS, the name, and the identity, an object such as a function or source
+location."
   (map-functions-named visit symbol)
   (map-functions-named visit (list 'setf symbol))
   (let ((class (class-identity symbol))
@@ -112,8 +112,8 @@ source location."
         when value do (funcall visit kind symbol value)))
 
 (defun identity-now (kind name)
-  "Return the object that stands for the current definition of NAME as KIND, such as its function,
-or NIL if there is none. A new definition has a new object."
+  "Return the identity of the current definition of NAME as KIND, such as :FUNCTION, or NIL if there
+is none. The identity is an object, such as a function, that is new for a new definition."
   (map-definitions (lambda (other-kind other-name identity)
                      (when (and (eq kind other-kind) (equal name other-name))
                        (return-from identity-now identity)))

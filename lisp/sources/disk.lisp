@@ -24,10 +24,9 @@
   (disk (list disk-difference) :optional) (disk-total integer :optional))
 
 (defun compare-files (paths package limit more)
-  "Return a JSON object about the differences between the image and the loaded files PATHS, a list
-of native names. If PACKAGE is given, compare instead all files that define names of PACKAGE, but
-only these names. Show at most LIMIT differences of each kind, or *SHOWN-ITEMS-LIMIT* if it is NIL.
-MORE is a plist of further members. Return NIL if none of the files was loaded."
+  "Return a JSON object about differences between the image and the loaded files PATHS, native
+names, or any files that define names of PACKAGE if it is given. LIMIT is the maximum for each kind,
+or NIL. MORE is a plist to add. Return NIL if none of the files was loaded."
   (call-user-code
    (lambda ()
      (sb-thread:with-mutex (**lock**)
@@ -61,8 +60,8 @@ forms have made."
 
 (defun known-files (paths)
   "Return a list of the SOURCE-FILE structures for those of PATHS, native names, whose loads were
-recorded. Leave out a file of which only KEEP-TEXT has recorded the text: its definitions are
-unknown."
+recorded. Leave out files for which KEEP-TEXT has recorded the text alone, since their definitions
+are unknown."
   (loop for path in paths
         for file = (gethash (file-path (namestring (sb-ext:parse-native-namestring path)))
                             **files**)
@@ -119,18 +118,18 @@ if it does not differ, or if nothing is known."
              (difference "changed"))))))
 
 (defun changed-forms (old new parts)
-  "Return a list of JSON objects for the forms that differ between OLD and NEW, two texts of a file.
-Leave out the forms of NEW in the list PARTS, which were loaded since OLD was. The list is empty if
-only white space and comments differ. Return :UNREADABLE if a text cannot be split into forms."
+  "Return a list of JSON objects for the forms that differ between the texts OLD and NEW of a file,
+or :UNREADABLE if a text cannot be split into forms. Leave out forms in the list PARTS, which were
+loaded after OLD. Differences in white space and comments do not count."
   (let ((before (numbered-forms old)) (after (numbered-forms new)))
     (if (or (eq before :unreadable) (eq after :unreadable))
         :unreadable
         (changed-form-data (without-same before after) (without-same after before) parts))))
 
 (defun changed-form-data (removed added parts)
-  "Return the JSON objects for CHANGED-FORMS. REMOVED are the forms that only the old text has, and
-ADDED those that only the new text has. Of these, a pair with the same head is one form that
-differs."
+  "Return a list of JSON objects for forms that differ. REMOVED lists the forms that only the old
+text has, and ADDED those that only the new text has, except those loaded since, in the list PARTS.
+Two forms with the same HEAD-OF count as one form that differs."
   (let ((heads (loop for form in removed collect (head-of (numbered-form-text form))))
         (data '()))
     (dolist (form added)
@@ -146,8 +145,8 @@ differs."
             (loop for head in heads collect (object "head" head "how" "gone")))))
 
 (defun without-same (forms others)
-  "Return a list of those FORMS whose text OTHERS does not have. Both are lists of NUMBERED-FORM
-structures. If a text is in FORMS N times more often than in OTHERS, return its last N forms."
+  "Return a list of those FORMS whose text is not in OTHERS. Both are lists of NUMBERED-FORM
+structures. If FORMS has a text N times more often than OTHERS, return the last N forms with it."
   (let ((counts (make-hash-table :test 'equal)))
     (dolist (other others)
       (incf (gethash (numbered-form-text other) counts 0)))
@@ -170,9 +169,9 @@ structures. If a text is in FORMS N times more often than in OTHERS, return its 
 ;;; What identifies a form
 
 (defun head-of (form)
-  "FORM is the text of a form. Return a text that identifies it: its operator and name, such as
-\"(DEFUN F)\", and for a method its qualifiers and specializers. If it has no name there, return its
-first characters."
+  "Return text that identifies FORM, the text of a form: its operator and name, such as \"(DEFUN
+F)\", and for a method the qualifiers and specializers. If FORM has no name, return its first
+characters."
   (destructuring-bind (&optional operator name) (form-parts form 2)
     (flet ((list-p () (eql 0 (position #\( name)))
            (setf-name-p () (eql 6 (mismatch "(setf " name :test #'char-equal))))

@@ -26,8 +26,8 @@ it has &REST or &KEY."
           (and (intersection '(&rest &key) lambda-list) t))))
 
 (defun before-load-p (name identity)
-  "Return true if the definition of NAME with IDENTITY, such as a function, existed before the load
-that this thread is recording."
+  "Return true if the definition of NAME with IDENTITY, an object such as a function, existed before
+the load that this thread is recording."
   (multiple-value-bind (before touched) (gethash (name-symbol name) (touched-before *touched*))
     (or (not touched) (and (member identity before :test #'eq) t))))
 
@@ -39,8 +39,8 @@ or macro."
     (and file (defines-p file name '(:function :macro)))))
 
 (defun yields-p (function name lambda-list location by)
-  "Return true if the methods of FUNCTION, the generic function NAME, must be removed so that it can
-get LAMBDA-LIST. LOCATION is the source location of the form with LAMBDA-LIST, and BY its operator,
+  "Return true if the methods of FUNCTION, the generic function NAME, must be removed for it to get
+LAMBDA-LIST. LOCATION is the source location of the form with LAMBDA-LIST, and BY its operator,
 DEFGENERIC or DEFMETHOD."
   (let ((methods (sb-mop:generic-function-methods function))
         (identity (function-identity function)))
@@ -81,15 +81,15 @@ location of the form with LAMBDA-LIST, and BY its operator, DEFGENERIC or DEFMET
               (fmakunbound name)))))))
 
 (defun making-way (name lambda-list location by)
-  "If a tool is loading a file or a system in this thread, call MAKE-WAY with the same arguments.
-Ignore its errors, which must not reach the program."
+  "Call MAKE-WAY with the same arguments if a tool is loading a file or a system in this thread.
+Ignore errors, which must not reach the program."
   (when (and *making-way* *touched*) (with-isolation (make-way name lambda-list location by))))
 
 ;;; Reporting removed methods in answers
 
 (defun missed-p (definition)
   "Return true if DEFINITION, of a removed method, has no replacement, although its generic function
-exists. Return NIL if the method's file was loaded again without it."
+exists. Return NIL if the file of the method was loaded again without it."
   (let* ((path (definition-file-name definition))
          (file (and path (gethash (file-path path) **files**))))
     (and (generic-function-named (definition-name definition))
@@ -105,8 +105,9 @@ exists. Return NIL if the method's file was loaded again without it."
                          collect (item-data definition "file" (and file (file-path file))))))
 
 (defun call-making-way (function)
-  "Call FUNCTION, which loads a file or a system, with MAKING-WAY enabled. Afterwards, even if
-FUNCTION exits non-locally, add the removed methods without a replacement to the answer of the job."
+  "Call FUNCTION, which loads a file or a system, so that methods that conflict with new lambda
+lists are removed. Afterwards, even after a non-local exit, add the removed methods without a
+replacement to the answer of the job."
   (if *making-way*
       (funcall function)
       (let ((*making-way* t) (*displaced* (and *continues* **displaced**)))

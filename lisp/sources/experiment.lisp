@@ -15,8 +15,8 @@
           when (current-p definition) collect definition)))
 
 (defun of-names-p (definition names)
-  "Return true if DEFINITION is of one of the function names NAMES, or a method for a class with
-such a name."
+  "Return true if DEFINITION is of one of NAMES, a list of function names, or is a method for a
+class with one of these names."
   (or (member (definition-name definition) names :test #'equal)
       (and (eq (definition-kind definition) :method)
            (loop for specializer in (sb-mop:method-specializers (definition-identity definition))
@@ -24,8 +24,8 @@ such a name."
                                 (member (class-name specializer) names))))))
 
 (defun forgettable (names)
-  "Return two lists of the evaluated definitions of NAMES: those that no file has, with their parts,
-and those that have replaced the definition of a file."
+  "Return two lists of evaluated definitions of NAMES, a list of function names: those that no file
+has, with their parts, and those that have replaced the definition of a file."
   (let* ((all (evaluated-definitions))
          (named (remove-if-not (lambda (definition) (of-names-p definition names)) all))
          (replacing (remove-if-not (lambda (definition)

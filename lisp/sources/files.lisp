@@ -7,13 +7,13 @@
 PATH: its native truename.
 SERIAL: the number of the last load that ended normally, or 0.
 FAILED: true if the last load did not end normally.
-TEXT: the text that was loaded, or NIL if it is unknown.
-DATE: the file's date at the load.
-COMPILED: the date of the fasl that was loaded, or NIL if it is unknown.
-FORMER: a list of (FORM . PACKAGE) pairs, newest first: forms, as texts from PLAIN-FORM, that
-earlier texts of the file had and that may define something unknown to SBCL, each with its package.
-PARTS: a list of forms, as texts from PLAIN-FORM, that were loaded by themselves since TEXT was
-loaded, while other forms of the file had changed without being loaded.
+TEXT: the loaded text, or NIL if it is unknown.
+DATE: the date of the file at the load.
+COMPILED: the date of the loaded fasl, or NIL if it is unknown.
+FORMER: a list of (FORM . PACKAGE) pairs, newest first. FORM is the text, from PLAIN-FORM, of a form
+that an earlier text of the file had, and that may define something unknown to SBCL.
+PARTS: a list of forms, as texts from PLAIN-FORM, that were loaded without the rest of the file
+after TEXT was loaded.
 SOURCES: a list of the debug sources of code from the last load.
 DEFINITIONS: a hash table from results of DEFINITION-KEY to DEFINITION structures."
   path (serial 0) (failed nil) (text nil) (date nil) (compiled nil) (former '()) (parts '()) (sources '())
@@ -22,15 +22,15 @@ DEFINITIONS: a hash table from results of DEFINITION-KEY to DEFINITION structure
 (sb-ext:defglobal **files** (make-hash-table :test 'equal :synchronized t)
   "A hash table from the paths of loaded files, native truenames, to SOURCE-FILE structures.")
 (sb-ext:defglobal **texts-read** (make-hash-table :test 'equal :synchronized t)
-  "A hash table from the paths of files that SBCL has begun to compile or to load as source, and
-whose load was not recorded since, to pairs (DATE . TEXT): their dates and texts at that time.")
+  "A hash table from paths of files to (DATE . TEXT) pairs: the date and text of a file when SBCL
+began to compile it or to load it as source. An entry is removed when the load is recorded.")
 (sb-ext:defglobal **former-texts** '()
-  "A list of lists (PATH DATE TEXT), newest first, of versions of files that code in the image can
-be from, and that are not the last ones that were loaded to their ends.")
+  "A list of (PATH DATE TEXT) lists, newest first: older versions of loaded files from which code in
+the image can be.")
 (sb-ext:defglobal **evaluated-texts** '()
-  "A list of lists (TEXT PACKAGE SYMBOL...), newest first: the texts of evaluated forms that may
-define something in some part, the names of the packages in which they were read, and the symbols
-that they changed.")
+  "A list of (TEXT PACKAGE SYMBOL...) lists, newest first, for evaluated forms that may contain a
+definition: the text of the form, the name of the package in which it was read, and the symbols that
+it changed.")
 (defparameter *former-limit* 4000000 "The maximum size, in octets, of the texts in **FORMER-TEXTS**.")
 (defparameter *evaluated-texts-limit* 1000 "The maximum number of forms in **EVALUATED-TEXTS**.")
 (sb-ext:defglobal **serial** 0 "The number of the last recorded load.")
@@ -38,27 +38,28 @@ that they changed.")
   "A lock that a thread holds while it records a load.")
 
 (sb-ext:defglobal **evaluated** (make-hash-table :test 'equal :synchronized t)
-  "A hash table for definitions made by evaluated forms. A key is a result of DEFINITION-KEY. A
-value is a list (IDENTITY TIME BY DEFINITION): the definition's identity, a universal time, the
-beginning of the form's text or NIL, and the DEFINITION structure.")
+  "A hash table for the definitions that evaluated forms made, from results of DEFINITION-KEY to
+lists (IDENTITY TIME BY DEFINITION): an object such as the function, a universal time, the beginning
+of the form's text or NIL, and the DEFINITION structure.")
 
 (sb-ext:defglobal **variables-evaluated** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "A weak hash table from variables that evaluated forms have declared special or set to pairs (BY .
-WHAT). BY is the beginning of the text of the last such form. WHAT is :SPECIAL or :VALUE.")
+  "A weak hash table from variables that evaluated forms have set or declared special to (BY . WHAT)
+pairs. BY is the beginning of the text of the last such form. WHAT is :VALUE if it set the variable,
+and :SPECIAL if it declared it.")
 
 (sb-ext:defglobal **exported** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "A weak hash table from symbols that calls of EXPORT have exported, outside a DEFPACKAGE, to
-alists from packages to the serial numbers of the last loads or evaluations with such a call.")
+  "A weak hash table from symbols exported by calls of EXPORT outside a DEFPACKAGE to alists. Such
+an alist has for each package the number of the last load or evaluation with such a call.")
 
 (defparameter *evaluated-limit* 10000 "The maximum number of definitions in **EVALUATED**.")
 
 (defvar *source-copy* nil
-  "A pair (COPY . ORIGINAL) of paths while COPY, a copy of the file ORIGINAL, is being loaded. Else
+  "A pair (COPY . ORIGINAL) of paths while a copy of the file ORIGINAL is loaded in its place, else
 NIL.")
 
 (defun file-path (name)
-  "Return the native truename of the file that SBCL calls NAME. While a copy of a file is loaded,
-return the truename of the original for the copy."
+  "Return the native truename of the file that SBCL calls NAME. For the copy in *SOURCE-COPY*,
+return the truename of the original file."
   (let ((path (or (ignore-errors
                    (sb-ext:native-namestring
                     (truename (translate-logical-pathname (parse-namestring name)))))
@@ -83,8 +84,8 @@ is unknown."
     (and file (source-file-text file))))
 
 (defun keep-text (path)
-  "Record the current text of the file PATH, a native truename, as the loaded one. The load itself
-was not recorded."
+  "Record the present text of the file PATH, a native truename, as the loaded text. Use this for a
+load that was not recorded."
   (let ((file (known-file path)) (pathname (sb-ext:parse-native-namestring path)))
     (set-text file (read-text pathname) (ignore-errors (file-write-date pathname)))))
 
@@ -97,16 +98,16 @@ was not recorded."
   (format nil "the evaluated form ~A" by))
 
 (defun keep-evaluated (text package changed)
-  "Record in **EVALUATED-TEXTS** the evaluated form TEXT, if some part of it may define something.
-It was read in the package with the name PACKAGE, and changed the symbols in the list CHANGED."
+  "Add the evaluated form TEXT to **EVALUATED-TEXTS** if it may contain a definition. PACKAGE is the
+name of the package in which it was read, and CHANGED a list of the symbols that it changed."
   (when (or (search "def" text :test #'char-equal) (search "setf" text :test #'char-equal))
     (push (list* text package changed) **evaluated-texts**)
     (let ((last (nthcdr (1- *evaluated-texts-limit*) **evaluated-texts**)))
       (when last (setf (rest last) '())))))
 
 (defun keep-former-text (path date text)
-  "Record in **FORMER-TEXTS** the version TEXT of the file PATH with the date DATE, if both are
-known."
+  "Add TEXT, the version of the file PATH with the date DATE, to **FORMER-TEXTS**. Do nothing if
+DATE or TEXT is NIL."
   (when (and date text)
     (push (list path date text) **former-texts**)
     (loop for rest on **former-texts**
@@ -114,8 +115,8 @@ known."
           when (> size *former-limit*) do (setf (rest rest) '()))))
 
 (defun set-text (file text date)
-  "Record that TEXT, with the date DATE, is the last version of the file FILE that was loaded to its
-end. Both can be NIL."
+  "Record TEXT and DATE, which can be NIL, as the text and date of the version of the file FILE that
+was loaded to its end last."
   (unless (eql date (source-file-date file))
     (keep-former-text (source-file-path file) (source-file-date file) (source-file-text file)))
   (setf (source-file-text file) text (source-file-date file) date (source-file-parts file) '()))
@@ -155,7 +156,8 @@ end. Both can be NIL."
                   (and (not (equal mark latest)) latest)))))
 
 (defun text-marked (path mark)
-  "Return the text with MARK that was loaded of the file PATH, a native truename, or NIL."
+  "Return a loaded text of the file PATH, a native truename, that has MARK, a string from MARK-OF.
+Return NIL if there is none."
   (let ((file (gethash path **files**)))
     (find-if (lambda (text) (and text (marked-p text mark)))
              (list* (and file (source-file-text file))
@@ -181,7 +183,7 @@ end. Both can be NIL."
                                     text))))
 
 (defun map-file-definitions (visit file)
-  "Call VISIT with each DEFINITION structure of FILE, a SOURCE-FILE structure."
+  "Call the function VISIT with each DEFINITION structure of FILE, a SOURCE-FILE structure."
   (maphash (lambda (key definition) (declare (ignore key)) (funcall visit definition))
            (source-file-definitions file)))
 
@@ -205,15 +207,16 @@ specializers."
        (equal (sb-mop:method-specializers one) (sb-mop:method-specializers other))))
 
 (defun for-same-method-p (definition other)
-  "Return true if OTHER is of a method with the generic function, qualifiers and specializers that
-the method of DEFINITION has."
+  "Return true if the definition OTHER is of a method with the same generic function, qualifiers and
+specializers as the method of DEFINITION."
   (and (eq (definition-kind other) :method)
        (equal (definition-name definition) (definition-name other))
        (same-method-p (definition-identity definition) (definition-identity other))))
 
 (defun same-in-file (definition file)
-  "Return the definition of the file FILE with the kind and the name of DEFINITION, and for a method
-with its qualifiers and specializers. Return NIL if the last load of FILE did not make one."
+  "Return the definition of the file FILE with the kind and name of DEFINITION and, for a method,
+the same qualifiers and specializers. Return NIL if there is none, or if the last load of FILE did
+not make it."
   (let ((same (if (eq (definition-kind definition) :method)
                   (first (definitions-if (lambda (other) (for-same-method-p definition other)) file))
                   (gethash (key-of definition) (source-file-definitions file)))))
@@ -234,8 +237,9 @@ same when it is made again: a package, an export, or a function that was set to 
                (> (definition-serial evaluated) (definition-serial definition)))))))
 
 (defun note-exported (exported serial)
-  "Record in the table **EXPORTED** that the load or evaluation with the number SERIAL has exported
-symbols. The list EXPORTED has them: it is the slot EXPORTED of a TOUCHED structure."
+  "Record in **EXPORTED** that the load or evaluation with the number SERIAL has exported symbols by
+calls of EXPORT. EXPORTED is a list of (PACKAGE SYMBOL...) lists, the slot EXPORTED of a TOUCHED
+structure."
   (loop for (package . symbols) in exported
         do (dolist (symbol symbols)
              (when (symbolp symbol)
@@ -245,8 +249,8 @@ symbols. The list EXPORTED has them: it is the slot EXPORTED of a TOUCHED struct
                                     :key #'car :test #'eq)))))))
 
 (defun exported-since-p (definition)
-  "Return true if DEFINITION is of an export that a call of EXPORT has made, too, in the same load
-or a later one."
+  "Return true if DEFINITION is of an export that a call of EXPORT outside a DEFPACKAGE made again,
+in the same load or a later one."
   (and (eq (definition-kind definition) :export)
        (let ((last (assoc (definition-identity definition)
                           (gethash (definition-name definition) **exported**)
@@ -271,9 +275,8 @@ did not make it again."
        (not (made-elsewhere-p definition file))))
 
 (defun old-definitions (file)
-  "Return a sorted list of the definitions of the file FILE that the image still has, although the
-last load of FILE did not make them again. If the image has no such definition any more, remove it
-from FILE."
+  "Return a sorted list of the definitions of the file FILE that its last load did not make again,
+although the image still has them. Remove definitions from FILE that the image no longer has."
   (let ((old '()) (gone '()))
     (map-file-definitions (lambda (definition)
                             (cond ((old-p definition file) (push definition old))
@@ -295,10 +298,9 @@ from FILE."
                         #'string< :key #'car))))
 
 (defun loaded-text (file sources &optional compiled)
-  "Return two values: the text of the file FILE that was just loaded, or NIL if it is unknown
-because it has changed since then, or may have, and its date at the load. SOURCES lists debug
-sources of code from this load, which have this date. COMPILED is the date of the fasl that was
-loaded, or NIL."
+  "Return two values: the text of the just loaded file FILE, or NIL if the file may have changed
+since, and its date at the load. SOURCES lists debug sources, with this date, of code from the load.
+COMPILED is the date of the loaded fasl, or NIL."
   (let* ((name (if (equal (source-file-path file) (cdr *source-copy*))
                    (car *source-copy*)
                    (source-file-path file)))
@@ -342,8 +344,8 @@ only at the end of a load. Without this, the positions of code from a failed loa
               (list (description-copier description) (description-predicate description))))))
 
 (defun structure-layout (definition)
-  "Return a pair of the current layout of the structure of DEFINITION, and a list of the names of
-the functions that DEFSTRUCT made. Return NIL if DEFINITION is of no structure."
+  "Return a pair of the layout of the structure of DEFINITION, and a list of the names of the
+functions that its DEFSTRUCT made. Return NIL if DEFINITION is of no structure."
   (let* ((name (definition-name definition))
          (cell (and (eq (definition-kind definition) :class) (class-cell name)))
          (classoid (and cell (cell-classoid cell))))
@@ -352,8 +354,8 @@ the functions that DEFSTRUCT made. Return NIL if DEFINITION is of no structure."
          (cons (classoid-layout classoid) (remove nil (structure-names name) :key #'name-symbol)))))
 
 (defun made-by-methods-p (definition others)
-  "Return true if DEFINITION is of a generic function that no DEFGENERIC made, and OTHERS, a list of
-definitions, has methods of it."
+  "Return true if DEFINITION is of a generic function without a DEFGENERIC, and the list OTHERS has
+a definition of one of its methods."
   (let ((function (generic-function-named (definition-name definition))))
     (and function
          (eq function (definition-identity definition))
@@ -363,9 +365,9 @@ definitions, has methods of it."
                others))))
 
 (defun said-by-others-p (definition others)
-  "Return true if answers do not show DEFINITION because it is part of a definition in the list
-OTHERS: a method made by the form of a class, a function that DEFSTRUCT made, or a generic function
-that was made by a DEFMETHOD."
+  "Return true if answers leave out DEFINITION, since it is part of a definition in the list OTHERS:
+a method made by the form of a class, a function made by a DEFSTRUCT, or a generic function made by
+a DEFMETHOD."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (flet ((old-class-p (class)
              (find-if (lambda (other) (and (eq (definition-kind other) :class)

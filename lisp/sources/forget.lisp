@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun forget-info (symbol kinds)
-  "Remove SBCL's global information about SYMBOL of the given KINDS. KINDS is a list of
-lists (CATEGORY KIND...). A list without kinds means all kinds in this category."
+  "Remove SBCL's global information about SYMBOL of some kinds. KINDS is a list of (CATEGORY
+KIND...) lists. Such a list without a KIND means all kinds in this category."
   (loop for (category . names) in kinds
         do (loop for kind across known-kinds
                  when (and kind (eq category (kind-category kind))
@@ -17,8 +17,8 @@ lists (CATEGORY KIND...). A list without kinds means all kinds in this category.
   (forget-info symbol '((:typed-structure) (:source-location :typed-structure))))
 
 (defun own-package (definition)
-  "Return the package to make current while DEFINITION is removed: the one that it belongs to. SBCL
-does not enforce the lock of the current package."
+  "Return the package of the name of DEFINITION. Make it current while DEFINITION is removed, since
+SBCL does not enforce the lock of the current package."
   (let ((symbol (name-symbol (definition-name definition)))
         (identity (definition-identity definition)))
     (or (cond ((packagep identity) (and (package-name identity) identity))
@@ -52,8 +52,8 @@ unbound."
 ;;; Definitions that answers have listed
 
 (sb-ext:defglobal **listed** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "A weak hash table from DEFINITION structures to their REASONS. Answers have listed these as no
-longer in their files.")
+  "A weak hash table from the DEFINITION structures that an answer has listed as no longer in their
+files to the plists from REASONS at that time.")
 
 (defun note-listed (definition reasons)
   "Record that an answer has listed DEFINITION as missing from its file, and REASONS, which say why
@@ -74,8 +74,8 @@ image again: loads in the new image have listed definitions, but no user has see
 
 (defun files-with-same (definition)
   "Return a list of the paths of other files whose last load also made a definition with the kind
-and name of DEFINITION. DEFINITION has replaced theirs, so removing it would leave the image without
-any."
+and name of DEFINITION. DEFINITION has replaced it, so without DEFINITION the image would have
+none."
   (loop for file being the hash-values of **files**
         when (same-in-file definition file) collect (source-file-path file)))
 
@@ -92,8 +92,8 @@ any."
    "Files that have another definition of it, which this one has replaced."))
 
 (defun reasons (definition going)
-  "If DEFINITION must not be removed, return a plist of the reasons for a JSON object, else NIL.
-GOING lists the definitions that are to be removed too."
+  "Return a plist for a JSON object of the reasons why DEFINITION must not be removed, or NIL. GOING
+is the list of all definitions to be removed."
   (let ((files (files-with-same definition)))
     (multiple-value-bind (texts forms) (needs definition going)
       (unless (or files texts forms)
@@ -104,8 +104,8 @@ GOING lists the definitions that are to be removed too."
                  "definedIn" (page files 0 3))))))
 
 (defun parts-of (stay definitions)
-  "Return a list of those DEFINITIONS that are part of one in the list STAY, or of such a part: for
-example the accessors of a class, and their generic functions."
+  "Return a list of those DEFINITIONS that are part of one in the list STAY, directly or indirectly,
+such as the accessors of a class and their generic functions."
   (let ((parts '()))
     (loop for part = (find-if (lambda (definition)
                                 (and (not (member definition parts :test #'eq))
@@ -132,8 +132,8 @@ be removed."
     stay))
 
 (defun forget-order (definition)
-  "Return a number by which definitions are sorted for removal. The number of DEFINITION is lower
-than that of definitions on which it can depend."
+  "Return a number to sort definitions for removal. The number of DEFINITION is lower than those of
+the definitions on which it can depend."
   (case (definition-kind definition) (:method 0) (:export 2) (:class 3) (:package 4) (t 1)))
 
 (defun take-out (definitions going)
@@ -170,8 +170,9 @@ before the packages that it uses."
                   next)))
 
 (defun removal-steps (definitions)
-  "Return a list of lists of DEFINITIONS, in the order in which they are removed. Variables come
-first, since their values can have instances of classes. Packages come last, each by itself."
+  "Return a list of lists of DEFINITIONS, in the order of their removal. Variables come first, since
+their values can be instances of classes to be removed. Packages come last, each in a list of its
+own."
   (flet ((of-kinds (&rest kinds)
            (remove-if-not (lambda (definition) (member (definition-kind definition) kinds))
                           definitions)))
@@ -229,8 +230,8 @@ the code that still uses it."
       data))
 
 (defun forget-all (definitions)
-  "Remove DEFINITIONS from the image. Return an alist from the removed definitions to JSON objects,
-and a list of JSON objects for those that could not be removed, with the reasons."
+  "Remove DEFINITIONS from the image, except those that must stay. Return an alist from removed
+definitions to JSON objects, and a list of JSON objects, with reasons, for the others."
   (let ((main (main-definitions definitions)) (all-gone '()) (all-left '()))
     (map-removal-steps (lambda (step going)
                          (multiple-value-bind (gone left) (take-out step going)
@@ -246,10 +247,9 @@ and a list of JSON objects for those that could not be removed, with the reasons
                     collect (apply #'item-data definition reasons))))))
 
 (defun forget-old (path which)
-  "Remove definitions from the image that the file PATH, a native truename, no longer makes. Do so
-only if the last load was of this file and ended normally. If WHICH is \"listed\", do so only if
-answers have listed all these definitions. Return a plist for a JSON object about the removed and
-the remaining definitions, and a list of the DEFINITION structures that it tried to remove."
+  "Remove the definitions that the file PATH, a native truename, no longer makes, if its load just
+ended normally and, with WHICH \"listed\", answers have listed them all. Return a plist for a JSON
+object about them, and a list of the DEFINITION structures that it tried to remove."
   (let* ((file (find path (noted-files *loaded*) :key #'source-file-path
                      :test #'equal))
          (old (and file (old-definitions file))))

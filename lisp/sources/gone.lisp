@@ -16,14 +16,14 @@ the form, TEXT its RUNNING-TEXT. STOOD is true if the file had this form at the 
   number text stood)
 
 (defstruct (definer-call (:constructor make-definer-call (operator name)))
-  "A part of a form that looks like a definition. OPERATOR and NAME are texts. NAME is NIL if a
-macro computes it."
+  "A part of a form that looks like a definition: the texts of its OPERATOR and of the defined NAME.
+NAME is NIL if a macro computes it."
   operator name)
 
 (defun keep-perhaps-made (file old-text text serial)
-  "Treat the definitions of the file FILE that the load which has just ended did not make again, and
-that are not gone, as made by it. OLD-TEXT is the text of FILE in load number SERIAL, the last one
-before, and TEXT its text now. Both can be NIL."
+  "Treat definitions of the file FILE that the load just ended did not make again as made by it,
+unless FILE no longer makes them. OLD-TEXT is the text of FILE in its last load, number SERIAL, and
+TEXT the present one. Both can be NIL."
   (let* ((definitions (perhaps-made file))
          (old (readable-forms old-text)) (new (readable-forms text))
          (parts (and definitions (loaded-parts old new))))
@@ -50,9 +50,9 @@ evaluation can show where its forms end, all of it counts as one form that runs 
   (and text (or (forms-of text) (vector (format nil "(let () ~A)" text)))))
 
 (defun known-maker (definition file old serial)
-  "Return the text of the form that made DEFINITION of the file FILE, or an empty text if that is an
-unknown form of FILE. Return NIL if another file may have made it: code that a form ran made it, and
-that form does not show it. OLD and SERIAL are as for MAKER-TEXT."
+  "Return the text of the form of the file FILE that made DEFINITION, or an empty text if it is
+unknown which one did. Return NIL if another file may have made it. OLD is the vector of the forms,
+as texts, of load number SERIAL."
   (or (definition-maker definition)
       (let ((text (maker-text definition old serial)))
         (cond ((not (definition-by-code definition)) (or text ""))
@@ -73,8 +73,9 @@ the forms, as texts, of load number SERIAL."
                ((= 1 (length old)) (aref old 0))))))
 
 (defun part-of-shown-p (definition file text)
-  "Return true if DEFINITION is part of another definition of the file FILE, such as a structure,
-that the same form made. TEXT is the text of this form, which shows the other definition."
+  "Return true if DEFINITION is part of another definition in the file FILE, such as a structure,
+that the same form made. TEXT is the text of this form, and must contain the name of the other
+definition."
   (let ((number (definition-number definition)))
     (and number
          (said-by-others-p definition
@@ -86,8 +87,8 @@ that the same form made. TEXT is the text of this form, which shows the other de
 ;;; Forms that loading runs, and which of them could make a definition
 
 (defun loaded-parts (old new)
-  "Return a list of LOADED-PART structures for those forms of NEW of which loading evaluates a part.
-OLD and NEW are vectors of forms as texts."
+  "Return a list of LOADED-PART structures for those forms in the vector NEW with a part that
+loading evaluates. OLD is the vector of the forms of the text loaded before. Forms are texts."
   (let ((stood (make-hash-table :test 'equal)))
     (loop for form across old do (setf (gethash form stood) t))
     (loop for form across new
@@ -97,10 +98,9 @@ OLD and NEW are vectors of forms as texts."
             collect (make-loaded-part number text (gethash form stood)))))
 
 (defun number-of-maker (definition maker old new parts)
-  "Return the number of a form of NEW that may make DEFINITION, or NIL: MAKER itself, or one of
-PARTS, the LOADED-PARTS, that could make it. A form that was in OLD, too, did not make it then, so
-it must have the definition in its text. MAKER is the text of the form that made DEFINITION. OLD
-and NEW are vectors of forms as texts."
+  "Return the number of a form in the vector NEW that may make DEFINITION, or NIL. It is MAKER, the
+form that made it, or one of PARTS, LOADED-PART structures. One that OLD, the former vector, had too
+must contain a definition of it. Forms are texts."
   (flet ((may-make-p (part)
            (if (loaded-part-stood part)
                (defines-in-text-p (loaded-part-text part) definition)
@@ -110,8 +110,9 @@ and NEW are vectors of forms as texts."
           (and part (loaded-part-number part))))))
 
 (defun standing-number (maker old new)
-  "Return the number in NEW of the form MAKER of OLD. Return NIL if NEW has not this form, or if its
-macro no longer has a definition that it had in OLD. OLD and NEW are vectors of forms as texts."
+  "Return the number in the vector NEW of the form MAKER from the vector OLD. Return NIL if NEW
+lacks it, or if the macro that MAKER calls no longer expands into a definition that it had in OLD.
+Forms are texts."
   (flet ((definers (macro) (mapcar #'definer-call-operator (rest (definer-calls macro)))))
     (let* ((number (position maker new :test #'string=))
            (before (and number (macro-of maker old))) (now (and before (macro-of maker new))))
@@ -131,8 +132,8 @@ macro no longer has a definition that it had in OLD. OLD and NEW are vectors of 
 
 (defun could-make-p (form definition maker)
   "Return true if FORM, a text that loading evaluates, could make DEFINITION. MAKER is the text of
-the form that made it. Where MAKER has its name, FORM must have it. Else code has computed the name,
-and FORM must have those of its words that MAKER has."
+the form that made it. FORM must contain the name if MAKER does. Else it must contain the words of
+the name that MAKER contains."
   (let ((tokens (tokens-of form)) (made (tokens-of maker)))
     (and tokens
          (every (lambda (name)
@@ -171,8 +172,9 @@ definition such as DEFUN, and only the value of a DEFVAR form."
   "A function that takes a symbol, and returns true if it is an operator of a test framework.")
 
 (defun guarding-forms (definition)
-  "Return a list of JSON objects with the file and the number of each form of another file than that
-of DEFINITION that has perhaps not made DEFINITION only because the image had it."
+  "Return a list of JSON objects with the file and number of forms in other files that may have
+failed to make DEFINITION only because the image has it, as (unless (fboundp 'f) (defun f ...))
+does."
   (let ((*plain-forms* '()))
     (loop for file being the hash-values of **files**
           unless (eq definition (gethash (key-of definition) (source-file-definitions file)))
@@ -180,8 +182,8 @@ of DEFINITION that has perhaps not made DEFINITION only because the image had it
                          collect (object "file" (source-file-path file) "form" number)))))
 
 (defun guarding-numbers (definition file)
-  "Return a list of the numbers of those forms of the file FILE that have perhaps not made
-DEFINITION only because the image had it."
+  "Return a list of the numbers of the forms of the file FILE that may have failed to make
+DEFINITION only because the image has it."
   (let ((text (source-file-text file)) (package "COMMON-LISP-USER")
         (made (numbers-made definition file)))
     (when (and text
@@ -208,9 +210,9 @@ DEFINITION in the last load of the file FILE."
                           file)))
 
 (defun guards-p (form package definition)
-  "Return true if FORM, a text that loading evaluates in the package with the name PACKAGE, could
-make DEFINITION if the image did not have it, as (unless (fboundp 'f) (defun f () 1)) does. Tests
-do not count, although many have the name of what they test."
+  "Return true if FORM, a text that loading evaluates in the package named PACKAGE, could make
+DEFINITION if the image lacked it, as (unless (fboundp 'f) (defun f ...)) does. Tests do not count,
+since many have the name of what they test."
   (let ((operator (or (first (form-parts form 1)) ""))
         (name (string (name-symbol (definition-name definition)))) (home (find-package package)))
     (and (or (defines-in-text-p form definition)
@@ -218,8 +220,8 @@ do not count, although many have the name of what they test."
          (not (and home (funcall **test-operator-p** (symbol-read operator home)))))))
 
 (defun can-see-p (form package definition)
-  "Return true if FORM, a text of a form in the package with the name PACKAGE, can have the name of
-DEFINITION and not only another symbol of this name."
+  "Return true if the name of DEFINITION in FORM, a text read in the package named PACKAGE, can be
+the symbol of DEFINITION, and not only another symbol with the same name."
   (let ((symbol (name-symbol (definition-name definition))) (found (find-package package)))
     (or (not (symbolp symbol))
         (null found)
@@ -227,8 +229,8 @@ DEFINITION and not only another symbol of this name."
         (qualified-p form (symbol-name symbol)))))
 
 (defun qualified-p (form name)
-  "Return true if FORM, a text, has NAME behind the name of a package, as in p::f. A keyword does
-not count."
+  "Return true if FORM, a text, contains the string NAME with a package prefix, as in p::f. A
+keyword does not count."
   (let ((marked (format nil ":~A" name)))
     (loop for at = (search marked form :test #'char-equal)
             then (search marked form :test #'char-equal :start2 (1+ at))
@@ -238,14 +240,15 @@ not count."
                                   '(#\Space #\Newline #\Tab #\( #\) #\' #\` #\, #\#)))))))
 
 (defun quotes-p (form name)
-  "Return true if FORM, a text, has a quoted symbol with the name NAME, in any package."
+  "Return true if FORM, a text, contains a quoted symbol with the string NAME as name, in any
+package."
   (loop for quote = (position #\' form) then (position #\' form :start (1+ quote))
         while quote
         thereis (string-equal name (symbol-at form (1+ quote)))))
 
 (defun guarding-evaluations (definition)
-  "Return a list of texts for the evaluated forms that have perhaps not made DEFINITION only because
-the image had it. A form that only quotes the name, such as (describe 'f), is none."
+  "Return a list of texts for evaluated forms that may have failed to make DEFINITION only because
+the image has it. A form that only quotes the name, such as (describe 'f), does not count."
   (let ((name (string (name-symbol (definition-name definition)))))
     (loop for (text package . changed) in **evaluated-texts**
           when (and (search name text :test #'char-equal)
@@ -271,14 +274,15 @@ in (setf (fdefinition 'f) #'car)."
 ;;; Names in the texts of forms
 
 (defun shows-p (form definition)
-  "Return true if FORM, a text, has all SHOWN-NAMES of DEFINITION."
+  "Return true if FORM, a text, contains all names from SHOWN-NAMES for DEFINITION."
   (let ((names (shown-names definition)))
     (and (every (lambda (name) (search name form :test #'char-equal)) names)
          (subsetp names (tokens-of form) :test #'string-equal))))
 
 (defun shown-names (definition)
-  "Return a list of the names that the form of DEFINITION shows. For a method, these are the symbols
-of its EQL specializers, or else the names of the generic function and of all classes but T."
+  "Return a list of the names that a form for DEFINITION must contain. For a method, they are the
+symbols in its EQL specializers, or else the names of the generic function and of all specializers
+but T."
   (let ((name (definition-name definition)))
     (if (eq (definition-kind definition) :method)
         (loop for specializer in (sb-mop:method-specializers (definition-identity definition))
@@ -294,7 +298,8 @@ of its EQL specializers, or else the names of the generic function and of all cl
         (list (string (name-symbol name))))))
 
 (defun defines-in-text-p (form definition)
-  "Return true if FORM, a text, has a part that looks like one that makes DEFINITION."
+  "Return true if FORM, a text, contains all names from SHOWN-NAMES for DEFINITION, and a part of it
+looks like a definition of the name of DEFINITION or of one of these."
   (let ((names (cons (string (name-symbol (definition-name definition)))
                      (shown-names definition))))
     (and (shows-p form definition)
@@ -311,8 +316,8 @@ definition."
           collect (make-definer-call operator (defined-name (subseq form start)))))
 
 (defun defined-name (form)
-  "Return the name of the symbol that FORM, a definition as text, defines, or NIL if it is not
-plain."
+  "Return the name of the symbol that FORM, the text of a definition, defines. Return NIL if the
+name is neither a symbol nor a list that begins with one."
   (let* ((named (second (form-parts form 2))) (list (and named (form-parts named 2))))
     (cond ((null named) nil)
           ((null list) (symbol-at named 0))
@@ -320,15 +325,15 @@ plain."
           (t (symbol-at (first list) 0)))))
 
 (defun symbol-at (form start)
-  "Return the name of the symbol that FORM, a text, has at START, without its package and bars. It
-can also be a string."
+  "Return the name of the symbol at index START of FORM, a text, without package prefix and bars.
+For a string at START, return its contents."
   (let ((symbol (subseq form start (position-if (lambda (char) (find char " ()'`,;")) form
                                                 :start start))))
     (string-trim "|\"" (subseq symbol (1+ (or (position #\: symbol :from-end t) -1))))))
 
 (defun without-strings (form)
-  "Return FORM, a text from PLAIN-FORM, without its strings, but with those that have a form in
-them. Other strings can be names of files."
+  "Return FORM, a text from PLAIN-FORM, without the strings in it. Keep strings that contain a form:
+the others can be names of files."
   (with-output-to-string (out)
     (loop with end = (length form)
           with start = 0

@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun paths-below (folders)
-  "Return a list of the paths of the files in FOLDERS, native truenames with a slash at the end, of
-which a load has ended."
+  "Return a list of the paths of the files in FOLDERS whose load has ended normally. FOLDERS are
+native truenames with a slash at the end."
   (loop for file being the hash-values of **files**
         for path = (source-file-path file)
         when (and (plusp (source-file-serial file))
@@ -13,7 +13,8 @@ which a load has ended."
           collect path))
 
 (defun home-of (definition)
-  "Return the package to which the name of DEFINITION belongs, or NIL if it is SBCL's."
+  "Return the home package of the name of DEFINITION or, for an export or a package, the package.
+Return NIL for a package of SBCL."
   (let* ((symbol (name-symbol (definition-name definition)))
          (package (if (member (definition-kind definition) '(:export :package))
                       (definition-identity definition)
@@ -21,8 +22,8 @@ which a load has ended."
     (and package (package-name package) (not (sb-ext:package-locked-p package)) package)))
 
 (defun packages-used-by (paths)
-  "Return a list of the packages to which the names of the definitions in the loaded files PATHS
-belong, without those of SBCL."
+  "Return a list of the home packages of the names that the loaded files PATHS define, without
+packages of SBCL."
   (let ((packages '()))
     (dolist (path paths packages)
       (map-file-definitions (lambda (definition)
@@ -30,8 +31,8 @@ belong, without those of SBCL."
                             (known-file path)))))
 
 (defun methods-about (symbol)
-  "Return a list of the methods of the generic functions that SYMBOL and (SETF SYMBOL) name, and of
-those that the class SYMBOL specializes."
+  "Return a list of the methods of the generic functions SYMBOL and (SETF SYMBOL), and of the
+methods that specialize on the class SYMBOL."
   (append (loop for name in (list symbol (list 'setf symbol))
                 for function = (generic-function-named name)
                 when function append (sb-mop:generic-function-methods function))
@@ -39,8 +40,9 @@ those that the class SYMBOL specializes."
             (and class (ignore-errors (sb-mop:specializer-direct-methods class))))))
 
 (defun map-package-definitions (visit package)
-  "Call VISIT for each definition of a symbol at home in PACKAGE, and for each of METHODS-ABOUT it,
-with three arguments as MAP-DEFINITIONS does. It is called several times for some methods."
+  "Call the function VISIT with three arguments for each definition of a symbol at home in PACKAGE,
+and for each of the METHODS-ABOUT such a symbol: the kind, the name, and an object such as a
+function. It is called several times for some methods."
   (dolist (symbol (home-symbols package))
     (map-definitions visit symbol)
     (loop for method in (methods-about symbol)
@@ -82,8 +84,8 @@ other object. Run no code of the user."
    "The variables among these, with texts for their values that can be compared."))
 
 (defun inventory (paths packages)
-  "Return an INVENTORY as a JSON object: the definitions in PACKAGES that the loaded files PATHS, or
-no file, made."
+  "Return a JSON object with the definitions in PACKAGES that one of the loaded files PATHS, or no
+file on the disk, made."
   (let ((items (make-hash-table :test 'equal)) (variables '()))
     (flet ((visit (kind name identity)
              (let ((definition (make-definition kind name identity 0)))

@@ -6,20 +6,19 @@
 (defstruct (definition (:constructor make-definition
                                      (kind name identity serial &optional location)))
   "A definition of NAME as KIND, such as :FUNCTION, by a file or an evaluated form.
-IDENTITY: an object such as a function. A later definition of NAME has another one. For a method,
-it is the method, and for an export or a package, it is the package.
-LOCATION: the source location, for an export or a package only.
+IDENTITY: an object that a later definition of NAME does not share, such as a function. For a
+method, it is the method, and for an export or a package, it is the package.
+LOCATION: for an export or a package, the source location.
 SERIAL: the number of the load.
-BASELINE: the text of the form at the load, saved once the file has another form.
-SAYS: if a variable kept its value in a load, the text of the value in the file, or T if it is
-unknown.
+BASELINE: the text of the form at the load, saved when the file has another form.
+SAYS: for a variable that kept its value in a load, the text of the value in the file, or T.
 KEPT: a weak pointer to the value that the variable kept.
-FORM: the number of the form in the file that made it, or NIL if only SBCL knows that.
-BY-CODE: true if code that this form ran made it, such as a call of EVAL, so that SBCL does not know
-the form.
-MAKER: the text of the form that made it, saved once the file no longer makes it.
+FORM: the number of the form in the file, or NIL if SBCL has recorded it.
+BY-CODE: true if the form made the definition by code that it ran, such as a call of EVAL. SBCL's
+number of the form is then wrong.
+MAKER: the text of the form, saved when the file no longer makes the definition.
 INLINED: true if the function was declaimed inline at the load.
-LAYOUT: a result of STRUCTURE-LAYOUT for a structure."
+LAYOUT: for a structure, the value of STRUCTURE-LAYOUT."
   kind name identity serial (location nil) (baseline nil) (says nil) (kept nil) (form nil)
   (by-code nil) (maker nil) (inlined nil) (layout nil))
 
@@ -35,15 +34,15 @@ it is unknown."
       (and (not (definition-by-code definition)) (recorded-number definition))))
 
 (defun definition-key (kind name identity)
-  "Return the key under which the EQUAL hash table of a file has the definition with KIND, NAME and
-IDENTITY. Only a definition with an EQUAL key can replace it."
+  "Return the key, for an EQUAL hash table, of the definition of NAME as KIND with IDENTITY, an
+object such as a function. A definition is replaced by a later one with an EQUAL key."
   (case kind
     (:method identity)
     ((:export :package) (list kind name identity))
     (t (cons kind name))))
 
 (defun key-of (definition)
-  "Return the key under which the hash table of a file has DEFINITION."
+  "Return the key of DEFINITION, from DEFINITION-KEY, for an EQUAL hash table."
   (definition-key (definition-kind definition) (definition-name definition)
                   (definition-identity definition)))
 
@@ -70,8 +69,8 @@ IDENTITY. Only a definition with an EQUAL key can replace it."
     (and (typep function 'generic-function) function)))
 
 (defun methods-of-definition (definition)
-  "If DEFINITION is of a generic function, return a list of its methods, else NIL. The forms of
-these methods would also make the generic function."
+  "Return a list of the methods of the generic function of DEFINITION, whose forms would also make
+this function. Return NIL if DEFINITION is of no generic function."
   (and (eq (definition-kind definition) :function)
        (let ((function (generic-function-named (definition-name definition))))
          (and function (sb-mop:generic-function-methods function)))))

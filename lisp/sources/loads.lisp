@@ -15,9 +15,9 @@ EXPORTS is a list of lists (PACKAGE LOCATION SYMBOL...). SERIAL is the number of
                              collect (make-definition :export symbol package serial location))))
 
 (defun method-definitions (log serial)
-  "Return a list of new DEFINITION structures for methods, and for each of their generic functions
-that was made by a DEFMETHOD, without a DEFGENERIC. Leave out generic functions named in locked
-packages. LOG is the LOG of a TOUCHED structure. SERIAL is the number of the load."
+  "Return a list of new DEFINITION structures for the methods in LOG, and for their generic
+functions without a DEFGENERIC, except in locked packages. LOG is the slot LOG of a TOUCHED
+structure. SERIAL is the number of the load."
   (loop for (name . method) in (remove-if #'symbolp log)
         for function = (and (attached-p method) (sb-mop:method-generic-function method))
         for home = (symbol-package (name-symbol name))
@@ -56,9 +56,8 @@ structure TOUCHED, were made. SERIAL is the number of the load or evaluation."
 ;;; Finding the files to which new definitions belong
 
 (defun shows-load-p (definition file)
-  "Return true if DEFINITION, of the file FILE, proves that FILE was just loaded. A function proves
-this unless it is from the code of the last recorded load of FILE. A generic function or an accessor
-never proves it."
+  "Return true if DEFINITION of the file FILE proves that FILE was just loaded: it is from other
+code than that of the last recorded load of FILE. A generic function or an accessor proves nothing."
   (let ((identity (definition-identity definition)))
     (typecase identity
       ((or generic-function sb-mop:standard-accessor-method) nil)
@@ -66,29 +65,30 @@ never proves it."
       (t t))))
 
 (defun note-evaluated (definition by)
-  "Record in **EVALUATED** that DEFINITION is from no file. BY is NIL, or the beginning of the text
-of the form that made DEFINITION."
+  "Add DEFINITION, which is from no file, to **EVALUATED**. BY is the beginning of the text of the
+form that made it, or NIL."
   (when (< (hash-table-count **evaluated**) *evaluated-limit*)
     (setf (gethash (key-of definition) **evaluated**)
           (list (definition-identity definition) (get-universal-time) by definition))))
 
 (defun note-variables (evaluated by)
-  "Record in **VARIABLES-EVALUATED** the variables in EVALUATED, the EVALUATED of a TOUCHED
-structure. BY is the beginning of the text of the form that was evaluated, or NIL after a load."
+  "Add the variables of EVALUATED, the slot EVALUATED of a TOUCHED structure, to
+**VARIABLES-EVALUATED**. BY is the beginning of the text of the evaluated form, or NIL after a load,
+which is not recorded."
   (when by
     (loop for (symbol . what) in (reverse evaluated)
           do (setf (gethash symbol **variables-evaluated**) (cons by what)))))
 
 (defun thing-touched (definition)
-  "Return the key of DEFINITION in the hash tables of a TOUCHED structure: a symbol, package or
-method."
+  "Return the key for DEFINITION in the hash tables of a TOUCHED structure: the package or the
+method that it defines, else the symbol in its name."
   (case (definition-kind definition)
     ((:package :export :method) (definition-identity definition))
     (t (name-symbol (definition-name definition)))))
 
 (defun source-beside (fasl source)
-  "Return the pathname of SOURCE, as the header of FASL names it. If that is relative, it is the
-name that COMPILE-FILE was given. Then return the file of this name in the folder of FASL."
+  "Return the pathname of the source file of FASL. SOURCE is the pathname in the header of FASL. If
+it is relative, as COMPILE-FILE was given it, use the file of this name in the folder of FASL."
   (if (eq :absolute (first (pathname-directory source)))
       source
       (make-pathname :name (pathname-name source) :type (pathname-type source) :version nil
@@ -100,31 +100,31 @@ name that COMPILE-FILE was given. Then return the file of this name in the folde
          (pathname-type (compile-file-pathname "source"))))
 
 (defun paths-of (definition files)
-  "Return a list of the paths that the hash table FILES has for DEFINITION, without duplicates.
-FILES is the MAKERS or AROUND of a TOUCHED structure."
+  "Return a list of the paths of files for DEFINITION in FILES, the hash table MAKERS or AROUND of a
+TOUCHED structure, without duplicates."
   (remove-duplicates (mapcar (lambda (file) (file-path (namestring file)))
                              (gethash (thing-touched definition) files))
                      :test #'equal))
 
 (defun made-within-p (definition touched file)
-  "Return true if DEFINITION was made by another file, loaded during the load or compilation of the
-file FILE. If the other file used COMPILE or EVAL, SBCL records FILE as the source. TOUCHED is a
-TOUCHED structure."
+  "Return true if another file made DEFINITION while the load or compilation of the file FILE loaded
+it. SBCL records FILE as the source if the other file used COMPILE or EVAL. TOUCHED is the TOUCHED
+structure of the load."
   (flet ((in-p (files) (member (source-file-path file) (paths-of definition files) :test #'equal)))
     (and (in-p (touched-around touched)) (not (in-p (touched-makers touched))))))
 
 (defun other-maker (definition touched path)
-  "Return the path of the file that made DEFINITION during the load of the file PATH. SBCL records
-no file for it. Return NIL if PATH made it, and T if its maker is unknown, as for a fasl. TOUCHED is
-a TOUCHED structure."
+  "Return the path of the file that made DEFINITION, without a file recorded by SBCL, during the
+load of the file PATH. Return NIL if PATH made it, and T if its maker is unknown. TOUCHED is the
+TOUCHED structure of the load."
   (let ((others (remove path (paths-of definition (touched-makers touched)) :test #'equal)))
     (cond ((null others) nil)
           ((or (rest others) (fasl-path-p (first others))) t)
           (t (first others)))))
 
 (defun note-form (definition file touched)
-  "Record in DEFINITION which top-level form of the file FILE made it, according to TOUCHED, a
-TOUCHED structure, and whether SBCL knows that, too."
+  "Record in DEFINITION which top-level form of the file FILE made it, if TOUCHED, the TOUCHED
+structure of the load, has that, and whether SBCL has recorded the same form."
   (let* ((path (source-file-path file)) (recorded (recorded-number definition))
          (name (definition-file-name definition))
          (ran (loop for (name . number) in (gethash (thing-touched definition)
@@ -138,11 +138,9 @@ TOUCHED structure, and whether SBCL knows that, too."
                    (definition-by-code definition) t)))))
 
 (defun by-file (definitions touched path by)
-  "Group DEFINITIONS by file, and return a list of lists (FILE DEFINITION...), where FILE is a
-SOURCE-FILE structure. PATH is the loaded file. If SBCL records no file for a definition, it belongs
-to the file that was being loaded when it was made. PATH is NIL after an evaluation. Then record
-such a definition in **EVALUATED** instead, with BY, the beginning of the form's text, unless a load
-made it according to TOUCHED, a TOUCHED structure."
+  "Return a list of (FILE DEFINITION...) lists that groups DEFINITIONS by SOURCE-FILE structure.
+PATH is the loaded file, or NIL after an evaluation of a form whose text begins with BY. Then add
+definitions without a file to **EVALUATED** instead. TOUCHED is the TOUCHED structure."
   (let ((files (make-hash-table :test 'equal)) (groups (make-hash-table :test 'eq)))
     (dolist (definition definitions)
       (let* ((name (definition-file-name definition))
@@ -164,8 +162,8 @@ made it according to TOUCHED, a TOUCHED structure."
           collect (cons file group))))
 
 (defparameter *reached-kinds* '((:type . :type) (:setf-expander . :setf) (:class . :report))
-  "An alist for kinds of definitions whose identity is no function. The values are the kinds with
-which MAP-REACHED visits the functions that such definitions make.")
+  "An alist from kinds of definitions whose identity is no function to the kinds, of *USER-KINDS*,
+of the functions that such definitions make.")
 
 (defun made-function (definition)
   "Return the function that DEFINITION has made. Return NIL if there is none, or if it is a method."
@@ -188,8 +186,8 @@ which MAP-REACHED visits the functions that such definitions make.")
                      :test #'eq))
 
 (defun enter-definitions (file definitions)
-  "Add DEFINITIONS to FILE, a SOURCE-FILE structure. Return a list of (NEW . OLD) pairs, one for
-each that replaces a definition OLD of FILE."
+  "Add DEFINITIONS to FILE, a SOURCE-FILE structure. Return a list of (NEW . OLD) pairs for those
+that replace a definition of FILE."
   (loop with table = (source-file-definitions file)
         for definition in definitions
         for key = (key-of definition)
@@ -204,8 +202,9 @@ each that replaces a definition OLD of FILE."
 ;;; Recording a load
 
 (defun note-loaded ()
-  "Record that the file in *LOAD-TRUENAME*, a source file or a fasl, is loaded to its end. This is
-called at the end of the load. A file that defines systems does not count: ASDF itself knows it."
+  "Record in the TOUCHED structure of this thread that *LOAD-TRUENAME*, a source file or a fasl, is
+loaded. Call this at the end of its load. A file that defines systems is not recorded, since ASDF
+records it."
   (with-touched (touched)
     (let* ((fasl (and (fasl-path-p (sb-ext:native-namestring *load-truename*)) *load-truename*))
            (from (if fasl (compiled-from fasl) *load-truename*))
@@ -215,13 +214,13 @@ called at the end of the load. A file that defines systems does not count: ASDF 
               (touched-loads touched))))))
 
 (defun load-of (file touched)
-  "Return the pair of NOTE-LOADED for the last load of the file FILE that TOUCHED, a TOUCHED
-structure, has. Return NIL if FILE was not loaded to its end, or if that is unknown."
+  "Return the pair (PATH . DATE) from NOTE-LOADED for the file FILE in TOUCHED, a TOUCHED structure.
+Return NIL if FILE was not loaded to its end, or if that is unknown."
   (assoc (source-file-path file) (touched-loads touched) :test #'equal))
 
 (defun failed-p (definition failed)
-  "Return true if a load that did not end normally has changed DEFINITION. FAILED is the FAILED of a
-TOUCHED structure."
+  "Return true if a load that did not end normally has changed DEFINITION. FAILED is the slot FAILED
+of a TOUCHED structure."
   (let ((name (name-symbol (definition-name definition)))
         (identity (definition-identity definition)))
     (if (member (definition-kind definition) '(:package :export))
@@ -230,7 +229,7 @@ TOUCHED structure."
                  failed))))
 
 (defun drop-replaced-methods (file)
-  "Remove the methods from the file FILE that other methods have replaced in the image."
+  "Remove definitions from the file FILE whose methods were replaced by other methods in the image."
   (let ((table (source-file-definitions file)))
     (maphash (lambda (key definition)
                (when (and (eq (definition-kind definition) :method)
@@ -239,9 +238,9 @@ TOUCHED structure."
              table)))
 
 (defun note-file (file definitions touched noted)
-  "Record that the file FILE was loaded to its end and made the new DEFINITIONS. TOUCHED is the
-TOUCHED structure of the load. Add facts for answers to NOTED, a NOTED structure. Return a list of
-the names of changed definitions that are compiled into their users, such as macros."
+  "Record that the file FILE was loaded to its end and made DEFINITIONS. TOUCHED is the TOUCHED
+structure of the load. Add facts for answers to NOTED, a NOTED structure. Return a list of the names
+of changed definitions that are compiled into code that uses them."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file))
          (old-serial (source-file-serial file)) (compiled (cdr (load-of file touched)))
          (pairs (enter-definitions file definitions)))
@@ -264,17 +263,17 @@ the names of changed definitions that are compiled into their users, such as mac
       (append (changed-kinds file old-serial) (changed-names pairs old-text text)))))
 
 (defvar *whole-text* nil
-  "While some forms of a file are loaded that is not where the image is: the whole text of the file,
-as READ-TEXT returns it. Else NIL.")
+  "The whole text of a file that is not on the machine of the image, as READ-TEXT would return it,
+while only some forms of it are loaded. Else NIL.")
 
 (defvar *form-numbers* nil
-  "A vector while only some forms of a file are loaded again, else NIL. For each top-level form of
-the file as it is now, it has the form's number in the text that was loaded before, or NIL if the
-form is new.")
+  "A vector while only some forms of a file are loaded again, else NIL. For each present top-level
+form of the file, it has the number of this form in the text loaded before, or NIL for a form to
+load.")
 
 (defvar *part-text* nil
-  "While only some forms of a file are loaded again, a text with these forms at their places in the
-file. Each other form is replaced, but not its line ends.")
+  "While only some forms of a file are loaded, its text with the other forms blanked out but for
+their line ends, so that each form is at its place. Else NIL.")
 
 (defun lines-of (text)
   "Return a list of the lines of TEXT."
@@ -284,8 +283,8 @@ file. Each other form is replaced, but not its line ends.")
         while end))
 
 (defun same-lines-p (old-text text)
-  "*PART-TEXT* has a line for each line of TEXT. Return true if the lines of TEXT that differ from
-their counterparts in *PART-TEXT* all occur in OLD-TEXT, in the same order."
+  "Return true if the lines of TEXT that differ from the lines of *PART-TEXT* at the same places all
+occur in OLD-TEXT, in the same order. *PART-TEXT* has as many lines as TEXT."
   (let ((old (lines-of old-text)))
     (loop for line in (lines-of text)
           for part in (lines-of *part-text*)
@@ -294,9 +293,9 @@ their counterparts in *PART-TEXT* all occur in OLD-TEXT, in the same order."
                        (when found (setf old (rest found)) t))))))
 
 (defun same-forms-p (old-text text)
-  "Return true if each form of TEXT that has an old number in *FORM-NUMBERS* is the same as the form
-of OLD-TEXT with this number. If the texts cannot be split into forms, return true if each line
-outside of the forms that are loaded was in OLD-TEXT, too."
+  "Return true if each form of TEXT with a number in *FORM-NUMBERS* is equal to the form with that
+number in OLD-TEXT. If the texts cannot be split into forms, compare the lines outside of the loaded
+forms instead."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
     (cond ((and old new)
            (and (= (length new) (length *form-numbers*))
@@ -308,16 +307,15 @@ outside of the forms that are loaded was in OLD-TEXT, too."
           (t (and old-text text (same-lines-p old-text text))))))
 
 (defun forms-loaded (text)
-  "Return a list of the forms of TEXT that are loaded now, according to *FORM-NUMBERS*."
+  "Return a list of the forms of TEXT that are loaded now: those for which *FORM-NUMBERS* has NIL."
   (loop for form across (or (and text (forms-of text)) #())
         for number across *form-numbers*
         unless number collect form))
 
 (defun renumber (file definitions old-text)
   "Update the form numbers of the definitions of the file FILE, except DEFINITIONS, from
-*FORM-NUMBERS*. If the form of a definition is in OLD-TEXT but no longer in the file, treat the
-definition as made by an older load. If later loads must compare their definitions with this form,
-save it in DEFINITION-BASELINE."
+*FORM-NUMBERS*. A form of OLD-TEXT that has gone counts as loaded by an older load. Save it in
+DEFINITION-BASELINE if later loads must compare it."
   (map-file-definitions
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
@@ -333,8 +331,9 @@ save it in DEFINITION-BASELINE."
    file))
 
 (defun note-part (file definitions touched noted)
-  "Record a load of only those forms of the file FILE that are new according to *FORM-NUMBERS*.
-Arguments and value are those of NOTE-FILE."
+  "Record a load of those forms of the file FILE for which *FORM-NUMBERS* has NIL, which made
+DEFINITIONS. TOUCHED and NOTED are the structures of the load. Return a list of the names of changed
+definitions that are compiled into code that uses them."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file))
          (text (or *whole-text*
@@ -367,31 +366,29 @@ Arguments and value are those of NOTE-FILE."
       (pushnew file (noted-files noted) :test #'eq))))
 
 (defun loaded-p (definition touched)
-  "Return true if a load has made DEFINITION according to TOUCHED, a TOUCHED structure, and not only
-the compilation of its file before the load."
+  "Return true if TOUCHED, a TOUCHED structure, has DEFINITION as made by a load. Return NIL if only
+the compilation of its file before the load made it."
   (gethash (if (eq (definition-kind definition) :method)
                (name-symbol (definition-name definition))
                (thing-touched definition))
            (touched-loaded touched)))
 
 (defun group-failed-p (group touched done path)
-  "Return true if the file of GROUP, a list (FILE DEFINITION...), was not loaded to its end. This is
-so if a load that did not end normally has changed one of the definitions, according to TOUCHED. It
-is also so if DONE is false, because the load of the file PATH did not end normally, and FILE is
-PATH or was only compiled."
+  "Return true if the file of GROUP, a list (FILE DEFINITION...), was not loaded to its end: a
+failed load changed one of its definitions, or DONE is NIL, since the load of the file PATH failed,
+and FILE is PATH or was only compiled. TOUCHED is the TOUCHED structure of the load."
   (destructuring-bind (file . definitions) group
     (or (some (lambda (definition) (failed-p definition (touched-failed touched))) definitions)
         (and (not done)
-             ;; A file that is loaded in sections can fail after its first ones were loaded to their end.
+             ;; A file that is loaded in sections can fail after the load of its first sections.
              (or (equal (source-file-path file) path)
                  (and (not (load-of file touched))
                       (notany (lambda (definition) (loaded-p definition touched)) definitions)))))))
 
 (defun note-group (group touched done path noted)
-  "Record GROUP, a list (FILE DEFINITION...) of new definitions. PATH is the file whose load is
-being recorded, or NIL. FILE can be another one that was loaded meanwhile. DONE is true if the load
-ended normally. TOUCHED is the TOUCHED structure of the load. Add facts for answers to NOTED. Return
-a list of the names of changed definitions that are compiled into their users."
+  "Record GROUP, a list (FILE DEFINITION...), for the load of the file PATH, or NIL. DONE is true if
+the load ended normally. TOUCHED and NOTED are the structures of the load. Return a list of the
+names of changed definitions that are compiled into code that uses them."
   (destructuring-bind (file . definitions) group
     (let ((failed (group-failed-p group touched done path)))
       (cond ((and (not failed)
@@ -407,9 +404,9 @@ a list of the names of changed definitions that are compiled into their users."
                '())))))
 
 (defun note-load (touched done path by)
-  "Record the changes in TOUCHED, a TOUCHED structure, and add them to *LOADED*. They are from
-loading the file PATH or, if PATH is NIL, from evaluating a form whose text begins with BY. DONE is
-true if this ended normally."
+  "Record the changes in TOUCHED, a TOUCHED structure or :NOTHING-YET, and add facts for answers to
+*LOADED*. They are from loading the file PATH or, if that is NIL, from evaluating a form whose text
+begins with BY. DONE is true if this ended normally."
   (let* ((touched (if (touched-p touched) touched (make-touched)))
          (*plain-forms* '())
          (serial (incf **serial**))
@@ -429,9 +426,9 @@ true if this ended normally."
           (noted-reslotted noted) (append (noted-reslotted noted) (reslotted-classes touched)))))
 
 (defun call-noting (function &key path by)
-  "Call FUNCTION, which loads the file PATH, a native truename, or evaluates a form, and record what
-it defines. BY is a function without arguments that returns the form's text. Inside another
-CALL-NOTING in this thread, only call FUNCTION, since the outer call records everything."
+  "Call FUNCTION, which loads the file PATH, a native truename, or evaluates a form, and record the
+definitions that it makes. BY is a function without arguments that returns the form's text. A nested
+call in the same thread only calls FUNCTION."
   (if *touched*
       (funcall function)
       (let ((*touched* :nothing-yet) (done nil) (package (package-name *package*)))

@@ -3,8 +3,9 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun named-part (form name)
-  "If FORM, a text, looks like a definition of NAME, a string without a package, return the name as
-the form spells it, such as \"a-test\" in \"(deftest a-test ...)\". Else return NIL."
+  "Return the name NAME, a string, as FORM, a text that looks like a definition of it, spells it,
+such as \"a-test\" in \"(deftest a-test ...)\". Return NIL if FORM does not look like a definition
+of NAME."
   (destructuring-bind (&optional (operator "") (second "") (third "")) (form-parts form 3)
     (flet ((named (part)
              (let* ((inner (string-left-trim "(" part))
@@ -20,16 +21,16 @@ the form spells it, such as \"a-test\" in \"(deftest a-test ...)\". Else return 
                     (named third)))))))
 
 (defun names-there-p (part name home package)
-  "Return true if PART, a text read in PACKAGE, may be the symbol NAME of the package HOME, or a
-string that stands for this symbol."
+  "Return true if PART, a text read in the package PACKAGE, can be the symbol with the string NAME
+as name in the package HOME, or a string that stands for this symbol."
   (or (eq package home)
       (let ((symbol (find-symbol name home)))
         (and symbol (packagep package) (eq symbol (symbol-read part package))))))
 
 (defun number-naming (name home path date text operator-p)
-  "Return the number of the first form in TEXT that defines NAME, a string, in the package HOME, or
-NIL. TEXT is the text of the file PATH, in its version of DATE or, if DATE is NIL, its newest. The
-predicate OPERATOR-P takes the form's operator, a symbol or NIL, and must return true for it."
+  "Return the number of the first form in TEXT, the text of the file PATH at DATE or NIL for the
+newest, that defines NAME, a string, in the package HOME. OPERATOR-P is a predicate for the form's
+operator, a symbol or NIL."
   (loop with forms = (or (and (search name text :test #'char-equal) (forms-of text)) #())
         for form across forms
         for number from 0
@@ -42,10 +43,9 @@ predicate OPERATOR-P takes the form's operator, a symbol or NIL, and must return
           return number))
 
 (defun form-naming (name home operator-p)
-  "Return the path of a loaded file, and the number of a form in it that defines NAME, a string, in
-the package HOME. Return NIL if there is no such form. Only files whose loaded texts are known are
-searched. The predicate OPERATOR-P takes the form's operator, a symbol or NIL, and must return true
-for it."
+  "Return the path of a loaded file and the number of a form in it that defines NAME, a string, in
+the package HOME. Return NIL if no known text of a file has one. OPERATOR-P is a predicate for the
+form's operator, a symbol or NIL."
   (flet ((look (path text date)
            (let ((number (and text (number-naming name home path date text operator-p))))
              (when number (return-from form-naming (values path number))))))
@@ -53,10 +53,9 @@ for it."
           do (look (source-file-path file) (source-file-text file) (source-file-date file)))))
 
 (defun file-formerly-naming (name home operator-p)
-  "Return the path of a loaded file that formerly had a form that defines NAME, a string, in the
-package HOME, if it is certain that no loaded file has such a form now: none defines NAME, and the
-text of that file does not have the name anywhere. Else return NIL. The predicate OPERATOR-P is as
-in FORM-NAMING."
+  "Return the path of a loaded file that formerly defined NAME, a string, in the package HOME, if
+certainly no loaded file does so now. Else return NIL. OPERATOR-P is a predicate for the operator of
+such a form, a symbol or NIL."
   (flet ((defines-p (form package)
            (let ((part (named-part form name)) (package (find-package package)))
              (and part
@@ -81,8 +80,8 @@ in FORM-NAMING."
   (not (string= text (or (read-text (sb-ext:parse-native-namestring path)) text))))
 
 (defun stale-p (path)
-  "Return true if the file PATH, a native truename, has another text than when it was loaded or, if
-that text is unknown, another date."
+  "Return true if the file PATH, a native truename, has another text than at its load or, if that
+text is unknown, another date."
   (let* ((file (gethash path **files**)) (loaded (and file (source-file-date file)))
          (text (known-text path))
          (date (ignore-errors (file-write-date (sb-ext:parse-native-namestring path)))))

@@ -77,8 +77,8 @@ GOING."
                      :test #'string=))
 
 (defun needed-by-instances (class)
-  "Return a list of one text about the instances of CLASS in the heap, or NIL if there are none. If
-the heap is too large to be searched, there may be some."
+  "Return a list of one text with the number of the instances of CLASS in the heap, or NIL if there
+are none. If the heap is too large to search, the text says so."
   (let ((count (instance-count class)))
     (cond ((null count) (list "instances that may be in the heap, which is too large to search"))
           ((plusp count) (list (format nil "~D instance~:P" count))))))
@@ -92,8 +92,8 @@ the heap is too large to be searched, there may be some."
       (values (if evaluation (cons evaluation texts) texts) forms))))
 
 (defun evaluation-needing (symbol)
-  "Return a text for the last evaluated form that declared the variable SYMBOL special or set it.
-Return NIL if there is none, or if it only set SYMBOL, which is unbound now."
+  "Return text for the last evaluated form that declared the variable SYMBOL special or set it.
+Return NIL if there is none, or if it only set SYMBOL and SYMBOL is unbound now."
   (destructuring-bind (&optional by . what) (gethash symbol **variables-evaluated**)
     (and by
          (or (eq what :special) (boundp symbol))
@@ -103,7 +103,7 @@ Return NIL if there is none, or if it only set SYMBOL, which is unbound now."
 
 (defun combination-needs (definition going)
   "Return a list of texts for the generic functions with the method combination of DEFINITION. Leave
-out those in the list GOING."
+out the list GOING of definitions to be removed."
   (let ((texts '()))
     (map-global-names
      (lambda (name)
@@ -181,9 +181,9 @@ definitions in the list GOING."
     (code-texts (append users mentions) going)))
 
 (defun code-texts (users going)
-  "USERS is a list from USERS-OF-NAMES. Return two lists: texts that name the definitions in USERS,
-and, for its other top-level forms, JSON objects with the file and the form's number in it. Leave
-out the definitions in the list GOING."
+  "Return two lists for USERS, a list from USERS-OF-NAMES: texts that name definitions, and JSON
+objects with the file and number of other top-level forms. Leave out the list GOING of definitions
+to be removed."
   (let ((texts '()) (forms '()))
     (loop for (name function file number) in users
           do (cond (file (push (list (file-path file) number) forms))
@@ -199,14 +199,14 @@ out the definitions in the list GOING."
                     collect (object "file" file "form" number))))))
 
 (defun stays-p (name function going)
-  "Return true if FUNCTION, a simple function, is a definition of NAME that is not in the list
-GOING."
+  "Return true if FUNCTION, a simple function, is still a definition of NAME, and not one in the
+list GOING of definitions to be removed."
   (and (in-force-p name function)
        (not (going-p name (method-of function name) going))))
 
 (defun going-p (name identity going)
-  "Return true if the list GOING has a definition of NAME with IDENTITY, such as a function or a
-method, or with any identity if that is NIL."
+  "Return true if GOING, a list of definitions to be removed, has a definition of NAME with the
+object IDENTITY, such as a function, or with any identity if IDENTITY is NIL."
   (find-if (lambda (definition)
              (and (equal (definition-name definition) name)
                   (or (null identity) (eq (definition-identity definition) identity))))
@@ -225,8 +225,9 @@ method, or with any identity if that is NIL."
   "The maximum number of objects that are examined in a search through the values of variables.")
 
 (defun needed-by-values (wanted)
-  "Return the list of texts that VALUES-WITH returns for the predicate WANTED. If the values of the
-program's variables are too large to be searched, return instead a list of one text that says so."
+  "Return a list of texts for the variables and property lists, from VALUES-WITH, that contain a
+symbol that satisfies the predicate WANTED. If there is too much to search, return a list of one
+text that says so."
   (catch 'too-many-parts
     (return-from needed-by-values (values-with wanted)))
   (list "values of variables, which are too large to search"))

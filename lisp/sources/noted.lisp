@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (doubled (:constructor make-doubled (name method other)))
-  "A method that a load has replaced, so that two forms of a file define it. NAME is the name of the
-generic function. METHOD has replaced OTHER."
+  "A method that a load replaced because two forms of a file define it. NAME is the name of the
+generic function. OTHER is the replaced method, and METHOD the new one."
   name method other)
 
 (defstruct (reslotted (:constructor make-reslotted (class new gone)))
@@ -32,8 +32,8 @@ LAID-OUT: a list of LAID-OUT structures."
 operation can load a file or a system more than once.")
 
 (defun note-layouts (pairs noted)
-  "Add structures whose layouts have changed to the LAID-OUT of NOTED. PAIRS is a list of (NEW .
-OLD) definitions."
+  "Add a LAID-OUT structure to the slot LAID-OUT of NOTED for each structure whose layout has
+changed. PAIRS is a list of (NEW . OLD) definitions."
   (loop for (new . old) in pairs
         for (before . names) = (definition-layout old)
         for (now . more) = (definition-layout new)
@@ -43,9 +43,9 @@ OLD) definitions."
                      (noted-laid-out noted)))))
 
 (defun reslotted-classes (touched)
-  "Return a list of RESLOTTED structures, one for each class in TOUCHED, a TOUCHED structure, whose
-direct slots have changed. A slot that instances keep, because it moved to a superclass or a
-subclass, is neither new nor gone."
+  "Return a list of RESLOTTED structures for the classes in TOUCHED, a TOUCHED structure, whose
+direct slots have changed. A slot that has moved to a superclass or a subclass is neither new nor
+gone, since instances keep it."
   (loop for class being the hash-keys of (touched-slots touched) using (hash-value before)
         for (own . all) = before and now = (own-slots class)
         for new = (set-difference (set-difference now own) all)

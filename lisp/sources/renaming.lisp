@@ -6,7 +6,8 @@
 ;;; The packages that have the symbol
 
 (defun packages-where (test symbol)
-  "Return a list of the packages for which TEST, a function of SYMBOL and a package, returns true."
+  "Return a list of the packages for which TEST, a predicate of a symbol and a package, is true of
+SYMBOL."
   (from-packages (lambda (package) (and (funcall test symbol package) (list package)))))
 
 (defun reached-packages (symbol)
@@ -29,9 +30,9 @@ SYMBOL is accessible, and those that use a package which exports SYMBOL."
   (natures (list string) :optional "What this symbol names."))
 
 (defun conflict-in (symbol name package)
-  "Return a JSON object with the reason why SYMBOL cannot get NAME in PACKAGE, or NIL if it can. The
-reason is \"taken\" if NAME is a symbol with the same home package that has a definition, and
-\"other\" if NAME is a symbol of another package."
+  "Return a JSON object with the reason why SYMBOL cannot be renamed to NAME in PACKAGE, or NIL. It
+is \"taken\" if a symbol of this name with the same home package has a definition, and \"other\" for
+a symbol from another package."
   (multiple-value-bind (other status) (find-symbol name package)
     (cond ((or (null status)
                (and (eq (symbol-package other) (symbol-package symbol)) (not (defined-p other))))
@@ -66,9 +67,9 @@ can."
   (predicate string :optional) (copier string :optional))
 
 (defun structure-data (symbol description class)
-  "If SYMBOL is CLASS, the name of a structure, or the name of one of its slots, return a JSON
-object with the names of CLASS, its slots, and the functions that DEFSTRUCT made. Else return NIL.
-DESCRIPTION is SBCL's description of the structure."
+  "Return a JSON object with the names of the structure CLASS, of its slots, and of the functions
+that its DEFSTRUCT made. Return NIL unless SYMBOL is CLASS or the name of a slot. DESCRIPTION is
+SBCL's defstruct description."
   (let ((slots (description-slots description)))
     (when (or (eq symbol class) (find symbol slots :key (lambda (slot) (structure-slot-name slot))))
       (object "name" (symbol-text class)
@@ -125,8 +126,8 @@ string."
                  (classes-below (find-class 't))))
 
 (defun heirs (name)
-  "Return a list of lists of strings, one for each class that accepts a keyword with the name NAME,
-a string, as an initarg. It has the names, without packages, of the class and all its subclasses."
+  "Return a list with a list of strings for each class that accepts the keyword named NAME, a
+string, as initarg: the names of this class and all its subclasses, without packages."
   (loop for class in (remove-duplicates (append (classes-initialized name)
                                                 (classes-with-slots name)))
         collect (loop for each in (cons class (classes-below class))
@@ -151,9 +152,9 @@ SYMBOL."
     places))
 
 (defun made-beside (symbol places)
-  "Return a list of strings: the names of other symbols in the package of SYMBOL that contain the
-name of SYMBOL and are defined by the same forms, as by DEFSTRUCT. PLACES lists these forms as (PATH
-NUMBER) lists."
+  "Return a list of strings: the names of other symbols in the package of SYMBOL that contain its
+name, and that one of PLACES defines, as a DEFSTRUCT does. PLACES is a list of (PATH NUMBER) lists
+of forms."
   (let ((names '()))
     (loop for (path form) in places
           for file = (gethash path **files**)
@@ -261,9 +262,9 @@ local nickname in the package for the package OTHER-NAME."
   "A list of the symbols that the last rename-prepare has replaced. Empty after rename-finish.")
 
 (defun pairs-in (home names)
-  "Return a list of (OLD . NEW) pairs of symbols. NAMES is a list of lists of an old and a new name.
-OLD is the symbol with the old name at home in the package named HOME, and NEW is interned there.
-Old names without such a symbol are skipped."
+  "Return a list of (OLD . NEW) pairs of symbols of the package named HOME. NAMES is a list
+of (OLD-NAME NEW-NAME) lists. OLD is at home in the package, and NEW is interned there. Skip old
+names without such a symbol."
   (let* ((package (find-package home)) (*package* package))
     (loop for (old new) in names
           for symbol = (find-symbol old package)
@@ -271,8 +272,8 @@ Old names without such a symbol are skipped."
             collect (cons symbol (intern new package)))))
 
 (defun move-exports (old new)
-  "Import the symbol NEW into all packages in which OLD is present, as a shadowing symbol where OLD
-is one. Export NEW instead of OLD. Unintern OLD from the packages where it is a shadowing symbol."
+  "Import the symbol NEW into all packages in which the symbol OLD is present, and export it where
+OLD is exported. Where OLD is a shadowing symbol, make NEW one, and unintern OLD."
   (dolist (package (packages-where #'present-p old))
     ;; SBCL does not enforce the lock of the current package.
     (let ((*package* package))
@@ -335,9 +336,9 @@ by one of SYMBOLS, or on one of SYMBOLS by EQL."
                  (sb-mop:method-specializers (definition-identity definition))))))
 
 (defun left-of (symbols)
-  "Return a sorted list of DEFINITION structures for all definitions that SYMBOLS still have in the
-image, made by files or not. Add methods that specialize on SYMBOLS, and exports of SYMBOLS, if the
-last load of their file did not make them again."
+  "Return a sorted list of DEFINITION structures for all definitions that SYMBOLS still have. Add
+exports of SYMBOLS, and methods that specialize on them, if the last load of their file did not make
+them again."
   (let ((left (loop for file being the hash-values of **files**
                     append (definitions-if (lambda (definition)
                                              (and (names-any-p definition symbols)

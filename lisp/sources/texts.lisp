@@ -64,13 +64,14 @@ made, so that the text may now be read as other forms."
                     (sxhash (format nil "~{~A~^ ~}" (reading-features reading)))))))
 
 (defun marked-p (text mark)
-  "True when MARK is one of the marks that TEXT, which READ-TEXT has read, can have."
+  "Return true if the string MARK is the digest or the OTHER-MARK of TEXT, which READ-TEXT has
+read."
   (let ((reading (gethash text **readings**)))
     (or (equal mark (reading-digest reading)) (equal mark (other-mark reading)))))
 
 (defun call-skipping (text function)
-  "Call FUNCTION, which reads forms of TEXT only to find where they end, and return its value. Bind
-*FEATURES* to its value when TEXT was read from its file. Return NIL if a form cannot be read."
+  "Call FUNCTION, which reads forms of TEXT only to find their ends, and return its value. Bind
+*FEATURES* to its value when READ-TEXT read TEXT. Return NIL if a form cannot be read."
   (let ((*read-suppress* t) (*read-eval* nil) (*readtable* (copy-readtable nil))
         (*features* (features-of text)))
     ;; These are the octets of a byte order mark.
@@ -120,8 +121,8 @@ in a comment. Return END if there is none before END."
     (+ start (file-position in))))
 
 (defun form-start (text start end)
-  "Return the index in TEXT of the beginning of the form that ends at END. From START on, skip white
-space, comments, and forms that #+ or #- excludes."
+  "Return the index in TEXT at which the form that ends at END begins. Search from START on, and
+skip white space, comments, and forms excluded by #+ or #-."
   (loop for index = (skip-blank text start end)
         while (and (< (1+ index) end)
                    (char= (char text index) #\#)
@@ -224,8 +225,8 @@ elements, return all."
                                        (if colon (1+ colon) 0))))))
 
 (defun parts-at-top-level (form)
-  "Return a list of texts, the forms that SBCL processes as top-level forms in FORM, a text. For a
-PROGN, LOCALLY or EVAL-WHEN, these are the forms in it, recursively. Else it is FORM itself."
+  "Return a list of the forms, as texts, in FORM, a text, that SBCL processes as top-level forms:
+the forms in a PROGN, LOCALLY or EVAL-WHEN, recursively, else FORM alone."
   (let ((own (first (form-parts form 1))))
     (if (and own (some (lambda (name) (names-p own name)) '("eval-when" "locally" "progn")))
         (loop for part in (rest (form-parts form array-dimension-limit))
@@ -233,8 +234,8 @@ PROGN, LOCALLY or EVAL-WHEN, these are the forms in it, recursively. Else it is 
         (list form))))
 
 (defun argument-of (operator form)
-  "Return the text of the first argument of the last call of OPERATOR, a string, at top level in
-FORM, a text. Return NIL if there is no such call."
+  "Return the text of the first argument of the last call of OPERATOR, a string, in FORM, a text, at
+top level. Return NIL if there is no such call."
   (when (search operator form :test #'char-equal)
     (loop with last = nil
           for part in (parts-at-top-level form)
@@ -257,9 +258,8 @@ not valid UTF-8, return TEXT unchanged."
         (error () text))))
 
 (defun form-value (form symbol)
-  "Return two values. If FORM, a text, or a form in it at top level gives the variable SYMBOL a
-value, as (defvar symbol value) does, return the text of this value and T. Else return all of FORM
-and NIL."
+  "Return the text of the value that FORM, a text, gives the variable SYMBOL at top level,
+as (defvar symbol value) does, and T. If it gives none, return FORM and NIL."
   (loop for part in (parts-at-top-level form)
         for (operator name value) = (form-parts part 3)
         do (when (and operator value (names-p name (symbol-name symbol)))

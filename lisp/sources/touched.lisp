@@ -47,7 +47,7 @@ first change. Else NIL.")
 NIL.")
 
 (defmacro with-touched ((variable) &body body)
-  "If this thread records changes, evaluate BODY inside WITH-ISOLATION, with VARIABLE bound to the
+  "Evaluate BODY inside WITH-ISOLATION if this thread records changes. VARIABLE is bound to the
 TOUCHED structure of this thread."
   `(when *touched*
      (let ((,variable (if (eq *touched* :nothing-yet) (setf *touched* (make-touched)) *touched*)))
@@ -66,9 +66,9 @@ those in *AROUND*."
   (set-difference (list *load-truename* *compile-file-truename*) (cons nil *around*) :test #'eq))
 
 (defun running-form ()
-  "Return a pair of SBCL's name of a file and the number of a top-level form in it, the innermost
-one whose compiled code this thread runs. Return NIL if there is none, as when a file is loaded as
-source."
+  "Return a pair of SBCL's name of a file and the number of a top-level form in it: the innermost
+form whose compiled code this thread runs. Return NIL if there is none, as in a load of a source
+file."
   (ignore-errors
    (loop for frame = (top-frame) then (frame-below frame)
          while frame
@@ -128,14 +128,14 @@ such as those of its own accessors for SLOT-VALUE."
   '(or symbol (cons (eql setf) (cons symbol null))))
 
 (defun note-name (name touched)
-  "Record in TOUCHED, a TOUCHED structure, that NAME is about to change, if it is a PROGRAM-NAME and
-its symbol has a home package."
+  "Record in TOUCHED, a TOUCHED structure, that NAME is about to change. Do nothing unless NAME is a
+PROGRAM-NAME whose symbol has a home package."
   (let ((symbol (and (typep name 'program-name) (name-symbol name))))
     (when (and symbol (symbol-package symbol)) (note-symbol symbol touched))))
 
 (defun touch (name &optional set)
-  "If this thread records changes, record that NAME, a function name, is about to change. SET is the
-kind of its definition that is set, perhaps to the same function, such as :MACRO, or NIL."
+  "Record that NAME, a function name, is about to change, if this thread records changes. SET is
+NIL, or the kind of the definition, such as :MACRO, when it is set, perhaps to the same function."
   (with-touched (touched)
     (when set (setf (gethash (cons set name) (touched-set touched)) t))
     (note-name name touched)))
@@ -161,8 +161,8 @@ evaluated exports them."
             (t (push (cons package symbols) (touched-exported touched)))))))
 
 (defun touch-variable (symbol)
-  "Record the value that the variable SYMBOL has before a definition. A definition such as DEFVAR
-does not set a bound variable."
+  "Record the value of the variable SYMBOL before a definition such as DEFVAR, which does not set a
+bound variable."
   (with-touched (touched)
     (let ((values (touched-values touched)))
       (unless (nth-value 1 (gethash symbol values))
@@ -176,7 +176,7 @@ does not set a bound variable."
       (push (cons symbol what) (touched-evaluated touched)))))
 
 (defun call-in-load (function)
-  "Call FUNCTION, which loads a file. If it does not end normally, record its changes in
+  "Call FUNCTION, which loads a file. After a non-local exit, record the changes of the load in
 TOUCHED-FAILED."
   (let* ((*around* (append (files-begun) *around*))
          (before (and (touched-p *touched*) *touched*)) (done nil)

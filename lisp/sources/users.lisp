@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (compiled-use (:constructor make-compiled-use (used user function)))
-  "A use that is part of compiled code. FUNCTION, a simple function that is a definition of the name
-USER, has the definition of the name USED compiled in."
+  "A definition compiled into a function. FUNCTION, a simple function that is a definition of the
+name USER, has the definition of the name USED compiled in."
   used user function)
 
 (defun same-use-p (one other)
@@ -20,8 +20,8 @@ changed since.")
 (defparameter *outdated-limit* 1000 "The maximum length of **OUTDATED**.")
 
 (defun kind-reached (name function)
-  "Return the kind of definition of NAME, such as :METHOD, that has the simple FUNCTION, or NIL. It
-can be the function of NAME, a method or an expander."
+  "Return the kind of definition of NAME, a key of *USER-KINDS* such as :METHOD, that FUNCTION, a
+simple function, is. Return NIL if it is none."
   (ignore-errors
    (map-reached (lambda (kind reached)
                   (when (eq reached function) (return-from kind-reached kind)))
@@ -29,8 +29,8 @@ can be the function of NAME, a method or an expander."
    nil))
 
 (defun in-force-p (name function)
-  "Return true if the simple FUNCTION is still the function of NAME, or one of its methods or
-expanders."
+  "Return true if FUNCTION, a simple function, is still a definition of NAME: its function, a method
+or an expander."
   (and (kind-reached name function) t))
 
 (defun method-of (function name)
@@ -43,8 +43,8 @@ expanders."
                   (sb-mop:generic-function-methods generic)))))
 
 (defun user-text (name function)
-  "Return text for answers that names FUNCTION, which is the function of NAME or one of its methods
-or expanders."
+  "Return text for answers that names FUNCTION, a simple function that is the function, a method or
+an expander of NAME."
   (let ((method (method-of function name)) (kind (kind-word (kind-reached name function))))
     (if method
         (method-name-text name method)
@@ -52,8 +52,8 @@ or expanders."
 
 (defun has-inside-p (function kind name)
   "Return true if FUNCTION has the code or the value of NAME compiled in, or calls NAME as a
-function although it is a macro now. FUNCTION has a cross reference of KIND, such as :CALLS, to
-NAME."
+function although NAME is a macro now. KIND is the kind, such as :CALLS, of a cross reference from
+FUNCTION to NAME."
   (case kind
     (:macroexpands t)
     (:references (constantp name))
@@ -63,8 +63,8 @@ NAME."
                              :test #'eq))))))
 
 (defun mentions-p (xrefs names)
-  "Return true if XREFS, a vector of packed cross references, may contain one of NAMES. Names from
-the program are elements of this vector."
+  "Return true if XREFS, a vector of packed cross references, may contain one of the list NAMES.
+XREFS has the names of programs as elements."
   (declare (optimize speed) (type simple-vector xrefs) (list names))
   (loop for index from 1 below (length xrefs)
           thereis (let ((element (svref xrefs index)))
@@ -73,8 +73,7 @@ the program are elements of this vector."
 
 (defun uses-of (names fresh)
   "Return a list of COMPILED-USE structures for code that has definitions of NAMES compiled in.
-Leave out code with a debug source in the list FRESH, which was just compiled with the new
-definitions."
+Leave out functions just compiled, whose debug sources are in the list FRESH."
   (let ((uses '()))
     (map-functions
      (lambda (caller function)
@@ -115,7 +114,8 @@ that satisfies the predicate WANTED. Leave out code with a debug source in the l
 
 (defun layout-users (symbol layout fresh)
   "Return a list of COMPILED-USE structures for named functions whose code has LAYOUT, a layout of
-the structure SYMBOL, among its constants. Leave out code with a debug source in the list FRESH."
+the structure SYMBOL, as a constant. Leave out functions just compiled, whose debug sources are in
+the list FRESH."
   (users-of-constants symbol (lambda (constant) (eq constant layout)) fresh))
 
 (defun outdated-uses ()
@@ -129,8 +129,8 @@ their texts. Remove the others from **OUTDATED**."
     (sort (copy-list **outdated**) #'string< :key #'text-of)))
 
 (defun use-kind (name)
-  "Return a string such as \"macro\" for the kind of definition of NAME, which is compiled into the
-code that uses it."
+  "Return a string such as \"macro\" for the kind of the definition of NAME, a definition that is
+compiled into the code that uses it."
   (cond ((consp name) "inline function")
         ((macro-function name) "macro")
         ((eq (known :function :inlinep name) 'inline) "inline function")

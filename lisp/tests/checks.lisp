@@ -19,17 +19,17 @@
 ;;; are shown.
 
 (defun difference-shown-p (one other)
-  "ONE and OTHER are the texts of two values. Return true if they show how the values differ: they
-are not the same, are short, and contain no #<."
+  "Return true if ONE and OTHER, the texts of two values, show the difference of the values: they
+differ, are short, and contain no #<."
   (and (string/= one other)
        (<= (+ (length one) (length other)) *value-characters*)
        (not (search "#<" one))
        (not (search "#<" other))))
 
 (defun two-texts (one other &optional several)
-  "Return the values ONE and OTHER as two texts. If these do not show the difference, return texts
-of the first parts that differ, and as third value the path to these parts, such as \"[2].name\". If
-SEVERAL is true, ONE and OTHER are lists of the values of a form."
+  "Return texts for the values ONE and OTHER. If these do not show the difference, return texts of
+the first differing parts, and the path to these parts, such as \"[2].name\". If SEVERAL is true,
+ONE and OTHER are lists of values of a form."
   (if (and several (= 1 (length one) (length other)))
       (two-texts (first one) (first other))
       (destructuring-bind (first second)
@@ -45,8 +45,8 @@ SEVERAL is true, ONE and OTHER are lists of the values of a form."
                   (values first second nil)))))))
 
 (defstruct (brief (:constructor make-brief (text plain)))
-  "An object to print in place of another object in a message or a form. PRIN1 prints it as the
-string TEXT, and PRINC as the string PLAIN."
+  "A stand-in for an object in a printed message or form. PRIN1 prints it as the string TEXT, and
+PRINC as the string PLAIN."
   text plain)
 
 (defmethod print-object ((object brief) stream)
@@ -70,9 +70,8 @@ number INDEX, counted from 0. Return FORM if there is no such argument."
         form)))
 
 (defun with-part-alone (form one other)
-  "FORM is from a check that compared the values ONE and OTHER. If FORM is long, return a copy in
-which dots replace arguments of LIST and VECTOR before and after the first difference. Else return
-FORM."
+  "Return FORM, from a check that compared the values ONE and OTHER. If FORM is long, return a copy
+in which dots replace arguments of LIST and VECTOR around the first difference."
   (let ((index (and (consp form)
                     (ignore-errors (list-length form))
                     (> (length (printing-briefly (room-for *form-characters*) form))
@@ -112,14 +111,14 @@ WHOLES if the current failure has more room than others, and the values fit in t
   (if (consp form) (second form) form))
 
 (defun stated-p (value check)
-  "Return true if the form CHECK has an argument that is VALUE or shows VALUE, such as 'VALUE."
+  "Return true if VALUE, or a form that shows it, such as 'VALUE, is an argument of the form CHECK."
   (loop for tail on (and (consp check) (rest check))
         for part = (first tail)
           thereis (or (equal part value)
                       (and (evident-p part) (equal value (evident-value part))))))
 
 (defun got-text (forms values)
-  "Return VALUES, a list of the values of FORMS, as text. Leave out values that their forms show.
+  "Return text for VALUES, a list of the values of FORMS, without those that their forms show.
 Return NIL if none is left."
   (let ((texts (loop for form in forms
                      for value in values
@@ -127,14 +126,13 @@ Return NIL if none is left."
     (and texts (format nil "~{~A~^ and ~}" texts))))
 
 (defun option-p (form)
-  "Return true if FORM, an argument of a check, is a keyword or #'FUNCTION. Such an argument selects
-how to compare, and is not compared itself."
+  "Return true if FORM, an argument of a check, is a keyword or #'FUNCTION, which selects a way to
+compare."
   (typep form '(or keyword (cons (eql function)))))
 
 (defun got-of-two (forms values)
-  "VALUES are two values that were compared, and FORMS are their forms. Return a plist of keyword
-arguments for NOTE-FAILURE that show where the values differ. Return NIL if their whole texts show
-this."
+  "Return a plist of keyword arguments for NOTE-FAILURE about the difference of VALUES, two compared
+values of FORMS. Return NIL if their whole texts show it."
   (destructuring-bind (one other) forms
     (multiple-value-bind (first second path) (two-texts (first values) (second values))
       (flet ((got (text &rest values)
@@ -146,9 +144,9 @@ this."
               (t (apply #'got (format nil "~A and ~A" first second) values)))))))
 
 (defun check-failure-arguments (check form noted)
-  "Return a plist of keyword arguments for NOTE-FAILURE about a failed check that tests whether FORM
-is true. CHECK is the form to show. NOTED is an alist from arguments of FORM to their values. If the
-value of an argument is neither in NOTED nor evident, return NIL."
+  "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, a failed check that FORM is
+true. NOTED is an alist from arguments of FORM to their values. Return NIL if a value is neither
+there nor evident."
   (apart-from-tests
     (let ((parts (remove-if #'option-p (and (consp form) (rest form)))))
       (flet ((known (part) (assoc part noted :test #'equal)))
@@ -165,9 +163,8 @@ value of an argument is neither in NOTED nor evident, return NIL."
   (if (typep check '(cons (eql not) (cons cons null))) (second check) check))
 
 (defun comparison-arguments (check expected got &optional several)
-  "The form CHECK, a failed check, returned GOT, and EXPECTED was expected. Return a plist of
-keyword arguments for NOTE-FAILURE. If SEVERAL is true, GOT and EXPECTED are lists of the values of
-the form."
+  "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, the form of a failed check,
+which returned GOT and not EXPECTED. If SEVERAL is true, GOT and EXPECTED are lists of values."
   (apart-from-tests
     (multiple-value-bind (text wanted path) (two-texts got expected several)
       (flet ((whole (values) (if several (values-text values) (value-text values))))
@@ -193,9 +190,9 @@ method of the program. Else return a BRIEF structure that prints as a short text
                              text)))))
 
 (defun brief-objects (objects)
-  "Return a list of the objects to print in a message for OBJECTS, with BRIEF structures in place of
-long objects. If OBJECTS are two objects that differ in one part, return BRIEF structures for the
-two parts, and the path to them as second value."
+  "Return a list of objects to print for OBJECTS, with BRIEF structures in place of long ones. For
+two objects that differ in one part, return BRIEF structures for the two parts, and the path to them
+as second value."
   (multiple-value-bind (one other path)
       (and (= 2 (length objects)) (two-texts (first objects) (second objects)))
     (if path

@@ -39,11 +39,9 @@ files of the systems that these depend on."
                      :test #'string= :from-end t))
 
 (defun measured-paths (names root)
-  "Return a list of the native truenames of the files whose coverage is measured. If NAMES, a list
-of tested systems, is empty, these are all loaded files below ROOT. Else they are files of these
-systems and of the systems that they depend on. Such a file must be below ROOT, or below the folder
-of the .asd file of one of NAMES. Leave out the files of test systems. If no file is left then,
-program and tests share their files, so return all of them."
+  "Return a list of the native truenames of the files whose coverage is measured: files of the
+systems NAMES and of their dependencies, below ROOT or the folder of one of NAMES, or all loaded
+files below ROOT if NAMES is empty. Leave out tests if other files remain."
   (let* ((systems (remove nil (mapcar #'system-of names)))
          (folders (list* root (remove nil (mapcar #'folder-of systems))))
          (paths (remove-if-not (lambda (path) (within-p path folders))
@@ -66,13 +64,13 @@ there is none."
         while place count t))
 
 (defun note-all-missed (text)
-  "Count each DEFUN and DEFMETHOD in TEXT as a definition that is not measured."
+  "Count each DEFUN and DEFMETHOD in TEXT as a definition without coverage."
   (dolist (operator '("(defun " "(defmethod "))
     (loop repeat (occurrences operator text) do (note-missed))))
 
 (defun put-stand-in (form operator content start)
-  "Copy FORM, a text, into the string CONTENT at index START, with another operator: the macro that
-*STAND-INS* has for OPERATOR, the operator of FORM."
+  "Copy FORM, a text, into the string CONTENT at index START, with the macro from *STAND-INS* in
+place of OPERATOR, the operator of FORM."
   (let* ((text (first (form-parts form 1)))
          (place (+ start (search text form)))
          (colon (position #\: text :from-end t))
@@ -83,7 +81,7 @@ there is none."
     (replace content name :start1 (+ place (if colon (1+ colon) 0)))))
 
 (defun can-define-p (operator)
-  "Return true if a form with OPERATOR, a symbol or NIL, may contain definitions, or may change how
+  "Return true if a form with OPERATOR, a symbol or NIL, may contain definitions, or change how
 later forms are read or compiled."
   (and operator
        (macro-function operator)
@@ -91,9 +89,9 @@ later forms are read or compiled."
            (not (of-system-p operator)))))
 
 (defun definitions-only (text path)
-  "TEXT is the text of the file PATH. Return a copy in which a number replaces each top-level form
-that cannot contain definitions of functions. The second value is a list of the packages in which
-the forms of TEXT are read. Return NIL if TEXT cannot be read."
+  "Return a copy of TEXT, the text of the file PATH, with a number in place of each top-level form
+without definitions of functions, and a list of the packages in which the forms are read. Return NIL
+if TEXT cannot be read."
   (let ((bounds (form-bounds text))
         (content (make-string (length text) :initial-element #\Space)) (packages '()))
     (when bounds
@@ -126,7 +124,7 @@ the forms of TEXT are read. Return NIL if TEXT cannot be read."
 ;;; Compiling and loading the copies of files that have only definitions
 
 (defun compile-quietly (copy fasl file)
-  "Compile COPY, a copy of FILE that has only its definitions, into the file FASL, and print no
+  "Compile COPY, a copy of FILE with its definitions alone, into the file FASL, without printing
 warnings. Return the truename of FASL, or NIL if a form has an error."
   (let ((wrong nil) (*error-output* (make-broadcast-stream))
         (*standard-output* (make-broadcast-stream))
@@ -141,7 +139,7 @@ warnings. Return the truename of FASL, or NIL if a form has an error."
           (and (not wrong) made))))))
 
 (defun load-measured (fasl path)
-  "Load FASL, which was compiled from a copy of the file PATH with only its definitions. Add a
+  "Load FASL, compiled from a copy of the file PATH with its definitions alone, and add a
 FILE-RECORD structure for PATH to COVERING-RECORDS."
   (let ((names (loop for name being the hash-keys of (first coverage-info) collect name))
         (codes (rest coverage-info))
@@ -155,9 +153,9 @@ FILE-RECORD structure for PATH to COVERING-RECORDS."
                (remhash name (first coverage-info)))))
 
 (defun measure-file (path content folder number)
-  "Measure the coverage of the definitions in the file PATH. CONTENT is the text of the file without
-other forms. FOLDER is the native name of a directory for fasls. NUMBER is an integer that no other
-file has."
+  "Measure the coverage of the definitions in the file PATH. CONTENT is a copy of its text with its
+definitions alone. FOLDER is the native name of a directory for fasls. NUMBER is an integer that no
+other file has."
   (let* ((*measured-file* path)
          (*spans-loaded* (find-spans path nil))
          (*spans-read* (make-file-spans nil))
@@ -201,8 +199,8 @@ names of tests. FOLDER is the native name of a directory for fasls."
   "The COVERING structure of the test run that this thread belongs to, or NIL.")
 
 (defun reached-text (definitions)
-  "Return a bit mask as hexadecimal text. DEFINITIONS is a vector of MEASURED structures. Bit number
-I, where 0 is the lowest, is 1 if definition number I was reached."
+  "Return, as hexadecimal text, a bit mask for DEFINITIONS, a vector of MEASURED structures. Bit I,
+from 0 for the lowest, is 1 if definition I was reached."
   (let ((bits 0))
     (loop for definition across definitions
           for bit from 0
@@ -210,8 +208,8 @@ I, where 0 is the lowest, is 1 if definition number I was reached."
     (format nil "~(~X~)" bits)))
 
 (defun call-noting-reached (function note)
-  "Call FUNCTION, and return its values. If coverage is measured, then call NOTE with the text from
-REACHED-TEXT for the definitions that FUNCTION reached."
+  "Call FUNCTION, and return its values. If coverage is measured, call the function NOTE with the
+text from REACHED-TEXT for the definitions that FUNCTION reached."
   (if (null *covering*)
       (funcall function)
       (let* ((definitions (covering-definitions *covering*))
@@ -226,18 +224,17 @@ REACHED-TEXT for the definitions that FUNCTION reached."
 ;;; The results of measuring coverage
 
 (defun marked-parts (codes)
-  "Return a hash table with the parts of forms that have run as keys. CODES lists elements of
-SB-COVER's COVERAGE-INFO, which mark the parts."
+  "Return a hash table with the parts of forms that have run as keys. CODES is a list of those
+elements of SB-COVER's COVERAGE-INFO that mark parts."
   (let ((marked (make-hash-table :test 'equal)))
     (dolist (code (mapcan #'marking-code codes) marked)
       (dolist (parts (and (marks-reader) (funcall (marks-reader) code)))
         (dolist (part parts) (setf (gethash part marked) t))))))
 
 (defun constant-branch (part form)
-  "PART is SB-COVER's record of a branch of an IF in the top-level form FORM, a branch that never
-ran. If the branch is an atom, return its path in FORM, a list of element numbers: SB-COVER marks no
-atoms, so no other record is about it. If the branch is a list, return NIL, since the list has a
-record of its own."
+  "Return the path, a list of element numbers, of the atom in FORM, a top-level form, that is the
+branch of an IF in PART, SB-COVER's record of a branch that never ran. Return NIL if the branch is a
+list, which has a record of its own."
   (destructuring-bind (kind &optional test &rest around) part
     (let* ((elements (rest (reverse around)))
            (choice (reduce (lambda (form element)
@@ -253,9 +250,9 @@ record of its own."
            (append elements (list element))))))
 
 (defun parts-never-run (record forms)
-  "Return a hash table from the numbers of top-level forms to lists of the paths of their parts that
-never ran. A path is a list of element numbers. RECORD is a FILE-RECORD structure, and FORMS the
-hash table COVERING-FORMS."
+  "Return a hash table from numbers of top-level forms to lists of the paths, lists of element
+numbers, of their parts that never ran. RECORD is a FILE-RECORD structure, and FORMS the hash table
+COVERING-FORMS."
   (let ((marked (marked-parts (file-record-codes record))) (table (make-hash-table)))
     (loop for (part . state) in (file-record-parts record)
           unless (or (eq state t) (gethash part marked))
@@ -269,12 +266,12 @@ hash table COVERING-FORMS."
 
 (defun part-place (part form spans numbers)
   "Return the position in its file of a part of FORM, a top-level form, or NIL if it is unknown.
-PART is the path of the part, a list of element numbers from the outside in. SPANS are the recorded
-positions of the lists in FORM, and NUMBERS is the result of FORM-NUMBERS for it.
-For a list, the position is (START END). An atom has no recorded position of its own, so for an atom
-it is (FROM END COUNT). FROM is the end of the list before the atom, or the place after the opening
-parenthesis. COUNT is the number of atoms between FROM and the atom. END is the end of the list
-around it. In (f (g) a b), with (g) at 3 to 6, the atom b has (6 11 1)."
+PART: the path of the part, a list of element numbers from the outside in.
+SPANS, NUMBERS: the SPANS vector of FORM, and the value of FORM-NUMBERS for it.
+The position of a list is (START END). That of an atom is (FROM END COUNT): FROM is the end of the
+list before it, or the place after the opening parenthesis, COUNT the number of atoms from there to
+the atom, and END the end of the list around it. In (f (g) a b), with (g) at 3 to 6, the atom b
+has (6 11 1)."
   (let ((around nil) (found form) (element (first (last part))))
     (dolist (each part) (setf around found found (nth each found)))
     (flet ((span (list)
@@ -290,10 +287,9 @@ around it. In (f (g) a b), with (g) at 3 to 6, the atom b has (6 11 1)."
                  (list (second last) (second own) (- element (if before (1+ before) 0)))))))))
 
 (defun places-never-run (definition paths form spans)
-  "Return a list of the positions of those parts of DEFINITION, a MEASURED structure, that never
-ran. PATHS lists the paths of all parts of FORM, its top-level form, that never ran. A position is a
-vector such as #(START END), as from PART-PLACE, or empty if it is unknown. SPANS are the recorded
-positions of lists in FORM, or NIL."
+  "Return a list of the positions, vectors such as #(START END) or empty, of the parts of
+DEFINITION, a MEASURED structure, that never ran. PATHS lists the paths of such parts of FORM, its
+top-level form. SPANS is the SPANS vector of FORM, or NIL."
   (let ((part (measured-part definition))
         (numbers (and spans (form-numbers form (measured-form definition)))))
     (loop for path in paths
@@ -333,9 +329,9 @@ positions of lists in FORM, or NIL."
     (fail-lookup "unmeasured" "missing")))
 
 (defun call-covering (function)
-  "Call FUNCTION with a new COVERING structure, and return its value. When FUNCTION ends, also by a
-non-local exit, remove the measured copies of definitions. If another run is measuring coverage, end
-the operation with an error answer."
+  "Call FUNCTION with a new COVERING structure, and return its value. Afterwards, even after a
+non-local exit, remove the measured copies. If another run measures coverage, end the operation with
+an error answer."
   (check-measurable)
   (let ((covering (make-covering)))
     (unwind-protect

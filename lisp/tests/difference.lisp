@@ -12,8 +12,8 @@
   "The number of positions shown at each end of a long path.")
 
 (defun path-text (path package)
-  "Return text such as \"[2].name\" for PATH, a list of positions as in the result of DIFFERENCE.
-Names are printed as in PACKAGE."
+  "Return text such as \"[2].name\" for PATH, a list of positions such as 2 or (:SLOT NAME), from
+DIFFERENCE. Print names as in PACKAGE."
   (with-output-to-string (out)
     (dolist (place (if (<= (length path) (* 2 *outer-places*))
                        path
@@ -31,7 +31,7 @@ Names are printed as in PACKAGE."
 
 (defun string-part (string place &optional (quote "\""))
   "Return at most *PART-OF-VALUE* characters of STRING around index PLACE, between two strings
-QUOTE. Line breaks and other control characters are escaped."
+QUOTE. Escape line breaks and other control characters."
   (let* ((start (if (> place (+ *before-difference* 3)) (- place *before-difference*) 0))
          (end (min (length string) (+ start *part-of-value*))))
     (with-output-to-string (out)
@@ -48,8 +48,8 @@ QUOTE. Line breaks and other control characters are escaped."
       (format out "~:[...~;~]~A" (= end (length string)) quote))))
 
 (defun part-text (part package &optional (limit *part-of-value*))
-  "Return text of at most LIMIT characters for PART, from the result of FIRST-DIFFERENCE. Names are
-printed as in PACKAGE. If the value has no such part, the text is \"nothing\"."
+  "Return text of at most LIMIT characters for PART, from the list of FIRST-DIFFERENCE, with names
+as in PACKAGE. Return \"nothing\" if the value has no such part."
   (if (nothing-p part) "nothing" (printing-briefly limit part package)))
 
 (defparameter *printed-characters* 1000
@@ -57,8 +57,8 @@ printed as in PACKAGE. If the value has no such part, the text is \"nothing\"."
 texts.")
 
 (defun part-texts (one other package)
-  "ONE and OTHER are two parts that differ. Return texts for both. If the texts begin alike, as
-paths do, return excerpts that begin near their first difference. Names are printed as in PACKAGE."
+  "Return texts for ONE and OTHER, two differing parts. If the texts begin alike, return excerpts
+that begin near their first difference. Print names as in PACKAGE."
   (flet ((texts (limit) (values (part-text one package limit) (part-text other package limit))))
     (multiple-value-bind (text other-text) (texts *part-of-value*)
       (if (string/= text other-text)
@@ -70,9 +70,8 @@ paths do, return excerpts that begin near their first difference. Names are prin
                   (values text other-text))))))))
 
 (defun difference-texts (one other package)
-  "Find the first parts that differ in ONE and OTHER. Return three texts: the part of ONE, the part
-of OTHER, and the path to these parts. The path is empty if the values differ as a whole. Return NIL
-if no difference is found. Names are printed as in PACKAGE."
+  "Return three texts for the first difference of ONE and OTHER: the part of each, and the path to
+it, which is empty for the whole. Return NIL if there is no difference. Print names as in PACKAGE."
   (destructuring-bind (&optional (path nil found) one other) (difference one other)
     (when found
       (multiple-value-call #'values

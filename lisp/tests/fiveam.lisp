@@ -27,9 +27,8 @@ If the author of the test wrote the message, return NIL."
 
 (defun fiveam-failure-arguments (check control arguments)
   "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, the form of a failed check.
-CONTROL and ARGUMENTS are the format control and arguments of the failure message. If the message
-shows no part of the form, as when the author of the test wrote it, the plist has both message and
-form."
+CONTROL and ARGUMENTS are the format control and arguments of the message. It has message and form
+if the message shows no part of the form."
   (let* ((form (checked-form check)) (values (fiveam-values form arguments)))
     (or (and values (check-failure-arguments check form values))
         (list* :text (message-text control arguments)
@@ -39,9 +38,9 @@ form."
                     (list :check check))))))
 
 (defun fiveam-fail (package original arguments)
-  "Wrapper around FiveAM's PROCESS-FAILURE: call ORIGINAL with ARGUMENTS, of which the first two are
-a check and a format control. Keep in *FIVEAM-FAILING* the data to record for the check. Format the
-message here, within limits, since FiveAM's own printing of a value may never end."
+  "Wrapper around FiveAM's PROCESS-FAILURE: call ORIGINAL with ARGUMENTS, a check, a format control
+and its arguments. Keep data about the check in *FIVEAM-FAILING*, with a message formatted here,
+since FiveAM's printing may never end."
   (declare (ignore package))
   (destructuring-bind (check &optional control &rest more) arguments
     (if (and *result* (stringp control))
@@ -50,8 +49,8 @@ message here, within limits, since FiveAM's own printing of a value may never en
         (apply original arguments))))
 
 (defun fiveam-note (package object failed)
-  "Record OBJECT, a FiveAM result of one check. If the check failed, FAILED is a plist of keyword
-arguments for NOTE-FAILURE. PACKAGE is the package of FiveAM."
+  "Record OBJECT, FiveAM's result of one check. FAILED is NIL, or a plist of keyword arguments for
+NOTE-FAILURE. PACKAGE is the package of FiveAM."
   (note-checks 1)
   (flet ((reason () (format nil "~:[failed~;~:*~A~]" (home-call package "REASON" object))))
     (cond ((home-type-p package "TEST-PASSED" object)
@@ -64,9 +63,9 @@ arguments for NOTE-FAILURE. PACKAGE is the package of FiveAM."
                     (if (cddr failed) failed (list* :text (reason) failed)))))))
 
 (defun fiveam-run-test (package original arguments)
-  "Wrapper around FiveAM's RUN-TEST-LAMBDA: call ORIGINAL with ARGUMENTS, of which the first is a
-test, and record its results. If *HOLD-SECONDS* is true, errors enter the debugger. Failed checks
-never do. PACKAGE is the package of FiveAM."
+  "Wrapper around FiveAM's RUN-TEST-LAMBDA: call ORIGINAL with ARGUMENTS, whose first element is a
+test, and record its results. If *HOLD-SECONDS* is true, errors, but not failed checks, enter the
+debugger. PACKAGE is the package of FiveAM."
   (with-home-values (package ("*TEST-DRIBBLE*" (make-broadcast-stream)) ("*ON-FAILURE*" nil)
                              ("*ON-ERROR*" (and *hold-seconds* :debug)))
     (call-as-test "fiveam" (home-call package "NAME" (first arguments))
@@ -87,8 +86,8 @@ source location and *FIVEAM-FAILING* in the notes of the current result."
     results))
 
 (defun fiveam-resolve (package original arguments)
-  "Wrapper around FiveAM's RUN-RESOLVING-DEPENDENCIES: call ORIGINAL with ARGUMENTS, of which the
-first is a test. If FiveAM does not run the test because of its dependencies, record it as skipped.
+  "Wrapper around FiveAM's RUN-RESOLVING-DEPENDENCIES: call ORIGINAL with ARGUMENTS, whose first
+element is a test. Record the test as skipped if its dependencies keep FiveAM from running it.
 PACKAGE is the package of FiveAM."
   (let* ((test (first arguments))
          (new (and (home-type-p package "TEST-CASE" test)

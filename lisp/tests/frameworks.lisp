@@ -27,8 +27,8 @@ function without arguments that runs it without a report."
   "A list of the FRAMEWORK structures of all supported test frameworks, the last defined first.")
 
 (defun define-framework (name packages &key probes entries holding protocol)
-  "Define the test framework NAME. The other parameters are slots of the FRAMEWORK structure. If
-PROTOCOL is given, add the names of the wrapped functions to it."
+  "Define the test framework NAME. The other arguments are slots of the FRAMEWORK structure. If
+PROTOCOL is true, add the names of the wrapped functions to it."
   (push (make-framework name packages probes entries holding
                         (and protocol (append (mapcar #'first probes) protocol)))
         **frameworks**))
@@ -53,8 +53,8 @@ does not exist."
     (and symbol (find-class symbol nil) (typep object symbol))))
 
 (defmacro with-home-values ((package &rest names-and-values) &body body)
-  "Evaluate BODY with variables of PACKAGE bound. NAMES-AND-VALUES are lists of a variable's name, a
-string, and a form. Ignore variables that do not exist."
+  "Evaluate BODY with variables of PACKAGE bound. NAMES-AND-VALUES are (NAME FORM) lists of a
+variable's name, a string, and a form. Ignore variables that do not exist."
   `(call-with-values-bound ,package
                            (list ,@(loop for (name value) in names-and-values
                                          collect `(cons ,name ,value)))
@@ -71,9 +71,8 @@ values. Ignore variables that do not exist."
 ;;; Wrappers, which are installed while tests run
 
 (defmacro apart-from-tests (&body body)
-  "Evaluate BODY, which records or prints results, with the *PACKAGE* of the tests, but otherwise so
-that BODY and the tests do not notice each other. Return the values of BODY, or NIL if it would have
-entered the debugger."
+  "Evaluate BODY, which records or prints results, in the tests' *PACKAGE*, but isolated from the
+tests. Return the values of BODY, or NIL if it would have entered the debugger."
   (let ((package (gensym "PACKAGE")))
     `(let ((,package *package*))
        (with-interruptible-isolation (let ((*package* ,package)) ,@body)))))
@@ -102,9 +101,9 @@ TELLS-PASSED: true if the forms of checks that pass are recorded."
   "Held while a thread uses **RUNS** and **PROBED**.")
 
 (defun probe-for (package around)
-  "Return a function that encapsulates a function of PACKAGE. During a run of tests, it calls the
-wrapper AROUND with PACKAGE, the original function and the list of arguments. Otherwise it only
-calls the original function."
+  "Return a function that calls the wrapper AROUND with PACKAGE, the original function and its
+arguments during a run of tests, else the original function. It is for a wrapper of a function of
+PACKAGE."
   (lambda (original &rest arguments)
     (if *run*
         (funcall around package original arguments)
@@ -117,8 +116,8 @@ macro or a variable."
     (and symbol (eq package (symbol-package symbol)) (or (fboundp symbol) (boundp symbol)))))
 
 (defun framework-homes (framework)
-  "Return a list of the packages of FRAMEWORK and of copies of it. It is empty if the framework is
-not loaded."
+  "Return a list of the packages of FRAMEWORK, a FRAMEWORK structure, and of copies of it. It is
+empty if the framework is not loaded."
   (let ((protocol (framework-protocol framework)))
     (union (remove nil (mapcar #'find-package (framework-packages framework)))
            (and protocol
@@ -154,9 +153,8 @@ already have a wrapper."
                    (wrap function 'live-lisp-tests (probe-for package around))))))))
 
 (defun note-unseen (seen operation component)
-  "ASDF has performed OPERATION on COMPONENT. SEEN is the number of tests that had begun before. If
-this was the TEST-OP of a system with a TEST-OP method of its own, and no test has begun meanwhile,
-record this."
+  "Record that no test has begun since SEEN tests had begun, if ASDF has performed OPERATION on
+COMPONENT meanwhile, and this was the TEST-OP of a system with a TEST-OP method of its own."
   (when (and (= seen (run-seen *run*))
              (operation-p operation "TEST-OP")
              (typep component (contrib-symbol "ASDF" "SYSTEM"))
@@ -165,8 +163,7 @@ record this."
 
 (defun perform-and-probe (original &rest arguments)
   "Wrapper around ASDF's PERFORM: call ORIGINAL with ARGUMENTS, an operation and a component. Then
-install the wrappers of frameworks that were loaded by this. If it tested a system without beginning
-a test, record that."
+install the wrappers of newly loaded frameworks, and record a tested system without any test."
   (destructuring-bind (operation component) arguments
     (let ((seen (and *run* (run-seen *run*)))
           (*tested-systems* (if (and *run* (operation-p operation "TEST-OP"))

@@ -3,7 +3,7 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun lisp-unit2-note (package condition)
-  "If CONDITION, signalled in a test, stands for a check or is an error, record it. PACKAGE is the
+  "Record CONDITION, signalled in a test, if it stands for a check or is an error. PACKAGE is the
 package of lisp-unit2."
   (flet ((of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "ASSERTION-PASS") (note-checks 1))
@@ -20,9 +20,9 @@ package of lisp-unit2."
              (note-failure package "error" :condition condition)))))
 
 (defun lisp-unit2-run-test (package original arguments)
-  "Wrapper around lisp-unit2's %RUN-TEST: call ORIGINAL with ARGUMENTS, of which the first is a
-test. Record the checks of the test, and errors in the functions around its body, which lisp-unit2
-calls contexts. PACKAGE is the package of lisp-unit2."
+  "Wrapper around lisp-unit2's %RUN-TEST: call ORIGINAL with ARGUMENTS, whose first element is a
+test. Record its checks, and errors in lisp-unit2's contexts, the functions around its body. PACKAGE
+is the package of lisp-unit2."
   (destructuring-bind (test &key test-contexts) arguments
     (call-as-test "lisp-unit2" (home-call package "NAME" test)
                   (lambda ()

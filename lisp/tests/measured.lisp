@@ -10,21 +10,23 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defstruct (measured (:constructor make-measured (name file form part span)))
-  "A definition whose coverage is measured. It defines the function NAME in top-level form number
-FORM of FILE, a native truename. PART is its path in this form, a list of element numbers from the
-outside in. The path is empty for the whole form. SPAN is a list of its start and end in the file,
-or NIL if they are unknown. REACHED is true if the definition was called."
+  "A definition whose coverage is measured.
+NAME: the name of the function.
+FILE, FORM: the native truename of the file, and the number of the top-level form.
+PART: the path in this form, a list of element numbers from the outside in, empty for the whole
+form.
+SPAN: a list (START END) of positions in the file, or NIL if they are unknown.
+REACHED: true if the definition was called."
   name file form part span (reached nil))
 
 (defstruct (copied-method (:constructor make-copied-method (generic copy original)))
-  "A marking copy of a method. GENERIC is its generic function. ORIGINAL is the method that COPY
-replaced, or NIL if there was none."
+  "A marking copy of a method: COPY has replaced ORIGINAL, a method or NIL, in the generic function
+GENERIC."
   generic copy original)
 
 (defstruct (file-record (:constructor make-file-record (file parts codes)))
-  "How the parts of FILE are marked when they run. PARTS are SB-COVER's records of the parts of
-forms in FILE that can be marked. CODES are the elements of COVERAGE-INFO in which they are
-marked."
+  "The marks for the parts of FILE that have run. PARTS lists SB-COVER's records of the parts of
+forms that can be marked. CODES lists the elements of COVERAGE-INFO that have the marks."
   file parts codes)
 
 (defstruct (covering (:constructor make-covering ()))
@@ -55,12 +57,12 @@ now, or NIL while none run.")
 loaded. NIL if they are unknown.")
 
 (defvar *as-loaded* t
-  "False while a form is processed that the compiler now reads differently than when the file was
-loaded. The reason is a form that sets a reader macro: the copy of the file lacks such forms.")
+  "NIL while a form is processed that the compiler reads differently than the load of the file did,
+because the copy of the file lacks a form that sets a reader macro. Else true.")
 
 (defvar *left-names* '()
-  "A list of the names of tests. A function with such a name that is defined by a macro of a test
-framework is a test, so its coverage is not measured.")
+  "A list of the names of tests, whose coverage is not measured: functions with these names that a
+macro of a test framework defines.")
 
 (defvar *frameworks-homes* '()
   "A list of the packages of the loaded test frameworks. Macros of a framework are recognized by
@@ -81,7 +83,7 @@ compiler calls *MACROEXPAND-HOOK* only for macros.")
 
 (defun measuring-hook (hook)
   "Return a function for *MACROEXPAND-HOOK* that replaces each top-level form by forms that install
-marking copies of its definitions. It calls HOOK for other forms."
+marking copies of its definitions. It calls HOOK, another such function, for other forms."
   (lambda (expander form environment)
     (let ((number (top-level-number form)))
       (cond ((null number) (expand-marking hook expander form environment))
@@ -92,8 +94,7 @@ marking copies of its definitions. It calls HOOK for other forms."
                            (measured-forms form environment number))))))))
 
 (defun top-level-number (form)
-  "If FORM is the whole top-level form being compiled, return the number of this form. Else return
-NIL."
+  "Return the number of FORM if it is the whole top-level form being compiled, else NIL."
   (let ((path (path-of form))) (and path (null (rest path)) (first path))))
 
 (defun path-of (form)
@@ -108,9 +109,8 @@ The second element of the path is the number of FORM within the top-level form b
     (and (consp path) path)))
 
 (defun measured-forms (form environment number)
-  "FORM is in the macro environment ENVIRONMENT and in top-level form number NUMBER. Return a list
-of forms to compile in its place. They install copies of the definitions in FORM that mark which of
-their parts run."
+  "Return a list of forms to compile in place of FORM, in the macro environment ENVIRONMENT and
+top-level form NUMBER. They install copies of its definitions that mark which of their parts run."
   (destructuring-bind (&optional operator name &rest rest) (if (listp form) form '())
     (case operator
       (defun (measured-function form number))
@@ -131,8 +131,8 @@ their parts run."
                 (measured-forms (macroexpand-1 form environment) environment number)))))))
 
 (defun measured-parts (parts environment number)
-  "Return a list of the forms to compile in place of all PARTS, as MEASURED-FORMS returns them.
-PARTS are forms in the macro environment ENVIRONMENT and in top-level form number NUMBER."
+  "Return a list of forms to compile in place of PARTS, forms in the macro environment ENVIRONMENT
+and top-level form NUMBER, by MEASURED-FORMS."
   (loop for part in parts append (measured-forms part environment number)))
 
 (defun of-system-p (symbol)
@@ -141,10 +141,9 @@ does not change."
   (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package))))
 
 (defun measured-function (form number)
-  "FORM is a DEFUN in top-level form number NUMBER. Return a list of forms to compile in its place.
-They make calls of the function go to a copy that marks which of its parts run. If the function
-cannot be measured, count it as missed and return no forms. Also return none if FORM defines a
-test."
+  "Return a list of forms to compile in place of FORM, a DEFUN in top-level form NUMBER. They direct
+calls to a copy that marks which of its parts run. Return NIL for a test, or if that is impossible,
+and count the latter."
   (destructuring-bind (name lambda-list &rest body) (rest form)
     (cond ((and *framework-made* (member name *left-names* :test #'equal)) '())
           ((replaceable-p name)
@@ -172,9 +171,9 @@ test."
     (and name (equal *measured-file* (file-path name)))))
 
 (defun measured-method (name rest form number)
-  "REST is the rest of a method definition after NAME, the name of the generic function. FORM is the
-definition, a DEFMETHOD or a :METHOD option of a DEFGENERIC, in top-level form number NUMBER. Return
-a list of forms that replace the method by a copy that marks which of its parts run."
+  "Return a list of forms that replace the method of FORM, a DEFMETHOD or :METHOD option in
+top-level form NUMBER, by a copy that marks which of its parts run. NAME is the generic function.
+REST is the rest of FORM after NAME."
   (let* ((tail (member-if #'listp rest)) (qualifiers (ldiff rest tail)))
     (if (and *as-loaded* (fboundp name) (typep (plain-definition name) 'generic-function))
         `((note-methods ',name)
@@ -185,9 +184,8 @@ a list of forms that replace the method by a copy that marks which of its parts 
         (note-missed))))
 
 (defun marking-body (body index &optional block)
-  "Return BODY, the body of a function, with code that marks which parts run. INDEX is the index of
-the function's MEASURED structure. If BLOCK is a list of a name, put the forms into a block of this
-name."
+  "Return BODY, the body of a function, with code that marks which parts run. INDEX is from
+NOTE-MEASURED. If BLOCK is a list of a name, put the forms into a block of this name."
   (multiple-value-bind (declarations forms) (body-parts body)
     `(,@declarations
       (declare (optimize (,+coverage-quality+ 3)) (notinline ,@*inline-names*))
@@ -195,8 +193,8 @@ name."
       ,@(if block `((block ,(first block) ,@forms)) forms))))
 
 (defun body-parts (body)
-  "Split BODY, the body of a function. Return two values: a list of its declarations, and a list of
-the forms after these, without the docstring."
+  "Return two values for BODY, the body of a function: a list of its declarations, and a list of the
+following forms, without the docstring."
   (loop for tail on body
         for form = (first tail)
         if (and (consp form) (eq (first form) 'declare)) collect form into declarations
@@ -204,8 +202,8 @@ the forms after these, without the docstring."
         finally (return (values declarations '()))))
 
 (defun note-measured (name form number)
-  "Record that the coverage of FORM is measured. FORM defines NAME, and is in top-level form number
-NUMBER. Return the index of the new MEASURED structure in COVERING-DEFINITIONS."
+  "Add a MEASURED structure for FORM, which defines NAME in top-level form NUMBER, to
+COVERING-DEFINITIONS, and return its index there."
   (let ((path (own-path form)) (spans (form-spans *spans-read* number)))
     (vector-push-extend (make-measured name *measured-file* number (rest (path-of form))
                                        (and path spans (list-span spans (second path))))
@@ -231,7 +229,7 @@ compile."
 conditionally.")
 
 (defun expand-marking (hook expander form environment)
-  "Expand FORM by HOOK, a function for *MACROEXPAND-HOOK*, with EXPANDER and ENVIRONMENT. If FORM is
+  "Expand FORM by HOOK, a function for *MACROEXPAND-HOOK*, with EXPANDER and ENVIRONMENT. For a form
 in the text, first put a PROGN around each atom in it that is evaluated conditionally."
   (let ((marked (if (path-of form) (with-marked-atoms form) form)))
     (if (eq marked form)
@@ -242,8 +240,8 @@ in the text, first put a PROGN around each atom in it that is evaluated conditio
           (error () (funcall hook expander form environment))))))
 
 (defun with-marked-atoms (form)
-  "FORM is a form in the text. If its operator is AND, OR, WHEN, UNLESS or LOOP, return a copy with
-a PROGN around each atom that is evaluated conditionally. Else return FORM itself."
+  "Return a copy of FORM, a form in the text, with a PROGN around each atom that is evaluated
+conditionally, if its operator is AND, OR, WHEN, UNLESS or LOOP. Else return FORM."
   (flet ((conditional-p (part before element)
            (case (first form)
              ((and or when unless) (> element 1))
@@ -259,8 +257,8 @@ a PROGN around each atom that is evaluated conditionally. Else return FORM itsel
         form)))
 
 (defun result-of-loop-p (part before)
-  "PART is an element of a LOOP form, and BEFORE the element before it. Return true if BEFORE is one
-of *LOOP-RESULTS* and PART is the form for it."
+  "Return true if BEFORE is one of *LOOP-RESULTS* and PART is the form after it. Both are elements
+of a LOOP form."
   (and (symbolp before)
        (member before *loop-results* :test #'string=)
        (not (and (symbolp part) (string= part "IT")))))
@@ -278,7 +276,7 @@ source path of this element."
 ;;; Installing the compiled copies, and removing them
 
 (defun put-function (name function)
-  "Make calls of the function NAME call FUNCTION, a marking copy of its definition. If the program
+  "Direct calls of the function NAME to FUNCTION, a marking copy of its definition. If the program
 redefines NAME meanwhile, calls go to the new definition."
   (push name (covering-copied-functions **covering**))
   (let ((copied (plain-definition name)))
@@ -287,16 +285,16 @@ redefines NAME meanwhile, calls go to the new definition."
             (apply (if (eq original copied) function original) arguments)))))
 
 (defun note-methods (name)
-  "Before a method is added to the generic function NAME, keep the list of its methods."
+  "Record the list of the methods of the generic function NAME, to which a method is about to be
+added."
   (let ((generic (plain-definition name)))
     (setf (covering-generic **covering**) generic
           (covering-methods-before **covering**)
           (copy-list (sb-mop:generic-function-methods generic)))))
 
 (defun put-method ()
-  "Record the method that was added since the call of NOTE-METHODS. But if it did not replace a
-method that *MEASURED-FILE* defines, remove it again, and count a definition that cannot be
-measured."
+  "Record the method added since the call of NOTE-METHODS. If it did not replace a method from
+*MEASURED-FILE*, remove it again, and count a definition without coverage."
   (let* ((added (added-method **covering**))
          (original (and added (copied-method-original added))))
     (cond ((and original
@@ -306,8 +304,8 @@ measured."
              (note-missed)))))
 
 (defun added-method (covering)
-  "Return a COPIED-METHOD structure for the method that was added since the call of NOTE-METHODS, or
-NIL if none was. From now on none is being added."
+  "Return a COPIED-METHOD structure for the method added since the call of NOTE-METHODS, or NIL.
+COVERING is the COVERING structure, whose record of that call is removed."
   (let* ((generic (shiftf (covering-generic covering) nil))
          (before (shiftf (covering-methods-before covering) '()))
          (now (and generic (sb-mop:generic-function-methods generic)))
@@ -316,8 +314,8 @@ NIL if none was. From now on none is being added."
          (make-copied-method generic copy (first (set-difference before now))))))
 
 (defun take-method (method)
-  "Undo what added METHOD, a COPIED-METHOD structure: add the original method again, which replaces
-the copy, or remove the copy if there was no original."
+  "Replace the copy in METHOD, a COPIED-METHOD structure, by the original method, or remove it if
+there was none."
   (let ((generic (copied-method-generic method)) (original (copied-method-original method)))
     (if original
         (add-method generic original)

@@ -23,8 +23,8 @@
     (if (symbolp name) (symbol-name name) (entry-text entry))))
 
 (defun meant-names (text)
-  "Return a list of the names that TEXT can mean: TEXT itself, and, if TEXT has a single colon, the
-same with two colons."
+  "Return a list of the names that TEXT can stand for: TEXT and, if it has a single colon, the same
+with two colons."
   (let ((colon (position #\: text)))
     (list* text
            (and colon
@@ -33,15 +33,15 @@ same with two colons."
                                    (subseq text colon)))))))
 
 (defun entries-named (text entries)
-  "Return a list of the ENTRIES that TEXT means: those with TEXT as full name or, if there are none,
-as name without a package. Letter case does not matter. ENTRIES is a list of ENTRY structures."
+  "Return a list of those ENTRIES, ENTRY structures, with TEXT as full name or, if there are none,
+as name without a package. Letter case does not matter."
   (loop for name in (meant-names text)
           thereis (or (remove name entries :key #'entry-text :test-not #'string-equal)
                       (remove name entries :key #'bare-name :test-not #'string-equal))))
 
 (defun entries-of-name (name entries)
-  "Return a list of the ENTRIES that NAME, a text, means. If there are none, or if their full names
-differ, end the operation with an error answer."
+  "Return a list of those ENTRIES, ENTRY structures, that NAME, a text, names. If there are none, or
+if their full names differ, end the operation with an error answer."
   (let* ((found (entries-named name entries))
          (texts (remove-duplicates (mapcar #'entry-text found) :test #'string=)))
     (cond ((null found)
@@ -50,8 +50,8 @@ differ, end the operation with an error answer."
           (t found))))
 
 (defun entries-again (names entries)
-  "Return two lists: the ENTRIES whose full names are in the list NAMES, and the NAMES that no entry
-has any more."
+  "Return two lists: those ENTRIES, ENTRY structures, whose full names are in the list NAMES, and
+those NAMES that no entry has."
   (let ((found (loop for name in names
                      append (remove name entries :key #'entry-text :test-not #'string=))))
     (values found (set-difference names (mapcar #'entry-text found) :test #'string=))))
@@ -67,7 +67,8 @@ NAMES. Suites are left out."
           0 5000)))
 
 (defun entries-of-package (package entries)
-  "Return the ENTRIES of single tests, without suites, that have names in PACKAGE."
+  "Return a list of those ENTRIES, ENTRY structures, that are tests, not suites, with a name in
+PACKAGE."
   (remove-if-not (lambda (entry)
                    (and (not (entry-suite entry)) (eq package (package-of (entry-name entry)))))
                  entries))
@@ -90,8 +91,8 @@ the number of its tests in ENTRIES."
     (call-user-code (entry-runner entry))))
 
 (defun test-system (name)
-  "Test the ASDF system NAME by its TEST-OP, and return NIL. If another system is missing for this,
-return the list about it from NEEDED-SYSTEM."
+  "Test the ASDF system NAME by its TEST-OP, and return NIL, or the list from NEEDED-SYSTEM about
+another system that is missing for this."
   (call-noting
    (lambda (&aux (*tested-systems* (list name)))
      (call-user-code
@@ -100,10 +101,9 @@ return the list about it from NEEDED-SYSTEM."
                            (asdf-call "OPERATE" (contrib-symbol "ASDF" "TEST-OP") name))))))))
 
 (defun run-chosen (systems entries root)
-  "Test SYSTEMS, a list of names of ASDF systems, and run ENTRIES, a list of ENTRY structures, with
-the wrappers of the test frameworks installed. Return a plist for a JSON object: \"needs\" lists the
-systems that could not be tested because another system is missing. If no tests have run,
-\"unloaded\" lists the systems below ROOT that may have the tests, but are not loaded."
+  "Test SYSTEMS, a list of names of ASDF systems, and run ENTRIES, a list of ENTRY structures.
+Return a plist for a JSON object: \"needs\" lists systems that need a missing one. \"unloaded\"
+lists unloaded systems below ROOT if no test has run."
   (call-with-probes
    (lambda ()
      (call-holding
@@ -123,10 +123,9 @@ systems that could not be tested because another system is missing. If no tests 
                                                        (unloaded-users systems root)))))))))))))
 
 (defun call-measuring (folder root systems function)
-  "FUNCTION runs tests, and returns a plist for a JSON object. Call FUNCTION, and return this plist.
-If FOLDER, the name of a directory for fasls, is not NIL, also measure the coverage of files of
-SYSTEMS and of files below ROOT, and add it to the plist. FUNCTION takes one argument: NIL, or a
-function that it must call to begin measuring."
+  "Call FUNCTION, which runs tests, and return its plist for a JSON object. It takes NIL, or a
+function to call to begin measuring. If FOLDER, a directory for fasls, is not NIL, add the coverage
+of files of SYSTEMS and below ROOT."
   (if (null folder)
       (funcall function nil)
       (call-covering

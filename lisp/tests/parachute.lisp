@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun parachute-name (package test)
-  "Return the name of TEST: a symbol, or a string PACKAGE::NAME with the package to which the test
-belongs. The argument PACKAGE is the package of Parachute."
+  "Return the name of TEST: a symbol, or a string PACKAGE::NAME with the name of its package.
+PACKAGE is the package of Parachute."
   (let ((name (home-call package "NAME" test)))
     (if (symbolp name)
         name
@@ -17,8 +17,8 @@ Parachute."
   (and (home-call package "CHILDREN" test) (null (home-call package "TESTS" test))))
 
 (defun parachute-note-error (package)
-  "Return a handler for errors in a test. If *HOLD-SECONDS* is true, the handler enters the
-debugger, else it records the error. PACKAGE is the package of Parachute."
+  "Return a handler for errors in a test, which enters the debugger if *HOLD-SECONDS* is true, and
+else records the error. PACKAGE is the package of Parachute."
   (lambda (condition)
     (if *hold-seconds*
         (invoke-debugger condition)
@@ -46,8 +46,8 @@ a failed check. PACKAGE is the package of Parachute."
         (list :text (apart-from-tests (home-call package "FORMAT-RESULT" result :extensive))))))
 
 (defun parachute-note-check (package result errors)
-  "Record the outcome of a check. RESULT is Parachute's result object for it. ERRORS is the number
-of errors that the current test had before the check. PACKAGE is the package of Parachute."
+  "Record the outcome of a check from RESULT, Parachute's result object for it. ERRORS is the number
+of errors that the current test had before. PACKAGE is the package of Parachute."
   (note-checks 1)
   (case (home-call package "STATUS" result)
     (:skipped (incf (result-skipped *result*)))
@@ -69,7 +69,7 @@ for the check. PACKAGE is the package of Parachute."
       (parachute-note-check package result errors))))
 
 (defun parachute-evaluate (package original arguments)
-  "Wrapper around Parachute's EVAL-IN-CONTEXT: call ORIGINAL with ARGUMENTS, of which the second is
+  "Wrapper around Parachute's EVAL-IN-CONTEXT: call ORIGINAL with ARGUMENTS, whose second element is
 a result object or a test, and record the outcome. PACKAGE is the package of Parachute."
   (let ((thing (second arguments)))
     (flet ((evaluate () (apply original arguments))

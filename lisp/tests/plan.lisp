@@ -21,8 +21,8 @@
   (value test-plan :optional))
 
 (defstruct (dependency (:constructor make-dependency (system tested)))
-  "A system that ASDF needs to test another one. TESTED is true if it is tested, too, and NIL if it
-is only loaded."
+  "A SYSTEM that ASDF needs for the test of another one. TESTED is true if SYSTEM is tested too, and
+NIL if it is only loaded."
   system tested)
 
 (defstruct (planned-load (:constructor make-planned-load (system forced)))
@@ -51,8 +51,8 @@ needs another system that is missing.")
                             (plan-data (reverse (systems-to-test root)) known)))))))))
 
 (defun plan-of-system (name known)
-  "Return PLAN-DATA for the system NAME, or a JSON object that names the system that is missing:
-this one, or one that its definition needs."
+  "Return a JSON object from PLAN-DATA for the system NAME and KNOWN, or one about a missing system:
+NAME, or one that its definition needs."
   (multiple-value-bind (system needed) (found-system name)
     (cond (system (plan-data (list system) known))
           (needed (missing-data (first needed) (string-left-trim "#:" name) (second needed)))
@@ -72,9 +72,9 @@ load before the tests. If KNOWN is true, leave out systems that were never loade
                                           "force" (planned-load-forced load))))))
 
 (defun loads-before (system known)
-  "Return a list of PLANNED-LOAD structures for the loads to do before SYSTEM is tested, in order.
-Loading the systems that SYSTEM needs is left to ASDF, except those with a change that ASDF does not
-notice. If KNOWN is true, leave out SYSTEM if it was never loaded."
+  "Return a list of PLANNED-LOAD structures, in order, for SYSTEM, if ASDF would load it, and for
+the systems that it needs with changes that ASDF does not notice. If KNOWN is true, leave out SYSTEM
+if it was never loaded."
   (let* ((needed (loop for other in (needed-systems system)
                        when (unnoticed-change-p other)
                          collect (make-planned-load other t)))
@@ -88,8 +88,8 @@ notice. If KNOWN is true, leave out SYSTEM if it was never loaded."
 ;;; The systems to test
 
 (defun systems-to-test (root)
-  "Return a list of the systems defined below ROOT that can be tested. Leave out those that ASDF
-already tests when it tests another of them."
+  "Return a list of the systems defined below ROOT that can be tested, without those that ASDF tests
+when it tests another of them."
   (let* ((below (or (systems-below root)
                     ;; The .asd files may have been made after ASDF has searched its registry.
                     (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
@@ -114,8 +114,8 @@ directory, sorted by name."
           when (member file files :test #'equal) collect system)))
 
 (defun read-system (name)
-  "Make ASDF read the definition of the system NAME. If this needs a system that is missing, push a
-JSON object about the missing system onto *UNREAD*."
+  "Make ASDF read the definition of the system NAME. If this needs a missing system, push a JSON
+object about this onto *UNREAD*."
   (ignore-errors
    (let ((needed (nth-value 1 (found-system name))))
      (when needed (push (missing-data (first needed) name (second needed)) *unread*)))))
@@ -138,13 +138,12 @@ names, and are not loaded."
 ;;; The work of ASDF for a test of a system
 
 (defun tests-something-p (system)
-  "Return true if testing SYSTEM has an effect: it tests other systems, or SYSTEM has a TEST-OP
-method of its own."
+  "Return true if testing SYSTEM has an effect: it tests other systems, or has a TEST-OP method of
+its own."
   (or (some #'dependency-tested (test-dependencies system)) (own-test-p system)))
 
 (defun own-test-p (system)
-  "Return true if the definition of SYSTEM says how to test it: there is a PERFORM method for
-TEST-OP and SYSTEM."
+  "Return true if there is a PERFORM method for TEST-OP and SYSTEM."
   (find-method (symbol-function (contrib-symbol "ASDF" "PERFORM")) '()
                (list (find-class (contrib-symbol "ASDF" "TEST-OP"))
                      (sb-mop:intern-eql-specializer system))
@@ -175,14 +174,14 @@ dependencies first."
                          collect (make-dependency other tested))))
 
 (defun operation-p (operation name)
-  "OPERATION is an ASDF operation or the name of one. Return true if its name is the string NAME,
-such as \"TEST-OP\"."
+  "Return true if OPERATION, an ASDF operation or its name, has the string NAME, such as
+\"TEST-OP\", as name."
   (let ((class (contrib-symbol "ASDF" name)))
     (if (symbolp operation) (string= (symbol-name operation) name) (typep operation class))))
 
 (defun system-of (component)
-  "COMPONENT is an ASDF component or a name, from an ASDF dependency. Return the ASDF system that it
-is or names. Return NIL if it is another kind of component, or cannot be found."
+  "Return the ASDF system that COMPONENT, an ASDF component or a name, is or names. Return NIL for
+another kind of component, or if it cannot be found."
   (if (typep component '(or string symbol))
       (ignore-errors (find-system component))
       (and (typep component (contrib-symbol "ASDF" "SYSTEM")) component)))
@@ -194,15 +193,15 @@ is or names. Return NIL if it is another kind of component, or cannot be found."
 ;;; Changes that ASDF does not notice, because it compares dates in whole seconds
 
 (defun unnoticed-change-p (system)
-  "Return true if a file of SYSTEM has another text than was loaded, but ASDF takes it for
+  "Return true if a file of SYSTEM has another text than was loaded, but ASDF considers it
 unchanged."
   (loop for (component . path) in (source-components system)
         for text = (known-text path)
           thereis (and text (seems-unchanged-p component) (other-text-p path text))))
 
 (defun keep-texts (system)
-  "Files of SYSTEM may have been loaded before the agent began to record loads. Record the current
-text of each such file as the text that was loaded, if the file is certainly older than its fasl."
+  "Record the present text of files of SYSTEM as the loaded one, if their loads were not recorded
+and they are certainly older than their fasls."
   (loop for (component . path) in (source-components system)
         do (when (and (not (known-text path))
                       (asdf-call "COMPONENT-LOADED-P" component)
@@ -217,8 +216,8 @@ texts differ from when the files were loaded."
         when (and text (other-text-p path text)) collect path))
 
 (defun to-load-p (system)
-  "Return true if ASDF has something to do to load SYSTEM. Also return true if ASDF cannot load it
-because another system is missing."
+  "Return true if ASDF has something to do to load SYSTEM, or cannot load it because another system
+is missing."
   (let ((actions '()))
     (or (call-for-needed
          (lambda ()

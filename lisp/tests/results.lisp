@@ -76,9 +76,9 @@ REACHED: NIL, or the text from REACHED-TEXT for the definitions that the test ha
 ;;; Recording failures
 
 (defun check-place (package)
-  "Return the source location of the current check as a plist for a JSON object, or NIL. It is the
-place of the innermost call on the stack that is in a file and does not belong to SBCL, ASDF, the
-agent, or the test framework of PACKAGE."
+  "Return a plist for a JSON object with the source location of the current check, or NIL. It is the
+innermost call on the stack that is in a file, and not in SBCL, ASDF, the agent, or the test
+framework of PACKAGE."
   (apart-from-tests
     (loop with homes = (homes-with package)
           for frame in (ignore-errors (shown-frames))
@@ -100,11 +100,9 @@ accessible in PACKAGE."
 (defun note-failure (package kind &key (form nil form-given) (check nil check-given)
                                   (expected nil expected-given)
                                   (got nil got-given) text condition (place (check-place package)))
-  "Record a failure in the result of the current test. KIND is \"failure\", \"error\" or
-\"expected\". PACKAGE is the package of the test framework. FORM is the form that was evaluated, and
-CHECK a form that should have been true. EXPECTED and GOT are values as texts. TEXT is the
-framework's message. CONDITION is the condition that was signalled. PLACE is a source location as
-CHECK-PLACE returns it."
+  "Record a failure of the current test. KIND is \"failure\", \"error\" or \"expected\". FORM was
+evaluated, and CHECK should have been true. EXPECTED, GOT and the message TEXT are texts. CONDITION
+was signalled. PLACE is from CHECK-PLACE for PACKAGE, that of the framework."
   (cond ((string= kind "error") (incf (result-errors *result*)))
         ((string= kind "expected") (incf (result-expected *result*)))
         (t (incf (result-failed *result*))))
@@ -132,7 +130,7 @@ CHECK-PLACE returns it."
   (incf (result-checks *result*) count))
 
 (defun note-passed (form)
-  "If this run records the checks that pass, record that the check FORM has passed."
+  "Record that the check FORM has passed, if this run records such checks."
   (when (run-tells-passed *run*)
     (apart-from-tests
       (let* ((text (form-text form (home-of (result-name *result*))))
@@ -144,8 +142,7 @@ CHECK-PLACE returns it."
 ;;; Reporting results to the server
 
 (defun send-part (part)
-  "Send PART, a JSON object, to the server as a part of the answer of this job. The server gets it
-before the answer itself."
+  "Send PART, a JSON object, to the server before the answer of this job, as a part of it."
   (when *job* (apart-from-tests (send (object "part" part "id" (job-id *job*))))))
 
 (defun output-text (capture)
@@ -185,9 +182,8 @@ place where the test is defined."
   (round (* 1000 (- (get-internal-real-time) began)) internal-time-units-per-second))
 
 (defun call-with-seed (name function)
-  "Call FUNCTION, which runs the test NAME. If the run has a seed, the random numbers in FUNCTION
-depend only on this seed and NAME. So a test that runs alone has the same random numbers as after
-other tests."
+  "Call FUNCTION, which runs the test NAME. If the run has a seed, random numbers in FUNCTION depend
+only on the seed and NAME, and not on tests that ran before."
   (let ((seed (run-seed *run*)))
     (if seed
         (let ((*random-state* (sb-ext:seed-random-state
@@ -219,9 +215,8 @@ in a string. Return NIL if there is none."
     (if (stringp name) (subseq text (1+ (or (position #\. text) -1))) text)))
 
 (defun former-file (name)
-  "Return the path of the file that defined the test NAME and no longer has it, so that a fresh
-image would not have the test. Return NIL if that is not certain, as after a form that defined it
-again."
+  "Return the path of the file that defined the test NAME and no longer does, so that a fresh image
+would lack the test. Return NIL if this is not certain."
   (let ((home (package-of name)))
     (and home
          (not (evaluated-definition-p name))
@@ -279,10 +274,9 @@ result. If the run skips this test, or a fresh image would not have it, do not c
   (or (result-left result) (plusp (+ (result-failed result) (result-errors result)))))
 
 (defun definition-of (result)
-  "Return a JSON object with the place where the test of RESULT is defined, or NIL if it is unknown.
-Take a form that contains the name of the test, best one whose operator belongs to the test
-framework. Ignore forms whose operator belongs to SBCL, such as DEFUN. If the name has no package,
-return NIL, since a form in any package could define it."
+  "Return a JSON object with the place of the definition of the test of RESULT, or NIL. It is a form
+that contains the test's name, preferably with an operator of the test framework, and not one of
+SBCL. A name without a package is not searched."
   (let* ((name (result-name result))
          (home (package-of name))
          (framework (find (result-framework result) **frameworks** :key #'framework-name

@@ -5,7 +5,7 @@
 
 (defun rove-run-test (package original arguments)
   "Wrapper around Rove's CALL-WITH-TESTING-WITH-OPTIONS: call ORIGINAL with ARGUMENTS. If the second
-argument is a name, the call runs a test, so record its result. Else it runs a group of checks."
+of these is a name, record the call as a test. Else it is a group of checks."
   (declare (ignore package))
   (let ((name (second arguments)))
     (if name
@@ -35,8 +35,8 @@ around it, its form, and values of arguments. The form of a negated check is sho
              (or (check-failure-arguments check form (reverse values)) (list :check check))))))
 
 (defun rove-note-check (package check)
-  "Record the outcome of CHECK. Record no error if *HOLD-SECONDS* is true, since the debugger is
-going to hold it. PACKAGE is the package of Rove."
+  "Record the outcome of CHECK. Do not record an error if *HOLD-SECONDS* is true, since the debugger
+will hold it. PACKAGE is the package of Rove."
   (let* ((results (find-package "ROVE/CORE/RESULT"))
          (reason (rove-result "ASSERTION-REASON" check)))
     (unless (and reason *hold-seconds*)
@@ -48,8 +48,8 @@ going to hold it. PACKAGE is the package of Rove."
             (t (apply #'note-failure package "failure" (rove-failure-arguments check)))))))
 
 (defun rove-quietly (package original arguments)
-  "Wrapper around functions of Rove that print a report: call ORIGINAL with ARGUMENTS. In a test,
-discard the report."
+  "Wrapper around functions of Rove that print a report: call ORIGINAL with ARGUMENTS, and discard
+the report in a test."
   (declare (ignore package))
   (let ((*standard-output* (if *result* (make-broadcast-stream) *standard-output*)))
     (apply original arguments)))

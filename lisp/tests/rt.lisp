@@ -15,9 +15,9 @@ the package of RT."
           :test #'equal))
 
 (defun rt-note-error (package entry condition)
-  "Handle CONDITION, an error in the test ENTRY: record it, and end the test. If *HOLD-SECONDS* is
-true, leave it to the debugger instead. RT can also cause an error itself while it prints values in
-its report, and such an error is not recorded. PACKAGE is the package of RT."
+  "Handle CONDITION, an error in ENTRY, RT's object for a test: record it, and end the test, or
+leave it to the debugger if *HOLD-SECONDS* is true. Do not record errors in RT's report. PACKAGE is
+the package of RT."
   (let* ((reporting (getf (result-notes *result*) :compared))
          (expected (rt-expected-p package entry))
          (held (and *hold-seconds* (not expected))))
@@ -53,8 +53,8 @@ package of RT."
                       :place nil)))))
 
 (defun rt-do-entry (package original arguments)
-  "Wrapper around RT's DO-ENTRY: call ORIGINAL with the first of ARGUMENTS, RT's object for a test.
-Discard the report, and record the result. PACKAGE is the package of RT."
+  "Wrapper around RT's DO-ENTRY: call ORIGINAL with the first of ARGUMENTS, RT's object for a test,
+discard the report, and record the result. PACKAGE is the package of RT."
   (let ((entry (first arguments)))
     (call-as-test "rt" (home-call package "NAME" entry)
                   (lambda ()
@@ -68,8 +68,8 @@ Discard the report, and record the result. PACKAGE is the package of RT."
                         (rt-note-entry package entry)))))))
 
 (defun rt-compare (package original arguments)
-  "Wrapper around RT's EQUALP-WITH-CASE: call ORIGINAL with ARGUMENTS. In the notes of the current
-result, keep the first argument, the list of the values that the test returned."
+  "Wrapper around RT's EQUALP-WITH-CASE: call ORIGINAL with ARGUMENTS, and keep the first, a list of
+the values that the test returned, in the notes of the current result."
   (declare (ignore package))
   (when (and *result* (null (getf (result-notes *result*) :values)))
     (setf (getf (result-notes *result*) :values) (list (first arguments))))

@@ -3,23 +3,25 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defparameter *form-characters* 72
-  "The approximate number of characters shown of a form. The reader can see the rest in its file.
-Failures for which ROOM-FOR gives more have more of these and the other characters.")
+  "The approximate number of characters shown of a form. The first failures of a run get
+more (ROOM-FOR).")
 (defparameter *message-characters* 160
   "The maximum number of characters shown of a condition's report or of a test framework's
 message.")
 
 (defparameter *whole-failures* 5
-  "The number of failures of a run of which forms, values and messages are shown with more room.")
-(defparameter *whole-room* 4 "How many times the room of other failures these have.")
+  "The number of failures of a run whose forms, values and messages are shown with more room.")
+(defparameter *whole-room* 4
+  "The factor by which the first *WHOLE-FAILURES* failures of a run have
+more room than others.")
 
 (defun room-for (characters)
-  "Return the number of characters to show where other failures have room for CHARACTERS: more of
-them in the first failures of a run."
+  "Return the number of characters for a text that has CHARACTERS in most failures: CHARACTERS, or
+more in the first failures of a run."
   (if (and *run* (< (run-noted *run*) *whole-failures*)) (* *whole-room* characters) characters))
 
 (defun test-text (name)
-  "Return NAME, the name of a test, as text. A request can name the test by the same text."
+  "Return NAME, the name of a test, as text. Requests can name the test by this text."
   (typecase name
     (symbol (symbol-text name))
     (string (shortened 200 (on-one-line name)))
@@ -45,7 +47,7 @@ them in the first failures of a run."
     (on-one-line (print-safely limit object))))
 
 (defun both-ends (text)
-  "Return TEXT, or its beginning and its end if there is no room for it. Then two thirds are from the
+  "Return TEXT or, if it is too long, its beginning and its end, with two thirds of the room for the
 beginning."
   (let* ((room (room-for *message-characters*)) (tail (floor room 3)))
     (if (<= (length text) room)
@@ -57,8 +59,8 @@ beginning."
 ;;; others.
 
 (defun divided (room lengths)
-  "Divide ROOM characters among parts. LENGTHS lists the lengths of the parts. Return a list of
-their shares. The characters that a short part does not need are shared by the others."
+  "Return a list of the numbers of characters for parts with LENGTHS, a list, out of ROOM
+characters. Longer parts share the characters that short parts do not need."
   (let ((shares (make-list (length lengths))))
     (loop for (length . index) in (sort (loop for length in lengths
                                               for index from 0

@@ -5,9 +5,8 @@
 (in-package "LIVE-LISP.TOOLS")
 
 (defstruct (tool-call (:constructor make-tool-call (number)))
-  "A call of a tool, and its answer. NUMBER identifies the call to the server. A thread waits for
-the answer. The operation \"called\" stores the answer in the other slots, and signals the semaphore
-ANSWERED."
+  "A call of a tool, and its answer. NUMBER identifies it to the server. A thread waits for the
+semaphore ANSWERED, which the operation \"called\" signals after it has set the other slots."
   number
   (answered (sb-thread:make-semaphore :name "live-lisp tool call"))
   (value nil)
@@ -23,8 +22,8 @@ ANSWERED."
   "A list of one number, for atomic increments: the number of the last call.")
 
 (defun designated-tool (designator)
-  "DESIGNATOR is a string or symbol that names a tool, in upper or lower case, with - or _ between
-words. Return the name as the server spells it."
+  "Return the name, as the server spells it, of the tool that DESIGNATOR, a string or symbol, names.
+Letter case, and - or _ between words, do not matter."
   (typecase designator
     ((or string symbol) (substitute #\_ #\- (string-downcase (string designator))))
     (t (let ((*tool* "(no name)"))
@@ -32,8 +31,8 @@ words. Return the name as the server spells it."
                     (symbol-text (class-name (class-of designator))))))))
 
 (defun call-frame (call members)
-  "Return the wire frame of the request to the server for CALL, a TOOL-CALL. MEMBERS is a property
-list of the other members of the request."
+  "Return the wire frame, octets, of the request for CALL, a TOOL-CALL structure. MEMBERS is a plist
+of further members."
   (let ((frame (frame-octets (make-json-object (list* "call" (tool-call-number call)
                                                       "job" (and *job* (job-id *job*))
                                                       members)))))
@@ -45,10 +44,9 @@ list of the other members of the request."
     frame))
 
 (defun call-letting-load (function)
-  "Call FUNCTION, which waits for the tool *TOOL*. This thread can hold the lock for loading
-systems. If *TOOL* is load_system, release the lock meanwhile, because the load needs it. For other
-tools keep it, because ASDF is not thread-safe. Take the lock again without interrupts, so that no
-throw can leave this thread without it."
+  "Call FUNCTION, which waits for the tool *TOOL*, without **LOAD-LOCK** if *TOOL* is load_system,
+which needs it. Keep the lock for other tools, since ASDF is not thread-safe. Take it again without
+interrupts, so that no throw leaves this thread without it."
   (if (and (string-equal (substitute #\_ #\- *tool*) "load_system")
            (sb-thread:holding-mutex-p **load-lock**))
       (sb-sys:without-interrupts
@@ -58,8 +56,8 @@ throw can leave this thread without it."
       (funcall function)))
 
 (defun wait-for-tool (call frame)
-  "Send FRAME, the request for CALL, and wait for the answer. If a throw ends the wait, notify the
-server that nobody waits any more."
+  "Send FRAME, the request for CALL, a TOOL-CALL structure, and wait for the answer. If a throw ends
+the wait, send a note about this to the server."
   (let ((number (tool-call-number call)))
     (unwind-protect
          (progn (setf (gethash number **tool-calls**) call)
@@ -71,7 +69,7 @@ server that nobody waits any more."
 (note-frame 'wait-for-tool :wait)
 
 (defun check-can-wait ()
-  "Signal a TOOL-ERROR if a wait for an answer in this thread could never end."
+  "Signal a TOOL-ERROR if waiting for an answer in this thread could never end."
   (cond ((null (channel-out *channel*))
          (fail-call "This thread works for no server: only calls of an agent, and threads that ~
                      they start, can call tools."))
@@ -86,8 +84,8 @@ server that nobody waits any more."
                      a function of INTERRUPT-THREAD, cannot wait for a tool; call it outside."))))
 
 (defun require-approval (text)
-  "Signal the error APPROVAL-REQUIRED, whose message is TEXT, for the tool named *TOOL*. If a
-handler invokes the restart USE-VALUE, return the value that the handler passes to the restart."
+  "Signal APPROVAL-REQUIRED with the message TEXT for the tool *TOOL*. Return the value that a
+handler passes to the restart USE-VALUE."
   (restart-case (error 'live-lisp:approval-required :tool *tool* :message text)
     (use-value (value)
       :report (lambda (stream) (format stream "Return a value instead of calling ~A." *tool*))
@@ -110,7 +108,7 @@ handler invokes the restart USE-VALUE, return the value that the handler passes 
 returned, and TEXT is the tool's text for the value.")
 
 (defun note-text (value text)
-  "If TEXT is not NIL, keep it as the text to show for VALUE, which a tool returned. Return VALUE."
+  "Keep TEXT, unless it is NIL, as the text to show for VALUE, which a tool returned. Return VALUE."
   (when (and text (typep value '(or cons hash-table)))
     (sb-thread:with-mutex (**texts-lock**)
       (let ((texts (cons (cons (sb-ext:make-weak-pointer value) text) **texts**)))
@@ -123,8 +121,8 @@ returned, and TEXT is the tool's text for the value.")
              :test #'eq)))
 
 (defun kept-text (value)
-  "Return the text that was kept for VALUE, which a tool returned. If VALUE is a list, and a text
-was kept for each of its elements, return these texts together. Else return NIL."
+  "Return the text kept for VALUE, which a tool returned, or the texts kept for all elements of
+VALUE, a list. Else return NIL."
   (when (typep value '(or cons hash-table))
     (or (text-noted value)
         (let ((texts (and (consp value)

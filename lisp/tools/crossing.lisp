@@ -27,7 +27,8 @@ asked. Nothing was done. The restart USE-VALUE returns another value instead."))
 (defconstant +depth-limit+ 100 "The maximum number of levels to which arguments may be nested.")
 
 (defun exact-p (integer)
-  "True when a double float holds INTEGER exactly. All numbers of the server are double floats."
+  "Return true if a double float holds INTEGER exactly. All numbers of the server are double
+floats."
   (let ((zeros (1- (integer-length (logand integer (- integer))))))
     (and (<= (- (integer-length (abs integer)) (max 0 zeros)) 53)
          (<= (integer-length (abs integer)) 1024))))
@@ -40,8 +41,8 @@ asked. Nothing was done. The restart USE-VALUE returns another value instead."))
   (error 'live-lisp:tool-error :tool *tool* :message (apply #'format nil control arguments)))
 
 (defun refuse-value (what)
-  "Signal a TOOL-ERROR: the value of *PARAMETER* contains an object that tools cannot get. WHAT is a
-text that describes the object."
+  "Signal a TOOL-ERROR that the value of *PARAMETER* contains an object that tools do not take. WHAT
+is text that describes the object."
   (fail-call "Parameter '~A' cannot hold ~A. A tool takes strings, symbols, numbers, T, NIL, ~
               proper lists and vectors of these, and hash tables with strings as keys."
              *parameter* what))

@@ -17,17 +17,18 @@ server's order.")
 (defstruct (offer (:constructor make-offer (tool registration client-name before
                                             &aux (handler (live-lisp:tool-handler tool))
                                                  (parameters (live-lisp:tool-parameters tool)))))
-  "A TOOL that was sent to the server, with the HANDLER and PARAMETERS that it had then.
-REGISTRATION is the number of the registration. CLIENT-NAME is the name by which clients call the
-tool. BEFORE is NIL, or the OFFER that this one replaced: late calls can still be for the older
-tool."
+  "A tool as it was sent to the server.
+TOOL: the tool. HANDLER, PARAMETERS: its handler and parameters at that time.
+REGISTRATION: the number of the registration.
+CLIENT-NAME: the name by which clients call it.
+BEFORE: NIL, or the OFFER structure that it replaced, for which late calls can still come."
   tool handler parameters registration client-name before)
 
 (sb-ext:defglobal **offered** (make-hash-table :test 'equal :synchronized t)
-  "A hash table from the name of a tool to its last OFFER.")
+  "A hash table from names of tools to their last OFFER structures.")
 
 (sb-ext:defglobal **offer-lock** (sb-thread:make-mutex :name "live-lisp offer")
-  "The mutex that a thread holds while it sends a tool to the server. It makes the server and
+  "The mutex that a thread holds while it sends a tool to the server, so that the server and
 **OFFERED** get tools in the same order.")
 
 (sb-ext:defglobal **registrations** (list 0)
@@ -38,8 +39,8 @@ tool."
   (1+ (sb-ext:atomic-incf (car **registrations**))))
 
 (defun store-tool (registry tool)
-  "Store TOOL in the hash table REGISTRY under its name. If it replaces a tool of the same name,
-TOOL gets the position of this tool in lists. Else it comes last."
+  "Store TOOL in the hash table REGISTRY under its name. It gets the position of a tool of the same
+name in lists, or the last one."
   (let ((old (gethash (live-lisp:tool-name tool) registry)))
     (setf (tool-order tool)
           (or (and (typep old 'live-lisp:tool) (tool-order old)) (next-registration)))
@@ -74,7 +75,7 @@ TOOL gets the position of this tool in lists. Else it comes last."
           "categories" (map 'vector #'string-downcase (live-lisp:tool-categories tool))))
 
 (defun make-offered (tool)
-  "Send TOOL to the server. Return NIL if the server accepts TOOL. Else return the reason as text,
+  "Send TOOL to the server. Return NIL if the server accepts it. Else return text with the reason,
 and keep the last accepted tool of the same name."
   (let* ((name (live-lisp:tool-name tool)) (*tool* name)
          (before (gethash name **offered**))
@@ -95,9 +96,8 @@ and keep the last accepted tool of the same name."
         (live-lisp:tool-error-message failure)))))
 
 (defun offered (name registration)
-  "Return the OFFER of the tool NAME that has the registration number REGISTRATION. Only the last
-OFFER and the one before are known, so return NIL for an older number. If REGISTRATION is NIL,
-return the last OFFER."
+  "Return the OFFER structure of the tool NAME with the number REGISTRATION, or the last one if that
+is NIL. Only the last two are known: return NIL for an older number."
   (loop for offer = (gethash name **offered**) then (offer-before offer)
         while offer
         when (member registration (list nil (offer-registration offer)))
@@ -157,8 +157,8 @@ MAX-SAFETY-LEVEL and one of CATEGORIES. If either argument is NIL, it excludes n
 ;;; The tools of the server
 
 (defun call-for-text (name arguments)
-  "Call a tool with ARGUMENTS, a hash table, and return the text that a model would read. NAME is
-the name by which clients call the tool."
+  "Call the tool NAME, as clients call it, with ARGUMENTS, a hash table, and return the text for a
+model."
   (let ((*tool* name) (*parameter* "arguments"))
     (unless (hash-table-p arguments)
       (fail-call "It takes one EQUAL hash table with the arguments by name, not a value of type ~A."
@@ -170,8 +170,7 @@ the name by which clients call the tool."
   (intern (string-upcase text) "KEYWORD"))
 
 (defun parameter-from (table)
-  "TABLE is a hash table from the server that describes a parameter. Return the parameter as a
-property list."
+  "Return a parameter of a tool as a plist, from TABLE, a hash table from the server."
   (loop for key in *parameter-keys*
         for value = (gethash (string-downcase key) table)
         when value
@@ -181,8 +180,8 @@ property list."
                              (t (if (consp value) (copy-list value) value))))))
 
 (defun proxy (table)
-  "Return a new tool that stands for one of the server's own tools. TABLE is a hash table from the
-server that describes the tool."
+  "Return a new tool that stands for a tool of the server, from TABLE, a hash table from the server
+that describes it."
   (let ((name (gethash "name" table)) (class (find-class 'live-lisp:tool)))
     (apply #'make-instance class
            (list :built-in name

@@ -8,9 +8,8 @@
   "The maximum number of characters of a result that are printed.")
 
 (defun float-format (value)
-  "VALUE is a number or a nested list. Return the value of *READ-DEFAULT-FLOAT-FORMAT* with which
-the floats in it print without exponent markers. If there are floats of several formats, return
-DOUBLE-FLOAT."
+  "Return the value of *READ-DEFAULT-FLOAT-FORMAT* with which the floats in VALUE, a number or
+nested list, print without exponent markers. Return DOUBLE-FLOAT for several formats."
   (let ((left (list value)) (format nil))
     (loop repeat 10000
           while (and left (not (eq format 'double-float)))
@@ -49,8 +48,8 @@ text."
     (live-lisp:tool-error (failure) (values nil (live-lisp:tool-error-message failure)))))
 
 (defun result-object (value)
-  "Return VALUE, the result of a handler, as a JSON object. The member \"data\" is VALUE as JSON if
-it can be converted. The member \"text\" is VALUE as text, unless VALUE is a string or a table."
+  "Return a JSON object for VALUE, the result of a handler: \"data\" is VALUE as JSON, if it can be
+converted, and \"text\" is VALUE as text, unless it is a string or table."
   (multiple-value-bind (data why) (result-data value)
     (cond ((and (stringp value) why)
            (object "failed" t
@@ -62,9 +61,9 @@ it can be converted. The member \"text\" is VALUE as text, unless VALUE is a str
           (t (object "text" (result-text value))))))
 
 (defun call-handler (handler arguments)
-  "Call HANDLER, the handler of a tool, with ARGUMENTS, and return its result as a JSON object. The
-call has failed if the second value of HANDLER is a string or a condition. In this case, the object
-also has the first value, as the result that the tool returned in spite of the failure."
+  "Call HANDLER, the handler of a tool, with ARGUMENTS, and return a JSON object with its result. If
+the second value of HANDLER is a string or condition, the call has failed, and the first is a result
+in spite of this."
   (destructuring-bind (&optional value failure &rest more)
       (multiple-value-list (call-user-code (lambda () (funcall handler arguments))))
     (declare (ignore more))
@@ -76,9 +75,8 @@ also has the first value, as the result that the tool returned in spite of the f
         (t (result-object value))))))
 
 (defun with-whole-numbers (arguments parameters)
-  "Return the hash table ARGUMENTS. If one of PARAMETERS has the type :INTEGER and its argument is a
-float, replace it by the integer: the server writes integers of more than 21 digits with an
-exponent, so they are read as floats."
+  "Return the hash table ARGUMENTS, after replacing floats by integers for those of PARAMETERS with
+the type :INTEGER. The server writes integers of more than 21 digits with an exponent."
   (loop for parameter in parameters
         for name = (getf parameter :name)
         for value = (gethash name arguments)
@@ -150,7 +148,7 @@ spite of the failure. ID is the id of the call."))
             (printing-plainly (print-safely 80 arguments))))))
 
 (defun text-for-model (tool tool-call)
-  "Call TOOL with the arguments in TOOL-CALL, and return the text that a model would read. Signal a
+  "Call TOOL with the arguments in the plist TOOL-CALL, and return the text for a model. Signal a
 TOOL-ERROR on failure."
   (unless (and (proper-list-p tool-call) (evenp (length tool-call)))
     (fail-call "The call must be a property list with :ID, :NAME and :ARGUMENTS, not ~A."

@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.TOOLS")
 
 (defun name-keyword (name)
-  "Return the keyword for the parameter NAME, a string. If NAME has upper-case letters, keep its
-case. Else convert it to upper case."
+  "Return the keyword for the parameter NAME, a string, in upper case unless NAME has upper-case
+letters itself."
   (intern (if (some #'upper-case-p name) name (string-upcase name)) "KEYWORD"))
 
 (defun parameter-schema (parameter)

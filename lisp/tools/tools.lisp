@@ -51,7 +51,7 @@ TOOL-ERROR-MESSAGE the reason."))
   "The keys that the property list of a parameter can have.")
 
 (defun snake-case-p (name)
-  "True when NAME is a string of a to z, 0 to 9 and _ that begins with a letter."
+  "Return true if NAME is a string of a to z, 0 to 9 and _ that begins with a letter."
   (and (stringp name)
        (plusp (length name))
        (char<= #\a (char name 0) #\z)
@@ -59,7 +59,7 @@ TOOL-ERROR-MESSAGE the reason."))
               name)))
 
 (defun proper-list-p (object)
-  "True when OBJECT is a list that is neither circular nor dotted."
+  "Return true if OBJECT is a list that is neither circular nor dotted."
   (and (listp object) (ignore-errors (list-length object)) t))
 
 (defun items-type (parameter)
@@ -73,8 +73,8 @@ KEYWORD)."
   (format nil "~{:~A~^, ~}" keywords))
 
 (defun check-parameter (parameter known refuse)
-  "Check PARAMETER, a property list. If it is not valid, or its name is in the list KNOWN, call the
-function REFUSE with a format control and its arguments."
+  "Call the function REFUSE with a format control and its arguments if PARAMETER, a plist, is not
+valid, or if its name is in the list KNOWN."
   (unless (and (proper-list-p parameter) (evenp (length parameter)) (stringp (getf parameter :name))
                (plusp (length (getf parameter :name))))
     (funcall refuse "has a parameter without a name; a parameter is a list such as ~
@@ -101,8 +101,8 @@ function REFUSE with a format control and its arguments."
                         (keyword-text *parameter-keys*)))))
 
 (defun check-parameters (parameters required refuse)
-  "Check the list PARAMETERS, and REQUIRED, a list of names of required parameters. If one of them
-is not valid, call the function REFUSE with a format control and its arguments."
+  "Call the function REFUSE with a format control and its arguments if an element of PARAMETERS, or
+of REQUIRED, a list of names of required parameters, is not valid."
   (let ((names '()))
     (dolist (parameter parameters)
       (check-parameter parameter names refuse)
