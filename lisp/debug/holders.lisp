@@ -13,8 +13,6 @@
   ;; Each object takes about 90 octets of a table while that grows.
   (max 0 (min *walk-limit* (floor (- **heap-size** (heap-usage)) 150))))
 
-(defparameter *hit-limit* 1000 "The maximum number of references that are kept, to tell their ways.")
-
 (defstruct (thread-root (:constructor make-thread-root (thread symbol)))
   "A place in which the thread named THREAD holds objects: its binding of SYMBOL, or if that is NIL,
 its stack."
@@ -157,17 +155,12 @@ threads that did not answer."
 for. If MANY is true, these are many, and each counts once; else it is one object, and each
 reference to it counts. FROM is a table from each object that was reached to what refers to it: an
 object, a symbol with a package or a THREAD-ROOT. HITS is a list of pairs of a wanted object and
-what refers to it, newest first, and FOUND the number of them all. QUEUE is a vector of the objects
-that were reached, the nearest first, and NEXT the index in it of the object to look into next. FULL
-is true once there were more objects than LIMIT, at most which are gone through."
-  wanted many (from (make-hash-table :test 'eq)) (hits '()) (found 0) (next 0) full
+what refers to it, newest first. QUEUE is a vector of the objects that were reached, the nearest
+first, and NEXT the index in it of the object to look into next. FULL is true once there were more
+objects than LIMIT, at most which are gone through."
+  wanted many (from (make-hash-table :test 'eq)) (hits '()) (next 0) full
   (limit (room-for-walk))
   (queue (make-array 1000 :adjustable t :fill-pointer 0)))
-
-(defun hit (walk parent object)
-  "Count in WALK that PARENT refers to OBJECT, which is wanted."
-  (when (<= (incf (walk-found walk)) *hit-limit*)
-    (push (cons object parent) (walk-hits walk))))
 
 (defun named-class-p (object)
   "True when OBJECT is a class that its name leads to. Through their superclasses and subclasses all
@@ -177,13 +170,13 @@ classes would lead to each other."
 (defun reach (walk parent object)
   "Record in WALK that PARENT refers to OBJECT."
   (let ((from (walk-from walk)) (wanted (funcall (walk-wanted walk) object)))
-    (cond ((and wanted (not (walk-many walk))) (hit walk parent object))
+    (cond ((and wanted (not (walk-many walk))) (push (cons object parent) (walk-hits walk)))
           ((and (named-class-p object) (not (symbolp parent))))
           ((or (gethash object from) (not (or wanted (holding-p object)))))
           ((>= (hash-table-count from) (walk-limit walk)) (setf (walk-full walk) t))
           (t (setf (gethash object from) parent)
              (vector-push-extend object (walk-queue walk))
-             (when wanted (hit walk parent object))))))
+             (when wanted (push (cons object parent) (walk-hits walk)))))))
 
 (defun look-further (walk)
   "Reach all objects to which those in the queue of WALK lead."
@@ -216,7 +209,7 @@ Return two values: true in this second case, and a list of the threads that did 
     (reach-from-symbols walk nil)
     (loop for (root . object) in references do (reach walk root object))
     (look-further walk)
-    (let ((system (zerop (walk-found walk))))
+    (let ((system (null (walk-hits walk))))
       (when system
         (reach-from-symbols walk t)
         (look-further walk))
@@ -224,13 +217,16 @@ Return two values: true in this second case, and a list of the threads that did 
 
 ;;; The ways to an object
 
+(defun root-p (object)
+  "True when OBJECT is a root, to which no way leads."
+  (or (thread-root-p object) (and (symbolp object) (symbol-package object))))
+
 (defun way-to (walk object parent)
   "Return a list of the objects on the way to OBJECT, to which PARENT refers: the root is the first,
 and OBJECT the last."
   (loop with way = (list parent object)
-        for holder = (first way)
-        until (or (thread-root-p holder) (and (symbolp holder) (symbol-package holder)))
-        do (push (gethash holder (walk-from walk)) way)
+        until (root-p (first way))
+        do (push (gethash (first way) (walk-from walk)) way)
         finally (return way)))
 
 (defun reference-kind (holder object)
@@ -290,11 +286,20 @@ are one object, and so are a function and what it consists of."
                           "id" (object-id object))
         while further))
 
-(defun way-likeness (way)
-  "Return a list that is EQUAL for ways through the same root and objects of the same classes."
-  (let ((classes '()))
-    (dolist (object (butlast (rest way)) (cons (first way) classes))
-      (unless (eq (class-of object) (first classes)) (push (class-of object) classes)))))
+(defun way-likeness (walk parent known)
+  "Return a list that is EQUAL for ways to PARENT through the same root and objects of the same
+classes. KNOWN is a table from objects to these lists, which keeps long lists from being followed
+for each of their elements."
+  (loop with holders = '()
+        for likeness = (if (root-p parent) (list parent) (gethash parent known))
+        until likeness
+        do (push parent holders)
+           (setf parent (gethash parent (walk-from walk)))
+        finally (dolist (holder holders)
+                  (unless (eq (class-of holder) (first likeness))
+                    (push (class-of holder) likeness))
+                  (setf (gethash holder known) likeness))
+                (return likeness)))
 
 (define-shape holding-way ()
   "A way from a root to an object."
@@ -311,17 +316,17 @@ are one object, and so are a function and what it consists of."
   (silent (list string) :optional "Names of threads that did not tell what they hold.")
   (unheld boolean :optional "True for a number, a character or a symbol that is in a package."))
 
-(defun like-ways (walk)
-  "Return a list of lists (WAY COUNT) for the hits of WALK. For many objects, ways that are alike are
-one. Those with most objects come first, and of these the nearest."
-  (let ((alike (make-hash-table :test 'equal)) (ways '()))
-    (loop for (object . parent) in (reverse (walk-hits walk))
-          for way = (way-to walk object parent)
-          for known = (and (walk-many walk) (gethash (way-likeness way) alike))
-          do (if known
-                 (incf (second known))
-                 (push (setf (gethash (way-likeness way) alike) (list way 1)) ways)))
-    (stable-sort (nreverse ways) #'> :key #'second)))
+(defun like-hits (walk)
+  "Return a list of lists (HIT COUNT) for the hits of WALK. For many objects, hits with ways that are
+alike are one. Those with most objects come first, and of these the nearest."
+  (let ((alike (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq)) (rows '()))
+    (dolist (hit (reverse (walk-hits walk)))
+      (let* ((likeness (and (walk-many walk) (way-likeness walk (cdr hit) known)))
+             (row (and likeness (gethash likeness alike))))
+        (if row
+            (incf (second row))
+            (push (setf (gethash likeness alike) (list hit 1)) rows))))
+    (stable-sort (nreverse rows) #'> :key #'second)))
 
 (defun walk-for (object)
   "Return a WALK that looks for the references to OBJECT, or if it is a class, for its instances."
@@ -341,12 +346,13 @@ LIMIT ways."
       (object "found" 0 "total" 0 "unheld" t)
       (let ((walk (walk-for object)))
         (multiple-value-bind (system silent) (walked walk)
-          (let ((ways (like-ways walk)))
+          (let ((rows (like-hits walk)))
             (object "many" (walk-many walk)
-                    "found" (walk-found walk)
-                    "ways" (loop for (way count) in (page ways 0 limit)
-                                 collect (object "count" count "steps" (way-data way)))
-                    "total" (length ways)
-                    "system" (and system (plusp (walk-found walk)))
+                    "found" (length (walk-hits walk))
+                    "ways" (loop for ((object . parent) count) in (page rows 0 limit)
+                                 collect (object "count" count
+                                                 "steps" (way-data (way-to walk object parent))))
+                    "total" (length rows)
+                    "system" (and system (walk-hits walk) t)
                     "full" (and (walk-full walk) (walk-limit walk))
                     "silent" (mapcar #'short-thread-name silent)))))))
