@@ -217,19 +217,26 @@ and their parts. Return a list of those that were removed, and a list of lines o
   "Remove the evaluated definitions of NAMES, and the entries for them. Return a list of lines that
 tell what was removed and what was not."
   (multiple-value-bind (going replacing) (forgettable names)
+    ;; The form that made an instance often returned it, and a class with instances stays.
+    (when (find :class going :key #'definition-kind) (drop-last-values))
     (let* ((going-p (referring-p-to going)) (symbols (bare-symbols going))
            (texts (loop for definition in (sort-definitions (main-definitions going))
                         collect (cons definition (definition-text definition))))
+           (unknown (remove-if (lambda (name)
+                                 (find-if (lambda (definition) (of-names-p definition (list name)))
+                                          (append going replacing)))
+                               names))
            (trimmed (and going (trim-program going-p))))
       (multiple-value-bind (gone kept) (remove-definitions going)
         (append
-         (cond (gone (list (format nil "Removed: ~{~A~^; ~}."
-                                   (loop for (definition . text) in texts
-                                         when (member definition gone :test #'eq) collect text))))
-               ((not (or going replacing))
-                (list (format nil "No evaluated form has defined ~{~A~^, ~}, so nothing was ~
-                                   removed."
-                              (mapcar #'function-name-text names)))))
+         (and gone
+              (list (format nil "Removed: ~{~A~^; ~}."
+                            (loop for (definition . text) in texts
+                                  when (member definition gone :test #'eq) collect text))))
+         (and unknown
+              (list (format nil "Nothing was removed for ~{~A~^, ~}: no call that has ended has ~
+                                 evaluated a definition."
+                            (mapcar #'function-name-text unknown))))
          trimmed
          kept
          (loop for definition in (sort-definitions replacing)
@@ -240,8 +247,8 @@ tell what was removed and what was not."
               (loop for text in (needed-by-values (lambda (symbol) (member symbol symbols)))
                     collect (format nil "Still refers to it: ~A." text)))
          (and going
-              (list (format nil "Only the values of variables and property lists were searched for ~
-                                 it. What else the evaluated forms did stays."))))))))
+              (list (format nil "Only the values of variables and property lists were searched. ~
+                                 What else the evaluated forms did stays."))))))))
 
 (defun live-lisp:forget (name &rest names)
   "Remove the definitions of NAME and NAMES, symbols or lists (SETF symbol), that evaluated forms

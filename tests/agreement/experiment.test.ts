@@ -27,7 +27,7 @@ const PROGRAM = `(defpackage :app (:use :cl))
 const session = sharedProgram('app', PROGRAM);
 
 const REST =
-  'Only the values of variables and property lists were searched for it. What else the evaluated forms did stays.';
+  'Only the values of variables and property lists were searched. What else the evaluated forms did stays.';
 
 /** Returns the output of FORM, a call of live-lisp:forget. */
 async function forget(names: string): Promise<string> {
@@ -102,6 +102,15 @@ describe('an experiment is taken back', () => {
     await session.eval("(setf *current* 'old-hook)");
   });
 
+  test('but a class whose instances only values of earlier calls hold', async () => {
+    await session.eval('(defclass zz-shown () ())');
+    await session.eval("(list (push (make-instance 'zz-shown) (listeners *bus*)))");
+    await session.eval('(list *)');
+    expect(await forget("'zz-shown")).toBe(
+      `Removed: class APP::ZZ-SHOWN.\nTaken out of APP::*BUS*: #<APP::ZZ-SHOWN>.\n${REST}`,
+    );
+  });
+
   test('also a setter, a variable, and the last call in a queue', async () => {
     await session.eval(`(progn (defvar *zz* 1) (defun (setf zz-side) (new x) (declare (ignore x)) new)
       (vector-push-extend #'(setf zz-side) *queue*) nil)`);
@@ -127,7 +136,13 @@ describe('an experiment is taken back', () => {
     );
     await session.call('load_file', { path: 'app.lisp' });
     expect(await forget("'old-hook 'nothing")).toBe(
-      'No evaluated form has defined APP::OLD-HOOK, APP::NOTHING, so nothing was removed.',
+      'Nothing was removed for APP::OLD-HOOK, APP::NOTHING: no call that has ended has evaluated a definition.',
+    );
+    expect(await session.eval("(progn (defun zz-now () 1) (live-lisp:forget 'zz-now))")).toContain(
+      'Nothing was removed for APP::ZZ-NOW: no call that has ended has evaluated a definition.',
+    );
+    expect(await forget("'zz-now 'nothing")).toBe(
+      `Removed: function APP::ZZ-NOW.\nNothing was removed for APP::NOTHING: no call that has ended has evaluated a definition.\n${REST}`,
     );
     expect(await session.eval('(hooks)')).toBe('(:OLD)');
     expect((await session.call('eval_form', { form: '(live-lisp:forget "zz")' })).text).toMatch(
