@@ -27,8 +27,8 @@ export interface FreshWay {
   build?: (fresh: ToolDependencies, args: Arguments, context: CallContext) => Promise<Result | undefined>;
 }
 
-/** A part of what came of a call; without a text there is nothing of it. */
-export type Part = [name: string, text: string | undefined];
+/** A part of what came of a call; without a text there is nothing of it. FORMS are the texts of each form, for the values. */
+export type Part = [name: string, text: string | undefined, forms?: string[]];
 
 /** Maximum number of definitions or variables in a line on differences. */
 export const SHOWN = 20;

@@ -53,7 +53,10 @@ export async function compareRevisions(call: FreshCall, revision: string): Promi
   const names = steps.map(({ system, file = '' }) => system ?? running.places.fileName(file));
   const loaded = names.length > 0 ? `, after loading ${listed(names, ', ')}` : '';
   const current = before.current.map((file) => running.places.fileName(file));
-  const parts = before.parts.map(([part, text]): Part => [part, text?.replaceAll(old, root)]);
+  const inRoot = (text: string) => text.replaceAll(old, root);
+  const parts = before.parts.map(
+    ([part, text, forms]): Part => [part, text && inRoot(text), forms?.map(inRoot)],
+  );
   return comparedResult({ ...before, parts, current }, after, { name, loaded });
 }
 
@@ -71,7 +74,9 @@ function comparedResult(
   });
   const differing = compared.filter(({ isSame }) => !isSame);
   const isAlike = differing.length === 0;
-  const which = differing.map(({ part }) => part.toLowerCase()).join(', ');
+  const which = differing.map(
+    ({ part }) => `${part.toLowerCase()}${part === 'Values' ? formsText(before, after) : ''}`,
+  );
   const heading = `With the files of ${name} (-) and as they are (+), each in a fresh image${loaded}`;
   const same = compared.filter(({ part, isSame }) =>
     isAlike ? part !== 'Loads' : isSame && part === 'Condition',
@@ -84,7 +89,7 @@ function comparedResult(
       new: after.parts,
     },
     text: joinSections([
-      `${heading}: ${isAlike ? 'the same' : `different ${which}`}.`,
+      `${heading}: ${isAlike ? 'the same' : `different ${which.join(', ')}`}.`,
       ...differing.map(({ part, text }) => `${part}:\n${text}`),
       ...same.map(({ text }) => text && (isAlike ? text : `Both:\n${text}`)),
       before.isUnmade && `Not all of ${name} was loaded, so the call was not made with it.`,
@@ -134,6 +139,20 @@ async function performed(
   };
 }
 
+/** Returns a phrase for the forms whose values differ between BEFORE and AFTER; '' when there is one form. */
+function formsText(before: Side, after: Side): string {
+  const [one = [], other = []] = [before, after].map(
+    ({ parts }) => parts.find(([name]) => name === 'Values')?.[2],
+  );
+  const count = Math.max(one.length, other.length);
+  if (count < 2) return '';
+  const numbers = [...Array(count).keys()].filter((index) => {
+    const [was, is] = [one[index], other[index]];
+    return was === undefined || is === undefined || comparable(was) !== comparable(is);
+  });
+  return ` of form${numbers.length === 1 ? '' : 's'} ${numbers.map((index) => index + 1).join(', ')}`;
+}
+
 function textOf({ parts }: Side, part: string): string {
   return parts.find(([name]) => name === part)?.[1] ?? '';
 }
@@ -147,9 +166,20 @@ function comparable(text: string): string {
 /** Returns the lines by which OTHER differs from ONE. */
 function differenceText(one: string, other: string): string {
   const [before, after] = [one, other].map((text) => (text === '' ? '' : `${comparable(text)}\n`));
-  const lines = hunksBetween(before ?? '', after ?? '').flatMap(({ lines }) => excerpts(lines));
+  let told = 0;
+  const lines = hunksBetween(before ?? '', after ?? '').flatMap(({ oldStart, oldLines, lines }) => {
+    const equal = oldStart - 1 - told;
+    told += equal + oldLines;
+    return [...equalLine(equal), ...excerpts(lines)];
+  });
+  lines.push(...equalLine((before ?? '').split('\n').length - 1 - told));
   const more = lines.length > LINES ? [`... ${lines.length - LINES} more lines`] : [];
   return [...lines.slice(0, LINES), ...more].join('\n');
+}
+
+/** Returns a line for COUNT equal lines that are not shown; none without any. */
+function equalLine(count: number): string[] {
+  return count > 0 ? [`... ${count} equal line${count === 1 ? '' : 's'}`] : [];
 }
 
 /** Returns LINES of a hunk, long ones from shortly before the place where the first removed and the first added line begin to
