@@ -176,6 +176,12 @@ async function differences(
   if (then === undefined) return 'The running image did not answer, so it was not compared.';
   if (then.files === undefined)
     return 'The running image has loaded none of these files, so it was not compared.';
+  const unloaded = files.length - then.files.length;
+  // What the other files define is missing in the running image, of course.
+  const shared =
+    unloaded > 0
+      ? (await fresh.image.call('inventory', { files: then.files, packages }, asking(context))).data.value
+      : now;
   const isNews = ({ file = '', severity }: Warning) => places.isOwn(file) && severity !== 'note';
   const told = fresh.shownWarnings.lackedBy([shownWarnings], then.files).filter(isNews);
   const untold = warnings.lackedBy([shownWarnings, fresh.shownWarnings], then.files).filter(isNews);
@@ -185,7 +191,8 @@ async function differences(
     ...(untold.length > 0
       ? [`Not shown by its loads: ${groupedWarnings({ warnings: untold }, places)}`]
       : []),
-    ...inventoryLines(then, now),
+    ...(unloaded > 0 ? [`It has not loaded ${unloaded} of the ${files.length} files.`] : []),
+    ...inventoryLines(then, shared ?? now),
   ];
   return lines.length === 0
     ? 'The running image does not differ in what these files define.'
@@ -201,8 +208,6 @@ function newsLine(files: readonly string[]): string[] {
 
 /** Returns lines on what THEN, the inventory of the running image, and NOW, that of a fresh one, have differently. */
 function inventoryLines(then: Inventory, now: Inventory): string[] {
-  const [all = [], loaded = []] = [now.files, then.files];
-  const unloaded = all.length - loaded.length;
   const here = new Map(now.variables?.map(({ name, value }) => [name, value]));
   const others = (then.variables ?? []).flatMap(({ name, value }) => {
     const other = here.get(name);
@@ -211,7 +216,6 @@ function inventoryLines(then: Inventory, now: Inventory): string[] {
       : `${name} is ${value} in it, ${other} in the fresh image`;
   });
   return [
-    ...(unloaded > 0 ? [`It has not loaded ${unloaded} of the ${all.length} files.`] : []),
     ...lackedLine('Only in it', then.items, now.items),
     ...lackedLine('Only in the fresh image', now.items, then.items),
     ...(others.length > 0 ? [`Other values: ${listed(others, '; ')}.`] : []),
