@@ -37,7 +37,7 @@ type UntimedEnding =
   /** The image was lost, for the reason `how`, which is part of a sentence. `notBegun` is true when no part
    *  of the call had run. `attached` is true when somebody else runs the image: only the connection to it is
    *  known to be lost. */
-  | { kind: 'lost'; how: string; notBegun?: true; attached?: true };
+  | { kind: 'lost'; how: string; notBegun?: true; attached?: true; fresh?: true };
 
 /** How a call ended, without its duration: as the agent reported it, or that the image was lost. */
 export type ReportedEnding = UntimedEnding | Interrupted;
@@ -46,16 +46,16 @@ export type ReportedEnding = UntimedEnding | Interrupted;
 export type Ending = UntimedEnding | Interruption;
 
 /** Returns the ending REPORTED with what its report cannot say: an interruption gets AFTER_MS, the
- *  milliseconds that the call took. ATTACHED, true when somebody else runs the image, is noted in an
- *  interruption or a loss, and FRESH, true when the image ends with the call, in an interruption. */
+ *  milliseconds that the call took. ATTACHED, true when somebody else runs the image, and FRESH, true when the
+ *  image ends with the call, are noted in an interruption or a loss. */
 export function endingAfter(
   reported: ReportedEnding,
   afterMs: number,
   { attached = false, fresh = false }: { attached?: boolean; fresh?: boolean } = {},
 ): Ending {
-  const owner = attached && ({ attached } as const);
-  if (reported.kind === 'interrupted') return { ...reported, afterMs, ...owner, ...(fresh && { fresh }) };
-  return reported.kind === 'lost' ? { ...reported, ...owner } : reported;
+  const whose = { ...(attached && { attached }), ...(fresh && { fresh }) };
+  if (reported.kind === 'interrupted') return { ...reported, afterMs, ...whose };
+  return reported.kind === 'lost' ? { ...reported, ...whose } : reported;
 }
 
 /** The reason of a signal that this program aborted. When a client cancels a call, the signal has a reason of
