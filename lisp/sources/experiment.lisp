@@ -208,11 +208,6 @@ and their parts. Return a list of those that were removed, and a list of lines o
                   collect (format nil "Not removed: ~A, because of ~{~A~^, ~}."
                                   (definition-text definition) (page texts 0 3))))))
 
-(defun definition-text (definition)
-  "Return text that names DEFINITION with its kind."
-  (format nil "~A ~A" (kind-text (definition-kind definition) (definition-name definition))
-          (item-name definition)))
-
 (defun forgotten-lines (names)
   "Remove the evaluated definitions of NAMES, and the entries for them. Return a list of lines that
 tell what was removed and what was not."

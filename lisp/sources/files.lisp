@@ -285,14 +285,16 @@ from FILE."
       (remhash (key-of definition) (source-file-definitions file)))
     (sort-definitions old)))
 
+(defun definition-text (definition)
+  "Return text that names DEFINITION with its kind."
+  (format nil "~A ~A" (kind-text (definition-kind definition) (definition-name definition))
+          (item-name definition)))
+
 (defun sort-definitions (definitions)
   "Return the list DEFINITIONS sorted by the texts that answers show for them."
-  (flet ((text (definition)
-           (format nil "~A ~A" (kind-text (definition-kind definition) (definition-name definition))
-                   (item-name definition))))
-    (mapcar #'cdr (sort (loop for definition in definitions
-                              collect (cons (text definition) definition))
-                        #'string< :key #'car))))
+  (mapcar #'cdr (sort (loop for definition in definitions
+                            collect (cons (definition-text definition) definition))
+                      #'string< :key #'car)))
 
 (defun loaded-text (file sources &optional compiled)
   "Return two values: the text of the file FILE that was just loaded, or NIL if it is unknown

@@ -12,12 +12,15 @@ import { withTemporaryFolder } from '../temporary-folder.ts';
 import { itemsText } from './agreement.ts';
 import type { ToolDependencies } from './dependencies.ts';
 import {
+  afterLoading,
   asking,
   type FreshCall,
   type FreshWay,
+  freshInventory,
   givenSteps,
   listed,
   loadStep,
+  loadSteps,
   SHOWN,
   starterOf,
 } from './fresh-call.ts';
@@ -102,9 +105,10 @@ async function build(
   steps: readonly LoadStep[],
 ): Promise<Result | undefined> {
   const { way, args, context, warnings } = call;
-  const result =
-    (await loadSteps(call, fresh, steps, false)) ??
-    (await way.build?.({ ...fresh, shownWarnings: warnings }, args, context));
+  const loads = await loadSteps(call, fresh, steps, false);
+  const result = loads.at(-1)?.failed
+    ? loads.at(-1)
+    : await way.build?.({ ...fresh, shownWarnings: warnings }, args, context);
   return result?.failed ? result : undefined;
 }
 
@@ -117,7 +121,7 @@ async function performIn(
   built?: { own: LoadStep | undefined },
 ): Promise<Result> {
   const { running, way, args, context } = call;
-  const failed = await loadSteps(call, fresh, steps, built !== undefined);
+  const failed = (await loadSteps(call, fresh, steps, built !== undefined)).find((load) => load.failed);
   const which = built ? ', from the fasls that another has built' : '';
   if (failed) return marked(running, failed, which, [NOT_RUN]);
   // What a form does is no difference.
@@ -126,8 +130,7 @@ async function performIn(
     ? await loadStep(call, fresh, built.own, steps.length, true)
     : toResult(await way.over(fresh).handler(args, context));
   const notices = fresh.image.takeNotices().filter(({ kind }) => kind !== 'loss');
-  const names = steps.map(({ system, file = '' }) => system ?? running.places.fileName(file));
-  const after = names.length > 0 ? `, after loading ${listed(names, ', ')}` : '';
+  const after = steps.length > 0 ? `, ${afterLoading(steps, running.places)}` : '';
   const compared = early ?? (fresh.image.running ? await differences(call, fresh) : LOST);
   return marked(running, result, `${which}${after}`, [...notices.map(noticeText), compared]);
 }
@@ -145,28 +148,11 @@ function marked({ image }: ToolDependencies, result: Result, which: string, more
   };
 }
 
-/** Loads STEPS in the image of FRESH, files by their FASLS if these are made. Returns the result of a failure. */
-async function loadSteps(
-  call: FreshCall,
-  fresh: ToolDependencies,
-  steps: readonly LoadStep[],
-  fasls: boolean,
-): Promise<Result | undefined> {
-  for (const [number, step] of steps.entries()) {
-    const result = await loadStep(call, fresh, step, number, fasls);
-    if (result.failed) return result;
-  }
-  return undefined;
-}
-
 /** Returns the section on what differs between the image of FRESH and the running one. */
-async function differences(
-  { running, warnings, context }: FreshCall,
-  fresh: ToolDependencies,
-): Promise<string> {
-  const { image, workspace, places, shownWarnings } = running;
-  const folders = workspace.realRoots.map((root) => `${root}/`);
-  const now = (await fresh.image.call('inventory', { folders }, asking(context))).data.value;
+async function differences(call: FreshCall, fresh: ToolDependencies): Promise<string> {
+  const { running, warnings, context } = call;
+  const { image, places, shownWarnings } = running;
+  const now = await freshInventory(call, fresh);
   if (now?.files === undefined)
     return 'No file of the workspace was loaded, so nothing was compared with the running image.';
   const { files, packages = [] } = now;

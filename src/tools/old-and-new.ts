@@ -8,9 +8,17 @@ import { hunksBetween } from '../files/line-changes.ts';
 import type { LoadStep } from '../image/wire/operations.ts';
 import { joinSections } from '../kernel/reply.ts';
 import type { Result } from '../kernel/tool.ts';
-import { callOptions } from './calling.ts';
 import type { ToolDependencies } from './dependencies.ts';
-import { type FreshCall, givenSteps, listed, loadStep, type Part, starterOf } from './fresh-call.ts';
+import {
+  afterLoading,
+  type FreshCall,
+  freshInventory,
+  givenSteps,
+  listed,
+  loadSteps,
+  type Part,
+  starterOf,
+} from './fresh-call.ts';
 
 /** What came of a call in one of the two images. */
 interface Side {
@@ -50,14 +58,15 @@ export async function compareRevisions(call: FreshCall, revision: string): Promi
     withFreshImage(newer, (fresh) => performed({ ...call, folder: newer }, fresh, steps)),
   );
   const name = revision.startsWith(commit) ? commit : `${revision} (${commit})`;
-  const names = steps.map(({ system, file = '' }) => system ?? running.places.fileName(file));
-  const loaded = names.length > 0 ? `, after loading ${listed(names, ', ')}` : '';
   const current = before.current.map((file) => running.places.fileName(file));
   const inRoot = (text: string) => text.replaceAll(old, root);
   const parts = before.parts.map(
     ([part, text, forms]): Part => [part, text && inRoot(text), forms?.map(inRoot)],
   );
-  return comparedResult({ ...before, parts, current }, after, { name, loaded });
+  return comparedResult({ ...before, parts, current }, after, {
+    name,
+    loaded: afterLoading(steps, running.places),
+  });
 }
 
 /** Returns the result of a call that gave BEFORE with the files of the commit NAME, and AFTER with those that are there. LOADED
@@ -77,7 +86,7 @@ function comparedResult(
   const which = differing.map(
     ({ part }) => `${part.toLowerCase()}${part === 'Values' ? formsText(before, after) : ''}`,
   );
-  const heading = `With the files of ${name} (-) and as they are (+), each in a fresh image${loaded}`;
+  const heading = `With the files of ${name} (-) and as they are (+), each in a fresh image, ${loaded}`;
   const same = compared.filter(({ part, isSame }) =>
     isAlike ? part !== 'Loads' : isSame && part === 'Condition',
   );
@@ -118,24 +127,15 @@ async function performed(
   fresh: ToolDependencies,
   steps: readonly LoadStep[],
 ): Promise<Side> {
-  const { way, args, context, running } = call;
-  const loads: string[] = [];
-  let isUnmade = false;
-  for (const [number, step] of steps.entries()) {
-    const result = await loadStep(call, fresh, step, number, false);
-    loads.push(result.text);
-    isUnmade = result.failed === true;
-    if (isUnmade) break;
-  }
+  const { way, args, context } = call;
+  const loads = await loadSteps(call, fresh, steps, false);
+  const isUnmade = loads.some(({ failed }) => failed);
   const rest = isUnmade ? [] : ((await way.parts?.(fresh, args, context)) ?? []);
-  const folders = running.workspace.realRoots.map((root) => `${root}/`);
-  const inventory = fresh.image.running
-    ? await fresh.image.call('inventory', { folders }, callOptions(context))
-    : undefined;
+  const inventory = fresh.image.running ? await freshInventory(call, fresh) : undefined;
   return {
-    parts: [['Loads', loads.join('\n\n')], ...rest],
+    parts: [['Loads', loads.map(({ text }) => text).join('\n\n')], ...rest],
     isUnmade,
-    current: inventory?.data.value?.files ?? [],
+    current: inventory?.files ?? [],
   };
 }
 

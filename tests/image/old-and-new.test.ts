@@ -146,6 +146,13 @@ ${LOADS}`);
     root.put('app/shop.lisp', CHANGED);
   });
 
+  test('a form is compared with nothing loaded before it, and the answer says so', async () => {
+    const empty = await ownSession({ args: ['--root', join(root.path, 'app'), '--no-sandbox'] });
+    expect(await empty.text('eval_form', { form: '(load "extra.lisp") (extra)', fresh: 'HEAD' })).toContain(
+      'each in a fresh image, with nothing loaded before: different values of form 2.\n',
+    );
+  });
+
   test('a name of a commit that is not known is refused', async () => {
     for (const fresh of ['nobody', '--help', 'HEAD~9'])
       expect(await session.call('eval_form', { form: '1', fresh })).toEqual(
