@@ -40,7 +40,7 @@ const FRESH = {
 const FRESH_OR_REVISION = {
   name: 'fresh',
   type: 'string',
-  description: 'In a new SBCL: true, fasls, or a commit such as HEAD to compare with',
+  description: 'In a new SBCL: true, fasls, or a commit (HEAD) against the files now',
   takesTrue: true,
 } as const;
 
