@@ -11,9 +11,11 @@
           when (current-p definition) collect definition)))
 
 (defun of-names-p (definition names)
-  "Return true if DEFINITION is of one of the function names NAMES, or a method for a class with
-such a name."
+  "Return true if DEFINITION is of one of the function names NAMES, a method for a class with such a
+name, or a package that a keyword in NAMES names."
   (or (member (definition-name definition) names :test #'equal)
+      (and (eq (definition-kind definition) :package)
+           (find (definition-name definition) (remove-if-not #'keywordp names) :test #'string=))
       (and (eq (definition-kind definition) :method)
            (loop for specializer in (sb-mop:method-specializers (definition-identity definition))
                    thereis (and (typep specializer 'class)
@@ -193,20 +195,34 @@ definitions that are to be removed."
     (:variable (needed-by-code (list (definition-name definition)) going))
     (t (needs definition going))))
 
-(defun remove-definitions (going)
-  "Remove the definitions in the list GOING from the image, apart from those that something needs,
-and their parts. Return a list of those that were removed, and a list of lines on those that stay."
-  (let* ((needs (loop for definition in going
-                      for texts = (remaining-needs definition going)
-                      when texts collect (cons definition texts)))
-         (stay (mapcar #'car needs)) (stay (append stay (parts-of stay going)))
-         (leaving (set-difference going stay)))
-    (dolist (definition (stable-sort (copy-list leaving) #'< :key #'forget-order))
-      (forget-definition definition))
-    (values leaving
-            (loop for (definition . texts) in needs
-                  collect (format nil "Not removed: ~A, because of ~{~A~^, ~}."
-                                  (definition-text definition) (page texts 0 3))))))
+(defun remove-definitions (definitions)
+  "Remove DEFINITIONS from the image, apart from those that something needs, and their parts. Return
+a list of those that were removed, and a list of lines on those that stay."
+  (let ((gone '()) (lines '()))
+    (map-removal-steps
+     (lambda (step going)
+       (let* ((needs (loop for definition in step
+                           for texts = (remaining-needs definition going)
+                           when texts collect (cons definition texts)))
+              (stay (mapcar #'car needs))
+              (leaving (set-difference step (append stay (parts-of stay step)))))
+         (dolist (definition (stable-sort (copy-list leaving) #'< :key #'forget-order))
+           (forget-definition definition))
+         (setf gone (append leaving gone))
+         (loop for (definition . texts) in needs
+               do (push (format nil "Not removed: ~A, because of ~{~A~^, ~}."
+                                (definition-text definition) (page texts 0 3))
+                        lines))))
+     definitions)
+    (values gone (nreverse lines))))
+
+(defun referring-lines (symbols)
+  "Return a list of lines on the variables and property lists that still refer to one of SYMBOLS."
+  (catch 'too-many-parts
+    (return-from referring-lines
+      (loop for text in (values-with (lambda (symbol) (member symbol symbols)))
+            collect (format nil "Still refers to it: ~A." text))))
+  (list "The values of variables are too large to search, so they may still refer to it."))
 
 (defun forgotten-lines (names)
   "Remove the evaluated definitions of NAMES, and the entries for them. Return a list of lines that
@@ -238,9 +254,7 @@ tell what was removed and what was not."
                collect (format nil "Not removed: ~A, which replaced that of a file. load_file of ~
                                     the file gives it back."
                                (definition-text definition)))
-         (and symbols
-              (loop for text in (needed-by-values (lambda (symbol) (member symbol symbols)))
-                    collect (format nil "Still refers to it: ~A." text)))
+         (and symbols (referring-lines symbols))
          (and going
               (list (format nil "Only the values of variables and property lists were searched. ~
                                  What else the evaluated forms did stays."))))))))

@@ -111,6 +111,24 @@ describe('an experiment is taken back', () => {
     );
   });
 
+  test('with a class whose instance a variable holds, and a package whose function goes too', async () => {
+    await session.eval(
+      '(progn (defstruct zz-box a) (defvar *zz-box* (make-zz-box)) (defpackage :zz (:use) (:export #:f)) nil)',
+    );
+    await session.eval('(defun zz:f () 1)');
+    expect(await forget("'zz-box :zz")).toBe(
+      [
+        'Not removed: structure APP::ZZ-BOX, because of 1 instance.',
+        'Not removed: package ZZ, because of ZZ::F.',
+        REST,
+      ].join('\n'),
+    );
+    expect(await forget('\'zz-box \'*zz-box* (find-symbol "F" :zz) :zz')).toBe(
+      `Removed: export ZZ::F of ZZ; function ZZ::F; package ZZ; structure APP::ZZ-BOX; variable APP::*ZZ-BOX*.\n${REST}`,
+    );
+    expect(await session.eval("(list (find-package :zz) (find-class 'zz-box nil))")).toBe('(NIL NIL)');
+  });
+
   test('also a setter, a variable, and the last call in a queue', async () => {
     await session.eval(`(progn (defvar *zz* 1) (defun (setf zz-side) (new x) (declare (ignore x)) new)
       (vector-push-extend #'(setf zz-side) *queue*) nil)`);
@@ -120,6 +138,14 @@ describe('an experiment is taken back', () => {
     expect(await session.eval("(list (boundp '*zz*) (fboundp '(setf zz-side)) (length *queue*))")).toBe(
       '(NIL NIL 1)',
     );
+  });
+
+  test('and the answer says that the values of variables are too large', async () => {
+    await session.eval('(progn (defvar *zz-much* (make-list 600000)) (defun zz-beside () 1) nil)');
+    expect(await forget("'zz-beside")).toBe(
+      `Removed: function APP::ZZ-BESIDE.\nThe values of variables are too large to search, so they may still refer to it.\n${REST}`,
+    );
+    await forget("'*zz-much*");
   });
 
   test('also in an image that is built again', async () => {
