@@ -256,8 +256,8 @@ tell what was removed and what was not."
                                (definition-text definition)))
          (and symbols (referring-lines symbols))
          (and going
-              (list (format nil "Only the values of variables and property lists were searched. ~
-                                 What else the evaluated forms did stays."))))))))
+              (list (format nil "Only the variables and property lists of the program were ~
+                                 searched. What else the evaluated forms did stays."))))))))
 
 (defun live-lisp:forget (name &rest names)
   "Remove the definitions of NAME and NAMES, symbols or lists (SETF symbol), that evaluated forms

@@ -27,7 +27,7 @@ const PROGRAM = `(defpackage :app (:use :cl))
 const session = sharedProgram('app', PROGRAM);
 
 const REST =
-  'Only the values of variables and property lists were searched. What else the evaluated forms did stays.';
+  'Only the variables and property lists of the program were searched. What else the evaluated forms did stays.';
 
 /** Returns the output of FORM, a call of live-lisp:forget. */
 async function forget(names: string): Promise<string> {
