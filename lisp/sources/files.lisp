@@ -381,7 +381,10 @@ that was made by a DEFMETHOD."
         (:method (some (lambda (class)
                          (let ((other (and (typep class 'class) (old-class-p class))))
                            (and other
-                                (eql (definition-number definition) (definition-number other)))))
+                                ;; An evaluated form has no number.
+                                (or (typep identity 'sb-mop:standard-accessor-method)
+                                    (eql (definition-number definition)
+                                         (definition-number other))))))
                        (sb-mop:method-specializers identity)))
         (:function (or (and (member name (structures) :test #'equal) t)
                        (made-by-methods-p definition others)))))))

@@ -94,12 +94,15 @@ describe('an experiment is taken back', () => {
     );
   });
 
-  test('but not a class with instances', async () => {
+  test('but not a class with instances, nor its accessors', async () => {
     await session.eval(
-      '(progn (defclass zz-kept () ()) (setf *current* (make-instance (quote zz-kept))) nil)',
+      '(progn (defclass zz-kept () ((a :initform 1 :accessor zz-a))) (setf *current* (make-instance (quote zz-kept))) nil)',
     );
     expect(await forget("'zz-kept")).toBe(`Not removed: class APP::ZZ-KEPT, because of 1 instance.\n${REST}`);
+    expect(await session.eval('(incf (zz-a *current*))')).toBe('2');
     await session.eval("(setf *current* 'old-hook)");
+    expect(await forget("'zz-kept")).toBe(`Removed: class APP::ZZ-KEPT.\n${REST}`);
+    expect(await session.eval("(list (fboundp 'zz-a) (fboundp '(setf zz-a)))")).toBe('(NIL NIL)');
   });
 
   test('but a class whose instances only values of earlier calls hold', async () => {
