@@ -13,8 +13,6 @@
   ;; Each object takes about 90 octets of a table while that grows.
   (max 0 (min *walk-limit* (floor (- **heap-size** (heap-usage)) 150))))
 
-(defparameter *hit-limit* 1000 "The maximum number of references whose ways are found.")
-
 (defstruct (thread-root (:constructor make-thread-root (thread symbol)))
   "A place in which the thread named THREAD refers to objects: its binding of SYMBOL or, if SYMBOL
 is NIL, its stack."
@@ -156,22 +154,15 @@ refers, and the threads that did not answer."
 
 (defstruct (walk (:constructor make-walk (wanted &optional many)))
   "A walk through the objects of the program. WANTED is a predicate for the objects that are looked
-for. If MANY is true, the walk looks for many objects and counts each of them once. Else it looks
-for one object and counts each reference to it. FROM is a table from each object that was reached to
-its parent, which refers to it: an object, a symbol with a package or a THREAD-ROOT. HITS is a list
-of the first (WANTED-OBJECT . PARENT) pairs, newest first, and FOUND the number of all pairs. QUEUE
-is a vector of the objects that were reached, the nearest first, and NEXT the index in it of the
-object to look into next. LIMIT is the maximum number of objects to reach, and FULL is true if there
-were more."
-  wanted many (from (make-hash-table :test 'eq)) (hits '()) (found 0) (next 0) full
+for. If MANY is true, these are many, and each counts once; else it is one object, and each
+reference to it counts. FROM is a table from each object that was reached to what refers to it: an
+object, a symbol with a package or a THREAD-ROOT. HITS is a list of pairs of a wanted object and
+what refers to it, newest first. QUEUE is a vector of the objects that were reached, the nearest
+first, and NEXT the index in it of the object to look into next. FULL is true once there were more
+objects than LIMIT, at most which are gone through."
+  wanted many (from (make-hash-table :test 'eq)) (hits '()) (next 0) full
   (limit (room-for-walk))
   (queue (make-array 1000 :adjustable t :fill-pointer 0)))
-
-(defun hit (walk parent object)
-  "Count in WALK a reference from PARENT to OBJECT, which is a wanted object, and keep the first
-*HIT-LIMIT* such references."
-  (when (<= (incf (walk-found walk)) *hit-limit*)
-    (push (cons object parent) (walk-hits walk))))
 
 (defun named-class-p (object)
   "True when OBJECT is a class that FIND-CLASS finds by its name. Such classes are reached from
@@ -181,13 +172,13 @@ their names only, because superclasses and subclasses connect all classes with e
 (defun reach (walk parent object)
   "Record in WALK, a WALK structure, that PARENT refers to OBJECT."
   (let ((from (walk-from walk)) (wanted (funcall (walk-wanted walk) object)))
-    (cond ((and wanted (not (walk-many walk))) (hit walk parent object))
+    (cond ((and wanted (not (walk-many walk))) (push (cons object parent) (walk-hits walk)))
           ((and (named-class-p object) (not (symbolp parent))))
           ((or (gethash object from) (not (or wanted (holding-p object)))))
           ((>= (hash-table-count from) (walk-limit walk)) (setf (walk-full walk) t))
           (t (setf (gethash object from) parent)
              (vector-push-extend object (walk-queue walk))
-             (when wanted (hit walk parent object))))))
+             (when wanted (push (cons object parent) (walk-hits walk)))))))
 
 (defun look-further (walk)
   "Call REACH for all objects that can be reached from the objects in the queue of WALK."
@@ -222,7 +213,7 @@ that did not answer."
     (reach-from-symbols walk nil)
     (loop for (root . object) in references do (reach walk root object))
     (look-further walk)
-    (let ((system (zerop (walk-found walk))))
+    (let ((system (null (walk-hits walk))))
       (when system
         (reach-from-symbols walk t)
         (look-further walk))
@@ -230,13 +221,16 @@ that did not answer."
 
 ;;; The ways to an object
 
+(defun root-p (object)
+  "True when OBJECT is a root, to which no way leads."
+  (or (thread-root-p object) (and (symbolp object) (symbol-package object))))
+
 (defun way-to (walk object parent)
   "Return a list of the objects on the way from a root to OBJECT, to which PARENT refers. WALK is
 the WALK structure. The root comes first, and OBJECT last."
   (loop with way = (list parent object)
-        for holder = (first way)
-        until (or (thread-root-p holder) (and (symbolp holder) (symbol-package holder)))
-        do (push (gethash holder (walk-from walk)) way)
+        until (root-p (first way))
+        do (push (gethash (first way) (walk-from walk)) way)
         finally (return way)))
 
 (defun reference-kind (holder object)
@@ -296,12 +290,20 @@ a list as one object, and also a function and its parts."
                           "id" (object-id object))
         while further))
 
-(defun way-likeness (way)
-  "Return a list of the root of WAY, a list from WAY-TO, and the classes of the objects on it. Ways
-with EQUAL lists are shown as one."
-  (let ((classes '()))
-    (dolist (object (butlast (rest way)) (cons (first way) classes))
-      (unless (eq (class-of object) (first classes)) (push (class-of object) classes)))))
+(defun way-likeness (walk parent known)
+  "Return a list that is EQUAL for ways to PARENT through the same root and objects of the same
+classes. KNOWN is a table from objects to these lists, which keeps long lists from being followed
+for each of their elements."
+  (loop with holders = '()
+        for likeness = (if (root-p parent) (list parent) (gethash parent known))
+        until likeness
+        do (push parent holders)
+           (setf parent (gethash parent (walk-from walk)))
+        finally (dolist (holder holders)
+                  (unless (eq (class-of holder) (first likeness))
+                    (push (class-of holder) likeness))
+                  (setf (gethash holder known) likeness))
+                (return likeness)))
 
 (define-shape holding-way ()
   "A way from a root to an object."
@@ -318,17 +320,17 @@ with EQUAL lists are shown as one."
   (silent (list string) :optional "Names of threads that did not tell what they hold.")
   (unheld boolean :optional "True for a number, a character or a symbol that is in a package."))
 
-(defun like-ways (walk)
-  "Return a list of (WAY COUNT) lists for the hits of WALK, a WALK structure, the highest COUNT
-first, then the nearest. If it is for many objects, ways with the same WAY-LIKENESS count as one."
-  (let ((alike (make-hash-table :test 'equal)) (ways '()))
-    (loop for (object . parent) in (reverse (walk-hits walk))
-          for way = (way-to walk object parent)
-          for known = (and (walk-many walk) (gethash (way-likeness way) alike))
-          do (if known
-                 (incf (second known))
-                 (push (setf (gethash (way-likeness way) alike) (list way 1)) ways)))
-    (stable-sort (nreverse ways) #'> :key #'second)))
+(defun like-hits (walk)
+  "Return a list of lists (HIT COUNT) for the hits of WALK. For many objects, hits with ways that are
+alike are one. Those with most objects come first, and of these the nearest."
+  (let ((alike (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq)) (rows '()))
+    (dolist (hit (reverse (walk-hits walk)))
+      (let* ((likeness (and (walk-many walk) (way-likeness walk (cdr hit) known)))
+             (row (and likeness (gethash likeness alike))))
+        (if row
+            (incf (second row))
+            (push (setf (gethash likeness alike) (list hit 1)) rows))))
+    (stable-sort (nreverse rows) #'> :key #'second)))
 
 (defun walk-for (object)
   "Return a new WALK structure for the references to OBJECT or, if OBJECT is a class, for the
@@ -349,12 +351,13 @@ kept alive."
       (object "found" 0 "total" 0 "unheld" t)
       (let ((walk (walk-for object)))
         (multiple-value-bind (system silent) (walked walk)
-          (let ((ways (like-ways walk)))
+          (let ((rows (like-hits walk)))
             (object "many" (walk-many walk)
-                    "found" (walk-found walk)
-                    "ways" (loop for (way count) in (page ways 0 limit)
-                                 collect (object "count" count "steps" (way-data way)))
-                    "total" (length ways)
-                    "system" (and system (plusp (walk-found walk)))
+                    "found" (length (walk-hits walk))
+                    "ways" (loop for ((object . parent) count) in (page rows 0 limit)
+                                 collect (object "count" count
+                                                 "steps" (way-data (way-to walk object parent))))
+                    "total" (length rows)
+                    "system" (and system (walk-hits walk) t)
                     "full" (and (walk-full walk) (walk-limit walk))
                     "silent" (mapcar #'short-thread-name silent)))))))

@@ -16,12 +16,13 @@
 next evaluation."))
 
 (defmacro with-session-variables (values &body body)
-  "Evaluate BODY with *SESSION-VARIABLES* bound to the elements of the list VALUES. Use LET, since
-PROGV checks each variable, which takes longer than a short evaluation."
+  "Evaluate BODY with *SESSION-VARIABLES* bound to the elements of the list VALUES. This uses LET,
+because PROGV checks for each variable whether it may be bound, and this takes longer than a short
+evaluation. It binds one after the other, so that the stack does not keep the values alive."
   (let ((left (gensym "LEFT")))
-    `(let* ((,left ,values))
-       (let ,(loop for variable in *session-variables* collect `(,variable (pop ,left)))
-         ,@body))))
+    `(let* ((,left ,values)
+            ,@(loop for variable in *session-variables* collect `(,variable (pop ,left))))
+       ,@body)))
 
 (sb-ext:defglobal **session-lock** (sb-thread:make-mutex :name "live-lisp session")
   "The mutex that a thread holds while it reads or changes the VALUES of a session.")
@@ -148,6 +149,17 @@ next evaluation."
   "Return the current package of the session."
   (usable-package (session-value '*package*)))
 
+(defvar *values-before* '()
+  "A list of the values that *SESSION-VARIABLES* had when this call began.")
+
+(defun drop-last-values ()
+  "Set *, **, / and so on to NIL, in this call and for later ones, so that they hold no object."
+  (dolist (symbol '(* ** *** / // ///))
+    (set symbol nil)
+    (let ((cell (nthcdr (position symbol *session-variables*) *values-before*)))
+      (when cell (setf (car cell) nil)))
+    (set-session-variable symbol nil)))
+
 (defun call-in-session (package function)
   "Call FUNCTION with the session's variables bound, and *PACKAGE* bound to PACKAGE unless PACKAGE
 is NIL. Afterwards, even after a throw, store the values that FUNCTION has changed in the session."
@@ -159,7 +171,7 @@ is NIL. Afterwards, even after a throw, store the values that FUNCTION has chang
     (with-session-variables before
       ;; *READ-SUPPRESS* is not a session variable. If it stayed true, no form of a later call could
       ;; be read to reset it.
-      (unwind-protect (let ((*read-suppress* nil))
+      (unwind-protect (let ((*read-suppress* nil) (*values-before* before))
                         (funcall function))
         (let ((after (mapcar #'symbol-value *session-variables*)))
           (sb-thread:with-mutex (**session-lock**)

@@ -1,12 +1,12 @@
 ;;;; Finds hash tables in which many keys have the same hash, so that each look-up compares many of
-;;;; them. Looks at the tables that can be reached from variables used by the functions of a
-;;;; profile.
+;;;; them. Looks at the tables to which the functions of a profile lead: by the variables that they
+;;;; use, and by what they close over.
 
 (in-package "LIVE-LISP.OBSERVE")
 
 (define-shape crowded-table ()
   "A hash table in which many keys have the same hash."
-  (variable string "The variable that leads to it.")
+  (variable string "The variable, or the function that is a closure, that leads to it.")
   (test string) (count integer "The number of its keys that were looked at.")
   (sharing integer "The largest number of keys with the same hash."))
 
@@ -49,12 +49,22 @@ the number of keys examined, at most LIMIT."
                          (pushnew constant variables)))
                      (code-of function)))))
 
+(defun closures-among (functions)
+  "Return an alist from the names of those FUNCTIONS whose definitions are closures to these."
+  (loop for function in functions
+        for name = (plain-function-name function)
+        ;; The name of a method, for example, is no name of a global function.
+        for definition = (ignore-errors (plain-definition name))
+        when (and definition (closure-p definition)) collect (cons name definition)))
+
 (defun crowded-tables (functions)
-  "Look at the hash tables that can be reached from the variables that FUNCTIONS use. Return a list
-of JSON objects for the tables in which many keys have the same hash."
+  "Return a list of JSON objects for the hash tables with many keys of the same hash to which
+FUNCTIONS lead."
   (loop with left = *most-keys*
-        for variable in (variables-used functions)
-        append (loop for table in (tables-within (symbol-value variable))
+        for (name . object) in (append (loop for variable in (variables-used functions)
+                                             collect (cons variable (symbol-value variable)))
+                                       (closures-among functions))
+        append (loop for table in (tables-within object)
                      ;; The hash function can be one of the program.
                      for (sharing count)
                        = (unless (eq (hash-table-test table) 'eq)
@@ -63,7 +73,7 @@ of JSON objects for the tables in which many keys have the same hash."
                              (call-user-code (lambda () (sharing-keys table left))))))
                      do (decf left (or count 0))
                      when (and count (>= sharing *crowd*))
-                       collect (object "variable" (symbol-text variable)
+                       collect (object "variable" (name-text name)
                                        "test" (symbol-text (hash-table-test table))
                                        "count" count
                                        "sharing" sharing))))

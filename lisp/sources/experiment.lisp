@@ -15,9 +15,11 @@
           when (current-p definition) collect definition)))
 
 (defun of-names-p (definition names)
-  "Return true if DEFINITION is of one of NAMES, a list of function names, or is a method for a
-class with one of these names."
+  "Return true if DEFINITION is of one of the function names NAMES, a method for a class with such a
+name, or a package that a keyword in NAMES names."
   (or (member (definition-name definition) names :test #'equal)
+      (and (eq (definition-kind definition) :package)
+           (find (definition-name definition) (remove-if-not #'keywordp names) :test #'string=))
       (and (eq (definition-kind definition) :method)
            (loop for specializer in (sb-mop:method-specializers (definition-identity definition))
                    thereis (and (typep specializer 'class)
@@ -198,56 +200,69 @@ definitions that are to be removed."
     (:variable (needed-by-code (list (definition-name definition)) going))
     (t (needs definition going))))
 
-(defun remove-definitions (going)
-  "Remove the definitions in the list GOING from the image, except those that something needs and
-the parts of these. Return two values: a list of the removed definitions, and a list of lines about
-the others."
-  (let* ((needs (loop for definition in going
-                      for texts = (remaining-needs definition going)
-                      when texts collect (cons definition texts)))
-         (needed (mapcar #'car needs))
-         (leaving (set-difference going (append needed (parts-of needed going)))))
-    (dolist (definition (stable-sort (copy-list leaving) #'< :key #'forget-order))
-      (forget-definition definition))
-    (values leaving
-            (loop for (definition . texts) in needs
-                  collect (format nil "Not removed: ~A, because of ~{~A~^, ~}."
-                                  (definition-text definition) (page texts 0 3))))))
+(defun remove-definitions (definitions)
+  "Remove DEFINITIONS from the image, apart from those that something needs, and their parts. Return
+a list of those that were removed, and a list of lines on those that stay."
+  (let ((gone '()) (lines '()))
+    (map-removal-steps
+     (lambda (step going)
+       (let* ((needs (loop for definition in step
+                           for texts = (remaining-needs definition going)
+                           when texts collect (cons definition texts)))
+              (stay (mapcar #'car needs))
+              (leaving (set-difference step (append stay (parts-of stay step)))))
+         (dolist (definition (stable-sort (copy-list leaving) #'< :key #'forget-order))
+           (forget-definition definition))
+         (setf gone (append leaving gone))
+         (loop for (definition . texts) in needs
+               do (push (format nil "Not removed: ~A, because of ~{~A~^, ~}."
+                                (definition-text definition) (page texts 0 3))
+                        lines))))
+     definitions)
+    (values gone (nreverse lines))))
 
-(defun definition-text (definition)
-  "Return text that names DEFINITION with its kind."
-  (format nil "~A ~A" (kind-text (definition-kind definition) (definition-name definition))
-          (item-name definition)))
+(defun referring-lines (symbols)
+  "Return a list of lines on the variables and property lists that still refer to one of SYMBOLS."
+  (catch 'too-many-parts
+    (return-from referring-lines
+      (loop for text in (values-with (lambda (symbol) (member symbol symbols)))
+            collect (format nil "Still refers to it: ~A." text))))
+  (list "The values of variables are too large to search, so they may still refer to it."))
 
 (defun forgotten-lines (names)
   "Remove the evaluated definitions of NAMES, and the entries for them. Return a list of lines about
 what was removed and what was not."
   (multiple-value-bind (going replacing) (forgettable names)
+    ;; The form that made an instance often returned it, and a class with instances stays.
+    (when (find :class going :key #'definition-kind) (drop-last-values))
     (let* ((going-p (referring-p-to going)) (symbols (bare-symbols going))
            (texts (loop for definition in (sort-definitions (main-definitions going))
                         collect (cons definition (definition-text definition))))
+           (unknown (remove-if (lambda (name)
+                                 (find-if (lambda (definition) (of-names-p definition (list name)))
+                                          (append going replacing)))
+                               names))
            (trimmed (and going (trim-program going-p))))
       (multiple-value-bind (gone kept) (remove-definitions going)
         (append
-         (cond (gone (list (format nil "Removed: ~{~A~^; ~}."
-                                   (loop for (definition . text) in texts
-                                         when (member definition gone :test #'eq) collect text))))
-               ((not (or going replacing))
-                (list (format nil "No evaluated form has defined ~{~A~^, ~}, so nothing was ~
-                                   removed."
-                              (mapcar #'function-name-text names)))))
+         (and gone
+              (list (format nil "Removed: ~{~A~^; ~}."
+                            (loop for (definition . text) in texts
+                                  when (member definition gone :test #'eq) collect text))))
+         (and unknown
+              (list (format nil "Nothing was removed for ~{~A~^, ~}: no call that has ended has ~
+                                 evaluated a definition."
+                            (mapcar #'function-name-text unknown))))
          trimmed
          kept
          (loop for definition in (sort-definitions replacing)
                collect (format nil "Not removed: ~A, which replaced that of a file. load_file of ~
                                     the file gives it back."
                                (definition-text definition)))
-         (and symbols
-              (loop for text in (needed-by-values (lambda (symbol) (member symbol symbols)))
-                    collect (format nil "Still refers to it: ~A." text)))
+         (and symbols (referring-lines symbols))
          (and going
-              (list (format nil "Only the values of variables and property lists were searched for ~
-                                 it. What else the evaluated forms did stays."))))))))
+              (list (format nil "Only the variables and property lists of the program were ~
+                                 searched. What else the evaluated forms did stays."))))))))
 
 (defun live-lisp:forget (name &rest names)
   "Remove the definitions of NAME and NAMES, symbols or lists (SETF symbol), that evaluated forms

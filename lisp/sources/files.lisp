@@ -288,14 +288,16 @@ although the image still has them. Remove definitions from FILE that the image n
       (remhash (key-of definition) (source-file-definitions file)))
     (sort-definitions old)))
 
+(defun definition-text (definition)
+  "Return text that names DEFINITION with its kind."
+  (format nil "~A ~A" (kind-text (definition-kind definition) (definition-name definition))
+          (item-name definition)))
+
 (defun sort-definitions (definitions)
   "Return the list DEFINITIONS sorted by the texts that answers show for them."
-  (flet ((text (definition)
-           (format nil "~A ~A" (kind-text (definition-kind definition) (definition-name definition))
-                   (item-name definition))))
-    (mapcar #'cdr (sort (loop for definition in definitions
-                              collect (cons (text definition) definition))
-                        #'string< :key #'car))))
+  (mapcar #'cdr (sort (loop for definition in definitions
+                            collect (cons (definition-text definition) definition))
+                      #'string< :key #'car)))
 
 (defun loaded-text (file sources &optional compiled)
   "Return two values: the text of the just loaded file FILE, or NIL if the file may have changed
@@ -381,7 +383,10 @@ a DEFMETHOD."
         (:method (some (lambda (class)
                          (let ((other (and (typep class 'class) (old-class-p class))))
                            (and other
-                                (eql (definition-number definition) (definition-number other)))))
+                                ;; An evaluated form has no number.
+                                (or (typep identity 'sb-mop:standard-accessor-method)
+                                    (eql (definition-number definition)
+                                         (definition-number other))))))
                        (sb-mop:method-specializers identity)))
         (:function (or (and (member name (structures) :test #'equal) t)
                        (made-by-methods-p definition others)))))))

@@ -123,13 +123,14 @@ class Rewriting {
         kept.push({ start, why: error.why, what: error.what });
       }
     }
-    return { splices: this.#outermost(), kept: kept.reverse() };
+    return { splices: this.#outermost(0, this.#text.length), kept: kept.reverse() };
   }
 
-  #outermost(): Splice[] {
+  /** Returns the splices for the rewritten calls that begin from offset FROM to offset TO, without those within others. */
+  #outermost(from: number, to: number): Splice[] {
     const splices: Splice[] = [];
     for (const [start, { end, text }] of [...this.#rewritten].sort(([one], [other]) => one - other))
-      if (start >= (splices.at(-1)?.end ?? 0)) splices.push({ start, end, text });
+      if (start >= (splices.at(-1)?.end ?? from) && start < to) splices.push({ start, end, text });
     return splices;
   }
 
@@ -226,11 +227,9 @@ class Rewriting {
 
   #source({ start, end }: Span): string {
     let [text, at] = ['', start];
-    const inner = [...this.#rewritten].filter(([from]) => from >= start && from < end);
-    for (const [from, { end: to, text: rewritten }] of inner.sort(([one], [other]) => one - other)) {
-      if (from < at) continue;
-      text += this.#text.slice(at, from) + rewritten;
-      at = to;
+    for (const inner of this.#outermost(start, end)) {
+      text += this.#text.slice(at, inner.start) + inner.text;
+      at = inner.end;
     }
     return text + this.#text.slice(at, end);
   }

@@ -20,6 +20,7 @@ export function endingText(ending: Ending, places?: Places): string {
     case 'aborted':
       return 'The call was ended by its ABORT restart before it had a value.';
     case 'lost':
+      if (ending.fresh) return `The fresh image was lost during this call: ${ending.how}.`;
       return ending.attached
         ? `The connection to the Lisp image was lost during this call: ${ending.how}. The next call looks for the image again.`
         : `The Lisp image was lost during this call: ${ending.how}. The next call gets a new image.`;

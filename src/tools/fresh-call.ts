@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { CallError } from '../errors.ts';
 import type { CallOptions } from '../image/wire/call.ts';
-import type { LoadStep } from '../image/wire/operations.ts';
+import type { Inventory, LoadStep } from '../image/wire/operations.ts';
 import type { Arguments } from '../kernel/parameter.ts';
 import type { CallContext, Result, Tool } from '../kernel/tool.ts';
 import { moreText } from './agreement.ts';
@@ -11,6 +11,7 @@ import { callOptions, limitOption } from './calling.ts';
 import type { ToolDependencies, WithFresh } from './dependencies.ts';
 import { loadResult } from './execution/load-text.ts';
 import { systemResult } from './execution/loading.ts';
+import type { Places } from './places.ts';
 import type { ShownWarnings } from './shown-warnings.ts';
 
 /** Settings of a tool for calls in a fresh image. */
@@ -27,8 +28,8 @@ export interface FreshWay {
   build?: (fresh: ToolDependencies, args: Arguments, context: CallContext) => Promise<Result | undefined>;
 }
 
-/** A named part of the outcome of a call. The text is undefined when the outcome lacks this part. */
-export type Part = [name: string, text: string | undefined];
+/** A part of what came of a call; without a text there is nothing of it. FORMS are the texts of each form, for the values. */
+export type Part = [name: string, text: string | undefined, forms?: string[]];
 
 /** Maximum number of definitions or variables in a line on differences. */
 export const SHOWN = 20;
@@ -69,8 +70,38 @@ export function asking(context: CallContext): CallOptions {
   return { ...callOptions(context), limitMs: ASK_MS };
 }
 
-/** Loads a system or file in the fresh image, and returns the result. If IS_COMPILED, the fasl with this
- * NUMBER is loaded in place of the file. */
+/** Returns a phrase for STEPS, what is loaded before a call. */
+export function afterLoading(steps: readonly LoadStep[], places: Places): string {
+  const names = steps.map(({ system, file = '' }) => system ?? places.fileName(file));
+  return names.length > 0 ? `after loading ${listed(names, ', ')}` : 'with nothing loaded before';
+}
+
+/** Returns what the loaded files of the workspace define in the image of FRESH; undefined when it does not answer. */
+export async function freshInventory(
+  { running: { workspace }, context }: FreshCall,
+  fresh: ToolDependencies,
+): Promise<Inventory | undefined> {
+  const folders = workspace.realRoots.map((root) => `${root}/`);
+  return (await fresh.image.call('inventory', { folders }, asking(context))).data.value;
+}
+
+/** Loads STEPS in the image of FRESH until one fails, files by their fasls if they ARE_COMPILED. Returns the results. */
+export async function loadSteps(
+  call: FreshCall,
+  fresh: ToolDependencies,
+  steps: readonly LoadStep[],
+  areCompiled: boolean,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const [number, step] of steps.entries()) {
+    const result = await loadStep(call, fresh, step, number, areCompiled);
+    results.push(result);
+    if (result.failed) break;
+  }
+  return results;
+}
+
+/** Loads STEP in the image of FRESH; a file by its fasl, which NUMBER tells, if it IS_COMPILED. Returns the result. */
 export async function loadStep(
   { args, context, folder, warnings }: FreshCall,
   { image, places }: ToolDependencies,

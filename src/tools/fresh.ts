@@ -12,12 +12,15 @@ import { withTemporaryFolder } from '../temporary-folder.ts';
 import { itemsText } from './agreement.ts';
 import type { ToolDependencies } from './dependencies.ts';
 import {
+  afterLoading,
   asking,
   type FreshCall,
   type FreshWay,
+  freshInventory,
   givenSteps,
   listed,
   loadStep,
+  loadSteps,
   SHOWN,
   starterOf,
 } from './fresh-call.ts';
@@ -37,7 +40,7 @@ const FRESH = {
 const FRESH_OR_REVISION = {
   name: 'fresh',
   type: 'string',
-  description: 'In a new SBCL: true, fasls, or a commit such as HEAD to compare with',
+  description: 'In a new SBCL: true, fasls, or a commit (HEAD) against the files now',
   takesTrue: true,
 } as const;
 
@@ -103,9 +106,10 @@ async function build(
   steps: readonly LoadStep[],
 ): Promise<Result | undefined> {
   const { way, args, context, warnings } = call;
-  const result =
-    (await loadSteps(call, fresh, steps, false)) ??
-    (await way.build?.({ ...fresh, shownWarnings: warnings }, args, context));
+  const loads = await loadSteps(call, fresh, steps, false);
+  const result = loads.at(-1)?.failed
+    ? loads.at(-1)
+    : await way.build?.({ ...fresh, shownWarnings: warnings }, args, context);
   return result?.failed ? result : undefined;
 }
 
@@ -118,7 +122,7 @@ async function performIn(
   built?: { own: LoadStep | undefined },
 ): Promise<Result> {
   const { running, way, args, context } = call;
-  const failed = await loadSteps(call, fresh, steps, built !== undefined);
+  const failed = (await loadSteps(call, fresh, steps, built !== undefined)).find((load) => load.failed);
   const which = built ? ', from the fasls that another has built' : '';
   if (failed) return marked(running, failed, which, [NOT_RUN]);
   // Effects of an evaluated form do not count as differences, so the images are compared before it runs.
@@ -127,8 +131,7 @@ async function performIn(
     ? await loadStep(call, fresh, built.own, steps.length, true)
     : toResult(await way.over(fresh).handler(args, context));
   const notices = fresh.image.takeNotices().filter(({ kind }) => kind !== 'loss');
-  const names = steps.map(({ system, file = '' }) => system ?? running.places.fileName(file));
-  const after = names.length > 0 ? `, after loading ${listed(names, ', ')}` : '';
+  const after = steps.length > 0 ? `, ${afterLoading(steps, running.places)}` : '';
   const compared = early ?? (fresh.image.running ? await differences(call, fresh) : LOST);
   return marked(running, result, `${which}${after}`, [...notices.map(noticeText), compared]);
 }
@@ -145,27 +148,11 @@ function marked({ image }: ToolDependencies, result: Result, which: string, more
   };
 }
 
-/** Loads STEPS in the image of FRESH; from fasls if FASLS is true. Returns a result on failure only. */
-async function loadSteps(
-  call: FreshCall,
-  fresh: ToolDependencies,
-  steps: readonly LoadStep[],
-  fasls: boolean,
-): Promise<Result | undefined> {
-  for (const [number, step] of steps.entries()) {
-    const result = await loadStep(call, fresh, step, number, fasls);
-    if (result.failed) return result;
-  }
-  return undefined;
-}
-
-async function differences(
-  { running, warnings, context }: FreshCall,
-  fresh: ToolDependencies,
-): Promise<string> {
-  const { image, workspace, places, shownWarnings } = running;
-  const folders = workspace.realRoots.map((root) => `${root}/`);
-  const now = (await fresh.image.call('inventory', { folders }, asking(context))).data.value;
+/** Returns the section on what differs between the image of FRESH and the running one. */
+async function differences(call: FreshCall, fresh: ToolDependencies): Promise<string> {
+  const { running, warnings, context } = call;
+  const { image, places, shownWarnings } = running;
+  const now = await freshInventory(call, fresh);
   if (now?.files === undefined)
     return 'No file of the workspace was loaded, so nothing was compared with the running image.';
   const { files, packages = [] } = now;
@@ -175,6 +162,12 @@ async function differences(
   if (then === undefined) return 'The running image did not answer, so it was not compared.';
   if (then.files === undefined)
     return 'The running image has loaded none of these files, so it was not compared.';
+  const unloaded = files.length - then.files.length;
+  // What the other files define is missing in the running image, of course.
+  const shared =
+    unloaded > 0
+      ? (await fresh.image.call('inventory', { files: then.files, packages }, asking(context))).data.value
+      : now;
   const isNews = ({ file = '', severity }: Warning) => places.isOwn(file) && severity !== 'note';
   const shown = fresh.shownWarnings.lackedBy([shownWarnings], then.files).filter(isNews);
   const unshown = warnings.lackedBy([shownWarnings, fresh.shownWarnings], then.files).filter(isNews);
@@ -184,7 +177,8 @@ async function differences(
     ...(unshown.length > 0
       ? [`Not shown by its loads: ${groupedWarnings({ warnings: unshown }, places)}`]
       : []),
-    ...inventoryLines(then, now),
+    ...(unloaded > 0 ? [`It has not loaded ${unloaded} of the ${files.length} files.`] : []),
+    ...inventoryLines(then, shared ?? now),
   ];
   return lines.length === 0
     ? 'The running image does not differ in what these files define.'
@@ -201,8 +195,6 @@ function newsLine(files: readonly string[]): string[] {
 /** Returns lines on differences between THEN, the inventory of the running image, and NOW, that of the fresh
  * one. */
 function inventoryLines(then: Inventory, now: Inventory): string[] {
-  const [all = [], loaded = []] = [now.files, then.files];
-  const unloaded = all.length - loaded.length;
   const here = new Map(now.variables?.map(({ name, value }) => [name, value]));
   const others = (then.variables ?? []).flatMap(({ name, value }) => {
     const other = here.get(name);
@@ -211,7 +203,6 @@ function inventoryLines(then: Inventory, now: Inventory): string[] {
       : `${name} is ${value} in it, ${other} in the fresh image`;
   });
   return [
-    ...(unloaded > 0 ? [`It has not loaded ${unloaded} of the ${all.length} files.`] : []),
     ...lackedLine('Only in it', then.items, now.items),
     ...lackedLine('Only in the fresh image', now.items, then.items),
     ...(others.length > 0 ? [`Other values: ${listed(others, '; ')}.`] : []),

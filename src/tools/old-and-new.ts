@@ -8,9 +8,17 @@ import { hunksBetween } from '../files/line-changes.ts';
 import type { LoadStep } from '../image/wire/operations.ts';
 import { joinSections } from '../kernel/reply.ts';
 import type { Result } from '../kernel/tool.ts';
-import { callOptions } from './calling.ts';
 import type { ToolDependencies } from './dependencies.ts';
-import { type FreshCall, givenSteps, listed, loadStep, type Part, starterOf } from './fresh-call.ts';
+import {
+  afterLoading,
+  type FreshCall,
+  freshInventory,
+  givenSteps,
+  listed,
+  loadSteps,
+  type Part,
+  starterOf,
+} from './fresh-call.ts';
 
 /** The outcome of the call in one of the two images. */
 interface Side {
@@ -50,11 +58,15 @@ export async function compareRevisions(call: FreshCall, revision: string): Promi
     withFreshImage(newer, (fresh) => performed({ ...call, folder: newer }, fresh, steps)),
   );
   const name = revision.startsWith(commit) ? commit : `${revision} (${commit})`;
-  const names = steps.map(({ system, file = '' }) => system ?? running.places.fileName(file));
-  const loaded = names.length > 0 ? `, after loading ${listed(names, ', ')}` : '';
   const current = before.current.map((file) => running.places.fileName(file));
-  const parts = before.parts.map(([part, text]): Part => [part, text?.replaceAll(old, root)]);
-  return comparedResult({ ...before, parts, current }, after, { name, loaded });
+  const inRoot = (text: string) => text.replaceAll(old, root);
+  const parts = before.parts.map(
+    ([part, text, forms]): Part => [part, text && inRoot(text), forms?.map(inRoot)],
+  );
+  return comparedResult({ ...before, parts, current }, after, {
+    name,
+    loaded: afterLoading(steps, running.places),
+  });
 }
 
 /** Returns the result that compares BEFORE, the outcome with the files of the commit NAME, with AFTER. LOADED
@@ -71,8 +83,10 @@ function comparedResult(
   });
   const differing = compared.filter(({ isSame }) => !isSame);
   const isAlike = differing.length === 0;
-  const which = differing.map(({ part }) => part.toLowerCase()).join(', ');
-  const heading = `With the files of ${name} (-) and as they are (+), each in a fresh image${loaded}`;
+  const which = differing.map(
+    ({ part }) => `${part.toLowerCase()}${part === 'Values' ? formsText(before, after) : ''}`,
+  );
+  const heading = `With the files of ${name} (-) and as they are (+), each in a fresh image, ${loaded}`;
   const same = compared.filter(({ part, isSame }) =>
     isAlike ? part !== 'Loads' : isSame && part === 'Condition',
   );
@@ -84,7 +98,7 @@ function comparedResult(
       new: after.parts,
     },
     text: joinSections([
-      `${heading}: ${isAlike ? 'the same' : `different ${which}`}.`,
+      `${heading}: ${isAlike ? 'the same' : `different ${which.join(', ')}`}.`,
       ...differing.map(({ part, text }) => `${part}:\n${text}`),
       ...same.map(({ text }) => text && (isAlike ? text : `Both:\n${text}`)),
       before.isUnmade && `Not all of ${name} was loaded, so the call was not made with it.`,
@@ -113,25 +127,30 @@ async function performed(
   fresh: ToolDependencies,
   steps: readonly LoadStep[],
 ): Promise<Side> {
-  const { way, args, context, running } = call;
-  const loads: string[] = [];
-  let isUnmade = false;
-  for (const [number, step] of steps.entries()) {
-    const result = await loadStep(call, fresh, step, number, false);
-    loads.push(result.text);
-    isUnmade = result.failed === true;
-    if (isUnmade) break;
-  }
+  const { way, args, context } = call;
+  const loads = await loadSteps(call, fresh, steps, false);
+  const isUnmade = loads.some(({ failed }) => failed);
   const rest = isUnmade ? [] : ((await way.parts?.(fresh, args, context)) ?? []);
-  const folders = running.workspace.realRoots.map((root) => `${root}/`);
-  const inventory = fresh.image.running
-    ? await fresh.image.call('inventory', { folders }, callOptions(context))
-    : undefined;
+  const inventory = fresh.image.running ? await freshInventory(call, fresh) : undefined;
   return {
-    parts: [['Loads', loads.join('\n\n')], ...rest],
+    parts: [['Loads', loads.map(({ text }) => text).join('\n\n')], ...rest],
     isUnmade,
-    current: inventory?.data.value?.files ?? [],
+    current: inventory?.files ?? [],
   };
+}
+
+/** Returns a phrase for the forms whose values differ between BEFORE and AFTER; '' when there is one form. */
+function formsText(before: Side, after: Side): string {
+  const [one = [], other = []] = [before, after].map(
+    ({ parts }) => parts.find(([name]) => name === 'Values')?.[2],
+  );
+  const count = Math.max(one.length, other.length);
+  if (count < 2) return '';
+  const numbers = [...Array(count).keys()].filter((index) => {
+    const [was, is] = [one[index], other[index]];
+    return was === undefined || is === undefined || comparable(was) !== comparable(is);
+  });
+  return ` of form${numbers.length === 1 ? '' : 's'} ${numbers.map((index) => index + 1).join(', ')}`;
 }
 
 function textOf({ parts }: Side, part: string): string {
@@ -146,12 +165,24 @@ function comparable(text: string): string {
 
 function differenceText(one: string, other: string): string {
   const [before, after] = [one, other].map((text) => (text === '' ? '' : `${comparable(text)}\n`));
-  const lines = hunksBetween(before ?? '', after ?? '').flatMap(({ lines }) => excerpts(lines));
+  let told = 0;
+  const lines = hunksBetween(before ?? '', after ?? '').flatMap(({ oldStart, oldLines, lines }) => {
+    const equal = oldStart - 1 - told;
+    told += equal + oldLines;
+    return [...equalLine(equal), ...excerpts(lines)];
+  });
+  lines.push(...equalLine((before ?? '').split('\n').length - 1 - told));
   const more = lines.length > LINES ? [`... ${lines.length - LINES} more lines`] : [];
   return [...lines.slice(0, LINES), ...more].join('\n');
 }
 
-/** Returns LINES of a hunk. Long lines are cut to begin shortly before the first difference. */
+/** Returns a line for COUNT equal lines that are not shown; none without any. */
+function equalLine(count: number): string[] {
+  return count > 0 ? [`... ${count} equal line${count === 1 ? '' : 's'}`] : [];
+}
+
+/** Returns LINES of a hunk, long ones from shortly before the place where the first removed and the first added line begin to
+ *  differ. */
 function excerpts(lines: readonly string[]): string[] {
   const [one = '', other = ''] = ['-', '+'].map((mark) =>
     lines.find((line) => line.startsWith(mark))?.slice(1),

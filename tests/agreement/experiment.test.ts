@@ -27,7 +27,7 @@ const PROGRAM = `(defpackage :app (:use :cl))
 const session = sharedProgram('app', PROGRAM);
 
 const REST =
-  'Only the values of variables and property lists were searched for it. What else the evaluated forms did stays.';
+  'Only the variables and property lists of the program were searched. What else the evaluated forms did stays.';
 
 /** Returns the output of FORM, a call of live-lisp:forget. */
 async function forget(names: string): Promise<string> {
@@ -94,12 +94,42 @@ describe('an experiment is taken back', () => {
     );
   });
 
-  test('but not a class with instances', async () => {
+  test('but not a class with instances, nor its accessors', async () => {
     await session.eval(
-      '(progn (defclass zz-kept () ()) (setf *current* (make-instance (quote zz-kept))) nil)',
+      '(progn (defclass zz-kept () ((a :initform 1 :accessor zz-a))) (setf *current* (make-instance (quote zz-kept))) nil)',
     );
     expect(await forget("'zz-kept")).toBe(`Not removed: class APP::ZZ-KEPT, because of 1 instance.\n${REST}`);
+    expect(await session.eval('(incf (zz-a *current*))')).toBe('2');
     await session.eval("(setf *current* 'old-hook)");
+    expect(await forget("'zz-kept")).toBe(`Removed: class APP::ZZ-KEPT.\n${REST}`);
+    expect(await session.eval("(list (fboundp 'zz-a) (fboundp '(setf zz-a)))")).toBe('(NIL NIL)');
+  });
+
+  test('but a class whose instances only values of earlier calls hold', async () => {
+    await session.eval('(defclass zz-shown () ())');
+    await session.eval("(list (push (make-instance 'zz-shown) (listeners *bus*)))");
+    await session.eval('(list *)');
+    expect(await forget("'zz-shown")).toBe(
+      `Removed: class APP::ZZ-SHOWN.\nTaken out of APP::*BUS*: #<APP::ZZ-SHOWN>.\n${REST}`,
+    );
+  });
+
+  test('with a class whose instance a variable holds, and a package whose function goes too', async () => {
+    await session.eval(
+      '(progn (defstruct zz-box a) (defvar *zz-box* (make-zz-box)) (defpackage :zz (:use) (:export #:f)) nil)',
+    );
+    await session.eval('(defun zz:f () 1)');
+    expect(await forget("'zz-box :zz")).toBe(
+      [
+        'Not removed: structure APP::ZZ-BOX, because of 1 instance.',
+        'Not removed: package ZZ, because of ZZ::F.',
+        REST,
+      ].join('\n'),
+    );
+    expect(await forget('\'zz-box \'*zz-box* (find-symbol "F" :zz) :zz')).toBe(
+      `Removed: export ZZ::F of ZZ; function ZZ::F; package ZZ; structure APP::ZZ-BOX; variable APP::*ZZ-BOX*.\n${REST}`,
+    );
+    expect(await session.eval("(list (find-package :zz) (find-class 'zz-box nil))")).toBe('(NIL NIL)');
   });
 
   test('also a setter, a variable, and the last call in a queue', async () => {
@@ -111,6 +141,14 @@ describe('an experiment is taken back', () => {
     expect(await session.eval("(list (boundp '*zz*) (fboundp '(setf zz-side)) (length *queue*))")).toBe(
       '(NIL NIL 1)',
     );
+  });
+
+  test('and the answer says that the values of variables are too large', async () => {
+    await session.eval('(progn (defvar *zz-much* (make-list 600000)) (defun zz-beside () 1) nil)');
+    expect(await forget("'zz-beside")).toBe(
+      `Removed: function APP::ZZ-BESIDE.\nThe values of variables are too large to search, so they may still refer to it.\n${REST}`,
+    );
+    await forget("'*zz-much*");
   });
 
   test('also in an image that is built again', async () => {
@@ -127,7 +165,13 @@ describe('an experiment is taken back', () => {
     );
     await session.call('load_file', { path: 'app.lisp' });
     expect(await forget("'old-hook 'nothing")).toBe(
-      'No evaluated form has defined APP::OLD-HOOK, APP::NOTHING, so nothing was removed.',
+      'Nothing was removed for APP::OLD-HOOK, APP::NOTHING: no call that has ended has evaluated a definition.',
+    );
+    expect(await session.eval("(progn (defun zz-now () 1) (live-lisp:forget 'zz-now))")).toContain(
+      'Nothing was removed for APP::ZZ-NOW: no call that has ended has evaluated a definition.',
+    );
+    expect(await forget("'zz-now 'nothing")).toBe(
+      `Removed: function APP::ZZ-NOW.\nNothing was removed for APP::NOTHING: no call that has ended has evaluated a definition.\n${REST}`,
     );
     expect(await session.eval('(hooks)')).toBe('(:OLD)');
     expect((await session.call('eval_form', { form: '(live-lisp:forget "zz")' })).text).toMatch(

@@ -87,6 +87,15 @@ describe('beside an image whose code was changed', () => {
     expect(await session.eval('(list *rate* (extra))')).toBe('(7 3)');
   });
 
+  test('what a file defines that the running image has not loaded is not told', async () => {
+    root.put('late.lisp', '(in-package :shop)\n(defun late () 1)');
+    const text = await session.text('load_file', { path: 'late.lisp', fresh: true });
+    const [head, ...rest] = DIFFERENCES;
+    expect(text.split('\n\n').at(-1)).toBe(
+      [head, '  It has not loaded 1 of the 5 files.', ...rest].join('\n'),
+    );
+  });
+
   test('what was only registered when a file was compiled is missing behind its fasl', async () => {
     const [answer, differences] = (
       await session.text('eval_form', { form: 'shop::*kinds*', fresh: 'fasls' })
@@ -290,7 +299,7 @@ describe('its end', () => {
   test('is told when the image ends in its build', async () => {
     const { text, isError } = await session.call('load_system', { system: 'die', fresh: true });
     expect(isError).toBe(true);
-    expect(text).toContain('The Lisp image was lost during this call: it exited with code 3.');
+    expect(text).toContain('The fresh image was lost during this call: it exited with code 3.\n');
     expect(text).toContain('The fresh image was lost, so it was not compared with the running one.');
     expect(remains(session)).toEqual(ONE_IMAGE);
     expect(await session.eval('*kept*')).toBe('1');

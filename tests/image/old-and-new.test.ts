@@ -81,6 +81,7 @@ describe('in a repository', () => {
     expect((await compared('(shop::prices)')).join('\n\n')).toBe(`${heading()} different values, loads.
 
 Values:
+... 13 equal lines
   (:NAME "Article 26" :PRICE 260) (:NAME "Article 27" :PRICE 270)
   (:NAME "Article 28" :PRICE 280) (:NAME "Article 29" :PRICE 290)
   (:NAME "Article 30" :PRICE 300) (:NAME "Article 31" :PRICE 310)
@@ -91,6 +92,11 @@ Values:
   (:NAME "Article 38" :PRICE 380) (:NAME "Article 39" :PRICE 390))
 
 ${LOADS}`);
+    expect(await compared('(shop::check 1) (shop::prices) (shop::check 2)')).toEqual([
+      `${heading()} different values of form 2, loads.`,
+      expect.stringMatching(/^Values:\n\.\.\. 14 equal lines\n(.*\n)+\.\.\. 1 equal line$/),
+      ...LOADS.split('\n\n'),
+    ]);
     expect((await compared('(shop::check :a)'))[1]).toBe(
       'Condition:\n-Error: No number: A\n+Error: Not a number: A\n Type: COMMON-LISP::SIMPLE-ERROR',
     );
@@ -138,6 +144,13 @@ ${LOADS}`);
       '\n\nNot all of the files as they are was loaded, so the call was not made with them.',
     );
     root.put('app/shop.lisp', CHANGED);
+  });
+
+  test('a form is compared with nothing loaded before it, and the answer says so', async () => {
+    const empty = await ownSession({ args: ['--root', join(root.path, 'app'), '--no-sandbox'] });
+    expect(await empty.text('eval_form', { form: '(load "extra.lisp") (extra)', fresh: 'HEAD' })).toContain(
+      'each in a fresh image, with nothing loaded before: different values of form 2.\n',
+    );
   });
 
   test('a name of a commit that is not known is refused', async () => {

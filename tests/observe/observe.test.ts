@@ -403,6 +403,12 @@ describe('profiles', () => {
       '\nNote: 500 of 500 keys of a hash table with the test COMMON-LISP::EQUAL in *SHELF* have the same hash, so a look-up of one compares up to 500. Give it keys, or a hash function (sb-ext:define-hash-table-test), that differ in the hash.',
     );
     expect(text).not.toContain('*GOOD*');
+    await session.eval(`(let ((books (make-hash-table :test 'equal)))
+      (loop for i below 2000 do (setf (gethash (list 1 2 3 4 5 6 i) books) i))
+      (defun look-up-closed () (loop for i below 500 sum (gethash (list 1 2 3 4 5 6 i) books))))`);
+    expect(await observe({ form: '(look-up-closed)', mode: 'cpu', seconds: 1 })).toContain(
+      '\nNote: 2,000 of 2,000 keys of a hash table with the test COMMON-LISP::EQUAL in LOOK-UP-CLOSED have the same hash, so a look-up of one compares up to 2,000. ',
+    );
   });
 
   test('of memory', async () => {

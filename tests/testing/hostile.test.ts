@@ -79,7 +79,7 @@ async function run(args: Record<string, unknown>): Promise<Answer> {
 
 test('a framework that nobody knows has no verdict but the end of its output', async () => {
   expect(await run({ system: 'own' })).toEqual({
-    text: 'Verdict unknown: own is tested by no framework that live-lisp knows.\n\nIts output ends:\n2 of 3 pass.',
+    text: 'Verdict unknown: own was tested to the end, but with no framework that live-lisp knows.\n\nIts output ends:\n2 of 3 pass.',
     notices: [],
     isError: false,
   });

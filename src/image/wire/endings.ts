@@ -31,10 +31,10 @@ type UntimedEnding =
   | { kind: 'done' }
   | { kind: 'condition'; condition: Condition }
   | { kind: 'aborted' }
-  /** The image was lost for the reason `how`, part of a sentence. `notBegun` is true when no part of the call
-   *  had run. With `attached`, somebody else runs the image, and only the loss of the connection is
-   *  certain. */
-  | { kind: 'lost'; how: string; notBegun?: true; attached?: true };
+  /** The image was lost, for the reason `how`, which is part of a sentence. `notBegun` is true when no part
+   *  of the call had run. `attached` is true when somebody else runs the image: only the connection to it is
+   *  known to be lost. */
+  | { kind: 'lost'; how: string; notBegun?: true; attached?: true; fresh?: true };
 
 /** The ending of a call without its duration, as the agent reported it or after the loss of the image. */
 export type ReportedEnding = UntimedEnding | Interrupted;
@@ -51,9 +51,9 @@ export function endingAfter(
   afterMs: number,
   { attached = false, fresh = false }: { attached?: boolean; fresh?: boolean } = {},
 ): Ending {
-  const owner = attached && ({ attached } as const);
-  if (reported.kind === 'interrupted') return { ...reported, afterMs, ...owner, ...(fresh && { fresh }) };
-  return reported.kind === 'lost' ? { ...reported, ...owner } : reported;
+  const whose = { ...(attached && { attached }), ...(fresh && { fresh }) };
+  if (reported.kind === 'interrupted') return { ...reported, afterMs, ...whose };
+  return reported.kind === 'lost' ? { ...reported, ...whose } : reported;
 }
 
 /** The reason of a signal that this program aborted. For a client's cancellation, the reason has another

@@ -1594,7 +1594,7 @@ export interface SeenTypes {
 
 /** A hash table in which many keys have the same hash. */
 export interface CrowdedTable {
-  /** The variable that leads to it. */
+  /** The variable, or the function that is a closure, that leads to it. */
   variable: string;
   test: string;
   /** The number of its keys that were looked at. */

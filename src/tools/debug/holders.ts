@@ -35,7 +35,7 @@ function wayText({ count, steps }: HoldingWay, counted: boolean): string {
     ({ part, value, id }, index) =>
       `${index === 0 ? '' : '  '}${part} = ${value}${id === undefined ? '' : `  ${id}`}`,
   );
-  return [...(counted ? [`${count} like this:`] : []), ...lines].join('\n');
+  return [...(counted ? [`${count.toLocaleString('en-US')} like this:`] : []), ...lines].join('\n');
 }
 
 function notesText({ full, silent = [] }: Holders): string | undefined {

@@ -170,7 +170,7 @@ function fileText(file: OutlinedFile, exported: ReadonlySet<string>, limit: numb
   if (others.size > 0) {
     const counts = [...others].toSorted(([, one], [, other]) => other - one).slice(0, 3);
     const row = `  other forms: ${counts.map(([operator, count]) => `${operator} ${count}`).join(', ')}`;
-    if (row.length <= room) rows.push(row);
+    rows.push(row);
     room -= row.length;
   }
   const described = new Set<string>();

@@ -122,7 +122,7 @@ export async function evaluatedParts(
   { image, places, holds }: { image: Image; places: Places; holds: HeldToolCalls },
   args: Arguments,
   context: CallContext,
-): Promise<[name: string, text: string | undefined][]> {
+): Promise<[name: string, text: string | undefined, forms?: string[]][]> {
   const given = args as ArgumentsFor<typeof EVAL_FORM>;
   const options = { ...callOptions(context), ...limitOption(given) };
   const { ending, output, data } = await image.call('evaluate', requestOf(given, holds), options);
@@ -133,7 +133,7 @@ export async function evaluatedParts(
       : failureText(ending, data, { code: given.form, places });
   return [
     ['Condition', failure],
-    ['Values', valuesText(data, failure !== undefined)],
+    ['Values', valuesText(data, failure !== undefined), data.values?.map((list) => formValuesText([list]))],
     ['Output', outputSection(output)],
     ['Warnings', warningSection(data, places)],
   ];

@@ -68,7 +68,7 @@ function notesText({ full, large, crowded = [] }: Profile): string {
   const notes = [
     ...crowded.map(
       ({ variable, test, count, sharing }) =>
-        `${sharing} of ${countText(count, 'key')} of a hash table with the test ${test} in ${variable} have the same hash, so a look-up of one compares up to ${sharing}. Give it keys, or a hash function (sb-ext:define-hash-table-test), that differ in the hash.`,
+        `${sharing.toLocaleString('en-US')} of ${countText(count, 'key')} of a hash table with the test ${test} in ${variable} have the same hash, so a look-up of one compares up to ${sharing.toLocaleString('en-US')}. Give it keys, or a hash function (sb-ext:define-hash-table-test), that differ in the hash.`,
     ),
     full &&
       'There were more samples than are kept, so only the beginning is in the profile. Profile a smaller part of the program.',

@@ -101,7 +101,7 @@ export function noTestsResult(
       : verdict === 'none'
         ? `No tests ran: testing ${what} runs none and writes nothing.${elsewhere ?? ''}${inPackages}`
         : ending.kind === 'done'
-          ? `Verdict unknown: ${what} is tested by no framework that live-lisp knows.`
+          ? `Verdict unknown: ${what} was tested to the end, but with no framework that live-lisp knows.`
           : `The tests of ${what} ended early, and none of a framework that live-lisp knows had run.${inPackages}`,
     ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
     written && `Its output ends:\n${written.length > OUTPUT ? `... ${written.slice(-OUTPUT)}` : written}`,
