@@ -107,7 +107,7 @@ describe('a verb', () => {
   test('says how much is missing where a form that writes cannot wait', async () => {
     const form = '(sb-sys:without-interrupts (dotimes (i 50000) (write-char #\\x)))';
     expect((await shell.run(['eval', form])).stdout).toMatch(
-      /Output:\nx{24000}\n\[\.\.\. 20000 characters left out \.\.\.\]\nx{6000}\n$/,
+      /Output:\nx{32000}\n\[\.\.\. 12000 characters left out \.\.\.\]\nx{6000}\n$/,
     );
   });
 

@@ -49,7 +49,7 @@ export function reportProgress(
 /** A part with at least this many characters is a sign that the call waits to write more. */
 const LARGE_PART = 6000;
 /** Milliseconds after such a part until the next one is taken. After each smaller part the pause grows. */
-const SHORT_PAUSE_MS = 5;
+const SHORT_PAUSE_MS = 1;
 
 /** Every EVERY_MS milliseconds, and sooner while there is much, takes the new output of JOB, and calls PASS with it.
  *  The returned function ends this. It resolves when no part is on its way any more, with true when PASS was
