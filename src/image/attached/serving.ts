@@ -3,9 +3,16 @@
 // folder that only this user can access.
 
 import { readdirSync } from 'node:fs';
-import { connect } from 'node:net';
 import { basename, join } from 'node:path';
-import { announcedIn, announcement, folderFault, isLine, isOwnSocket, statsOf } from '../../announced.ts';
+import {
+  announcedIn,
+  announcement,
+  folderFault,
+  isLine,
+  isListening,
+  isOwnSocket,
+  statsOf,
+} from '../../announced.ts';
 import { realPathOf } from '../../files/answering.ts';
 import { isRunning } from '../../own.ts';
 import { isInside, removeIfPossible } from '../../paths.ts';
@@ -107,18 +114,4 @@ export async function fittingImages(
 export async function listeningImages(images: readonly Served[]): Promise<Served[]> {
   const listens = await Promise.all(images.map(({ socket }) => isListening(socket)));
   return images.filter((_, index) => listens[index]);
-}
-
-function isListening(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.on('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    // A socket whose queue of connections is full fails too, but its image listens.
-    socket.on('error', ({ code }: NodeJS.ErrnoException) => {
-      resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT');
-    });
-  });
 }
