@@ -28,8 +28,7 @@ import {
   givenTwice,
   namedArguments,
   type OptionTypes,
-  optionTypesOf,
-  signatureOf,
+  parametersOf,
   wrongUse,
 } from './words.ts';
 
@@ -103,8 +102,7 @@ async function run(
   [name = '', ...words]: readonly string[],
   program: readonly string[],
 ): Promise<number> {
-  const signature = verb.tool === undefined ? undefined : signatureOf(verb.tool);
-  const types = { ...(signature && optionTypesOf(signature)), ...COMMON };
+  const types = { ...(verb.tool !== undefined && parametersOf(verb.tool)), ...COMMON };
   const { operands, args } = argumentsOf(words, types, name, verb.options);
   const { json = false, root, session: pid, ...options } = args as CommonOptions & Arguments;
   const search = searchOf(root, pid);
@@ -112,7 +110,7 @@ async function run(
     if (operands.length > 0) throw wrongUse(name);
     return name === 'stop' ? stop(search) : list(search, json);
   }
-  const calls = name === 'call' ? callOfBuiltIn(operands) : await verbCalls(name, verb, operands, options);
+  const calls = name === 'call' ? builtInCalls(operands) : await verbCalls(name, verb, operands, options);
   const { session, socket } = await connection(search, root !== undefined, program);
   const written = new WrittenText();
   const client = new SessionClient(socket, {
@@ -123,7 +121,7 @@ async function run(
   });
   try {
     await checkAnswers(session, client);
-    for (const call of calls ?? [await callOfListed(operands, client)]) {
+    for (const call of calls ?? [namedCall(operands, await listedParameters(toolIn(operands), client))]) {
       const code = await perform(call, client, json, written);
       if (code !== EXIT.good) return code;
     }
@@ -227,15 +225,19 @@ function toolIn([tool]: readonly string[]): string {
   return tool.replaceAll('-', '_');
 }
 
+/** Returns the call that OPERANDS, those of the verb `call`, name, of a tool with PARAMETERS. */
+function namedCall(operands: readonly string[], parameters: OptionTypes): ToolCall {
+  const tool = toolIn(operands);
+  const args = namedArguments(operands.slice(1), parameters, tool);
+  checkArguments(tool, args);
+  return { tool, args: withResolvedPaths(args) };
+}
+
 /** Returns the call that OPERANDS, those of the verb `call`, name; undefined when its tool is not built in. Throws a
  *  UsageError when they are wrong, so that these start no session. */
-function callOfBuiltIn(operands: readonly string[]): ToolCall[] | undefined {
-  const tool = toolIn(operands);
-  const signature = signatureOf(tool);
-  if (signature === undefined) return undefined;
-  const args = namedArguments(operands.slice(1), optionTypesOf(signature), tool);
-  checkArguments(tool, args);
-  return [{ tool, args: withResolvedPaths(args) }];
+function builtInCalls(operands: readonly string[]): ToolCall[] | undefined {
+  const parameters = parametersOf(toolIn(operands));
+  return parameters && [namedCall(operands, parameters)];
 }
 
 /** The used part of a tool in the answer to tools/list. */
@@ -244,16 +246,14 @@ interface ListedTool {
   inputSchema: { properties?: OptionTypes };
 }
 
-/** Returns the call that OPERANDS, those of the verb `call`, name, of a tool that only the session knows. */
-async function callOfListed(operands: readonly string[], client: SessionClient): Promise<ToolCall> {
-  const tool = toolIn(operands);
+/** Resolves with the parameters of TOOL, which is not built in. */
+async function listedParameters(tool: string, client: SessionClient): Promise<OptionTypes> {
   const listed = await client.request('tools/list');
   if (listed === undefined) throw new SetupError(ENDED);
   const { tools = [] } = Object(Object(listed).result) as { tools?: ListedTool[] };
   const found = tools.find(({ name }) => name === tool);
   if (found === undefined) throw new UsageError(`Unknown tool: ${tool}; live-lisp tools lists them.`);
-  const args = namedArguments(operands.slice(1), found.inputSchema.properties ?? {}, tool);
-  return { tool, args: withResolvedPaths(args) };
+  return found.inputSchema.properties ?? {};
 }
 
 /** Returns ARGS in which `path` is absolute. The user means paths from this process's folder, and the

@@ -21,7 +21,7 @@ import { connectTo, type Session, sessionsIn } from '../door/sessions.ts';
 import { messageOf, SetupError, UsageError } from '../errors.ts';
 import { withLock } from '../lock.ts';
 import { isRunning, makeOwnFolder } from '../own.ts';
-import { isInside, isTooWide, realPath } from '../paths.ts';
+import { isInside, isTooWide } from '../paths.ts';
 
 /** Time limit, in milliseconds, for a new session to listen. */
 const START_MS = 60_000;
@@ -57,17 +57,14 @@ export async function connectedAmong(sessions: readonly Session[]): Promise<Conn
  *  ones with the innermost workspace. A workspace that is too wide, such as a home folder, counts only for
  *  exactly its own directory. */
 async function fittingSessions({ folder, directory }: Search): Promise<Connected[]> {
-  const fits = sessionsIn(folder).filter((session) => {
-    const workspace = realPath(session.workspace);
-    return isInside(workspace, directory) && (workspace === directory || !isTooWide(workspace));
-  });
+  const fits = sessionsIn(folder).filter(
+    ({ workspace }) => isInside(workspace, directory) && (workspace === directory || !isTooWide(workspace)),
+  );
   const connected = await connectedAmong(fits);
-  const lengths = connected.map(({ session }) => realPath(session.workspace).length);
-  return connected.filter(({ socket }, index) => {
-    const isInnermost = lengths[index] === Math.max(...lengths);
-    if (!isInnermost) socket.destroy();
-    return isInnermost;
-  });
+  const longest = Math.max(...connected.map(({ session }) => session.workspace.length));
+  const isInnermost = ({ session }: Connected) => session.workspace.length === longest;
+  for (const each of connected) if (!isInnermost(each)) each.socket.destroy();
+  return connected.filter(isInnermost);
 }
 
 /** Connects to the session that SEARCH finds. Resolves with undefined when there is none. Throws a

@@ -1,6 +1,7 @@
 // Converts the words of a command line to the arguments of a tool, by the tool's parameters.
 
 import { messageOf, UsageError } from '../errors.ts';
+import { isObject } from '../json.ts';
 import { type Signature, validateArguments } from '../kernel/schema.ts';
 import { type Arguments, usageOf } from './verbs.ts';
 
@@ -16,13 +17,14 @@ interface OptionType {
 export type OptionTypes = { readonly [name: string]: OptionType };
 
 /** Returns the signature of the built-in TOOL; undefined when it is none. */
-export function signatureOf(tool: string): Signature | undefined {
+function signatureOf(tool: string): Signature | undefined {
   return (JSON.parse(BUILT_IN_SIGNATURES) as Signature[]).find(({ name }) => name === tool);
 }
 
-/** Returns the parameters of SIGNATURE by their names. */
-export function optionTypesOf({ parameters }: Signature): OptionTypes {
-  return Object.fromEntries(parameters.map((each) => [each.name, each]));
+/** Returns the parameters of the built-in TOOL by their names; undefined when it is none. */
+export function parametersOf(tool: string): OptionTypes | undefined {
+  const signature = signatureOf(tool);
+  return signature && Object.fromEntries(signature.parameters.map((each) => [each.name, each]));
 }
 
 /** Throws a UsageError when ARGS are wrong for the built-in TOOL. If the words of VERB gave them, the error names an
@@ -86,29 +88,26 @@ export function argumentsOf(
     if (parameter === undefined) throw unknownOption(word, verb, { ...short, ...parameters });
     const text = attached ?? (parameter.type === 'boolean' ? 'true' : rest.shift());
     if (text === undefined) throw new UsageError(`The option --${option} needs a value.`);
-    const value = parsedValue(`--${option}`, text, parameter);
+    const value = parsedValue(text, parameter);
     if (parameter.type !== 'array' && Object.hasOwn(args, name)) throw givenTwice(name);
     args[name] = Array.isArray(value) ? [...((args[name] as unknown[] | undefined) ?? []), ...value] : value;
   }
   return { operands, args };
 }
 
-/** Returns the arguments that WORDS give to the tool of a call, which has PARAMETERS. WORDS are one JSON object, or words
- *  of the form NAME=VALUE. */
+/** Returns the arguments that WORDS give to the TOOL of the verb `call`, which has PARAMETERS. WORDS are one JSON object,
+ *  or words of the form NAME=VALUE. */
 export function namedArguments(words: readonly string[], parameters: OptionTypes, tool: string): Arguments {
   const [first = '', ...more] = words;
-  if (first.trimStart().startsWith('{') && more.length === 0)
-    return jsonOf('The command call', first) as Arguments;
+  const object = more.length === 0 ? jsonOr(first, undefined) : undefined;
+  if (isObject(object)) return object;
   const wrong = words.find((word) => !/^[a-z][a-z0-9_-]*=/i.test(word));
   if (wrong !== undefined)
     throw new UsageError(
-      `The command call takes NAME=VALUE or one JSON object behind the tool, not ${wrong}.`,
+      `The command call takes NAME=VALUE or one JSON object behind the tool, not ${wrong.slice(0, 80)}.`,
     );
-  return argumentsOf(
-    words.map((word) => `--${word}`),
-    parameters,
-    `call ${tool}`,
-  ).args;
+  const options = words.map((word) => `--${word}`);
+  return argumentsOf(options, parameters, `call ${tool}`).args;
 }
 
 function unknownOption(word: string, verb: string, options: object): UsageError {
@@ -116,32 +115,20 @@ function unknownOption(word: string, verb: string, options: object): UsageError 
   return new UsageError(`The command ${verb} has no option ${word.replace(/=.*/s, '')}; it takes ${known}.`);
 }
 
-/** Converts TEXT to a value of the type of a parameter; for an array, to the list of its further elements. */
-function parsedValue(option: string, text: string, { type, items }: OptionType): unknown {
-  switch (type) {
-    case 'boolean':
-      if (text === 'true' || text === 'false') return text === 'true';
-      throw new UsageError(`The option ${option} is true or false, not ${text}.`);
-    case 'integer':
-    case 'number': {
-      const number = text.trim() === '' ? Number.NaN : Number(text);
-      if (Number.isNaN(number)) throw new UsageError(`The option ${option} takes a number, not ${text}.`);
-      return number;
-    }
-    case 'array':
-      return (items?.type ?? 'string') === 'string' ? [text] : [jsonOf(`The option ${option}`, text)].flat();
-    case 'string':
-      return text;
-    default:
-      return jsonOf(`The option ${option}`, text);
-  }
+/** Converts TEXT to a value of the type of a parameter; for an array, to the list of its further elements. A text of
+ *  another type stays a text, which the check of the arguments refuses. */
+function parsedValue(text: string, { type, items }: OptionType): unknown {
+  if (type === 'string') return text;
+  const isWord = type === 'array' && (items?.type ?? 'string') === 'string';
+  const value = isWord ? text : jsonOr(text, text);
+  return type === 'array' ? [value].flat() : value;
 }
 
-/** Returns the value of the JSON TEXT. WHAT takes it, as an error names that. */
-function jsonOf(what: string, text: string): unknown {
+/** Returns the value of the JSON TEXT; OTHERWISE when it is no JSON. */
+function jsonOr(text: string, otherwise: unknown): unknown {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    throw new UsageError(`${what} takes JSON, and this is none (${messageOf(error)}): ${text.slice(0, 80)}`);
+  } catch {
+    return otherwise;
   }
 }

@@ -15,6 +15,7 @@ import {
   statsOf,
 } from '../announced.ts';
 import { SetupError } from '../errors.ts';
+import { realPath } from '../paths.ts';
 
 /** A server that other programs can connect to. */
 export interface Session extends Announced {
@@ -23,7 +24,7 @@ export interface Session extends Announced {
   socket: string;
 }
 
-/** Returns the sessions that FOLDER announces; none when other users can access FOLDER. Ignores files that no
+/** Returns the sessions that FOLDER announces, with real paths of their workspaces; none when other users can access FOLDER. Ignores files that no
  *  session has written. Only a connection shows whether a session still runs: in a container or a sandbox, its process
  *  id can be that of another process, or of none. */
 export function sessionsIn(folder: string): Session[] {
@@ -40,7 +41,9 @@ function sessionOf(folder: string, file: string): Session | undefined {
   const { members, ...facts } = found;
   const { version } = members;
   const socket = join(folder, `${name}.socket`);
-  return isLine(version, 100) && isOwnSocket(socket) ? { ...facts, version, socket } : undefined;
+  return isLine(version, 100) && isOwnSocket(socket)
+    ? { ...facts, workspace: realPath(facts.workspace), version, socket }
+    : undefined;
 }
 
 /** Connects to SESSION. Resolves with undefined when it has ended. Throws a SetupError when the system does not allow

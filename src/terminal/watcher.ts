@@ -45,7 +45,7 @@ export class Watcher {
 
   async #look(): Promise<void> {
     for (const session of sessionsIn(this.#sessions)) {
-      const workspace = realPath(session.workspace);
+      const { workspace } = session;
       const fits = isInside(workspace, this.#folder) || isInside(this.#folder, workspace);
       if (fits && !this.#watched.has(session.socket)) await this.#watch(session);
     }

@@ -229,14 +229,14 @@ describe('exit codes', () => {
       ['eval', '1', '--timeout', 'soon'],
       2,
       /^$/,
-      /^live-lisp: The option --timeout takes a number, not soon\.\n$/,
+      /^live-lisp: The option --timeout must be a number, not a string\.\n$/,
     ],
     [
       '2: no boolean',
       ['callers', 'f', '--sites=yes'],
       2,
       /^$/,
-      /^live-lisp: The option --sites is true or false, not yes\.\n$/,
+      /^live-lisp: The option --sites must be a boolean, not a string\.\n$/,
     ],
     [
       '2: wrong arguments',
@@ -285,7 +285,7 @@ describe('exit codes', () => {
       ['call', 'eval_form', '{bad'],
       2,
       /^$/,
-      /^live-lisp: The command call takes JSON, and this is none \(.*\): \{bad\n$/,
+      /^live-lisp: The command call takes NAME=VALUE or one JSON object behind the tool, not \{bad\.\n$/,
     ],
     [
       '2: no pair',
@@ -314,7 +314,7 @@ describe('exit codes', () => {
       ['eval', '1', '--session', 'x'],
       2,
       /^$/,
-      /^live-lisp: The option --session takes a number, not x\.\n$/,
+      /^live-lisp: No session has the process id x; live-lisp sessions lists them\.\n$/,
     ],
     [
       '3: a human is needed',
