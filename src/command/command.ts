@@ -4,7 +4,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Answered } from '../door/connection.ts';
-import { IDLE_MINUTES } from '../door/idle.ts';
 import { type Session, sessionsIn } from '../door/sessions.ts';
 import { SetupError, UsageError } from '../errors.ts';
 import { complain, print } from '../output.ts';
@@ -14,11 +13,10 @@ import { SessionClient } from './client.ts';
 import { askOnTerminal, canAskOnTerminal, questionIn } from './question.ts';
 import {
   connectedAmong,
+  findOrStart,
   findSession,
-  newWorkspace,
   type Search,
   sessionLine,
-  startSession,
   stopSession,
 } from './sessions.ts';
 import { type Arguments, type Verb, verbNamed } from './verbs.ts';
@@ -111,7 +109,7 @@ async function run(
     return name === 'stop' ? stop(search) : list(search, json);
   }
   const calls = name === 'call' ? builtInCalls(operands) : await verbCalls(name, verb, operands, options);
-  const { session, socket } = await connection(search, root !== undefined, program);
+  const { session, socket } = await findOrStart(search, program);
   const written = new WrittenText();
   const client = new SessionClient(socket, {
     version: ownVersion(),
@@ -151,20 +149,6 @@ async function stop(search: Search): Promise<number> {
   return print(`Stopped the session ${pid} of ${workspace}.`);
 }
 
-/** Connects to the session of the workspace. Starts a session when there is none. IS_NAMED: the user named the
- *  workspace. */
-async function connection(search: Search, isNamed: boolean, program: readonly string[]) {
-  const found = await findSession(search);
-  if (found !== undefined) return found;
-  const workspace = isNamed ? search.directory : newWorkspace(search);
-  const { session, socket, isNew } = await startSession(search, workspace, program);
-  if (isNew)
-    complain(
-      `Started a session for ${workspace} (process ${session.pid}). It ends ${IDLE_MINUTES} minutes after its last call, or by live-lisp stop.`,
-    );
-  return { session, socket };
-}
-
 /** Throws a SetupError unless the session behind CLIENT answers a request in time. */
 async function checkAnswers({ pid, workspace }: Session, client: SessionClient): Promise<void> {
   const answered = await client.request('server/discover', {}, ANSWER_MS);
@@ -179,7 +163,8 @@ function searchOf(root: string | undefined, pid: number | undefined): Search {
   const serving = servingFolder(process.env);
   if (serving === undefined) throw new SetupError('There is no home folder, so no session can be found.');
   const directory = realPath(resolve(currentFolder(), root ?? '.'));
-  return { folder: sessionsFolder(serving), directory, ...(pid !== undefined && { pid }) };
+  const isNamed = root !== undefined;
+  return { folder: sessionsFolder(serving), directory, isNamed, ...(pid !== undefined && { pid }) };
 }
 
 function currentFolder(): string {

@@ -1,7 +1,7 @@
 // Asks the person at the terminal for the approval of a call.
 
 import { closeSync, constants, openSync, readSync } from 'node:fs';
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import { ReadStream } from 'node:tty';
 import { visible } from '../visible.ts';
 import type { RequestResult } from './answer.ts';
@@ -41,29 +41,24 @@ export async function askOnTerminal({ message, requestedSchema }: Form): Promise
   const lines = choices.map((choice, index) => `  ${index + 1} ${choice}`);
   const prompt = `${message}\n${decision.description ?? ''}\n${lines.join('\n')}\nNumber: `;
   const typed = await typedAnswer(visible(prompt));
-  if (typed === 'interrupted') return typed;
-  const chosen = choices[Number(typed.text.trim()) - 1];
+  if (typed === undefined) return 'interrupted';
+  const chosen = choices[Number(typed.trim()) - 1];
   return chosen === undefined ? { action: 'cancel' } : { action: 'accept', content: { decision: chosen } };
 }
 
-/** Shows PROMPT and resolves with the line that the person types; with an empty line after Ctrl-D, with
- *  `interrupted` after Ctrl-C. */
-async function typedAnswer(prompt: string): Promise<{ text: string } | 'interrupted'> {
+/** Shows PROMPT and resolves with the line that the person types; with an empty line after Ctrl-D, with undefined
+ *  after Ctrl-C. */
+async function typedAnswer(prompt: string): Promise<string | undefined> {
   const input = new ReadStream(openSync(TERMINAL, 'r'));
   input.setRawMode(true); // Otherwise an unfinished line would stay in the terminal's buffer.
   dropTypedAhead();
   const terminal = createInterface({ input, output: process.stderr });
-  const ended = new Promise<{ text: string } | 'interrupted'>((resolve) => {
-    terminal.once('SIGINT', () => resolve('interrupted'));
-    terminal.once('close', () => resolve({ text: '' }));
-  });
-  // Readline rejects the answer when Ctrl-D ends the input.
-  const answer = terminal.question(prompt).then(
-    (text) => ({ text }),
-    () => ({ text: '' }),
-  );
   try {
-    return await Promise.race([answer, ended]);
+    return await new Promise((resolve) => {
+      terminal.once('SIGINT', () => resolve(undefined));
+      terminal.once('close', () => resolve('')); // After Ctrl-D.
+      terminal.question(prompt, resolve);
+    });
   } finally {
     terminal.close();
     input.destroy();

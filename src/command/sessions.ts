@@ -17,9 +17,11 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isLine } from '../announced.ts';
 import { Connection } from '../door/connection.ts';
+import { IDLE_MINUTES } from '../door/idle.ts';
 import { connectTo, type Session, sessionsIn } from '../door/sessions.ts';
 import { messageOf, SetupError, UsageError } from '../errors.ts';
 import { withLock } from '../lock.ts';
+import { complain } from '../output.ts';
 import { isRunning, makeOwnFolder } from '../own.ts';
 import { isInside, isTooWide } from '../paths.ts';
 
@@ -35,6 +37,8 @@ export interface Search {
   folder: string;
   /** The directory in which the command works, a real path. */
   directory: string;
+  /** True when the user named the directory, which is the workspace for a new session then. */
+  isNamed: boolean;
   /** Process id of the session to use, if the user named it. */
   pid?: number;
 }
@@ -92,9 +96,9 @@ export function sessionLine({ pid, started, version, workspace }: Session): stri
   return `${pid}  since ${new Date(started * 1000).toLocaleString('sv')}  ${version}  ${workspace}`;
 }
 
-/** Returns the workspace for a new session: the nearest folder around the directory that has a repository,
- *  else the directory. Throws a UsageError when that is too wide. */
-export function newWorkspace({ directory }: Search): string {
+/** Returns the workspace for a new session: the nearest folder around DIRECTORY that has a repository,
+ *  else DIRECTORY. Throws a UsageError when that is too wide. */
+function newWorkspace(directory: string): string {
   const found = ancestors(directory).find((folder) => existsSync(join(folder, '.git')));
   const workspace = found === undefined || isTooWide(found) ? directory : found;
   if (!isTooWide(workspace)) return workspace;
@@ -108,29 +112,33 @@ function ancestors(folder: string): string[] {
   return parent === folder ? [folder] : [folder, ...ancestors(parent)];
 }
 
-/** Starts a session for WORKSPACE by running PROGRAM in the background, and resolves with a connection to
- *  it. When another command is already starting one, waits for that one instead; IS_NEW is then false.
- *  Throws a SetupError when no session starts in time. */
-export async function startSession(
-  search: Search,
-  workspace: string,
-  program: readonly string[],
-): Promise<Connected & { isNew: boolean }> {
+/** Connects to the session that SEARCH finds. When there is none, starts one by running PROGRAM in the background, and
+ *  says so on stderr; or waits for the one that another command is starting. Throws a SetupError when none starts in
+ *  time. */
+export async function findOrStart(search: Search, program: readonly string[]): Promise<Connected> {
+  const found = await findSession(search);
+  if (found !== undefined) return found;
+  const { folder } = search;
+  const workspace = search.isNamed ? search.directory : newWorkspace(search.directory);
   checkWorkspace(workspace);
   const deadline = Date.now() + START_MS;
-  const lock = join(search.folder, `starting-${Buffer.from(workspace).toString('base64url').slice(-100)}`);
+  const lock = join(folder, `starting-${Buffer.from(workspace).toString('base64url').slice(-100)}`);
   let isLocked = false;
   let child: ReturnType<typeof spawnSession> | undefined;
   try {
     while (Date.now() < deadline) {
-      const found = await findSession({ ...search, directory: workspace });
-      if (found !== undefined) return { ...found, isNew: child !== undefined };
+      const started = await findSession({ ...search, directory: workspace });
+      if (started !== undefined && child !== undefined)
+        complain(
+          `Started a session for ${workspace} (process ${started.session.pid}). It ends ${IDLE_MINUTES} minutes after its last call, or by live-lisp stop.`,
+        );
+      if (started !== undefined) return started;
       if (child?.hasEnded())
         throw new SetupError(`The session for ${workspace} did not start: ${child.log()}`);
       // Spawns only in the round after this process took the lock, because the previous owner of the lock
       // can have started a session after findSession looked.
-      if (isLocked) child ??= spawnSession(search.folder, workspace, program);
-      isLocked ||= takeLock(search.folder, lock);
+      if (isLocked) child ??= spawnSession(folder, workspace, program);
+      isLocked ||= takeLock(folder, lock);
       await delay(POLL_MS);
     }
     throw new SetupError(`The session for ${workspace} did not start within ${START_MS / 1000} seconds.`);
