@@ -155,7 +155,7 @@ async function checkAnswers({ pid, workspace }: Session, client: SessionClient):
   if (answered !== undefined && 'result' in answered) return;
   const why = answered === undefined ? 'does not answer' : `refuses this command (${answered.error})`;
   throw new SetupError(
-    `The session ${pid} of ${workspace} ${why}. If it hangs or is of another version, end it: kill -9 ${pid}. The next command starts a new one.`,
+    `The session ${pid} of ${workspace} ${why}. End it: live-lisp stop, or, if it hangs, kill -9 ${pid}. The next command starts a new one.`,
   );
 }
 

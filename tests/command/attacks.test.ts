@@ -278,7 +278,7 @@ describe('a command', () => {
     expect(await shell.run(['eval', '1'])).toEqual({
       code: 4,
       stdout: '',
-      stderr: `live-lisp: The session ${process.pid} of ${shell.workspace} refuses this command (Unsupported protocol version). If it hangs or is of another version, end it: kill -9 ${process.pid}. The next command starts a new one.\n`,
+      stderr: `live-lisp: The session ${process.pid} of ${shell.workspace} refuses this command (Unsupported protocol version). End it: live-lisp stop, or, if it hangs, kill -9 ${process.pid}. The next command starts a new one.\n`,
     });
   });
 

@@ -239,7 +239,7 @@ describe('with sessions', () => {
     expect(ran).toEqual({
       code: 4,
       stdout: '',
-      stderr: `live-lisp: The session ${process.pid} of ${shell.workspace} does not answer. If it hangs or is of another version, end it: kill -9 ${process.pid}. The next command starts a new one.\n`,
+      stderr: `live-lisp: The session ${process.pid} of ${shell.workspace} does not answer. End it: live-lisp stop, or, if it hangs, kill -9 ${process.pid}. The next command starts a new one.\n`,
     });
   });
 
