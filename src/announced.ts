@@ -1,5 +1,5 @@
-// Reads what programs of this user announce: where each listens is a socket NAME.socket, and the file NAME.json
-// beside it describes it, in a folder of this user alone.
+// Reads what programs of this user announce, and connects to them: where each listens is a socket NAME.socket, and the
+// file NAME.json beside it describes it, in a folder of this user alone.
 
 import { lstatSync, type Stats } from 'node:fs';
 import { connect, type Socket } from 'node:net';
