@@ -104,6 +104,18 @@ describe('a verb', () => {
     expect(slow.stdout).toBe('299998\n299999\n\n:DONE\n');
   });
 
+  test.each([
+    ['debug', ['debug', '--restart', 'continue']],
+    ['a form in its thread', ['debug', '--frame', '0', '--eval', '(continue)']],
+  ])('prints all that a held form writes when it goes on by %s', async (_, words) => {
+    const write = '(dotimes (i 3) (write-line (make-string 50000 :initial-element #\\x)))';
+    await shell.run(['eval', `(defun held-writer () (cerror "go" "x") ${write} (sleep 1) :done)`]);
+    const held = await shell.run(['eval', '--hold', '(held-writer)']);
+    const [, error = ''] = /Held as error (\d+)/.exec(held.stdout) ?? [];
+    const { stdout } = await shell.run([...words, '--error', error]);
+    expect(stdout).toMatch(/^Output:\n(?:x{50000}\n){3}\n(?:.|\n)*:DONE\n$/);
+  });
+
   test('says how much is missing where a form that writes cannot wait', async () => {
     const form = '(sb-sys:without-interrupts (dotimes (i 50000) (write-char #\\x)))';
     expect((await shell.run(['eval', form])).stdout).toMatch(
