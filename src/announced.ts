@@ -2,6 +2,7 @@
 // NAME.socket, and its description NAME.json.
 
 import { lstatSync, type Stats } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { isAbsolute, join } from 'node:path';
 import { readIfRegular } from './files/regular.ts';
 import { type Members, membersOf } from './json.ts';
@@ -68,6 +69,24 @@ export function isLine(value: unknown, limit: number): value is string {
 export function isOwnSocket(path: string): boolean {
   const stats = statsOf(path);
   return stats?.isSocket() === true && isOfUser(stats);
+}
+
+/** Connects to the Unix socket PATH. Resolves with the connection, or with the code of the error. */
+export function openSocket(path: string): Promise<Socket | string> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.on('connect', () => resolve(socket));
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(String(code)));
+  });
+}
+
+/** True when a program listens on the Unix socket PATH. A socket whose queue of connections is full refuses another
+ *  one, but has its program. */
+export async function isListening(path: string): Promise<boolean> {
+  const socket = await openSocket(path);
+  if (typeof socket === 'string') return socket !== 'ECONNREFUSED' && socket !== 'ENOENT';
+  socket.destroy();
+  return true;
 }
 
 function isOfUser({ uid }: Stats): boolean {

@@ -2,7 +2,7 @@
 
 import type { Searchable } from './catalog/search.ts';
 import { answerSearchTools } from './catalog/search-tools.ts';
-import { HELP, VERBS } from './command/verbs.ts';
+import { usageOf, VERBS, verbNamed, verbOf } from './command/verbs.ts';
 import { UsageError } from './errors.ts';
 import { FLAGS } from './flags.ts';
 import type { ToolRegistry } from './kernel/registry.ts';
@@ -24,7 +24,7 @@ export function helpText(): string {
     const usage = `--${name}${value === undefined ? '' : ` ${value}`}`;
     return `  ${usage.padEnd(24)} ${help}`;
   });
-  const verbs = HELP.map(({ usage, help }) => `  ${usage.padEnd(24)} ${help}`);
+  const verbs = Object.entries(VERBS).map(([name, { help }]) => `  ${usageOf(name).padEnd(24)} ${help}`);
   return `live-lisp: an MCP server that gives a coding agent a live Common Lisp image
 
 Usage: live-lisp [COMMAND] [FLAGS]
@@ -54,17 +54,17 @@ ${flags.join('\n')}`;
 /** Returns the help on WORD, a verb or a tool of REGISTRY, with its options. Throws a UsageError for another
  *  WORD. */
 export function helpOn(word: string, registry: ToolRegistry): string {
-  const verb = Object.hasOwn(VERBS, word) ? VERBS[word] : undefined;
+  const verb = verbNamed(word);
+  if (verb !== undefined && verb.tool === undefined)
+    return `Usage: live-lisp ${usageOf(word)}\n\n${verb.help}`;
   const tool = registry.getTool(verb?.tool ?? word.replaceAll('-', '_'));
-  const own = HELP.find(({ name }) => name === word);
   if (tool === null) {
-    if (own !== undefined) return `Usage: live-lisp ${own.usage}\n\n${own.help}`;
     throw new UsageError(
       `There is no command and no tool ${word}; live-lisp --help and live-lisp tools list them.`,
     );
   }
   const options = tool.parameters
-    .filter(({ name }) => !verb?.operands.includes(name))
+    .filter(({ name }) => !verb?.gives?.includes(name))
     .map(({ name, type, description }) => {
       const option = verb ? `--${name.replaceAll('_', '-')}` : `${name}=`;
       const value = type === 'boolean' && verb ? '' : type.toUpperCase();
@@ -77,7 +77,7 @@ export function helpOn(word: string, registry: ToolRegistry): string {
       return `  --${name.padEnd(22)} As ${stands.join(' ')}`;
     });
   const all = [...short, ...options];
-  const usage = own?.usage ?? `call ${tool.name} NAME=VALUE ...`;
+  const usage = verb ? usageOf(word) : `call ${tool.name} NAME=VALUE ...`;
   const about = verb ? namingVerbs(tool.description, registry) : tool.description;
   return [`Usage: live-lisp ${usage}`, '', about, ...(all.length > 0 ? ['', 'Options:', ...all] : [])].join(
     '\n',
@@ -87,7 +87,7 @@ export function helpOn(word: string, registry: ToolRegistry): string {
 /** Returns TEXT with each tool of REGISTRY replaced by the verb that calls it, if any. */
 function namingVerbs(text: string, registry: ToolRegistry): string {
   return text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => {
-    const verb = Object.keys(VERBS).find((each) => VERBS[each]?.tool === name);
+    const verb = verbOf(name);
     if (verb !== undefined) return `live-lisp ${verb}`;
     return registry.getTool(name) === null ? name : `live-lisp call ${name}`;
   });

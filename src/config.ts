@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { isVerb } from './command/verbs.ts';
+import { verbNamed } from './command/verbs.ts';
 import { COMMANDS } from './command-names.ts';
 import { UsageError } from './errors.ts';
 import { checkFlags, splitArguments } from './flags.ts';
@@ -30,7 +30,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   const flags = new Map([...all].map(([name, values]) => [name, values.at(-1) ?? '']));
   const [first = 'serve', ...rest] = operands;
   const asksHelp = flags.has('help');
-  const command = asksHelp && isVerb(first) ? 'help' : readCommand(first, rest);
+  const command = asksHelp && verbNamed(first) !== undefined ? 'help' : readCommand(first, rest);
   checkFlags(command, [...all.keys()]);
   const roots = readDirectories('root', all);
   const current = process.cwd();
@@ -38,9 +38,9 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   const images = readImages(flags, all);
   return Object.freeze({
     command: asksHelp ? 'help' : flags.has('version') ? 'version' : command,
-    /** The words after the command: for search, the query; for help, the verb or the tool; for dial, the name
-     *  of an image; for image, options of SBCL. */
-    operands: asksHelp && isVerb(first) ? [first] : rest,
+    /** The words after the command: for search, the query; for help, the verb or the tool;
+     *  for dial, the name of an image; for image, options of SBCL. */
+    operands: asksHelp && verbNamed(first) !== undefined ? [first] : rest,
     /** Working directory of the image, and the base of relative paths. */
     root: roots[0] ?? current,
     /** Directories that file tools may read and write. Empty without --root in a current directory that is

@@ -109,7 +109,7 @@ Wait while CAPTURE is followed and has no room."
         do (when (= to start) (sleep 0.001))
            (setf start to)))
 
-(defparameter *followed-limit* 24000
+(defparameter *followed-limit* 32000
   "How many characters of a followed output are kept at most until the server takes them.")
 
 (defun follow (capture)

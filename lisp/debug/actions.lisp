@@ -58,10 +58,10 @@ next answer of the stopped job, or the answer that the thread continues."
     (setf (held-end held) "a form evaluated in its thread left it by a non-local exit")
     (if (null (held-job held))
         (answer guest (list "value" (object "goesOn" t)))
-        (let ((id (job-id guest)))
+        (let* ((output (job-output guest)) (follow (shiftf (capture-followed output) nil)))
           (setf (job-answered guest) t
-                (capture-successor (job-output guest)) (session-background (job-session guest))
-                (job-notes (take-over-job held id)) (list "left" t))))))
+                (capture-successor output) (session-background (job-session guest))
+                (job-notes (take-over-job held (job-id guest) follow)) (list "left" t))))))
 
 ;;; Continuing from a held error, at which a thread is stopped for debugging
 
@@ -73,16 +73,18 @@ FUNCTION, the body of the operation, does nothing and is not called."
   (begin-for-held id name arguments
                   (lambda (held)
                     (let ((job (if (held-job held)
-                                   (take-over-job held id)
+                                   (take-over-job held id (gethash "follow" arguments))
                                    (make-follower held id name))))
                       (setf (held-user held) job)
                       (command-held held (lambda () (go-on held job arguments)))))))
 
-(defun take-over-job (held id)
-  "Give the job stopped at HELD, a HELD structure, to request ID, which gets the job's next answer.
-The job's own request was answered already. Return the job."
+(defun take-over-job (held id follow)
+  "Give the job that the held error HELD has stopped to request ID, so that this request gets the
+job's next answer. The job's own request was answered already. If FOLLOW is true, the server takes
+the output of the job in parts. Return the job."
   (let ((job (held-job held)))
     (captured (job-output job) :reset t)
+    (when follow (follow (job-output job)))
     (setf (capture-successor (job-output job)) nil
           (job-throws job) 0
           (job-frames job) nil

@@ -134,8 +134,10 @@ else in a job. If it cannot be started, answer with a fault."
               ((operation-inline operation)
                (send (make-json-object (list* "id" id (call-operation operation arguments)))))
               (t
+               ;; A starter can give the request to a job that runs already, which it then follows.
+               (setf (gethash "follow" arguments) (gethash "follow" message))
                (let ((function (lambda ()
-                                 (when (gethash "follow" message) (follow (job-output *job*)))
+                                 (when (gethash "follow" arguments) (follow (job-output *job*)))
                                  (setf **held-above**
                                        (max **held-above**
                                             (number-shown-as

@@ -1,10 +1,10 @@
 // Asks the person at the terminal for the approval of a call.
 
 import { closeSync, constants, openSync, readSync } from 'node:fs';
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import { ReadStream } from 'node:tty';
 import { visible } from '../visible.ts';
-import type { RequestResult } from './client.ts';
+import type { RequestResult } from './answer.ts';
 
 /** The used part of the form that asks a question. */
 interface Form {
@@ -26,49 +26,39 @@ export function canAskOnTerminal(): boolean {
   }
 }
 
-/** True when RESULT has a question for this terminal. */
-export function isQuestion(result: RequestResult): boolean {
-  const { params } = Object(Object(result['inputRequests']).approval);
+/** Returns the question in RESULT for this terminal; undefined when there is none. */
+export function questionIn({ inputRequests }: RequestResult): Form | undefined {
+  const { params } = Object(Object(inputRequests).approval);
   const { message, requestedSchema } = Object(params);
   const choices = Object(Object(Object(requestedSchema).properties).decision).enum;
-  return typeof message === 'string' && Array.isArray(choices);
+  return typeof message === 'string' && Array.isArray(choices) ? params : undefined;
 }
 
-/** Asks the question in RESULT on the terminal. Returns the parameters to add when the request is repeated
- *  with the answer; `interrupted` after Ctrl-C. */
-export async function askOnTerminal(result: RequestResult): Promise<object | 'interrupted'> {
-  const { approval } = result['inputRequests'] as { approval: { params: Form } };
-  const { message, requestedSchema } = approval.params;
+/** Asks the question in FORM on the terminal. Returns the answer in the form of MCP; `interrupted` after Ctrl-C. */
+export async function askOnTerminal({ message, requestedSchema }: Form): Promise<object | 'interrupted'> {
   const { decision } = requestedSchema.properties;
   const choices = [...decision.enum].sort();
   const lines = choices.map((choice, index) => `  ${index + 1} ${choice}`);
   const prompt = `${message}\n${decision.description ?? ''}\n${lines.join('\n')}\nNumber: `;
   const typed = await typedAnswer(visible(prompt));
-  if (typed === 'interrupted') return typed;
-  const chosen = choices[Number(typed.text.trim()) - 1];
-  const response =
-    chosen === undefined ? { action: 'cancel' } : { action: 'accept', content: { decision: chosen } };
-  return { inputResponses: { approval: response }, requestState: result['requestState'] };
+  if (typed === undefined) return 'interrupted';
+  const chosen = choices[Number(typed.trim()) - 1];
+  return chosen === undefined ? { action: 'cancel' } : { action: 'accept', content: { decision: chosen } };
 }
 
-/** Shows PROMPT and resolves with the line that the person types; with an empty line after Ctrl-D, with
- *  `interrupted` after Ctrl-C. */
-async function typedAnswer(prompt: string): Promise<{ text: string } | 'interrupted'> {
+/** Shows PROMPT and resolves with the line that the person types; with an empty line after Ctrl-D, with undefined
+ *  after Ctrl-C. */
+async function typedAnswer(prompt: string): Promise<string | undefined> {
   const input = new ReadStream(openSync(TERMINAL, 'r'));
   input.setRawMode(true); // Otherwise an unfinished line would stay in the terminal's buffer.
   dropTypedAhead();
   const terminal = createInterface({ input, output: process.stderr });
-  const ended = new Promise<{ text: string } | 'interrupted'>((resolve) => {
-    terminal.once('SIGINT', () => resolve('interrupted'));
-    terminal.once('close', () => resolve({ text: '' }));
-  });
-  // Readline rejects the answer when Ctrl-D ends the input.
-  const answer = terminal.question(prompt).then(
-    (text) => ({ text }),
-    () => ({ text: '' }),
-  );
   try {
-    return await Promise.race([answer, ended]);
+    return await new Promise((resolve) => {
+      terminal.once('SIGINT', () => resolve(undefined));
+      terminal.once('close', () => resolve('')); // After Ctrl-D.
+      terminal.question(prompt, resolve);
+    });
   } finally {
     terminal.close();
     input.destroy();

@@ -16,11 +16,14 @@ import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isLine } from '../announced.ts';
+import { Connection } from '../door/connection.ts';
+import { IDLE_MINUTES } from '../door/idle.ts';
 import { connectTo, type Session, sessionsIn } from '../door/sessions.ts';
 import { messageOf, SetupError, UsageError } from '../errors.ts';
 import { withLock } from '../lock.ts';
+import { complain } from '../output.ts';
 import { isRunning, makeOwnFolder } from '../own.ts';
-import { isInside, realPath } from '../paths.ts';
+import { isInside, isTooWide } from '../paths.ts';
 
 /** Time limit, in milliseconds, for a new session to listen. */
 const START_MS = 60_000;
@@ -34,9 +37,10 @@ export interface Search {
   folder: string;
   /** The directory in which the command works, a real path. */
   directory: string;
+  /** True when the user named the directory, which is the workspace for a new session then. */
+  isNamed: boolean;
   /** Process id of the session to use, if the user named it. */
   pid?: number;
-  isTooWide: (folder: string) => boolean;
 }
 
 /** A session, and a connection to it. */
@@ -56,15 +60,13 @@ export async function connectedAmong(sessions: readonly Session[]): Promise<Conn
 /** Connects to the sessions for the directory of a search: those whose workspace contains it, and of these the
  *  ones with the innermost workspace. A workspace that is too wide, such as a home folder, counts only for
  *  exactly its own directory. */
-async function fittingSessions({ folder, directory, isTooWide }: Search): Promise<Connected[]> {
-  const lengthOf = ({ workspace }: Session) => realPath(workspace).length;
-  const fits = sessionsIn(folder).filter((session) => {
-    const workspace = realPath(session.workspace);
-    return isInside(workspace, directory) && (workspace === directory || !isTooWide(workspace));
-  });
+async function fittingSessions({ folder, directory }: Search): Promise<Connected[]> {
+  const fits = sessionsIn(folder).filter(
+    ({ workspace }) => isInside(workspace, directory) && (workspace === directory || !isTooWide(workspace)),
+  );
   const connected = await connectedAmong(fits);
-  const longest = Math.max(...connected.map(({ session }) => lengthOf(session)));
-  const isInnermost = ({ session }: Connected) => lengthOf(session) === longest;
+  const longest = Math.max(...connected.map(({ session }) => session.workspace.length));
+  const isInnermost = ({ session }: Connected) => session.workspace.length === longest;
   for (const each of connected) if (!isInnermost(each)) each.socket.destroy();
   return connected.filter(isInnermost);
 }
@@ -94,9 +96,9 @@ export function sessionLine({ pid, started, version, workspace }: Session): stri
   return `${pid}  since ${new Date(started * 1000).toLocaleString('sv')}  ${version}  ${workspace}`;
 }
 
-/** Returns the workspace for a new session: the nearest folder around the directory that has a repository,
- *  else the directory. Throws a UsageError when that is too wide. */
-export function newWorkspace({ directory, isTooWide }: Search): string {
+/** Returns the workspace for a new session: the nearest folder around DIRECTORY that has a repository,
+ *  else DIRECTORY. Throws a UsageError when that is too wide. */
+function newWorkspace(directory: string): string {
   const found = ancestors(directory).find((folder) => existsSync(join(folder, '.git')));
   const workspace = found === undefined || isTooWide(found) ? directory : found;
   if (!isTooWide(workspace)) return workspace;
@@ -110,29 +112,33 @@ function ancestors(folder: string): string[] {
   return parent === folder ? [folder] : [folder, ...ancestors(parent)];
 }
 
-/** Starts a session for WORKSPACE by running PROGRAM in the background, and resolves with a connection to
- *  it. When another command is already starting one, waits for that one instead; IS_NEW is then false.
- *  Throws a SetupError when no session starts in time. */
-export async function startSession(
-  search: Search,
-  workspace: string,
-  program: readonly string[],
-): Promise<Connected & { isNew: boolean }> {
-  checkStart(search.folder, workspace);
+/** Connects to the session that SEARCH finds. When there is none, starts one by running PROGRAM in the background, and
+ *  says so on stderr; or waits for the one that another command is starting. Throws a SetupError when none starts in
+ *  time. */
+export async function findOrStart(search: Search, program: readonly string[]): Promise<Connected> {
+  const found = await findSession(search);
+  if (found !== undefined) return found;
+  const { folder } = search;
+  const workspace = search.isNamed ? search.directory : newWorkspace(search.directory);
+  checkWorkspace(workspace);
   const deadline = Date.now() + START_MS;
-  const lock = join(search.folder, `starting-${Buffer.from(workspace).toString('base64url').slice(-100)}`);
+  const lock = join(folder, `starting-${Buffer.from(workspace).toString('base64url').slice(-100)}`);
   let isLocked = false;
   let child: ReturnType<typeof spawnSession> | undefined;
   try {
     while (Date.now() < deadline) {
-      const found = await findSession({ ...search, directory: workspace });
-      if (found !== undefined) return { ...found, isNew: child !== undefined };
+      const started = await findSession({ ...search, directory: workspace });
+      if (started !== undefined && child !== undefined)
+        complain(
+          `Started a session for ${workspace} (process ${started.session.pid}). It ends ${IDLE_MINUTES} minutes after its last call, or by live-lisp stop.`,
+        );
+      if (started !== undefined) return started;
       if (child?.hasEnded())
         throw new SetupError(`The session for ${workspace} did not start: ${child.log()}`);
       // Spawns only in the round after this process took the lock, because the previous owner of the lock
       // can have started a session after findSession looked.
-      if (isLocked) child ??= spawnSession(search.folder, workspace, program);
-      isLocked ||= takeLock(lock);
+      if (isLocked) child ??= spawnSession(folder, workspace, program);
+      isLocked ||= takeLock(folder, lock);
       await delay(POLL_MS);
     }
     throw new SetupError(`The session for ${workspace} did not start within ${START_MS / 1000} seconds.`);
@@ -142,43 +148,31 @@ export async function startSession(
   }
 }
 
-/** Throws an error with advice when WORKSPACE cannot have a session, or FOLDER cannot hold the files of
- *  sessions. */
-function checkStart(folder: string, workspace: string): void {
+/** Throws a UsageError when WORKSPACE cannot be one. */
+function checkWorkspace(workspace: string): void {
   if (!statSync(workspace, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`There is no folder ${workspace}. Name the folder of a project: --root DIR.`);
   if (!isLine(workspace, 4096))
     throw new UsageError(
       `The name of ${JSON.stringify(workspace)} has a control character, so no session can be found there. Rename the folder.`,
     );
+}
+
+/** Makes this process the one that starts the session: writes its id to the file LOCK in FOLDER. Returns false when
+ *  another command is the one. Throws a SetupError when FOLDER cannot hold the files of sessions. */
+function takeLock(folder: string, lock: string): boolean {
   try {
     makeOwnFolder(folder);
-  } catch (error) {
-    throw unusable(folder, error);
-  }
-  if (!lstatSync(folder).isDirectory())
-    throw new SetupError(
-      `${folder} is a link, and sessions are not looked for behind links. Remove it, or name another folder in LIVE_LISP_SERVING.`,
-    );
-}
-
-function unusable(folder: string, error: unknown): SetupError {
-  return new SetupError(
-    `Sessions cannot be kept in ${folder} (${messageOf(error)}). Make that possible, or name another folder in LIVE_LISP_SERVING.`,
-  );
-}
-
-/** Writes the id of this process to the file LOCK, so that this process starts the session. Returns false
- *  when another command holds LOCK. */
-function takeLock(lock: string): boolean {
-  try {
+    if (!lstatSync(folder).isDirectory()) throw new Error('it is a link, which is not followed');
     return withLock(`${lock}-change`, () => {
       if (isHeld(lock, Number(readIfThere(lock)))) return false;
       writeFileSync(lock, String(process.pid), { mode: 0o600 });
       return true;
     });
   } catch (error) {
-    throw unusable(dirname(lock), error);
+    throw new SetupError(
+      `Sessions cannot be kept in ${folder} (${messageOf(error)}). Make that possible, or name another folder in LIVE_LISP_SERVING.`,
+    );
   }
 }
 
@@ -221,31 +215,12 @@ function spawnSession(folder: string, workspace: string, [program = '', ...args]
 
 /** Asks the session behind SOCKET to end. Resolves when it has ended, or with the reason when it refuses or
  *  does not end in time. */
-export function stopSession(socket: Socket): Promise<string | undefined> {
-  socket.setEncoding('utf8');
-  let text = '';
-  socket.on('data', (chunk: string) => {
-    text += chunk;
-  });
-  socket.write('{"jsonrpc":"2.0","id":1,"method":"live-lisp/stop"}\n');
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      socket.destroy();
-      resolve('it does not answer. If it hangs, end its process with kill -9');
-    }, STOP_MS);
-    socket.on('close', () => {
-      clearTimeout(timer);
-      resolve(refusalIn(text));
-    });
-  });
-}
-
-/** Returns the message of the error in TEXT, a JSON-RPC answer; undefined when it has no error. */
-function refusalIn(text: string): string | undefined {
-  try {
-    const { error } = Object(JSON.parse(text || '{}')) as { error?: { message: string } };
-    return error?.message;
-  } catch {
-    return 'its answer is no JSON';
-  }
+export async function stopSession(socket: Socket): Promise<string | undefined> {
+  const connection = new Connection(socket, () => {});
+  const timer = setTimeout(() => connection.end(), STOP_MS);
+  const answered = await connection.request('live-lisp/stop', {});
+  await connection.ended;
+  clearTimeout(timer);
+  if (answered === undefined) return 'it does not answer. If it hangs, end its process with kill -9';
+  return 'error' in answered ? answered.error : undefined;
 }

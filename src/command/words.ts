@@ -1,6 +1,12 @@
 // Converts the words of a command line to the arguments of a tool, by the tool's parameters.
 
-import { UsageError } from '../errors.ts';
+import { messageOf, UsageError } from '../errors.ts';
+import { isObject } from '../json.ts';
+import { type Signature, validateArguments } from '../kernel/schema.ts';
+import { type Arguments, usageOf } from './verbs.ts';
+
+/** The names and parameters of all built-in tools as JSON. The build defines this. */
+declare const BUILT_IN_SIGNATURES: string;
 
 /** The JSON schema of a tool's parameter. */
 interface OptionType {
@@ -10,9 +16,44 @@ interface OptionType {
 
 export type OptionTypes = { readonly [name: string]: OptionType };
 
+/** Returns the signature of the built-in TOOL; undefined when it is none. */
+function signatureOf(tool: string): Signature | undefined {
+  return (JSON.parse(BUILT_IN_SIGNATURES) as Signature[]).find(({ name }) => name === tool);
+}
+
+/** Returns the parameters of the built-in TOOL by their names; undefined when it is none. */
+export function parametersOf(tool: string): OptionTypes | undefined {
+  const signature = signatureOf(tool);
+  return signature && Object.fromEntries(signature.parameters.map((each) => [each.name, each]));
+}
+
+/** Throws a UsageError when ARGS are wrong for the built-in TOOL. If the words of VERB gave them, the error names an
+ *  option instead of a parameter. */
+export function checkArguments(tool: string, args: Arguments, verb?: string): void {
+  const signature = signatureOf(tool);
+  try {
+    if (signature !== undefined) validateArguments(signature, args);
+  } catch (error) {
+    const text = messageOf(error);
+    if (verb === undefined) throw new UsageError(text);
+    if (text.startsWith('Required parameter')) throw wrongUse(verb);
+    throw new UsageError(text.replace(/^Parameter '(\w+)'/, (_, name) => `The option ${optionOf(name)}`));
+  }
+}
+
+/** Returns the error that the words of VERB are wrong. */
+export function wrongUse(verb: string): UsageError {
+  return new UsageError(`Usage: live-lisp ${usageOf(verb)}`);
+}
+
 /** Returns the option of the command line for the parameter NAME. */
-export function optionOf(name: string): string {
+function optionOf(name: string): string {
   return `--${name.replaceAll('_', '-')}`;
+}
+
+/** Returns the error that the option for the parameter NAME is given twice. */
+export function givenTwice(name: string): UsageError {
+  return new UsageError(`The option ${optionOf(name)} is given twice; give it once.`);
 }
 
 /** Splits WORDS into options and operands, and returns the arguments that the options give. PARAMETERS are
@@ -23,7 +64,7 @@ export function argumentsOf(
   words: readonly string[],
   parameters: OptionTypes,
   verb: string,
-  short: { readonly [name: string]: object } = {},
+  short: { readonly [name: string]: Arguments } = {},
 ): { operands: string[]; args: { [name: string]: unknown } } {
   const operands: string[] = [];
   const args: { [name: string]: unknown } = {};
@@ -44,56 +85,50 @@ export function argumentsOf(
     }
     if (parameter === undefined && stands !== undefined)
       throw new UsageError(`The option --${option} takes no value.`);
-    if (parameter === undefined) throw unknownOption(word, verb, parameters, short);
+    if (parameter === undefined) throw unknownOption(word, verb, { ...short, ...parameters });
     const text = attached ?? (parameter.type === 'boolean' ? 'true' : rest.shift());
     if (text === undefined) throw new UsageError(`The option --${option} needs a value.`);
-    const value = parsedValue(`--${option}`, text, parameter);
-    if (parameter.type !== 'array' && Object.hasOwn(args, name))
-      throw new UsageError(`The option --${option} is given twice; give it once.`);
+    const value = parsedValue(text, parameter);
+    if (parameter.type !== 'array' && Object.hasOwn(args, name)) throw givenTwice(name);
     args[name] = Array.isArray(value) ? [...((args[name] as unknown[] | undefined) ?? []), ...value] : value;
   }
   return { operands, args };
 }
 
-/** Converts PAIRS, words of the form NAME=VALUE, to options. Throws a UsageError when a word has another
- *  form. */
-export function optionsIn(pairs: readonly string[]): string[] {
-  const wrong = pairs.find((pair) => !/^[a-z][a-z0-9_-]*=/i.test(pair));
-  if (wrong === undefined) return pairs.map((pair) => `--${pair}`);
-  throw new UsageError(`The command call takes NAME=VALUE or one JSON object behind the tool, not ${wrong}.`);
+/** Returns the arguments that WORDS give to the TOOL of the verb `call`, which has PARAMETERS. WORDS are one JSON object,
+ *  or words of the form NAME=VALUE. */
+export function namedArguments(words: readonly string[], parameters: OptionTypes, tool: string): Arguments {
+  const [first = '', ...more] = words;
+  const object = more.length === 0 ? jsonOr(first, undefined) : undefined;
+  if (isObject(object)) return object;
+  const wrong = words.find((word) => !/^[a-z][a-z0-9_-]*=/i.test(word));
+  if (wrong !== undefined)
+    throw new UsageError(
+      `The command call takes NAME=VALUE or one JSON object behind the tool, not ${wrong.slice(0, 80)}.`,
+    );
+  const options = words.map((word) => `--${word}`);
+  return argumentsOf(options, parameters, `call ${tool}`).args;
 }
 
-function unknownOption(word: string, verb: string, parameters: OptionTypes, short: object): UsageError {
-  const names = [...Object.keys(short), ...Object.keys(parameters)].map(optionOf);
-  const known = names.length === 0 ? 'it takes none' : `it takes ${[...new Set(names)].join(', ')}`;
-  return new UsageError(`The command ${verb} has no option ${word.replace(/=.*/s, '')}; ${known}.`);
+function unknownOption(word: string, verb: string, options: object): UsageError {
+  const known = Object.keys(options).map(optionOf).join(', ') || 'no option';
+  return new UsageError(`The command ${verb} has no option ${word.replace(/=.*/s, '')}; it takes ${known}.`);
 }
 
-/** Converts TEXT to a value of the type of a parameter; for an array, to the list of its further elements. */
-function parsedValue(option: string, text: string, { type, items }: OptionType): unknown {
-  switch (type) {
-    case 'boolean':
-      if (text === 'true' || text === 'false') return text === 'true';
-      throw new UsageError(`The option ${option} is true or false, not ${text}.`);
-    case 'integer':
-    case 'number': {
-      const number = text.trim() === '' ? Number.NaN : Number(text);
-      if (Number.isNaN(number)) throw new UsageError(`The option ${option} takes a number, not ${text}.`);
-      return number;
-    }
-    case 'array':
-      return (items?.type ?? 'string') === 'string' ? [text] : [jsonOf(option, text)].flat();
-    case 'string':
-      return text;
-    default:
-      return jsonOf(option, text);
-  }
+/** Converts TEXT to a value of the type of a parameter; for an array, to the list of its further elements. A text of
+ *  another type stays a text, which the check of the arguments refuses. */
+function parsedValue(text: string, { type, items }: OptionType): unknown {
+  if (type === 'string') return text;
+  const isWord = type === 'array' && (items?.type ?? 'string') === 'string';
+  const value = isWord ? text : jsonOr(text, text);
+  return type === 'array' ? [value].flat() : value;
 }
 
-function jsonOf(option: string, text: string): unknown {
+/** Returns the value of the JSON TEXT; OTHERWISE when it is no JSON. */
+function jsonOr(text: string, otherwise: unknown): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new UsageError(`The option ${option} takes JSON, and this is none: ${text.slice(0, 80)}`);
+    return otherwise;
   }
 }

@@ -40,11 +40,10 @@ function methodOf(octets: Buffer): string {
   return String(membersOf(line)['method'] ?? '');
 }
 
-/** Answers the request of a command to end the server, and ends it, if STOP is defined. */
+/** Answers the request of a command to end the server, and ends it, if STOP is defined. The connection ends with the
+ *  process, so that the command knows when that has happened. */
 function answerStop(socket: Socket, stop: (() => void) | undefined): void {
-  const answer =
-    stop === undefined
-      ? { error: { code: -32000, message: 'it serves an MCP client, which ends it' } }
-      : { result: true };
-  socket.end(`${JSON.stringify({ jsonrpc: '2.0', id: 1, ...answer })}\n`, stop);
+  const answer = (members: object) => `${JSON.stringify({ jsonrpc: '2.0', id: 1, ...members })}\n`;
+  if (stop !== undefined) socket.write(answer({ result: true }), stop);
+  else socket.end(answer({ error: { code: -32000, message: 'it serves an MCP client, which ends it' } }));
 }

@@ -1,4 +1,5 @@
-// A JSON-RPC connection to an editor, with one message per line, as in MCP over stdio.
+// A JSON-RPC connection between a session and an editor or a command, with one message per line, as in MCP over
+// stdio.
 
 import type { Socket } from 'node:net';
 import { messageOf } from '../errors.ts';
@@ -7,31 +8,40 @@ import { membersOf } from '../json.ts';
 /** The parameters of a message, with unchecked values. */
 export type Params = { readonly [name: string]: unknown };
 
-/** Performs a request of the editor, and returns its result. Throws an error whose message is sent to the
- *  editor. */
+/** The answer to a request: a result, or the text of an error. Undefined when the connection has ended before the
+ *  answer, or the time is over. */
+export type Answered = { result: unknown } | { error: string } | undefined;
+
+/** Performs a request of the other side, and returns its result. Throws an error whose message is sent to the other
+ *  side. */
 type Handler = (method: string, params: Params) => unknown;
 
-/** Maximum number of characters of a line. A connection with a longer one is closed. */
-const LINE_LIMIT = 1024 * 1024;
-/** A connection is closed when the editor has more unread octets than this. */
-const UNREAD_LIMIT = 16 * 1024 * 1024;
+/** The connection is closed when a line has more characters than LINE, or the other side has more unread octets than
+ *  UNREAD. */
+interface Limits {
+  line: number;
+  unread: number;
+}
+const EDITOR_LIMITS: Limits = { line: 1024 * 1024, unread: 16 * 1024 * 1024 };
 
 /** The error codes of JSON-RPC for a line that is no message, and for a request that failed. */
 const NO_MESSAGE = -32600;
 const FAILED = -32000;
 
-export class EditorConnection {
+export class Connection {
   readonly #socket: Socket;
   readonly #handle: Handler;
-  readonly #waiting = new Map<number, (result: unknown) => void>();
+  readonly #limits: Limits;
+  readonly #waiting = new Map<number, (answered: Answered) => void>();
   #lastId = 0;
   #rest = '';
   /** Resolves when the connection has ended. */
   readonly ended: Promise<void>;
 
-  constructor(socket: Socket, handle: Handler) {
+  constructor(socket: Socket, handle: Handler, limits = EDITOR_LIMITS) {
     this.#socket = socket;
     this.#handle = handle;
+    this.#limits = limits;
     socket.setEncoding('utf8');
     socket.on('data', (chunk: string) => this.#read(chunk));
     socket.on('error', () => {}); // The event 'close' follows.
@@ -44,20 +54,24 @@ export class EditorConnection {
     });
   }
 
+  /** The id of the last request. */
+  get lastId(): number {
+    return this.#lastId;
+  }
+
   notify(method: string, params: Params): void {
     this.#send({ method, params });
   }
 
-  /** Resolves with the result of the request METHOD. Resolves with undefined when the editor reports an
-   *  error, disconnects, or does not answer within MS milliseconds. */
-  request(method: string, params: Params, ms: number): Promise<unknown> {
+  /** Resolves with the answer to the request METHOD, which must come within MS milliseconds, if MS is given. */
+  request(method: string, params: Params, ms?: number): Promise<Answered> {
     const id = ++this.#lastId;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => done(undefined), ms);
-      const done = (result: unknown) => {
+      const timer = ms === undefined ? undefined : setTimeout(() => done(undefined), ms);
+      const done = (answered: Answered) => {
         clearTimeout(timer);
         this.#waiting.delete(id);
-        resolve(result);
+        resolve(answered);
       };
       this.#waiting.set(id, done);
       this.#send({ id, method, params });
@@ -72,14 +86,16 @@ export class EditorConnection {
     const lines = (this.#rest + chunk).split('\n');
     this.#rest = lines.pop() ?? '';
     for (const line of lines) this.#receive(line);
-    if (this.#rest.length > LINE_LIMIT) this.end();
+    if (this.#rest.length > this.#limits.line) this.end();
   }
 
   #receive(line: string): void {
-    const { id, method, params, result } = membersOf(line);
+    const { id, method, params, result, error } = membersOf(line);
     if (typeof method === 'string') this.#answer(id, method, Object(params) as Params);
-    else if (typeof id === 'number') this.#waiting.get(id)?.(result);
-    else
+    else if (typeof id === 'number')
+      this.#waiting.get(id)?.(error === undefined ? { result } : { error: String(Object(error).message) });
+    // An error is not answered, because the other side could answer in the same way without end.
+    else if (error === undefined)
       this.#send({ id: null, error: { code: NO_MESSAGE, message: 'The line is no message of JSON-RPC.' } });
   }
 
@@ -95,6 +111,6 @@ export class EditorConnection {
   #send(message: object): void {
     if (this.#socket.destroyed) return;
     this.#socket.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-    if (this.#socket.writableLength > UNREAD_LIMIT) this.end();
+    if (this.#socket.writableLength > this.#limits.unread) this.end();
   }
 }

@@ -3,8 +3,9 @@
 // describes the server.
 
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { isListening } from '../announced.ts';
 import { messageOf } from '../errors.ts';
 import { isRunning, makeOwnFolder } from '../own.ts';
 import { removeIfPossible } from '../paths.ts';
@@ -57,20 +58,8 @@ export async function publishSession(
 /** Removes the files in FOLDER of servers that have ended. One in another container can run without a process here. */
 async function removeEnded(folder: string): Promise<void> {
   for (const name of readdirSync(folder)) {
-    const [, own = '', pid] = /^(session-(\d+))\./.exec(name) ?? [];
-    if (Number(pid) > 0 && !isRunning(Number(pid)) && !(await isServed(join(folder, `${own}.socket`))))
+    const [, own, pid] = /^(session-(\d+))\./.exec(name) ?? [];
+    if (pid !== undefined && !isRunning(Number(pid)) && !(await isListening(join(folder, `${own}.socket`))))
       removeIfPossible(join(folder, name));
   }
-}
-
-/** Resolves with true when a program accepts connections to the socket PATH. */
-function isServed(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    for (const event of ['connect', 'error'] as const)
-      socket.on(event, () => {
-        socket.destroy();
-        resolve(event === 'connect');
-      });
-  });
 }

@@ -9,7 +9,7 @@ import type { EditorQuestion, HumanEditors, ShownAnswer, ShownCall } from '../ke
 import type { Arguments } from '../kernel/parameter.ts';
 import { argumentsLines } from '../kernel/shown.ts';
 import { visibleLine, visibleName } from '../visible.ts';
-import { EditorConnection, type Params } from './connection.ts';
+import { Connection, type Params } from './connection.ts';
 
 /** The messages to editors. */
 type Shown =
@@ -24,7 +24,7 @@ type Shown =
 
 /** A connected editor. */
 interface Editor {
-  connection: EditorConnection;
+  connection: Connection;
   /** The name of the program. */
   name: string;
 }
@@ -67,7 +67,7 @@ export class Editors implements HumanEditors {
   /** Serves the editor behind SOCKET. Its first request must be live-lisp/watch. */
   connect(socket: Socket): void {
     let editor: Editor | undefined;
-    const connection = new EditorConnection(socket, (method, params) => {
+    const connection = new Connection(socket, (method, params) => {
       if (method === 'live-lisp/watch') {
         editor ??= { connection, name: editorName(params['editor']) };
         this.#editors.add(editor);
@@ -87,7 +87,7 @@ export class Editors implements HumanEditors {
   }
 
   /** Sends the recent calls and the open questions over CONNECTION. */
-  #showAll(connection: EditorConnection): void {
+  #showAll(connection: Connection): void {
     for (const { method, params } of this.#recent) connection.notify(method, params);
     for (const { params } of this.#questions.values()) connection.notify('live-lisp/asked', params);
   }
@@ -174,8 +174,8 @@ export class Editors implements HumanEditors {
    *  no editor says so in time. */
   async unsavedIn(real: string): Promise<string | undefined> {
     const asked = [...this.#editors].map(async ({ connection, name }) => {
-      const result = await connection.request('live-lisp/unsaved', { file: real }, UNSAVED_MS);
-      return result === true ? name : undefined;
+      const answered = await connection.request('live-lisp/unsaved', { file: real }, UNSAVED_MS);
+      return Object(answered).result === true ? name : undefined;
     });
     return (await Promise.all(asked)).find((name) => name !== undefined);
   }

@@ -2,7 +2,7 @@
 // session-PID.json beside its socket session-PID.socket, in a folder of this user alone.
 
 import { readdirSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import {
   type Announced,
@@ -11,9 +11,11 @@ import {
   folderFault,
   isLine,
   isOwnSocket,
+  openSocket,
   statsOf,
 } from '../announced.ts';
-import { messageOf, SetupError } from '../errors.ts';
+import { SetupError } from '../errors.ts';
+import { realPath } from '../paths.ts';
 
 /** A server that other programs can connect to. */
 export interface Session extends Announced {
@@ -22,10 +24,7 @@ export interface Session extends Announced {
   socket: string;
 }
 
-/** Time limit, in milliseconds, for a session to accept a connection. */
-const CONNECT_MS = 2000;
-
-/** Returns the sessions that FOLDER announces; none when other users can access FOLDER. Ignores files that no
+/** Returns the sessions that FOLDER announces, with real paths of their workspaces; none when other users can access FOLDER. Ignores files that no
  *  session has written. Only a connection shows whether a session still runs: in a container or a sandbox, its process
  *  id can be that of another process, or of none. */
 export function sessionsIn(folder: string): Session[] {
@@ -42,31 +41,18 @@ function sessionOf(folder: string, file: string): Session | undefined {
   const { members, ...facts } = found;
   const { version } = members;
   const socket = join(folder, `${name}.socket`);
-  return isLine(version, 100) && isOwnSocket(socket) ? { ...facts, version, socket } : undefined;
+  return isLine(version, 100) && isOwnSocket(socket)
+    ? { ...facts, workspace: realPath(facts.workspace), version, socket }
+    : undefined;
 }
 
-/** Connects to SESSION. Resolves with undefined when it does not accept the connection in time. Throws a SetupError
- *  when the system does not allow this process to connect. */
-export function connectTo({ workspace, socket: path }: Session): Promise<Socket | undefined> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(path);
-    const timer = setTimeout(() => done(undefined), CONNECT_MS);
-    const done = (result: Socket | undefined) => {
-      clearTimeout(timer);
-      socket.removeAllListeners();
-      socket.on('error', () => {}); // The event 'close' follows.
-      if (result === undefined) socket.destroy();
-      resolve(result);
-    };
-    socket.on('connect', () => done(socket));
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPERM' || error.code === 'EACCES')
-        reject(
-          new SetupError(
-            `A session of ${workspace} is announced, but this process may not connect to it (${messageOf(error)}), as in a sandbox. Allow the sandbox network access and Unix sockets, or run this command outside.`,
-          ),
-        );
-      done(undefined);
-    });
-  });
+/** Connects to SESSION. Resolves with undefined when it has ended. Throws a SetupError when the system does not allow
+ *  this process to connect. */
+export async function connectTo({ workspace, socket: path }: Session): Promise<Socket | undefined> {
+  const socket = await openSocket(path);
+  if (typeof socket !== 'string') return socket;
+  if (socket !== 'EPERM' && socket !== 'EACCES') return undefined;
+  throw new SetupError(
+    `A session of ${workspace} is announced, but this process may not connect to it (${socket}, ${path}), as in a sandbox. Allow the sandbox network access and Unix sockets, or run this command outside.`,
+  );
 }

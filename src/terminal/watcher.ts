@@ -1,7 +1,7 @@
 // Shows on a terminal what agents do in the sessions of a folder, and answers the questions of these sessions.
 
 import { basename } from 'node:path';
-import { EditorConnection, type Params } from '../door/connection.ts';
+import { Connection, type Params } from '../door/connection.ts';
 import { connectTo, type Session, sessionsIn } from '../door/sessions.ts';
 import { isInside, realPath } from '../paths.ts';
 import { visible, visibleLine } from '../visible.ts';
@@ -16,7 +16,7 @@ const ANSWER_MS = 10_000;
 /** A question that is open in a session. */
 interface Question {
   id: string;
-  connection: EditorConnection;
+  connection: Connection;
   lines: string[];
 }
 
@@ -45,7 +45,7 @@ export class Watcher {
 
   async #look(): Promise<void> {
     for (const session of sessionsIn(this.#sessions)) {
-      const workspace = realPath(session.workspace);
+      const { workspace } = session;
       const fits = isInside(workspace, this.#folder) || isInside(this.#folder, workspace);
       if (fits && !this.#watched.has(session.socket)) await this.#watch(session);
     }
@@ -55,7 +55,7 @@ export class Watcher {
     const socket = await connectTo(session).catch(() => undefined);
     if (socket === undefined) return;
     const calls = new Map<unknown, string>();
-    const connection: EditorConnection = new EditorConnection(socket, (method, params) => {
+    const connection: Connection = new Connection(socket, (method, params) => {
       if (method === 'live-lisp/unsaved') return false;
       this.#told(method, params, { connection, calls, name: basename(session.workspace) });
       return undefined;
@@ -73,7 +73,7 @@ export class Watcher {
   #told(
     method: string,
     params: Params,
-    { connection, calls, name }: { connection: EditorConnection; calls: Map<unknown, string>; name: string },
+    { connection, calls, name }: { connection: Connection; calls: Map<unknown, string>; name: string },
   ): void {
     if (method === 'live-lisp/began' && Number(params['time']) >= this.#began) {
       const tool = oneLine(params['tool']);
@@ -93,7 +93,7 @@ export class Watcher {
     if (method === 'live-lisp/closed') this.#close(params);
   }
 
-  #ask(connection: EditorConnection, { id, headline, text }: Params): void {
+  #ask(connection: Connection, { id, headline, text }: Params): void {
     const number = ++this.#lastQuestion;
     const lines = [
       '',
@@ -135,8 +135,8 @@ export class Watcher {
   }
 
   async #answer({ id, connection }: Question, approve: boolean, words: string): Promise<void> {
-    const result = await connection.request('live-lisp/answer', { id, approve, words }, ANSWER_MS);
-    const { text } = Object(result) as { text?: unknown };
+    const answered = await connection.request('live-lisp/answer', { id, approve, words }, ANSWER_MS);
+    const { text } = Object(Object(answered).result) as { text?: unknown };
     this.#show([
       text === undefined
         ? 'The session did not take the answer: it has ended, or hangs. live-lisp sessions shows whether it runs.'

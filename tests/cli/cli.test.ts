@@ -36,9 +36,6 @@ describe('what needs no image', () => {
     expect(stdout).toMatch(/^live-lisp: /);
     expect([...stdout.matchAll(/^ {2}(\S+)/gm)].map((match) => match[1])).toEqual([
       ...Object.keys(VERBS),
-      'call',
-      'sessions',
-      'stop',
       'serve',
       'session',
       'help',

@@ -285,7 +285,7 @@ describe('a command', () => {
     expect(await shell.run(['eval', '1'])).toEqual({
       code: 4,
       stdout: '',
-      stderr: `live-lisp: The session ${process.pid} of ${shell.workspace} refuses this command: Unsupported protocol version. If it is of another version, end it: live-lisp stop. The next command starts a new one.\n`,
+      stderr: `live-lisp: The session ${process.pid} of ${shell.workspace} refuses this command (Unsupported protocol version). End it: live-lisp stop, or, if it hangs, kill -9 ${process.pid}. The next command starts a new one.\n`,
     });
   });
 
@@ -309,7 +309,7 @@ describe('a command', () => {
     expect(await shell.line(`${giveUp} '${process.execPath}' '${SERVER}' eval 1`)).toEqual({
       code: 4,
       stdout: '',
-      stderr: `live-lisp: A session of ${shell.workspace} is announced, but this process may not connect to it (connect EACCES ${path}), as in a sandbox. Allow the sandbox network access and Unix sockets, or run this command outside.\n`,
+      stderr: `live-lisp: A session of ${shell.workspace} is announced, but this process may not connect to it (EACCES, ${path}), as in a sandbox. Allow the sandbox network access and Unix sockets, or run this command outside.\n`,
     });
   });
 

@@ -104,10 +104,22 @@ describe('a verb', () => {
     expect(slow.stdout).toBe('299998\n299999\n\n:DONE\n');
   });
 
+  test.each([
+    ['debug', ['debug', '--restart', 'continue']],
+    ['a form in its thread', ['debug', '--frame', '0', '--eval', '(continue)']],
+  ])('prints all that a held form writes when it goes on by %s', async (_, words) => {
+    const write = '(dotimes (i 3) (write-line (make-string 50000 :initial-element #\\x)))';
+    await shell.run(['eval', `(defun held-writer () (cerror "go" "x") ${write} (sleep 1) :done)`]);
+    const held = await shell.run(['eval', '--hold', '(held-writer)']);
+    const [, error = ''] = /Held as error (\d+)/.exec(held.stdout) ?? [];
+    const { stdout } = await shell.run([...words, '--error', error]);
+    expect(stdout).toMatch(/^Output:\n(?:x{50000}\n){3}\n(?:.|\n)*:DONE\n$/);
+  });
+
   test('says how much is missing where a form that writes cannot wait', async () => {
     const form = '(sb-sys:without-interrupts (dotimes (i 50000) (write-char #\\x)))';
     expect((await shell.run(['eval', form])).stdout).toMatch(
-      /Output:\nx{24000}\n\[\.\.\. 20000 characters left out \.\.\.\]\nx{6000}\n$/,
+      /Output:\nx{32000}\n\[\.\.\. 12000 characters left out \.\.\.\]\nx{6000}\n$/,
     );
   });
 
@@ -201,14 +213,14 @@ describe('exit codes', () => {
       ['status', '--deep'],
       2,
       /^$/,
-      /^live-lisp: The command status has no option --deep; it takes none\.\n$/,
+      /^live-lisp: The command status has no option --deep; it takes --json, --root, --session\.\n$/,
     ],
     [
       '2: a name that objects of JavaScript have',
       ['status', '--constructor', '1'],
       2,
       /^$/,
-      /^live-lisp: The command status has no option --constructor; it takes none\.\n$/,
+      /^live-lisp: The command status has no option --constructor; it takes --json, --root, --session\.\n$/,
     ],
     [
       '2: no value',
@@ -229,14 +241,14 @@ describe('exit codes', () => {
       ['eval', '1', '--timeout', 'soon'],
       2,
       /^$/,
-      /^live-lisp: The option --timeout takes a number, not soon\.\n$/,
+      /^live-lisp: The option --timeout must be a number, not a string\.\n$/,
     ],
     [
       '2: no boolean',
       ['callers', 'f', '--sites=yes'],
       2,
       /^$/,
-      /^live-lisp: The option --sites is true or false, not yes\.\n$/,
+      /^live-lisp: The option --sites must be a boolean, not a string\.\n$/,
     ],
     [
       '2: wrong arguments',
@@ -264,7 +276,7 @@ describe('exit codes', () => {
       ['callers', 'f', '--name', 'g'],
       2,
       /^$/,
-      /^live-lisp: --name is given twice, as the option and before\. Usage: live-lisp callers NAME \.\.\.\n$/,
+      /^live-lisp: The option --name is given twice; give it once\.\n$/,
     ],
     [
       '2: a value of none',
@@ -278,14 +290,14 @@ describe('exit codes', () => {
       ['status', '-v'],
       2,
       /^$/,
-      /^live-lisp: The command status has no option -v; it takes none\.\n$/,
+      /^live-lisp: The command status has no option -v; it takes --json, --root, --session\.\n$/,
     ],
     [
       '2: no JSON',
       ['call', 'eval_form', '{bad'],
       2,
       /^$/,
-      /^live-lisp: The tool's arguments must be JSON: .*\.\n$/,
+      /^live-lisp: The command call takes NAME=VALUE or one JSON object behind the tool, not \{bad\.\n$/,
     ],
     [
       '2: no pair',
@@ -301,13 +313,7 @@ describe('exit codes', () => {
       /^$/,
       /^live-lisp: Unknown tool: no_such; live-lisp tools lists them\.\n$/,
     ],
-    [
-      '2: no tool',
-      ['call'],
-      2,
-      /^$/,
-      /^live-lisp: Usage: live-lisp call TOOL NAME=VALUE \.\.\. \| '\{JSON\}'\n$/,
-    ],
+    ['2: no tool', ['call'], 2, /^$/, /^live-lisp: Usage: live-lisp call TOOL NAME=VALUE \.\.\.\n$/],
     [
       '2: no such session',
       ['eval', '1', '--session', '1'],
@@ -320,7 +326,7 @@ describe('exit codes', () => {
       ['eval', '1', '--session', 'x'],
       2,
       /^$/,
-      /^live-lisp: The option --session takes the process id of a session; live-lisp sessions lists them\.\n$/,
+      /^live-lisp: No session has the process id x; live-lisp sessions lists them\.\n$/,
     ],
     [
       '3: a human is needed',

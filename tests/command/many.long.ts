@@ -32,8 +32,8 @@ test('50 connections of 200 calls each get their own answers, and memory stays',
         const form = `(list ${number} ${call})`;
         const reply = await client.request('tools/call', { name: 'eval_form', arguments: { form } });
         // Notices can follow: that the call waited, or that others run long.
-        const content = reply !== undefined && 'result' in reply ? reply.result['content'] : [reply];
-        expect((content as unknown[])[0]).toEqual({ type: 'text', text: `(${number} ${call})` });
+        const { content = [reply] } = Object(Object(reply).result) as { content?: unknown[] };
+        expect(content[0]).toEqual({ type: 'text', text: `(${number} ${call})` });
       }
       client.end();
     };

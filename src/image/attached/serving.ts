@@ -2,9 +2,16 @@
 // that only this user can access, each image has a socket NAME.socket and a description NAME.json.
 
 import { readdirSync } from 'node:fs';
-import { connect } from 'node:net';
 import { basename, join } from 'node:path';
-import { announcedIn, announcement, folderFault, isLine, isOwnSocket, statsOf } from '../../announced.ts';
+import {
+  announcedIn,
+  announcement,
+  folderFault,
+  isLine,
+  isListening,
+  isOwnSocket,
+  statsOf,
+} from '../../announced.ts';
 import { realPathOf } from '../../files/answering.ts';
 import { isRunning } from '../../own.ts';
 import { isInside, removeIfPossible } from '../../paths.ts';
@@ -105,18 +112,4 @@ export async function fittingImages(
 export async function listeningImages(images: readonly Served[]): Promise<Served[]> {
   const listens = await Promise.all(images.map(({ socket }) => isListening(socket)));
   return images.filter((_, index) => listens[index]);
-}
-
-function isListening(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.on('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    // A socket whose queue of connections is full fails too, but its image listens.
-    socket.on('error', ({ code }: NodeJS.ErrnoException) => {
-      resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT');
-    });
-  });
 }

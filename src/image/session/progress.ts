@@ -48,8 +48,8 @@ export function reportProgress(
 
 /** Number of characters of a part from which on the call is likely to wait for more writing. */
 const LARGE_PART = 6000;
-/** Milliseconds from such a part to the next one. The pause grows after each smaller part. */
-const SHORT_PAUSE_MS = 5;
+/** Milliseconds after such a part until the next one is taken. After each smaller part the pause grows. */
+const SHORT_PAUSE_MS = 1;
 
 /** Passes the new output of JOB to PASS every EVERY_MS milliseconds, and sooner while there is much. The
  *  returned function stops this, and resolves after the last part. It resolves with true when PASS was

@@ -8,9 +8,9 @@ export const FRAME_LIMIT = 64 * 1024 * 1024;
 /** Maximum nesting of the values in a request, because the Lisp code that reads them has a limited stack. */
 export const DEPTH_LIMIT = 100;
 
-/** Version of the protocol. Every change of the messages increases it. The agent's greeting has its own
- *  version, and both must be equal. */
-export const PROTOCOL_VERSION = 1;
+/** Version of the protocol, which every change of the messages raises. The agent sends its own version in its
+ *  greeting, and both must be equal. */
+export const PROTOCOL_VERSION = 2;
 
 export type Message = { [key: string]: unknown };
 

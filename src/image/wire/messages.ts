@@ -175,9 +175,9 @@ function readEnding({ condition, interrupted, aborted }: Message): ReportedEndin
   return { kind: aborted === true ? 'aborted' : 'done' };
 }
 
-/** Maximum number of characters of the beginning, and of the end, of an output. The agent sends fewer, but a
- *  program can send anything. */
-export const OUTPUT_LIMIT = 50_000;
+/** Maximum number of characters to keep of the beginning, and of the end, of an output. The agent sends
+ *  fewer, but a program can send anything. */
+export const OUTPUT_LIMIT = 64_000;
 
 /** Returns OUTPUT, an unchecked member of a message, as an Output; undefined when it has no text. */
 export function readOutput(output: unknown): Output | undefined {

@@ -1,0 +1,68 @@
+// Prints what a command gets from its session.
+
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type CallEnd, type EndKind, OUTCOME_KEY } from '../door/outcome.ts';
+import { messageOf } from '../errors.ts';
+import { complain, print, printPart } from '../output.ts';
+import { makeOwnFolder } from '../own.ts';
+import { cacheFolder, removeIfPossible } from '../paths.ts';
+import { inVerbs } from './verbs.ts';
+
+/** The result of a request, with unchecked members. */
+export type RequestResult = { readonly [member: string]: unknown };
+
+/** A whole answer is kept in a file for this long, in milliseconds. */
+const KEPT_MS = 24 * 60 * 60 * 1000;
+
+/** Prints what a call writes while it runs, under a headline, and an empty line behind it. */
+export class WrittenText {
+  #last = '';
+
+  add(text: string): void {
+    printPart(this.#last === '' ? `Output:\n${text}` : text);
+    this.#last = text;
+  }
+
+  end(): void {
+    if (this.#last !== '') print(this.#last.endsWith('\n') ? '' : '\n');
+    this.#last = '';
+  }
+}
+
+/** Returns the texts in RESULT: an answer, and notices. Undefined when RESULT is none of a call. */
+export function textsIn({ content }: RequestResult): string[] | undefined {
+  const texts = Array.isArray(content) ? content.map((each) => Object(each).text) : [undefined];
+  return texts.every((each) => typeof each === 'string') ? texts : undefined;
+}
+
+/** Prints the answer in RESULT to stdout, as JSON if IS_JSON, and its notices to stderr. TEXTS are those of RESULT.
+ *  Returns how the call ended. */
+export function printResult(
+  { isError, _meta }: RequestResult,
+  [own = '', ...notices]: readonly string[],
+  isJson: boolean,
+): EndKind {
+  const { ended, data, whole } = Object(Object(_meta)[OUTCOME_KEY]) as Partial<CallEnd>;
+  if (isJson) print(JSON.stringify(data ?? { text: own }));
+  else print(inVerbs(own) + (whole === undefined ? '' : `\n\n${keptText(inVerbs(whole))}`));
+  for (const notice of notices) complain(inVerbs(notice));
+  return ended ?? (isError === true ? 'failed' : 'good');
+}
+
+/** Writes TEXT, a whole answer, to a file of the user alone, and removes those of earlier days. Returns a sentence with
+ *  the file's name, or why there is none. */
+function keptText(text: string): string {
+  const folder = join(cacheFolder(), 'answers');
+  const file = join(folder, `${Date.now()}-${process.pid}.txt`);
+  try {
+    makeOwnFolder(folder);
+    for (const each of readdirSync(folder).map((name) => join(folder, name)))
+      if (Date.now() - (statSync(each, { throwIfNoEntry: false })?.mtimeMs ?? 0) > KEPT_MS)
+        removeIfPossible(each);
+    writeFileSync(file, `${text}\n`, { mode: 0o600, flag: 'wx' });
+    return `The whole answer, ${text.length} characters, is in ${file} for a day.`;
+  } catch (error) {
+    return `The whole answer, ${text.length} characters, could not be kept in ${folder} (${messageOf(error)}). Ask for less, or make that folder writable.`;
+  }
+}
