@@ -4,7 +4,8 @@ import { messageOf, UsageError } from '../errors.ts';
 import { type Signature, validateArguments } from '../kernel/schema.ts';
 import { optionOf } from './words.ts';
 
-/** The names and parameters of all built-in tools as JSON. The build defines this. */
+/** The names and parameters of all built-in tools as JSON, with the parameter that names the image of a session with
+ *  several. The build defines this. */
 declare const BUILT_IN_SIGNATURES: string;
 
 /** Returns the signature of the built-in TOOL; undefined when it is none. */

@@ -201,14 +201,14 @@ describe('exit codes', () => {
       ['status', '--deep'],
       2,
       /^$/,
-      /^live-lisp: The command status has no option --deep; it takes none\.\n$/,
+      /^live-lisp: The command status has no option --deep; it takes --image\.\n$/,
     ],
     [
       '2: a name that objects of JavaScript have',
       ['status', '--constructor', '1'],
       2,
       /^$/,
-      /^live-lisp: The command status has no option --constructor; it takes none\.\n$/,
+      /^live-lisp: The command status has no option --constructor; it takes --image\.\n$/,
     ],
     [
       '2: no value',
@@ -278,7 +278,7 @@ describe('exit codes', () => {
       ['status', '-v'],
       2,
       /^$/,
-      /^live-lisp: The command status has no option -v; it takes none\.\n$/,
+      /^live-lisp: The command status has no option -v; it takes --image\.\n$/,
     ],
     [
       '2: no JSON',
