@@ -1,4 +1,4 @@
-// Checks that a file to be changed is still the one that a human approved, and decodes its text.
+// Checks that a file to be changed is still the one that the call read before, and decodes its text.
 
 import { CallError } from '../errors.ts';
 import { WHOLE_FILE_LIMIT } from '../files/lines.ts';
@@ -6,12 +6,12 @@ import { binaryKind, decode, type FileText } from '../files/text.ts';
 import type { Present } from '../files/write.ts';
 import { visibleName } from '../visible.ts';
 
-/** Throws a CallError when the fingerprint of PRESENT is not FINGERPRINT, that of the file which a human
- *  approved. Checks nothing without FINGERPRINT. */
+/** Throws a CallError when the fingerprint of PRESENT is not FINGERPRINT, that of the file when the call was prepared. A
+ *  human or --allow approved the change of that text. Checks nothing without FINGERPRINT. */
 export function checkApproved({ name, fingerprint: now }: Present, fingerprint: string | undefined): void {
   if (fingerprint === undefined || fingerprint === now) return;
   throw new CallError(
-    `${visibleName(name)} changed after the user approved this; nothing was written. Call again to ask anew.`,
+    `${visibleName(name)} changed while this call was prepared; nothing was written. Call again.`,
   );
 }
 

@@ -91,7 +91,7 @@ export function editDefinitionsTool(origins: Origins, intents: Intents) {
       cached = undefined;
       if (context.fingerprint !== undefined && context.fingerprint !== fingerprintOf(current)) {
         throw new CallError(
-          'The files changed after the edits were approved; nothing was written. Call again to ask anew.',
+          'The files changed while these edits were prepared; nothing was written. Call again.',
         );
       }
       return carryOut(origins, intents, current, args, context);

@@ -90,7 +90,7 @@ export function renameSymbolTool(dependencies: RenameGround) {
       }
       if (context.fingerprint !== undefined && context.fingerprint !== plan.fingerprint)
         throw new CallError(
-          'What the rename would change is no longer what was approved; nothing was written. Call again to ask anew.',
+          'The files changed while this rename was prepared; nothing was written. Call again.',
         );
       await writePlan(dependencies, plan, context);
       const followed = await follow(dependencies, facts, plan, context);
