@@ -29,6 +29,7 @@ import { LoadedFileReader } from './image/recovery/digests.ts';
 import type { Sandbox } from './image/sandbox/sandbox.ts';
 import { HeldCalls } from './image/session/held.ts';
 import { systemSources } from './image/system-sources.ts';
+import { codeCaller } from './image/wire/origin.ts';
 import type { Series } from './image/wire/series.ts';
 import type { Served } from './image/wire/served.ts';
 import { TIMES, type Times } from './image/wire/times.ts';
@@ -161,14 +162,15 @@ export function assemble(config: Config, options: AssemblyOptions = {}): Assembl
 }
 
 /** Registers the contract's eighteen tools with ASSEMBLY, and the other built-in tools as ones that the
- *  contract does not count (C5, S4.9). search_tools searches in SEARCHED. */
+ *  contract does not count (C5, S4.9). search_tools searches in SEARCHED for a client, and in the catalog of ASSEMBLY
+ *  for code in the image, whose calls name no image. */
 export function registerBuiltIns(
   { registry, catalog, toolDependencies }: Assembly,
   searched: Catalog = catalog,
 ): void {
   for (const tool of agentQTools(toolDependencies)) registry.register(tool);
-  for (const tool of [...furtherTools(toolDependencies), searchToolsTool(searched)])
-    registry.registerUncounted(tool);
+  const searchTools = searchToolsTool(() => (codeCaller() === undefined ? searched : catalog));
+  for (const tool of [...furtherTools(toolDependencies), searchTools]) registry.registerUncounted(tool);
 }
 
 /** Returns the assembly for CONFIG with the tools of REGISTRY, whose catalog is CATALOG. */
@@ -364,7 +366,7 @@ function refusals(
 }
 
 /** Returns the records of CONFIG on the disk: calls, evaluations, and replacements of several files that are
- *  under way. IMAGE is the name of the image in the record of calls, if they need one. */
+ *  under way. IMAGE is the name of the image in the records of calls and evaluations, if they need one. */
 function recordsOf(
   config: Config,
   image: string | undefined,
@@ -372,7 +374,7 @@ function recordsOf(
   const { root, histories } = config;
   return {
     log: new AuditLog(config.audit, root, config.auditTexts, image),
-    history: new ReplHistory(config.history ? workspaceFile(histories, root) : undefined),
+    history: new ReplHistory(config.history ? workspaceFile(histories, root) : undefined, image),
     intents: new Intents(config.edits),
   };
 }

@@ -298,7 +298,9 @@ function threadsLine({ agent }: ImageStatus): string | false {
 
 /** Returns CONFINEMENT, what confines code in the image; its beginning when the reader was TOLD all of it. */
 function confinementLine(confinement: string, told: Told | undefined): string {
-  return told?.repeats('confinement', confinement) ? confinement.replace(/[,:].*/s, '.') : confinement;
+  return told?.repeats('confinement', confinement)
+    ? confinement.replace(/^((?:\([^)]*\)|[^,:])*)[,:].*/s, '$1.')
+    : confinement;
 }
 
 function librariesLine({ agent, attached, elsewhere }: ImageStatus, told: Told | undefined): string | false {
