@@ -89,9 +89,7 @@ export function renameSymbolTool(dependencies: RenameGround) {
         return { data, text: joinSections([would, notes]) };
       }
       if (context.fingerprint !== undefined && context.fingerprint !== plan.fingerprint)
-        throw new CallError(
-          'The files changed while this rename was prepared; nothing was written. Call again.',
-        );
+        throw new CallError(CHANGED);
       await writePlan(dependencies, plan, context);
       const followed = await follow(dependencies, facts, plan, context);
       const { problems, ...image } = followed;
@@ -106,6 +104,8 @@ export function renameSymbolTool(dependencies: RenameGround) {
     },
   });
 }
+
+const CHANGED = 'The files changed while this rename was prepared; nothing was written. Call again.';
 
 interface Planned {
   facts: RenameFacts;
@@ -130,7 +130,12 @@ async function planned(
   const following = followingNames(first, to, definingForms(first, dependencies));
   const facts = following.names.size > 0 ? await ask([...following.names]) : first;
   const wanted = { keywords: args.keywords === true, prose: args.text === true };
-  return { facts, plan: await planRename(facts, following, wanted, dependencies) };
+  const plan = await planRename(facts, following, wanted, dependencies).catch(async (error: unknown) => {
+    // If code was loaded since the facts were given, the files and the facts disagree, and ERROR is of that.
+    const now = await ask();
+    throw JSON.stringify(now.places) === JSON.stringify(first.places) ? error : new CallError(CHANGED);
+  });
+  return { facts, plan };
 }
 
 function previewOf({ facts, plan }: Planned): Preview {
