@@ -331,6 +331,10 @@ class Planning {
     }
     if (this.#plan.changes.length > 0) return;
     this.#checkAgrees();
+    if (!this.#facts.natures?.length)
+      throw new CallError(
+        `${name} names nothing and stands in no file, so there is nothing to rename. Another call may have renamed it; apropos_search finds names by a part of them.`,
+      );
     throw new CallError(
       `${name} stands in no file that can be written, so there is nothing to rename. Define it under the new name with eval_form.`,
     );
