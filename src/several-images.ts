@@ -169,9 +169,11 @@ class ExecutorOfAll implements ServedExecutor {
         return this.#run(this.#members[0], name, args, context, verdict);
       const inAll = named === undefined && tool.images === 'all';
       const member = inAll ? undefined : this.#chosen(tool, named);
-      validateArguments(this.#tools.withImage(tool), args);
+      // Tools of one name that code has made can differ from image to image.
+      const called = member?.registry.getTool(name) ?? tool;
+      validateArguments(this.#tools.withImage(called), args);
       if (member === undefined) return await this.#runInAll(name, others, context);
-      this.#checkIds(tool, others, member);
+      this.#checkIds(called, others, member);
       const own = image === undefined ? args : others;
       return await this.#run(member, name, own, context, verdict);
     } catch (error) {

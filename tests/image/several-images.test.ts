@@ -192,6 +192,20 @@ describe('two images of which calls have to name one', () => {
       bad('The image app has no tool only_there, so nothing was done. Give image: gpu.'),
     );
     expect(await session.text('only_there', gpu)).toContain('there');
+    for (const [where, own] of [
+      [gpu, 'x'],
+      [app, 'y'],
+    ] as const) {
+      const taken = `'((:name "${own}" :type :string))`;
+      await session.call('eval_form', {
+        form: form.replace('only_there', 'in_both').replace("'()", taken),
+        ...where,
+      });
+    }
+    expect(await session.text('in_both', { y: '1', ...app })).toContain('there');
+    expect(await session.call('in_both', { y: '1', ...gpu })).toEqual(
+      bad("Unknown parameter 'y'; in_both takes x, image."),
+    );
     const taking = form.replace('only_there', 'taking').replace("'()", '\'((:name "image" :type :string))');
     expect((await session.call('eval_form', { form: taking, ...gpu })).text).toContain(
       "Tool taking has a parameter 'image', by which calls name an image of this server, so it was not registered. Give the parameter another name.",
