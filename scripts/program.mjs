@@ -62,9 +62,13 @@ async function builtInSignatures() {
   rmSync(outfile);
   const { registry } = assemble(readConfig(['tools'], {}));
   return JSON.stringify(
-    registry.tools().map(({ name, parameters, required, instead }) => ({
+    registry.tools().map(({ name, parameters, required, instead, images }) => ({
       name,
-      parameters: parameters.map(({ description: _, ...parameter }) => parameter),
+      parameters: [
+        ...parameters.map(({ description: _, ...parameter }) => parameter),
+        // Only the session knows whether it has several images, and refuses this parameter when it has one.
+        ...(images === 'any' ? [] : [{ name: 'image', type: 'string' }]),
+      ],
       required,
       instead,
     })),

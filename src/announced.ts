@@ -4,6 +4,7 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { isAbsolute, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { readIfRegular } from './files/regular.ts';
 import { type Members, membersOf } from './json.ts';
 
@@ -71,8 +72,20 @@ export function isOwnSocket(path: string): boolean {
   return stats?.isSocket() === true && isOfUser(stats);
 }
 
+/** How long a socket is tried whose queue of connections is full. */
+const FULL_QUEUE_MS = 5000;
+
 /** Connects to the Unix socket PATH. Resolves with the connection, or with the code of the error. */
-export function openSocket(path: string): Promise<Socket | string> {
+export async function openSocket(path: string): Promise<Socket | string> {
+  const deadline = performance.now() + FULL_QUEUE_MS;
+  for (;;) {
+    const result = await tryToConnect(path);
+    if (result !== 'EAGAIN' || performance.now() > deadline) return result;
+    await delay(20);
+  }
+}
+
+function tryToConnect(path: string): Promise<Socket | string> {
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.on('connect', () => resolve(socket));
@@ -83,7 +96,7 @@ export function openSocket(path: string): Promise<Socket | string> {
 /** True when a program listens on the Unix socket PATH. A socket whose queue of connections is full refuses another
  *  one, but has its program. */
 export async function isListening(path: string): Promise<boolean> {
-  const socket = await openSocket(path);
+  const socket = await tryToConnect(path);
   if (typeof socket === 'string') return socket !== 'ECONNREFUSED' && socket !== 'ENOENT';
   socket.destroy();
   return true;

@@ -29,6 +29,7 @@ import { LoadedFileReader } from './image/recovery/digests.ts';
 import type { Sandbox } from './image/sandbox/sandbox.ts';
 import { HeldCalls } from './image/session/held.ts';
 import { systemSources } from './image/system-sources.ts';
+import { codeCaller } from './image/wire/origin.ts';
 import type { Series } from './image/wire/series.ts';
 import type { Served } from './image/wire/served.ts';
 import { TIMES, type Times } from './image/wire/times.ts';
@@ -161,8 +162,8 @@ export function registerBuiltIns(
   searched: Catalog = catalog,
 ): void {
   for (const tool of agentQTools(toolDependencies)) registry.register(tool);
-  for (const tool of [...furtherTools(toolDependencies), searchToolsTool(searched)])
-    registry.registerUncounted(tool);
+  const searchTools = searchToolsTool(() => (codeCaller() === undefined ? searched : catalog));
+  for (const tool of [...furtherTools(toolDependencies), searchTools]) registry.registerUncounted(tool);
 }
 
 /** Returns the assembly for CONFIG with the tools of REGISTRY and the catalog CATALOG. */
@@ -366,7 +367,7 @@ function recordsOf(
   const { root, histories } = config;
   return {
     log: new AuditLog(config.audit, root, config.auditTexts, image),
-    history: new ReplHistory(config.history ? workspaceFile(histories, root) : undefined),
+    history: new ReplHistory(config.history ? workspaceFile(histories, root) : undefined, image),
     intents: new Intents(config.edits),
   };
 }

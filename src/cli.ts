@@ -31,7 +31,7 @@ Usage: live-lisp [COMMAND] [FLAGS]
 
 Commands that work in this folder's session, which the first of them starts:
 ${verbs.join('\n')}
-Their options are the parameters of their tools: live-lisp help WORD lists them. All take --json, --root DIR and --session PID.
+Their options are the parameters of their tools: live-lisp help WORD lists them. All take --json, --root DIR and --session PID, and --image NAME where the session has several images.
 
 Other commands:
   serve                    serve MCP on stdin and stdout (the default)

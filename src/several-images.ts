@@ -14,7 +14,7 @@ import type { Outcome } from './kernel/outcome.ts';
 import type { Arguments, Parameter } from './kernel/parameter.ts';
 import { OpenQuestions } from './kernel/questions.ts';
 import type { ToolRegistry } from './kernel/registry.ts';
-import { printable } from './kernel/schema.ts';
+import { printable, validateArguments } from './kernel/schema.ts';
 import type { CallContext, Tool } from './kernel/tool.ts';
 
 /** The parts that the server needs of the assembly of its image, or of the assemblies of all its images. */
@@ -98,11 +98,12 @@ class ToolsOfAll implements ServedRegistry {
   tools(): Tool[] {
     const all = new Map<string, Tool>();
     for (const { registry } of this.members)
-      for (const tool of registry.tools()) if (!all.has(tool.name)) all.set(tool.name, this.#withImage(tool));
+      for (const tool of registry.tools()) if (!all.has(tool.name)) all.set(tool.name, this.withImage(tool));
     return [...all.values()];
   }
 
-  #withImage(tool: Tool): Tool {
+  /** Returns TOOL with the parameter that names the image, if it takes one. */
+  withImage(tool: Tool): Tool {
     if (tool.images === 'any') return tool;
     const names = this.having(tool.name).map(({ name }) => name);
     const needed =
@@ -164,12 +165,16 @@ class ExecutorOfAll implements ServedExecutor {
       const tool = this.#tools.getTool(name);
       const given = Object(args) as Arguments;
       const { image = undefined, ...others } = given;
-      const named = image === null ? undefined : image;
+      const named = image === null || image === '' ? undefined : image;
       if (tool === null || tool.images === 'any')
         return this.#run(this.#members[0], name, args, context, verdict);
-      if (named === undefined && tool.images === 'all') return await this.#runInAll(name, others, context);
-      const member = this.#chosen(tool, named);
-      this.#checkIds(tool, others, member);
+      const inAll = named === undefined && tool.images === 'all';
+      const member = inAll ? undefined : this.#chosen(tool, named);
+      // Tools of one name that code has made can differ from image to image.
+      const called = member?.registry.getTool(name) ?? tool;
+      validateArguments(this.#tools.withImage(called), args);
+      if (member === undefined) return await this.#runInAll(name, others, context);
+      this.#checkIds(called, others, member);
       const own = image === undefined ? args : others;
       return await this.#run(member, name, own, context, verdict);
     } catch (error) {
@@ -178,10 +183,14 @@ class ExecutorOfAll implements ServedExecutor {
     }
   }
 
-  #run(member: Member, name: string, args: unknown, context: CallContext, verdict?: Verdict) {
+  async #run(member: Member, name: string, args: unknown, context: CallContext, verdict?: Verdict) {
     const { command: reader } = context;
     const command = reader && this.#readers.get(reader)?.[this.#members.indexOf(member)];
-    return member.executor.execute(name, args, { ...context, ...(command && { command }) }, verdict);
+    const of = { ...context, ...(command && { command }) };
+    const outcome = await member.executor.execute(name, args, of, verdict);
+    for (const { executor } of this.#members)
+      if (executor !== member.executor) executor.answeredElsewhere(of);
+    return outcome;
   }
 
   /** Calls the tool NAME with ARGS in each image, and returns the outcomes as one. */

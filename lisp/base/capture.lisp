@@ -8,7 +8,10 @@
 ;;; for each job. To make an instance of a class, SBCL may first have to compile code. The reader
 ;;; thread would then wait for any other thread that compiles or walks all code, and answer nothing
 ;;; meanwhile.
-(defstruct (capture (:constructor make-capture (head-limit tail-limit &key on-full)))
+(defstruct (capture (:constructor make-capture (head-limit tail-limit &key on-full))
+                    ;; The unused part of HEAD is made of NUL characters.
+                    (:print-object (lambda (capture stream)
+                                     (print-unreadable-object (capture stream :type t :identity t)))))
   "A buffer that keeps the first HEAD-LIMIT and the last TAIL-LIMIT characters of an output.
 HEAD: a string that grows up to its limit. HEAD-FILL: the number of characters in it.
 TAIL: a ring buffer, made when HEAD is full.

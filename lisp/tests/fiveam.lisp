@@ -48,13 +48,20 @@ since FiveAM's printing may never end."
           (funcall original check "~A" (message-text control more)))
         (apply original arguments))))
 
+(defun fiveam-form (package object)
+  "Return the form of the check with the result OBJECT, or NIL if FiveAM does not keep it, as for a
+FOR-ALL that passed. PACKAGE is the package of FiveAM."
+  (let ((slot (home-symbol package "TEST-EXPR")))
+    (and slot (slot-boundp object slot) (slot-value object slot))))
+
 (defun fiveam-note (package object failed)
   "Record OBJECT, FiveAM's result of one check. FAILED is NIL, or a plist of keyword arguments for
 NOTE-FAILURE. PACKAGE is the package of FiveAM."
   (note-checks 1)
   (flet ((reason () (format nil "~:[failed~;~:*~A~]" (home-call package "REASON" object))))
     (cond ((home-type-p package "TEST-PASSED" object)
-           (note-passed (home-call package "TEST-EXPR" object)))
+           (let ((form (fiveam-form package object)))
+             (and form (note-passed form))))
           ((home-type-p package "TEST-SKIPPED" object) (incf (result-skipped *result*)))
           ((home-type-p package "UNEXPECTED-TEST-FAILURE" object)
            (let ((condition (home-call package "ACTUAL-CONDITION" object)))

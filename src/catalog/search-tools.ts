@@ -112,14 +112,15 @@ export const SEARCH_TOOLS = {
   ],
 } as const satisfies ToolDescription;
 
-export function searchToolsTool(catalog: Searchable): Tool {
+/** Returns the tool search_tools. It searches in what CATALOG returns at each call. */
+export function searchToolsTool(catalog: () => Searchable): Tool {
   return defineTool({
     ...SEARCH_TOOLS,
     images: 'any',
     handler: async (args, { forData }) => {
       const data = forData
-        ? answerSearchTools({ limit: 0, ...args }, catalog)
-        : fitToAnswer(answerSearchTools(args, catalog));
+        ? answerSearchTools({ limit: 0, ...args }, catalog())
+        : fitToAnswer(answerSearchTools(args, catalog()));
       return { data, text: JSON.stringify(data), structured: true };
     },
   });
@@ -174,7 +175,7 @@ function isFiltered({ category, complexity, cemcpOnly }: ToolSearchOptions): boo
 
 /** Returns the MCP definition of search_tools (S1.1). With ALWAYS_LOAD, clients load it at start. */
 export function getSearchToolsDefinition(alwaysLoad = false): McpTool {
-  return toMCPTool({ ...metadataOf(searchToolsTool(new Map())), alwaysLoad });
+  return toMCPTool({ ...metadataOf(searchToolsTool(() => new Map())), alwaysLoad });
 }
 
 /** Returns RESULT with the tools that fit into one answer, and a note if some are missing (C13). */

@@ -5,7 +5,8 @@ import { isObject } from '../json.ts';
 import { type Signature, validateArguments } from '../kernel/schema.ts';
 import { type Arguments, usageOf } from './verbs.ts';
 
-/** The names and parameters of all built-in tools as JSON. The build defines this. */
+/** The names and parameters of all built-in tools as JSON, with the parameter that names the image of a session with
+ *  several. The build defines this. */
 declare const BUILT_IN_SIGNATURES: string;
 
 /** The JSON schema of a tool's parameter. */

@@ -88,7 +88,12 @@ export class Executor {
     return { ...outcome, notices: [...changes, ...notes, ...notices] };
   }
 
-  /** Calls the tool NAME for code in the image. Notices wait for an answer to a model. */
+  /** Records that the client, or with COMMAND a command, got an answer that is not of this executor. */
+  answeredElsewhere({ command }: CallContext): void {
+    this.#told[command === undefined ? 'client' : 'command'].answered('');
+  }
+
+  /** Calls the tool NAME for code in the image. Notices wait for an answer that a model reads. */
   async executeForCode(name: string, args: unknown, context: CallContext = {}): Promise<Outcome> {
     const alone = { ...context, canAsk: false };
     const outcome = await this.#run(name, args, { context: alone, caller: 'code', verdict: undefined });

@@ -18,7 +18,9 @@ export interface Evaluation {
   time: string;
   /** Id of the server that requested the evaluation; absent in records of older versions. */
   server?: string;
-  /** The session's package after the evaluation, or the requested package. */
+  /** Name of the image, when the server had several. */
+  image?: string;
+  /** The session's package after the evaluation, or the package that was requested for it. */
   package?: string;
   form: string;
   /** The printed values, one line for each form. */
@@ -29,11 +31,12 @@ export interface Evaluation {
   milliseconds: number;
 }
 
-type NewEvaluation = Omit<Evaluation, 'time' | 'server'>;
+type NewEvaluation = Omit<Evaluation, 'time' | 'server' | 'image'>;
 
 const SHAPE = lineShapeOf({
   time: 'string',
   server: 'string?',
+  image: 'string?',
   package: 'string?',
   form: 'string',
   values: 'string?',
@@ -52,11 +55,14 @@ export class ReplHistory {
   /** The lines of the newest evaluations when there is no file. */
   #memory: string[] = [];
   readonly #server = randomUUID().slice(0, 8);
+  readonly #image: string | undefined;
   #writeFailed = false;
   readonly #notes: string[] = [];
 
-  /** Records evaluations in the file PATH. Without PATH, stores the newest evaluations in memory. */
-  constructor(path: string | undefined) {
+  /** Records evaluations in the file PATH. Without PATH, keeps the newest evaluations in memory. IMAGE is the name of
+   *  the image that evaluates, if the server has several. */
+  constructor(path: string | undefined, image?: string) {
+    this.#image = image;
     this.#lines = path === undefined ? undefined : new LineFile(path, FILES);
   }
 
@@ -71,7 +77,10 @@ export class ReplHistory {
 
   /** Records EVALUATION, which ends now. Never throws. The first failure to write adds a note. */
   add(evaluation: NewEvaluation): void {
-    const line = lineOf(evaluation, this.#server);
+    const line = lineOf(evaluation, {
+      server: this.#server,
+      ...(this.#image !== undefined && { image: this.#image }),
+    });
     if (this.#lines === undefined) {
       this.#memory = [...this.#memory, line].slice(-MEMORY_LIMIT);
       return;
@@ -93,18 +102,19 @@ export class ReplHistory {
     return this.#notes.splice(0);
   }
 
+  /** Returns the evaluations in the workspace, but not those in an image of another name. */
   *newestFirst(): Generator<Evaluation> {
     for (const text of this.#lines?.newestFirst() ?? [...this.#memory].reverse()) {
       const line = parseLine<Evaluation>(text, SHAPE);
-      if (line !== undefined) yield line;
+      if (line !== undefined && (line.image ?? this.#image) === (this.#image ?? line.image)) yield line;
     }
   }
 }
 
-function lineOf(evaluation: NewEvaluation, server: string): string {
+function lineOf(evaluation: NewEvaluation, by: Pick<Evaluation, 'server' | 'image'>): string {
   const texts = Object.entries(evaluation).map(([key, value]) => [
     key,
     typeof value === 'string' ? truncate(value, TEXT_LIMIT) : value,
   ]);
-  return JSON.stringify({ time: new Date().toISOString(), server, ...Object.fromEntries(texts) });
+  return JSON.stringify({ time: new Date().toISOString(), ...by, ...Object.fromEntries(texts) });
 }

@@ -11,7 +11,7 @@ import { visibleName } from '../visible.ts';
 export function checkApproved({ name, fingerprint: now }: Present, fingerprint: string | undefined): void {
   if (fingerprint === undefined || fingerprint === now) return;
   throw new CallError(
-    `${visibleName(name)} changed after the user approved this; nothing was written. Call again to ask anew.`,
+    `${visibleName(name)} changed while this call was prepared; nothing was written. Call again.`,
   );
 }
 

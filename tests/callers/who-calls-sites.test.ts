@@ -210,7 +210,7 @@ test('callers of one shape are told together, with where each is, and others by 
     shapes.lisp:8:19  (defun wrong-s () (goal-s 1))`);
   expect(
     await session.text('impact_of_change', { name: 'goal-s', definition: '(defun goal-s (x) x)', limit: 1 }),
-  ).toContain(`Calls that no longer fit (6 of 7 calls; callers in COMMON-LISP-USER; each: 2 arguments, at most 1 taken):
+  ).toContain(`Calls that no longer fit (6 of 7 calls; names in COMMON-LISP-USER; each: 2 arguments, at most 1 taken):
   ALIKE-1  ${one}
     and 4 alike in shapes.lisp: ${others.join(', ')}
   ... 1 more

@@ -213,14 +213,14 @@ describe('exit codes', () => {
       ['status', '--deep'],
       2,
       /^$/,
-      /^live-lisp: The command status has no option --deep; it takes --json, --root, --session\.\n$/,
+      /^live-lisp: The command status has no option --deep; it takes --image, --json, --root, --session\.\n$/,
     ],
     [
       '2: a name that objects of JavaScript have',
       ['status', '--constructor', '1'],
       2,
       /^$/,
-      /^live-lisp: The command status has no option --constructor; it takes --json, --root, --session\.\n$/,
+      /^live-lisp: The command status has no option --constructor; it takes --image, --json, --root, --session\.\n$/,
     ],
     [
       '2: no value',
@@ -290,7 +290,7 @@ describe('exit codes', () => {
       ['status', '-v'],
       2,
       /^$/,
-      /^live-lisp: The command status has no option -v; it takes --json, --root, --session\.\n$/,
+      /^live-lisp: The command status has no option -v; it takes --image, --json, --root, --session\.\n$/,
     ],
     [
       '2: no JSON',

@@ -36,7 +36,7 @@ describe('the catalog', () => {
     const catalogs = ['paint_fence', 'paint_door'].map((name) => {
       const registry = registryOf(probe({ name, description: 'Paint it green.' }).tool);
       const catalog = new Catalog(registry);
-      registry.registerUncounted(searchToolsTool(catalog));
+      registry.registerUncounted(searchToolsTool(() => catalog));
       return { registry, catalog };
     });
     const asked = catalogs.map(async ({ registry }) => {
@@ -75,7 +75,7 @@ describe('the catalog', () => {
       const description = `${'All about it. '.repeat(60)}`;
       registry.register(probe({ name: `long_${index}`, description, shortDescription: description }).tool);
     }
-    const tool = searchToolsTool(new Catalog(registry));
+    const tool = searchToolsTool(() => new Catalog(registry));
     const { text, data } = (await tool.handler({ limit: 0 }, {})) as Result;
     const shown = (data as { tools: unknown[] }).tools.length;
     expect(text.length).toBeLessThan(40_000);

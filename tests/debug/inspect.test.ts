@@ -38,7 +38,7 @@ describe('what it looks into', () => {
     ['make-point', '  parameters = (&KEY '],
     ['"COMMON-LISP-USER"', '  nicknames = ("CL-USER")'],
     ["'*server*", '  value = #<COMMON-LISP-USER::ACCEPTOR'],
-    ['*standard-output*', 'Type: '],
+    ['*standard-output*', 'CAPTURE = #<LIVE-LISP.BASE::CAPTURE {'],
   ])('%s', async (value, text) => {
     expect(await inspect(value)).toContain(text);
   });

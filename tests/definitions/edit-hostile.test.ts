@@ -205,6 +205,21 @@ describe('it refuses', () => {
   });
 });
 
+test('edits of one definition that are made at once: one is made, and others are refused', async () => {
+  const refused =
+    /^failed: (?:once\.lisp changed while this call|The files changed while these edits|What edit_definitions would do is no longer)/;
+  for (let round = 0; round < 10; round += 1) {
+    at.put('once.lisp', '(defun f () 1)');
+    const calls = [2, 3, 4, 5].map((n) =>
+      edit({ definition: 'f', path: 'once.lisp', text: `(defun f () ${n})` }),
+    );
+    const answers = await Promise.all(calls);
+    const made = answers.filter((answer) => answer.startsWith('Changed once.lisp'));
+    expect(made.length, answers.join('\n')).toBeGreaterThan(0);
+    expect(answers.filter((answer) => !made.includes(answer) && !refused.test(answer))).toEqual([]);
+  }
+});
+
 test('the readtable counts that the file enters', async () => {
   // DEFREADTABLE of Debian 12 fails in SBCL 2.6.7, which keeps the characters of a readtable otherwise.
   await at.answer('load_system', { system: 'named-readtables' });

@@ -98,6 +98,8 @@ describe('an image that serves the workspace', () => {
       ...(status.includes('Less with this SBCL') ? [whose] : []),
     ]);
     expect(status.split('\n').at(-1)).toBe(whose);
+    const again = await session.text('image_status');
+    expect(again.split('\n').at(-1)).toBe(`The image is ${called(served)}.`);
     expect(await session.call('restart_image')).toEqual(
       bad(
         `The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and to enter this line in its REPL then: ${LINE}`,

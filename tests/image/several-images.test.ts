@@ -62,6 +62,14 @@ describe('two images of which calls have to name one', () => {
     expect(await session.call('eval_form', { form: '1', image: ['gpu'] })).toEqual(
       bad('There is no image gpu, so nothing was done. Give image: one of gpu, app.'),
     );
+    for (const image of ['', null])
+      expect((await session.call('eval_form', { form: '1', image })).text).toContain('has several images');
+    expect(await session.call('eval_form', { from: '1', ...gpu })).toEqual(
+      bad("Required parameter 'form' missing"),
+    );
+    expect(await session.call('image_status', { deep: true })).toEqual(
+      bad("Unknown parameter 'deep'; image_status takes image."),
+    );
     expect(await session.call('get_audit_log', gpu)).toEqual(
       bad("Unknown parameter 'image'; get_audit_log takes tool, outcome, since, limit, offset."),
     );
@@ -143,11 +151,34 @@ describe('two images of which calls have to name one', () => {
     expect(text).toMatch(/ eval_form in app \(cautious\) succeeded.*\n *\{"form":":audited"\}/);
   });
 
+  test('the history has the evaluations in the image', async () => {
+    for (const [form, where] of [
+      ['(list :in :gpu)', gpu],
+      ['(list :in :app)', app],
+    ] as const)
+      await session.call('eval_form', { form, ...where });
+    const text = await session.text('get_repl_history', { containing: '(list :in', ...gpu });
+    expect(text).toMatch(/^1 evaluation .*\n\n.* in COMMON-LISP-USER, \d+ ms\n/);
+    expect(text).toContain('=> (:IN :GPU)');
+  });
+
+  test('the error that an answer showed is given whole behind an answer of another image', async () => {
+    await session.call('eval_form', { form: '(error "Of gpu.")', ...gpu });
+    expect(await session.text('get_last_error', gpu)).toContain('Error: the one in the answer before');
+    await session.call('eval_form', { form: '(error "Of gpu.")', ...gpu });
+    await session.call('eval_form', { form: '1', ...app });
+    expect(await session.text('get_last_error', gpu)).toContain('Error: Of gpu.');
+  });
+
   test('code in an image calls tools for its own image', async () => {
     await session.call('eval_form', { form: '(defun only-in-app () 1)', ...app });
     const form = '(live-lisp:call-tool "eval_form" :form "(fboundp \'only-in-app)")';
     expect(await session.text('eval_form', { form, ...gpu })).toContain('NIL');
     expect(await session.text('eval_form', { form, ...app })).toContain('ONLY-IN-APP');
+    const searched = '(live-lisp:call-tool "search_tools" :query "eval_form" :include-schema t)';
+    const { text } = await session.call('eval_form', { form: searched, ...gpu });
+    expect(text).toContain('eval_form');
+    expect(text).not.toContain('gpu');
   });
 
   test('a tool that code in one image made is a tool of that image', async () => {
@@ -161,6 +192,20 @@ describe('two images of which calls have to name one', () => {
       bad('The image app has no tool only_there, so nothing was done. Give image: gpu.'),
     );
     expect(await session.text('only_there', gpu)).toContain('there');
+    for (const [where, own] of [
+      [gpu, 'x'],
+      [app, 'y'],
+    ] as const) {
+      const taken = `'((:name "${own}" :type :string))`;
+      await session.call('eval_form', {
+        form: form.replace('only_there', 'in_both').replace("'()", taken),
+        ...where,
+      });
+    }
+    expect(await session.text('in_both', { y: '1', ...app })).toContain('there');
+    expect(await session.call('in_both', { y: '1', ...gpu })).toEqual(
+      bad("Unknown parameter 'y'; in_both takes x, image."),
+    );
     const taking = form.replace('only_there', 'taking').replace("'()", '\'((:name "image" :type :string))');
     expect((await session.call('eval_form', { form: taking, ...gpu })).text).toContain(
       "Tool taking has a parameter 'image', by which calls name an image of this server, so it was not registered. Give the parameter another name.",

@@ -50,7 +50,7 @@ describe('a function', () => {
     expect(await impact('price', { lambda_list: '(item count currency)' })).toEqual([
       'IMPACT::PRICE [FUNCTION] (ITEM COUNT &KEY CURRENCY)',
       [
-        'Calls that no longer fit (6 of 6 calls; callers in IMPACT):',
+        'Calls that no longer fit (6 of 6 calls; names in IMPACT):',
         row('BY-FUNCALL', 'by-funcall', '(funcall', why),
         row('COMPUTED', 'computed', '(price', '4 arguments, at most 3 taken'),
         row('CONDITIONAL', 'conditional', '(price', why),
@@ -58,7 +58,7 @@ describe('a function', () => {
         row('TWO', 'two ()', '(price', why),
         row('*FIRST* (initial value)', '*first*', '(price', why),
       ].join('\n'),
-      ['Uses that cannot be checked (6; callers in IMPACT):', ...UNKNOWN].join('\n'),
+      ['Uses that cannot be checked (6; names in IMPACT):', ...UNKNOWN].join('\n'),
       NO_TESTS,
     ]);
   });
@@ -82,7 +82,7 @@ describe('a function', () => {
     expect(await impact('price')).toEqual([
       'IMPACT::PRICE [FUNCTION] (ITEM COUNT &KEY CURRENCY)',
       [
-        'Calls that its removal would break (6; callers in IMPACT):',
+        'Calls that its removal would break (6; names in IMPACT):',
         row('BY-FUNCALL', 'by-funcall', '(funcall'),
         row('COMPUTED', 'computed', '(price'),
         row('CONDITIONAL', 'conditional', '(price'),
@@ -90,7 +90,7 @@ describe('a function', () => {
         row('TWO', 'two ()', '(price'),
         row('*FIRST* (initial value)', '*first*', '(price'),
       ].join('\n'),
-      ['Uses that cannot be checked (6; callers in IMPACT):', ...UNKNOWN].join('\n'),
+      ['Uses that cannot be checked (6; names in IMPACT):', ...UNKNOWN].join('\n'),
       NO_TESTS,
     ]);
   });
@@ -176,12 +176,12 @@ describe('a function', () => {
     expect(text).not.toContain('characters left out');
     expect(unfit).toMatch(
       new RegExp(
-        `^Calls that no longer fit \\(400 of 400 calls; callers in COMMON-LISP-USER; each: 1 argument, at most 0 taken\\):\n[^]*\n  \\.\\.\\. ${400 - shown(unfit)} more$`,
+        `^Calls that no longer fit \\(400 of 400 calls; names in COMMON-LISP-USER; each: 1 argument, at most 0 taken\\):\n[^]*\n  \\.\\.\\. ${400 - shown(unfit)} more$`,
       ),
     );
     expect(unknown).toMatch(
       new RegExp(
-        `^Uses that cannot be checked \\(401; callers in COMMON-LISP-USER; each: as a function\\):\n[^]*\n  \\.\\.\\. ${401 - shown(unknown)} more$`,
+        `^Uses that cannot be checked \\(401; names in COMMON-LISP-USER; each: as a function\\):\n[^]*\n  \\.\\.\\. ${401 - shown(unknown)} more$`,
       ),
     );
     expect(tests).toBe(NO_TESTS);

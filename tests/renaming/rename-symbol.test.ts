@@ -306,3 +306,21 @@ test('warnings that the load before has shown are counted, others shown', async 
     /\n\nWarnings \(1\):\n {2}use\.lisp\n {4}STYLE-WARNING \(line 5:23, DEFUN WRONG\): undefined function: SHOP::NOR-DEFINED\n/,
   );
 });
+
+test('a definition that changed in its file after it was loaded, as by another image, is not renamed', async () => {
+  at.put('moved.lisp', '(in-package :shop)\n(defun moved () 1)\n');
+  await at.answer('load_file', { path: 'moved.lisp' });
+  at.put('moved.lisp', '(in-package :shop)\n(defun gone-on () 1)\n');
+  expect(await rename('shop::moved', 'elsewhere')).toBe(
+    'failed: The definition of SHOP::MOVED in moved.lisp changed after this image loaded it, so nothing was renamed. Call load_file for moved.lisp, then repeat this call if SHOP::MOVED is still there.',
+  );
+});
+
+test('of two renames of one symbol at once one is made, and the other finds nothing to rename', async () => {
+  at.put('twice.lisp', '(in-package :shop)\n(defun twice () 1)\n');
+  await at.answer('load_file', { path: 'twice.lisp' });
+  const answers = await Promise.all([rename('shop::twice', 'double'), rename('shop::twice', 'doubled')]);
+  const refusal =
+    'failed: SHOP::TWICE names nothing and stands in no file, so there is nothing to rename. Another call may have renamed it; apropos_search finds names by a part of them.';
+  expect(answers.toSorted()).toEqual([expect.stringMatching(/^Renamed SHOP::TWICE to DOUBLED?: /), refusal]);
+});

@@ -156,6 +156,14 @@ test('with the name of one test, the checks that passed are listed', async () =>
     '  (evenp (half 8))',
     '  (= n (half (* 2 n))), 30 times',
   ]);
+  // FiveAM keeps no form of a for-all that passed.
+  await session.eval(
+    '(5am:test random-one (5am:for-all ((n (5am:gen-integer))) (5am:is (= n (half (* 2 n))))))',
+    {
+      package: 'checks',
+    },
+  );
+  expect((await run({ test: 'random-one' })).lines).toEqual(['random-one: 1 test passes (N s).']);
   expect((await run({ test: 'first-one' })).lines).toEqual(['first-one: 1 test passes (N s).']);
   expect((await run({ test: 'all' })).lines.join()).not.toContain('Passed:');
 });

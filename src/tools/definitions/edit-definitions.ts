@@ -75,13 +75,15 @@ export function editDefinitionsTool(origins: Origins, intents: Intents) {
   let cached: { call: string; plan: Plan } | undefined;
   const plan = async (args: EditArguments, context: CallContext) => {
     const call = JSON.stringify(args);
-    if (cached?.call !== call || !(await isCurrent(cached.plan, origins, context)))
-      cached = {
-        call,
-        plan: await planEdits(origins, editsOf(args.edits), packageOf(args).package, context),
-      };
-    if (args.load) checkLoadable(cached.plan);
-    return cached.plan;
+    // Another call can replace the cached plan meanwhile.
+    const known = cached?.call === call ? cached.plan : undefined;
+    const current =
+      known && (await isCurrent(known, origins, context))
+        ? known
+        : await planEdits(origins, editsOf(args.edits), packageOf(args).package, context);
+    cached = { call, plan: current };
+    if (args.load) checkLoadable(current);
+    return current;
   };
   return defineTool({
     ...EDIT_DEFINITIONS,
@@ -91,7 +93,7 @@ export function editDefinitionsTool(origins: Origins, intents: Intents) {
       cached = undefined;
       if (context.fingerprint !== undefined && context.fingerprint !== fingerprintOf(current)) {
         throw new CallError(
-          'The files changed after the edits were approved; nothing was written. Call again to ask anew.',
+          'The files changed while these edits were prepared; nothing was written. Call again.',
         );
       }
       return carryOut(origins, intents, current, args, context);

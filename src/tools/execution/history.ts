@@ -153,7 +153,7 @@ export function evaluationOf(
   { form, package: requested, values, error }: Partial<Evaluation> & { form: string },
   { output, data }: Reply<'evaluate'>,
   milliseconds: number,
-): Omit<Evaluation, 'time' | 'server'> {
+): Parameters<ReplHistory['add']>[0] {
   const home = data.package ?? requested;
   return {
     ...(home !== undefined && { package: home }),

@@ -297,7 +297,9 @@ function threadsLine({ agent }: ImageStatus): string | false {
 
 /** Returns the sentence CONFINEMENT, or only its beginning when an earlier answer (TOLD) has it. */
 function confinementLine(confinement: string, told: Told | undefined): string {
-  return told?.repeats('confinement', confinement) ? confinement.replace(/[,:].*/s, '.') : confinement;
+  return told?.repeats('confinement', confinement)
+    ? confinement.replace(/^((?:\([^)]*\)|[^,:])*)[,:].*/s, '$1.')
+    : confinement;
 }
 
 function librariesLine({ agent, attached, elsewhere }: ImageStatus, told: Told | undefined): string | false {

@@ -130,7 +130,7 @@ export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT
       },
       superclassText(impact),
       impact.otherLayout && OTHER_LAYOUT,
-      ...impact.accessors.filter((each) => !isUnused(each)).map(accessorSection),
+      ...accessorSections(impact.accessors.filter((each) => !isUnused(each))),
       unusedText(impact.accessors.filter(isUnused)),
       { header: 'Instances made with initargs that would be gone', ...callList(impact.made.unfit) },
       { header: 'Uses of instances that cannot be checked', ...callList(impact.made.unknown) },
@@ -317,14 +317,23 @@ function findingSection({ kind, finding, findingCount }: Impact, told: Told | un
       };
 }
 
-function accessorSection(accessor: ChangedFunction): Section | string {
-  const { name, gone, kept, unfit, calls } = accessor;
+/** Returns a section on each of ACCESSORS. The package of several is said once, above the first. */
+function accessorSections(accessors: readonly ChangedFunction[]): (Section | string)[] {
+  const home = sharedHome(accessors.map(({ name }) => name));
+  const sections = accessors.map((accessor) => accessorSection(accessor, home));
+  return home ? [`Below, names without a package are in ${home.slice(0, -2)}.`, ...sections] : sections;
+}
+
+/** Returns the section on ACCESSOR. HOME is left out in front of its names. */
+function accessorSection(accessor: ChangedFunction, home: string): Section | string {
+  const { gone, kept, unfit, calls } = accessor;
+  const name = accessor.name.slice(home.length);
   if (!gone) {
     const of = `${unfit.length} of ${counted(calls, 'call')}`;
-    return { header: `Calls that no longer fit ${name}`, ...callList(unfit), of };
+    return { header: `Calls that no longer fit ${name}`, ...callList(unfit, home), of };
   }
   const loss = kept ? `${name} would no longer take instances of it` : `${name} would be gone`;
-  const uses = callList(usesOf(accessor));
+  const uses = callList(usesOf(accessor), home);
   return uses.rows.length > 0
     ? { header: `${loss}. Its uses`, ...uses }
     : `${loss}; nobody is known to call it.`;
@@ -495,19 +504,18 @@ const LINE_LIMIT = 10;
 /** Maximum number of calls to list after a call of the same shape. */
 const ALIKE_LIMIT = 50;
 
-/** Returns the rows for CALLS, and their common properties: package of the callers, and reason. */
-function callList(calls: readonly CheckedCall[]): Pick<Section, 'rows' | 'shared'> {
-  if (calls.length < SHARING) return { rows: callRows(calls) };
-  const callers = calls.flatMap(({ caller }) => caller || []);
-  const home = sharedHome(callers);
+/** Returns the rows for CALLS, and what they share: the package of the names, and the reason. SAID is a `PACKAGE::` that
+ *  was said before, and is left out in front of names. */
+function callList(calls: readonly CheckedCall[], said = ''): Pick<Section, 'rows' | 'shared'> {
+  const home = said || sharedHome(calls.flatMap(({ caller }) => caller || []));
   const [why, ...otherReasons] = new Set(calls.map((call) => call.why));
-  const reason = otherReasons.length === 0 ? why : undefined;
+  const reason = otherReasons.length === 0 && calls.length >= SHARING ? why : undefined;
   const short = calls.map(({ caller, why: own, ...call }) => ({
     ...call,
-    ...(caller !== undefined && { caller: caller.slice(home.length) }),
+    ...(caller !== undefined && { caller: caller.startsWith(home) ? caller.slice(home.length) : caller }),
     ...(reason === undefined && own !== undefined && { why: own }),
   }));
-  const shared = [home && `callers in ${home.slice(0, -2)}`, reason && `each: ${reason}`];
+  const shared = [home && !said && `names in ${home.slice(0, -2)}`, reason && `each: ${reason}`];
   return { rows: callRows(short), shared: shared.flatMap((each) => each || []) };
 }
 

@@ -308,12 +308,26 @@ class Planning {
     return { real: file, present, before, after, edits, lines: edits.map(({ start }) => lineOf(start)) };
   }
 
-  /** Throws a CallError for a definition with a name from a macro, or in a file that cannot be written. */
+  /** Throws a CallError if a file that defines the symbol changed there after the image loaded it, as by another image or
+   *  agent. Its text does not have what the image knows. */
+  #checkAgrees(): void {
+    const { name, places = [] } = this.#facts;
+    for (const place of places) {
+      const text = this.#dependencies.places.text(place, { name });
+      if (text?.old || text?.changed === 'form')
+        throw new CallError(
+          `The definition of ${name} in ${text.file} changed after this image loaded it, so nothing was renamed. Call load_file for ${text.file}, then repeat this call if ${name} is still there.`,
+        );
+    }
+  }
+
+  /** Throws a CallError for a definition whose name a macro makes, or whose file cannot be written. */
   async #checkDefinitions(): Promise<void> {
     const { name } = this.#facts;
     const { places } = this.#dependencies;
     for (const { file, form } of formsNow(this.#facts, this.#dependencies)) {
       if (await this.#renamesIn(file, form)) continue;
+      this.#checkAgrees();
       const fileName = places.fileName(file);
       const at = `${fileName}:${places.sourceText(file)?.positionAt(form.start).line}`;
       if (this.#plan.outside.some((place) => place.startsWith(`${fileName}:`)))
@@ -324,10 +338,15 @@ class Planning {
         `${name} does not stand in the form at ${at} that defines it: a macro makes the name. Rename what it is made of, such as the structure or the slot.`,
       );
     }
-    if (this.#plan.changes.length === 0)
+    if (this.#plan.changes.length > 0) return;
+    this.#checkAgrees();
+    if (!this.#facts.natures?.length)
       throw new CallError(
-        `${name} stands in no file that can be written, so there is nothing to rename. Define it under the new name with eval_form.`,
+        `${name} names nothing and stands in no file, so there is nothing to rename. Another call may have renamed it; apropos_search finds names by a part of them.`,
       );
+    throw new CallError(
+      `${name} stands in no file that can be written, so there is nothing to rename. Define it under the new name with eval_form.`,
+    );
   }
 
   /** Returns true when the plan renames the symbol in FORM of FILE, and not only mentions in prose. */

@@ -6,13 +6,16 @@ import type { Intents } from '../../files/intents.ts';
 import { encode } from '../../files/text.ts';
 import { replaceTogether } from '../../files/together.ts';
 import type { Present } from '../../files/write.ts';
+import { Queue } from '../../image/session/queue.ts';
 import type { RenameFacts } from '../../image/wire/operations.ts';
+import { codeCaller } from '../../image/wire/origin.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
   type CallContext,
   defineTool,
   type Preview,
+  type Result,
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import { questionLine } from '../../question-line.ts';
@@ -74,37 +77,47 @@ interface RenameGround extends RenameDependencies, FollowGround {
 }
 
 export function renameSymbolTool(dependencies: RenameGround) {
+  // While a rename writes and loads files, the image knows definitions that the files do not have.
+  const renames = new Queue(1);
+  // Code that a rename loads can rename too, and must not wait for the end of that.
+  const inTurn = <Value>(work: () => Promise<Value>) =>
+    codeCaller() === undefined ? renames.within(work) : work();
   return defineTool({
     ...RENAME_SYMBOL,
     isReadOnly: (args) => args.dry_run === true,
-    preview: async (args, context) => previewOf(await planned(dependencies, args, context)),
-    handler: async (args, context) => {
-      const found = await planned(dependencies, args, context);
-      const { facts, plan } = found;
-      const data = dataOf(found);
-      const to = facts.renamings[0]?.to ?? '';
-      const notes = renameNotes(facts, plan).join('\n');
-      if (args.dry_run === true) {
-        const would = `Would rename ${facts.name} to ${to}: ${placesText(plan, true)}`;
-        return { data, text: joinSections([would, notes]) };
-      }
-      if (context.fingerprint !== undefined && context.fingerprint !== plan.fingerprint)
-        throw new CallError(
-          'What the rename would change is no longer what was approved; nothing was written. Call again to ask anew.',
-        );
-      await writePlan(dependencies, plan, context);
-      const followed = await follow(dependencies, facts, plan, context);
-      const { problems, ...image } = followed;
-      return {
-        data: { ...data, image },
-        text: joinSections([
-          [`Renamed ${facts.name} to ${to}: ${placesText(plan, false)}.`, notes].filter(Boolean).join('\n'),
-          followedText(followed, dependencies.places),
-        ]),
-        failed: followed.failed,
-      };
-    },
+    preview: (args, context) => inTurn(async () => previewOf(await planned(dependencies, args, context))),
+    handler: (args, context) => inTurn(() => rename(dependencies, args, context)),
   });
+}
+
+/** Carries out the call with ARGS. */
+async function rename(
+  dependencies: RenameGround,
+  args: RenameArguments,
+  context: CallContext,
+): Promise<Result> {
+  const found = await planned(dependencies, args, context);
+  const { facts, plan } = found;
+  const data = dataOf(found);
+  const to = facts.renamings[0]?.to ?? '';
+  const notes = renameNotes(facts, plan).join('\n');
+  if (args.dry_run === true) {
+    const would = `Would rename ${facts.name} to ${to}: ${placesText(plan, true)}`;
+    return { data, text: joinSections([would, notes]) };
+  }
+  if (context.fingerprint !== undefined && context.fingerprint !== plan.fingerprint)
+    throw new CallError('The files changed while this rename was prepared; nothing was written. Call again.');
+  await writePlan(dependencies, plan, context);
+  const followed = await follow(dependencies, facts, plan, context);
+  const { problems, ...image } = followed;
+  return {
+    data: { ...data, image },
+    text: joinSections([
+      [`Renamed ${facts.name} to ${to}: ${placesText(plan, false)}.`, notes].filter(Boolean).join('\n'),
+      followedText(followed, dependencies.places),
+    ]),
+    failed: followed.failed,
+  };
 }
 
 interface Planned {
