@@ -191,7 +191,6 @@ export function upperCase(name: string): string {
   if (!NOT_ASCII.test(name)) return name.toUpperCase();
   const normal = name.normalize('NFKC');
   const whole = normal.toUpperCase();
-  // Comparing the whole name is faster than comparing its characters. The results differ only for a sigma,
   // Comparing whole names is faster than comparing characters. The results differ only for a sigma, whose
   // lower case depends on its neighbours.
   const same = whole.length === normal.length && whole.toLowerCase() === normal.toLowerCase();
@@ -203,7 +202,7 @@ export function upperCase(name: string): string {
   });
 }
 
-/** SBCL keeps a character whose upper case has several characters, or has another lower case. */
+/** Returns NAME in lower case; NAME itself if the reader would not make NAME of that again. */
 export function lowerCase(name: string): string {
   const lower = name.toLowerCase();
   return upperCase(lower) === name ? lower : name;
