@@ -26,7 +26,7 @@ export interface Versions {
 export type Changed = 'form' | 'elsewhere' | 'unknown';
 
 /** The top-level form of a place in the current text of the file. */
-interface FormNow {
+export interface FormNow {
   now: Source;
   /** The start index of the form; undefined when uncertain. */
   start: number | undefined;

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { SbclImage } from '../../src/image/own/sbcl-image.ts';
 import { Child } from '../../src/image/process/child.ts';
-import { encodeFrame, FrameReader, type Message } from '../../src/image/wire/frames.ts';
+import { encodeFrame, FrameReader, type Message, PROTOCOL_VERSION } from '../../src/image/wire/frames.ts';
 import { readMessage } from '../../src/image/wire/messages.ts';
 import type { Peer } from '../../src/image/wire/peer.ts';
 import { CodeCalls } from '../../src/image/wire/upcalls.ts';
@@ -105,7 +105,7 @@ test(
   async () => {
     await fc.assert(
       fc.asyncProperty(octets, fc.boolean(), async (garbage, greets) => {
-        const first = greets ? encodeFrame({ hello: 1 }) : Buffer.alloc(0);
+        const first = greets ? encodeFrame({ hello: PROTOCOL_VERSION }) : Buffer.alloc(0);
         const env = { ...process.env, LIVE_LISP_FUZZ: Buffer.concat([first, garbage]).toString('base64') };
         const child = new Child({ program: fake, args: [], env }, folder.path);
         const { answer } = child.request('evaluate', { code: '1' });
@@ -126,7 +126,7 @@ test(
   'an image that speaks nonsense is lost in words',
   async () => {
     process.env['LIVE_LISP_FUZZ'] = Buffer.concat([
-      encodeFrame({ hello: 1 }),
+      encodeFrame({ hello: PROTOCOL_VERSION }),
       encodeFrame({ id: 1, output: 5, background: [] }),
     ]).toString('base64');
     const image = new SbclImage({

@@ -2,7 +2,7 @@
 // Through a real client.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { encodeFrame } from '../../src/image/wire/frames.ts';
+import { encodeFrame, PROTOCOL_VERSION } from '../../src/image/wire/frames.ts';
 import {
   type Answer,
   bad,
@@ -218,7 +218,7 @@ describe('a program that serves, and before its answer', () => {
           say({ id: other, values: [[{ text: 'other' }]] });
       },
     ],
-    ['greets again', ({ say }) => say({ hello: 1 })],
+    ['greets again', ({ say }) => say({ hello: PROTOCOL_VERSION })],
     [
       'names features that are none',
       ({ say }) => {
