@@ -157,8 +157,8 @@ run, so do not load it here."
 has searched for them.")
 
 (defun files-in-trees ()
-  "Return a list of the pathnames of the .asd files in the session's trees and below, except in
-folders that ASDF never searches, such as .git."
+  "Return a list of the pathnames of the .asd files in the folders in SESSION-TREES and in their
+subfolders. Leave out folders that ASDF never searches, such as .git."
   (let ((excluded (symbol-value (contrib-symbol "ASDF/SOURCE-REGISTRY"
                                                 "*SOURCE-REGISTRY-EXCLUSIONS*")))
         (files '()))

@@ -151,9 +151,9 @@ function in *SIGNALLING*. Frames of such functions at the ends of the stack are 
   "Names of the functions through which a signal, a trap or the garbage collector enters Lisp.")
 
 (defun entry-p (name)
-  "Return true if a signal, a trap, the garbage collector or the agent enters a thread of the
-program through the function with the debug name NAME: one of *ENTRIES*, or one with CAPTURE-STREAM
-in its name. Newer frames are not the program's."
+  "Return true if NAME is the debug name of a function through which a signal, a trap, the garbage
+collector or the agent interrupts a thread of the program. NAME is then one of *ENTRIES* or contains
+CAPTURE-STREAM. The frames of the functions that this function calls are not the program's."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 

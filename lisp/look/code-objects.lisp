@@ -20,8 +20,9 @@ a closure, this is the code object of its underlying function."
 
 (defun root-in (code function)
   "Return the name of the outermost function around FUNCTION, a function in the code object CODE.
-Return :TOP-LEVEL if that function has no name. If the debug name of FUNCTION has a block or a file
-in place of a function, return the name of the first outermost function in CODE."
+Return :TOP-LEVEL if that function has no name. The debug name of FUNCTION may name a block or a
+file instead of an outer function. Then return the name of the first function in CODE that is inside
+no other function."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root
@@ -157,9 +158,9 @@ LIST."
                    code)))
 
 (defun data-after-check-p (list code)
-  "Return true if LIST, a constant of the code object CODE for which AFTER-CHECK-P is true, is data
-of the program all the same: most of its symbols name functions, and CODE has more such constants
-than calls of functions that check arguments."
+  "LIST is a constant of the code object CODE for which AFTER-CHECK-P is true. Return true if LIST
+is data of the program nevertheless: most symbols in LIST name functions, and CODE has more
+constants like LIST than cross references to functions in *ARGUMENT-CHECKS*."
   (let ((functions 0) (lists 0))
     (labels ((visit (part)
                (cond ((consp part) (visit (car part)) (visit (cdr part)))

@@ -154,9 +154,10 @@ recorded yet."
     (nreverse unread)))
 
 (defun read-definer (top-form)
-  "Record which names TOP-FORM, from UNREAD-DEFINERS, uses, and forget its form. Remove TOP-FORM
-from **DEFINERS** if the form is no definition after all: the operator is not in
-*DEFINERS-OF-FUNCTIONS*, and the name is not in the data of the form."
+  "Record the names that the form of TOP-FORM uses, and remove the form from the structure TOP-FORM,
+which is from UNREAD-DEFINERS. Remove TOP-FORM from **DEFINERS** if the form is no definition. The
+form is one if its operator is in *DEFINERS-OF-FUNCTIONS*, or if its expansion has the name of
+TOP-FORM as quoted data. A form that uses names is also one if the name of TOP-FORM is a string."
   (let* ((form (shiftf (top-form-form top-form) nil)) (key (top-form-key top-form))
          (name (top-form-name top-form)) (package (top-form-package top-form))
          (*package* (if (package-name package) package *package*)))

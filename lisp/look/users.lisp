@@ -138,8 +138,8 @@ TEXT: a cache, NIL or a pair of the home package of NAME and the text of NAME."
   name kind function (text nil))
 
 (defun reached-p (user)
-  "Return true if the function of USER, a USER structure, is still a definition of its name and of
-the same kind."
+  "Return true if the name of USER, a USER structure, still has the function of USER as a definition
+of the kind of USER."
   (let ((name (user-name user)) (kind (user-kind user)) (function (user-function user)))
     (flet ((see (kind-now function-now)
              (when (and (eq function function-now) (eq kind kind-now)) (return-from reached-p t))))

@@ -10,7 +10,8 @@ docs/develop/contracts.md)."
   (or (null symbol)
       (not (without-xrefs-p symbol))))
 
-;; Some SBCLs are built without cross references to their own functions.
+;; Some SBCLs are built without cross references to their own functions. The second string says what
+;; an SBCL without the ability lacks.
 (define-ability "cross-references to CL" "who_calls finds fewer callers of mapcar and the like")
 (define-check (xrefs-kept-p 'mapcar))
 

@@ -134,9 +134,10 @@ its variables in place of these, for forms read in PACKAGE."
           parameters))
 
 (defun chooser (name text package)
-  "Return a compiled function of the arguments of the function NAME that evaluates the forms in TEXT
-with NAME's parameters bound to them. Read TEXT in PACKAGE, or in NAME's package if that is NIL. If
-it cannot be read or compiled, end the operation with an error answer."
+  "Return a compiled function with the parameters of the function NAME. The compiled function
+evaluates the forms in TEXT with these parameters bound to its arguments. Read TEXT in PACKAGE or,
+if PACKAGE is NIL, in the package of NAME. If TEXT cannot be read or compiled, end the operation
+with an error answer."
   (let* ((symbol (if (consp name) (second name) name))
          (home (or package (usable-package (symbol-package symbol))))
          (parameters (bare-parameters (function-parameters name)))

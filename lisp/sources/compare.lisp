@@ -263,13 +263,14 @@ NIL for values that are unknown. **MAKER-OF** is this function."
 
 (defun differing-data (definition file)
   "Return a JSON object about the difference between the image and DEFINITION, which the last load
-of the file FILE made. Return NIL if the image still has DEFINITION."
+of the file FILE made. Return NIL if the image still has DEFINITION. Also return NIL if the image
+has another generic function instead, or a definition that the same load made."
   (unless (current-p definition)
     (let* ((now (in-place-of definition)) (kept (and now (evaluation-of definition now)))
            (other (and now (not kept) (identity-file now))) (path (and other (file-path other)))
            (known (and path (gethash path **files**))))
       (cond ((and (typep (definition-identity definition) 'generic-function) now) nil)
-            ;; The same load has made both definitions, so the later one counts.
+            ;; The load that made DEFINITION has replaced it later.
             ((and known (= (source-file-serial known) (source-file-serial file))) nil)
             (t (apply #'item-data definition
                       "file" (source-file-path file)

@@ -348,7 +348,7 @@ the others can be names of files."
                (setf start next)))))
 
 (defun in-names-p (name names)
-  "Return true if the string NAME is in the list NAMES, in any case."
+  "Return true if the string NAME is in the list NAMES. Ignore upper and lower case."
   (member name names :test #'string-equal))
 
 (defun words-of (text)

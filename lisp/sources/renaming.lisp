@@ -336,9 +336,9 @@ by one of SYMBOLS, or on one of SYMBOLS by EQL."
                  (sb-mop:method-specializers (definition-identity definition))))))
 
 (defun left-of (symbols)
-  "Return a sorted list of DEFINITION structures for all definitions that SYMBOLS still have. Add
-exports of SYMBOLS, and methods that specialize on them, if the last load of their file did not make
-them again."
+  "Return a sorted list of DEFINITION structures: one for each definition that one of SYMBOLS still
+has, and those of files for which NAMES-ANY-P and OLD-P are true. The latter include exports of
+SYMBOLS and methods that specialize on SYMBOLS, but no packages."
   (let ((left (loop for file being the hash-values of **files**
                     append (definitions-if (lambda (definition)
                                              (and (names-any-p definition symbols)

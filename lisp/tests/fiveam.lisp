@@ -11,10 +11,11 @@
   "A plist of keyword arguments for NOTE-FAILURE about the check that is failing in this thread.")
 
 (defun fiveam-values (form arguments)
-  "ARGUMENTS are the format arguments of the message about FORM, a check that failed. A message of
-FiveAM has three or four: an argument of FORM, the value of this argument, the predicate, and the
-value of the other argument if there is one. Return an alist from arguments of FORM to their values.
-If the author of the test wrote the message, return NIL."
+  "FORM is a check that failed, a call of a predicate. ARGUMENTS are the format arguments of the
+message about the failure. If FiveAM made the message, these are a subform of FORM, the value of
+this subform, the predicate and, if FORM has a second subform, the value of the second subform.
+Return an alist from subforms of FORM to their values. Return NIL if the author of the test wrote
+the message."
   (destructuring-bind (&optional part value predicate (other nil other-given) &rest more) arguments
     (when (and (consp form)
                (null more)

@@ -246,7 +246,8 @@ the run. Then also record this. TEXT is NAME as text."
 
 (defun call-as-test (framework name function)
   "Call FUNCTION, which runs the test NAME of the framework with the name FRAMEWORK, and record the
-result. If the run skips this test, or a fresh image would not have it, do not call FUNCTION."
+result. Do not call FUNCTION if the run skips this test. Do not call it either if the file of the
+test no longer has the test, as a fresh image would not have the test then."
   (let* ((text (shown-test-name name))
          (result (make-result framework name text))
          (began (get-internal-real-time))
