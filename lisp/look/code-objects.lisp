@@ -84,8 +84,8 @@ constants."
 when the agent was loaded.")
 
 (defun showable-name-p (name)
-  "Return true if answers may show the function name NAME: its symbol belongs to the program, or is
-external in a package of SBCL."
+  "Return true if answers may show the function name NAME: the symbol in NAME belongs to the
+program, or is external in a package of SBCL."
   (and (plain-name-p name)
        (let* ((symbol (name-symbol name)) (package (symbol-package symbol)))
          (and package
@@ -93,7 +93,7 @@ external in a package of SBCL."
                   (eq :external (nth-value 1 (find-symbol (symbol-name symbol) package))))))))
 
 (defun mentioned-p (symbol)
-  "Return true if SYMBOL belongs to the program: it has a home package, and this is not one of
+  "Return true if SYMBOL belongs to the program: SYMBOL has a home package, which is not one of
 SBCL's."
   (let ((package (symbol-package symbol)))
     (and package (not (gethash package **system-packages**)))))
@@ -103,9 +103,9 @@ SBCL's."
   (typep constant '(or symbol cons (simple-array t))))
 
 (defun map-symbols (visit constant)
-  "Call the function VISIT with two arguments for each symbol of the program in CONSTANT, an atom or
-a tree of conses and arrays: the symbol, and true if it names a handler of a HANDLER-BIND clause.
-Examine at most 2000 elements."
+  "Examine at most 2000 elements of CONSTANT, an atom or a tree of conses and arrays. Call the
+function VISIT with two arguments for each symbol of the program in CONSTANT. The first argument is
+the symbol. The second is true if the symbol names a handler of a HANDLER-BIND clause."
   (let ((left 2000))
     (labels ((walk (part depth &aux before)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -176,8 +176,9 @@ constants like LIST than cross references to functions in *ARGUMENT-CHECKS*."
 
 (defun lambda-list-p (constant code)
   "Return true if CONSTANT of the code object CODE is a lambda list that SBCL keeps for its error
-messages about arguments, and not data of the program. For a macro, the list begins with a list that
-names the macro. For a DESTRUCTURING-BIND, it has lambda list keywords, or AFTER-CHECK-P is true."
+messages about arguments, and not data of the program. The lambda list of a macro begins with a list
+that names the macro. The lambda list of a DESTRUCTURING-BIND has lambda list keywords, or
+AFTER-CHECK-P is true for it."
   (and (consp constant)
        (let ((of (first constant)))
          (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))
