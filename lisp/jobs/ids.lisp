@@ -34,8 +34,8 @@ USEFUL is NIL."
         (concatenate 'string "@" (decimal-digits (shown-number id)))))))
 
 (defun object-of-id (id)
-  "Return three values: the object with the number ID, true if it still exists, and true if only
-other sessions know the id. In this case the first two values are NIL."
+  "Return three values: the object with the number ID, true if this object still exists, and true if
+only other sessions know the number. If only other sessions know it, the first two values are NIL."
   (destructuring-bind (&optional pointer &rest sessions)
       (gethash (number-shown-as id) **objects**)
     (cond ((null pointer) (values nil nil nil))
