@@ -14,8 +14,8 @@ restores them. An uninterned symbol names a package that did not exist.")
 ;;; The file of a definition
 
 (defun location-file (location)
-  "Return the name of the file of LOCATION, a source location, or NIL if it has none. Return
-:UNKNOWN if LOCATION is another object."
+  "Return the name of the file of LOCATION, a source location or SBCL's record of a DEFSETF. Return
+NIL if LOCATION has no file. Return :UNKNOWN if LOCATION is another object."
   (typecase location
     (source-location (location-name location))
     ;; SBCL's record of a DEFSETF.

@@ -21,8 +21,8 @@ numbers of the sessions whose answers had the id.")
   (not (typep object '(or number symbol character string pathname package))))
 
 (defun object-id (object &optional (useful (has-parts-p object)))
-  "Return the id of OBJECT as text, such as \"@12\". Give OBJECT an id if it has none. Return NIL if
-USEFUL is NIL."
+  "Return the id of OBJECT as text, such as \"@12\". If OBJECT has no id, give OBJECT a new id.
+Return NIL if USEFUL is NIL."
   (when useful
     (sb-thread:with-mutex (**ids-lock**)
       (let ((id (or (gethash object **ids**) (incf **last-id**))))

@@ -61,8 +61,8 @@ exiting thread sees the value of that variable.")
 job.")
 
 (sb-ext:defglobal **collect-much** (constantly nil)
-  "A function without parameters that collects garbage. It is called after a job that exhausted the
-heap, to make room for the next job.")
+  "A function without parameters that collects garbage. A job that exhausted the heap calls this
+function at its end, to make room for the next job.")
 
 (sb-ext:defglobal **heap-size** (sb-ext:dynamic-space-size)
   "The number of octets that live objects can take in the heap.")
@@ -445,8 +445,8 @@ value when SBCL called it."
 
 (defmacro as-own-thread (&body body)
   "Evaluate BODY, the work of a thread of the agent, so that an error ends the thread and opens no
-debugger. This is a macro, since in an image that the server did not start, any function of the
-agent can have been redefined."
+debugger. AS-OWN-THREAD is a macro because in an image that the server did not start, any function
+of the agent can have been redefined."
   `(let ((*debugger-hook* nil) (*break-on-signals* nil) (*macroexpand-hook* 'funcall)
          (sb-ext:*invoke-debugger-hook*
            (lambda (condition hook)

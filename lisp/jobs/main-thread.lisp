@@ -12,8 +12,9 @@ an image that the server did not start, and after the server has gone.")
 function.")
 
 (defun errand-job ()
-  "Return the job in **ERRAND** if it has not been answered, else NIL. A job that was answered
-because its error is held still counts: its id is the number of the error with a minus sign."
+  "Return the job in **ERRAND** if the job has not been answered, else NIL. A job whose error is
+held has been answered, but still counts. The id of such a job is the number of the error with a
+minus sign."
   (let ((job (first **errand**)))
     (and job
          (eq job (gethash (job-id job) **jobs**))

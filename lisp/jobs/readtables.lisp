@@ -81,8 +81,8 @@ has the same contents, return **MARK**, else a new structure."
                          (readtable-text readtable))))))
 
 (defun mark-before (readtable)
-  "Return **MARK** if it is of READTABLE, else a new MARK structure. Do not compare the contents of
-**MARK** and READTABLE: the caller needs the contents before a form that may have changed
-READTABLE."
+  "If **MARK** is of READTABLE, return **MARK**, else a new MARK structure. Do not compare the
+contents of **MARK** and READTABLE: the caller needs the contents before a form that may have
+changed READTABLE."
   (let ((mark **mark**))
     (if (and mark (eq readtable (mark-readtable mark))) mark (readtable-mark readtable))))

@@ -78,7 +78,7 @@ Return 0, which no object or error has, if SHOWN is not in the series of this se
 
 (sb-ext:defglobal **at-session-end** '()
   "A list of functions without parameters that remove from the image what a session has left there.
-They are called when *SESSION* ends, because the connection of its server has ended.")
+These functions are called when *SESSION* ends, because the connection of its server has ended.")
 
 (defun call-until-session-ends (begin function end)
   "Call BEGIN, which changes the image for this session, then FUNCTION, then END, which undoes the

@@ -358,9 +358,9 @@ Return NIL if the place of the list is unknown."
     (and (plusp end) (list (aref spans index) end))))
 
 (defun read-alike-p (loaded read form)
-  "Return true unless READ and LOADED, FILE-SPANS structures of one file, have different lists in
-top-level form FORM, a number. LOADED may have only the first lists of the form, if it was made by
-reading the file again."
+  "LOADED and READ are FILE-SPANS structures of one file. FORM is the number of a top-level form.
+Return NIL if LOADED and READ have different lists in this form, else true. If LOADED was made by
+reading the file again, LOADED may have only the first lists of the form."
   (let ((known (form-spans loaded form)) (new (form-spans read form)))
     (or (null known)
         (null new)
@@ -380,9 +380,10 @@ FORM and the next form than OFFSETS, those recorded by SBCL."
       (and (same-p form) (same-p (1+ form)) span))))
 
 (defun span-members (path date form number offsets)
-  "Return a plist of JSON members with the place of the list with NUMBER in top-level form FORM of
-the file PATH, compiled at DATE. It is NIL for the whole form, or has \"inside\" if the place is
-unknown. OFFSETS are SBCL's octet offsets of the forms."
+  "FORM is the number of a top-level form of the file PATH, which was compiled at DATE. Return a
+plist of JSON members with the place of the list with NUMBER in this form. The plist is NIL if
+NUMBER stands for the whole form, and has \"inside\" if the place is unknown. OFFSETS are SBCL's
+octet offsets of the forms."
   (when (and form number (plusp number))
     (destructuring-bind (&optional start end) (span-of (find-spans path date) form number offsets)
       (if start (list "start" start "end" end) (list "inside" t)))))

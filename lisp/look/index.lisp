@@ -31,8 +31,9 @@ collector would mistake words left there for references to code."
     **index**))
 
 (defun stale-p (index)
-  "Return true if INDEX is NIL or must be built again. This is so if the hooks have missed code or
-recorded too much, if a package was renamed, or if most users were added after INDEX was built."
+  "Return true if INDEX is NIL or must be built again. INDEX must be built again if the hooks have
+missed code or recorded too much, if a package was renamed, or if most users were added after INDEX
+was built."
   (or (null index)
       (and (eq t **news**)
            (or (all-recorded-p) (null next-serial) (/= next-serial (use-index-serial index))))

@@ -22,7 +22,7 @@ further arguments. Bind *RUN* to (FORM T) meanwhile, and change this list to (FO
 
 (defun whole-run-p (function)
   "Return true if FUNCTION, a simple function, was compiled from the whole form in *RUN*. Return NIL
-if it was compiled from a function within that form."
+if FUNCTION was compiled from a function within that form."
   (let ((expression (function-lambda-expression function)))
     (if (consp expression)
         (and (null (second expression)) (eq (third expression) (first *run*)))

@@ -48,8 +48,8 @@ it was evaluated."
 outside files that may be definitions.")
 
 (defun top-form-current-p (top-form)
-  "Return true if TOP-FORM is current. It is outdated if its file was loaded again or, for a form
-outside files, if a later form has defined the same name."
+  "Return true if TOP-FORM is current. A form of a file is outdated if the file was loaded again. A
+form from no file is outdated if a later form has defined the same name."
   (let ((source (top-form-source top-form)) (name (top-form-name top-form)))
     (if source
         (eq source (gethash (file-load-name source) **sources**))
@@ -75,7 +75,7 @@ structures that are not current from these lists."
 
 (defun use-kinds (top-form name)
   "Return a list of kinds of uses, from *USE-KINDS*: :CONSTANT if TOP-FORM calls NAME, and :MENTION
-if it has NAME in its data or as a variable."
+if TOP-FORM has NAME in its data or as a variable."
   (let* ((uses (top-form-uses top-form)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)

@@ -126,8 +126,8 @@ which accepts any arguments."
     (if (listp parameters) parameters '(&rest arguments))))
 
 (defun named-in (package parameters)
-  "Return a copy of PARAMETERS, a lambda list, with the symbols of PACKAGE that have the names of
-its variables in place of these, for forms read in PACKAGE."
+  "Return a copy of PARAMETERS, a lambda list, for forms that are read in PACKAGE. If PACKAGE has a
+symbol with the name of a variable in PARAMETERS, the copy has this symbol instead of the variable."
   (sublis (loop for variable in (parameter-variables parameters)
                 for symbol = (find-symbol (symbol-name variable) package)
                 when (and symbol (not (constantp symbol))) collect (cons variable symbol))

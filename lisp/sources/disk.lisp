@@ -24,9 +24,10 @@
   (disk (list disk-difference) :optional) (disk-total integer :optional))
 
 (defun compare-files (paths package limit more)
-  "Return a JSON object about differences between the image and the loaded files PATHS, native
-names, or any files that define names of PACKAGE if it is given. LIMIT is the maximum for each kind,
-or NIL. MORE is a plist to add. Return NIL if none of the files was loaded."
+  "Return a JSON object about differences between the image and loaded files. If PACKAGE is not NIL,
+these are all files that define names of PACKAGE, else the files PATHS, native names. LIMIT is the
+greatest number of differences of each kind in the object, or NIL. MORE is a plist to add to the
+object. Return NIL if none of PATHS was loaded."
   (call-user-code
    (lambda ()
      (sb-thread:with-mutex (**lock**)

@@ -134,9 +134,9 @@ and NIL."
           (t (map-parts (lambda (part) (funcall visit part nil)) object)))))
 
 (defun trim-object (object set going-p)
-  "Remove the entries that satisfy ENTRY-P from OBJECT, if it is a list, a hash table or a vector
-with a fill pointer. SET is a function that sets the place of OBJECT, or NIL if OBJECT is in neither
-a slot nor an entry. Return two values: OBJECT or the shorter list that replaces it, and a list of
+  "If OBJECT is a list, a hash table or a vector with a fill pointer, remove its entries that
+satisfy ENTRY-P. SET is a function that sets the place of OBJECT, or NIL if OBJECT is in neither a
+slot nor an entry. Return two values: OBJECT or the shorter list that replaces OBJECT, and a list of
 texts for the removed entries."
   (cond ((hash-table-p object) (values object (trim-table object going-p)))
         ;; A list in a list can be a record, in which the position of an element has a meaning.

@@ -64,8 +64,8 @@ another file may have made DEFINITION."
                text)))))
 
 (defun maker-text (definition old serial)
-  "Return the text of the form that made DEFINITION, or NIL if it is unknown. OLD is the vector of
-the forms, as texts, of load number SERIAL."
+  "OLD is the vector of the forms, as texts, of load number SERIAL. Return the text of the form that
+made DEFINITION, or NIL if this form is unknown."
   (let ((number (definition-number definition)))
     (and number
          (= serial (definition-serial definition))

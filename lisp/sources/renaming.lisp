@@ -30,9 +30,9 @@ SYMBOL is accessible, and those that use a package which exports SYMBOL."
   (natures (list string) :optional "What this symbol names."))
 
 (defun conflict-in (symbol name package)
-  "Return a JSON object with the reason why SYMBOL cannot be renamed to NAME in PACKAGE, or NIL. It
-is \"taken\" if a symbol of this name with the same home package has a definition, and \"other\" for
-a symbol from another package."
+  "Return a JSON object with the reason why SYMBOL cannot be renamed to NAME in PACKAGE, or NIL. The
+reason is \"taken\" if a symbol with this name and the same home package has a definition. The
+reason is \"other\" if PACKAGE has a symbol with this name from another package."
   (multiple-value-bind (other status) (find-symbol name package)
     (cond ((or (null status)
                (and (eq (symbol-package other) (symbol-package symbol)) (not (defined-p other))))

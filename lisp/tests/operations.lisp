@@ -23,8 +23,8 @@
     (if (symbolp name) (symbol-name name) (entry-text entry))))
 
 (defun meant-names (text)
-  "Return a list of the names that TEXT can stand for: TEXT and, if it has a single colon, the same
-with two colons."
+  "Return a list of the names for which TEXT can stand: TEXT itself and, if TEXT has a single colon,
+the same text with two colons."
   (let ((colon (position #\: text)))
     (list* text
            (and colon
