@@ -108,7 +108,9 @@ of its package."
                     (package-name package))))))
 
 (defun serve (digest)
-  "Put the agent with DIGEST into this image, in place of another one, and serve it."
+  "Remove an agent that is already in this image, load the compiled agent with DIGEST, and let it
+serve this image on a socket. Write an entry file, by which servers find the image. Return the name
+under which the image is served."
   (take-out-other)
   (let* ((folder (serving-folder))
          (name (format nil "sbcl-~D" (sb-posix:getpid)))

@@ -20,7 +20,7 @@ export function emacsLine(): string {
   return `(progn (load ${JSON.stringify(join(PACKAGE_FOLDER, 'emacs', 'live-lisp.el'))}) (live-lisp-mode 1))`;
 }
 
-/** The images to which servers can attach now. `fitting` are the candidates of a server in the workspace. */
+/** The images to which servers can attach now. `fitting` are those whose folders fit the workspace. */
 export interface ServingNow {
   images: Served[];
   fitting: Served[];

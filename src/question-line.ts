@@ -58,7 +58,8 @@ export function quoted(text: string): QuestionLine {
   );
 }
 
-/** Returns LINE of a text from outside, after MARK. No line of the server's own words begins with MARK. */
+/** Returns LINE with MARK before it. LINE is from a text that the server did not write. No line of the
+ *  server's own words begins with MARK. */
 export function marked(mark: '+' | '-' | ' ' | '|', line: string): QuestionLine {
   // Most lines have only plain characters, and a file can have a million lines, so this test saves time.
   return new QuestionLine(mark + (/^[ -~\t]*$/.test(line) ? line : withIsolates(visibleLine(line, true))));

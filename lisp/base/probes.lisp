@@ -410,6 +410,7 @@ fasl, and return its value."
 
 ;;; Printing of code
 
+;; With *PRINT-LEVEL* 1 and a current depth of 1, a list is too deep and prints as #.
 (define-probe (+print-depth+)
   (let ((*print-level* 1))
     (string= "#" (progv (list +print-depth+) '(1) (prin1-to-string '(1))))))

@@ -14,8 +14,9 @@
   ("SB-KERNEL" "%SIMPLE-FUN-XREFS"))
 (define-internal map-packed-xrefs (function xrefs)
   "Call FUNCTION with the kind, the name and the form number of each reference in XREFS, packed
-cross references. From SBCL 2.6.1 to 2.6.4, it gets the difference from the number before for all
-but the first reference to a name."
+cross references. From SBCL 2.6.1 to 2.6.4, FUNCTION gets the form number only for the first
+reference to a name. For each later reference to that name, FUNCTION gets the difference from the
+form number of the reference before."
   ("SB-C" "MAP-PACKED-XREF-DATA"))
 (define-internal without-xrefs-p (name)
   "Return true if SBCL keeps no cross references to NAME. SBCL calls this INTERNAL-NAME-P before

@@ -165,8 +165,9 @@ objects than LIMIT, at most which are gone through."
   (queue (make-array 1000 :adjustable t :fill-pointer 0)))
 
 (defun named-class-p (object)
-  "True when OBJECT is a class that FIND-CLASS finds by its name. Such classes are reached from
-their names only, because superclasses and subclasses connect all classes with each other."
+  "True when OBJECT is a class that FIND-CLASS finds by its name. A walk enters such a class only
+from a symbol. Otherwise the walk would go from each class, over superclasses and subclasses, to all
+other classes."
   (and (typep object 'class) (eq object (find-class (class-name object) nil))))
 
 (defun reach (walk parent object)

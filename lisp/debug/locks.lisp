@@ -18,8 +18,8 @@ Stop after 4000000 octets."
               do (funcall function (sb-sys:sap-ref-word here offset)))))))
 
 (defun own-locks ()
-  "Return a list of the names of the locks that this thread holds. They are found on its stack, on
-which the code that will release a lock keeps it."
+  "Return a list of the names of the locks that this thread holds. The locks are found on the stack
+of the thread: the code that will release a lock keeps the lock there."
   (let ((locks '()))
     (close-region)
     (stack-words (lambda (word)

@@ -148,8 +148,8 @@ of FRAME whose value was not kept signals an error in it."
   (multiple-value-list (evaluate-in-frame frame (form-within form frame))))
 
 (defun shows-variable-p (form frame)
-  "Return true if FORM contains the name of a variable or parameter of FRAME. It can then only be
-evaluated in FRAME."
+  "Return true if FORM contains the name of a variable or parameter of FRAME. Such a FORM can only
+be evaluated in FRAME."
   (shows-p form (ignore-errors (append (loop for variable in (frame-variables frame)
                                              collect (variable-symbol variable))
                                        (mapcar #'car (frame-parameters frame))

@@ -412,8 +412,8 @@ values."
                        collect (if (eq values :empty) #() values))))
 
 (defun evaluate-code (code package)
-  "Evaluate the forms of the text CODE in PACKAGE or, if it is NIL, in the session's package. Return
-a property list of answer members."
+  "Evaluate the forms of the text CODE in PACKAGE or, if PACKAGE is NIL, in the session's package.
+Return a property list of answer members."
   (let* ((*form-number* 0)
          (*value-budget* *values-limit*)
          (*evaluated-values* '())

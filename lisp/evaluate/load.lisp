@@ -39,13 +39,15 @@ MISFIT if that is true. Return the last value."
 
 (defun load-noting (load source file forget)
   "Call LOAD, a function that loads the compiled code of SOURCE, and record its definitions as those
-of FILE. Then, if FORGET is not NIL, call FORGET-OLD with it. Return a JSON object with the
-differences between the image and FILE."
+of FILE. SOURCE is FILE or a copy of FILE. Then, if FORGET is not NIL, call FORGET-OLD with FORGET.
+Return a JSON object with the differences between the image and FILE."
   (let* ((path (true-name file))
          (*source-copy* (and (not (eq file source)) (cons (true-name source) path))))
-    ;; Outside, since it reports the methods that are missing once the load is recorded.
+    ;; CALL-MAKING-WAY is around CALL-NOTING, because CALL-MAKING-WAY ends with a report of the
+    ;; missing methods, for which the load must have been recorded.
     (call-making-way (lambda () (call-noting load :path path)))
-    ;; After the record of this load, because what that no longer has is removed.
+    ;; FORGET-OLD comes after CALL-NOTING, because it removes the definitions that the load just
+    ;; recorded did not make.
     (multiple-value-bind (members tried) (and forget (forget-old path forget))
       (make-json-object (append members (agreement :forgetting (and forget path)
                                                   :tried tried))))))

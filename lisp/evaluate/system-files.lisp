@@ -38,8 +38,8 @@ the sources of an image that does not see its files."
           ((and date (eql date written)) (object "written" date)))))
 
 (defun system-paths (names)
-  "Return a list of the native names of the source files and .asd files of the registered systems
-among NAMES, a list of names of systems, at most 5000."
+  "Return a list of at most 5000 native names of files: the source files and .asd files of those
+systems that ASDF has registered. Ignore other NAMES of systems."
   (page (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") names)
               for system = (asdf-call "REGISTERED-SYSTEM" name)
               for definition = (and system (ignore-errors (asdf-call "SYSTEM-SOURCE-FILE" system)))

@@ -14,8 +14,8 @@ restores them. An uninterned symbol names a package that did not exist.")
 ;;; The file of a definition
 
 (defun location-file (location)
-  "Return the name of the file of LOCATION, a source location, or NIL if it has none. Return
-:UNKNOWN if LOCATION is another object."
+  "Return the name of the file of LOCATION, a source location or SBCL's record of a DEFSETF. Return
+NIL if LOCATION has no file. Return :UNKNOWN if LOCATION is another object."
   (typecase location
     (source-location (location-name location))
     ;; SBCL's record of a DEFSETF.
@@ -132,8 +132,9 @@ a constant or global variable."
                 (when unbind (makunbound symbol)))))))
 
 (defun other-aspect (symbol)
-  "Return two values for SBCL's other information about SYMBOL, such as a SETF expander: a list of
-functions and source locations of its origin, and a function without parameters that restores it."
+  "Return two values for the information that SBCL has about SYMBOL in OTHER-CATEGORIES, such as a
+SETF expander. The first is a list of that information, such as functions and source locations. The
+second is a function without parameters that restores the information."
   (let* ((categories (other-categories)) (info (known-info symbol categories)))
     (values (mapcar #'cdr info)
             (lambda () (restore-info symbol categories info)))))

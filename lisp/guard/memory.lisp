@@ -39,9 +39,9 @@ function runs after every garbage collection, in the thread that collected."
       (when ends (end-growers ends)))))
 
 (defun judge-fairly ()
-  "Return a list of the jobs and threads to end. First collect as much garbage as there is room for,
-since garbage must not count as their growth. Return NIL if too little was added since the last such
-collection."
+  "Return a list of the jobs and threads to end. If there are any, first collect as much garbage as
+there is room for and judge again, since garbage must not count as growth. Return NIL without such a
+collection if the heap has grown too little since the last one."
   (let ((ends (judge-growers)))
     (setf **reclaimed** (min **usage** **reclaimed**))
     (unless (or (null ends) (<= **usage** (+ **reclaimed** (little))))

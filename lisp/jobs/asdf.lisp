@@ -9,8 +9,8 @@
   "The mutex that a thread holds while it loads a system, because ASDF is not thread-safe.")
 
 (defun call-with-load-lock (function)
-  "Call FUNCTION while this thread holds **LOAD-LOCK**, and return its values. The thread may hold
-the lock already."
+  "Call FUNCTION while this thread holds **LOAD-LOCK**, and return the values of FUNCTION. The
+thread may hold the lock already."
   (if (sb-thread:holding-mutex-p **load-lock**)
       (funcall function)
       (sb-thread:with-mutex (**load-lock**) (funcall function))))
@@ -43,9 +43,9 @@ no library manager.")
   "The name of the user's init file, as answers show it, if that file was not loaded. Else NIL.")
 
 (defun load-library-manager ()
-  "Load the user's library manager, unless this was tried before. Return true if it was loaded now,
-so that ASDF can find more systems. If loading fails, print the reason to *ERROR-OUTPUT*, and keep
-it in **LIBRARY-MANAGER-FAILURE**."
+  "Load the user's library manager, unless this was tried before. Return true if the manager was
+loaded now, so that ASDF can find more systems. If loading fails, print the reason to
+*ERROR-OUTPUT*, and keep the reason in **LIBRARY-MANAGER-FAILURE**."
   (call-with-load-lock
    (lambda ()
      (when (shiftf **library-manager-due** nil)
@@ -65,7 +65,7 @@ it in **LIBRARY-MANAGER-FAILURE**."
 
 (defun library-manager-data ()
   "Return a JSON object about the user's library manager: its name, its file, and its state, loaded
-or failed with a reason. Return NIL if there is none."
+or failed with a reason. Return NIL if the user has no library manager."
   (and **library-manager**
        (destructuring-bind (name file) **library-manager**
          (object "name" name "file" file
@@ -91,8 +91,8 @@ and no library manager is set up."
        t))
 
 (defun package-loader (condition)
-  "If CONDITION, a reader error, says that a package of ASDF or of the library manager is missing,
-return the function that loads it. Else return NIL."
+  "CONDITION is a reader error. If it says that a package of ASDF or of the library manager is
+missing, return the function that loads ASDF or the manager. Otherwise return NIL."
   (let ((package (missing-package condition)))
     (cond ((null package) nil)
           ((and (asdf-package-p package) (not (find-package "ASDF"))) #'load-asdf)
@@ -132,8 +132,9 @@ the library manager, and the manager is not loaded yet."
                      thereis (member argument *manager-packages* :test #'equal))))))
 
 (defun retry-with-libraries (condition)
-  "Load the library manager, and have ASDF try again, if CONDITION is that ASDF does not find a
-system, or that a file of a system names a package of the library manager. Do this only once."
+  "CONDITION may say that ASDF does not find a system, or that a file of a system names a package of
+the library manager. In both cases, load the library manager, and let ASDF try again. Do nothing if
+the manager has been loaded before."
   (let ((missing (contrib-symbol "ASDF" "MISSING-COMPONENT")))
     (when (and **library-manager-due**
                missing
@@ -142,9 +143,9 @@ system, or that a file of a system names a package of the library manager. Do th
         (when (and retry (load-library-manager)) (invoke-restart retry))))))
 
 (defun load-manager-for-file (condition)
-  "Load the library manager if CONDITION is that LOAD or COMPILE-FILE could not read a file that
-names one of its packages, and print that the user must load the file again. Some of its forms have
-run, so do not load it here."
+  "CONDITION may say that LOAD or COMPILE-FILE could not read a file because the file names a
+package of the library manager. If so, load the library manager, and print that the user must load
+the file again. The agent does not load the file again, since some of its forms have run."
   (when (and (names-manager-p condition) (load-library-manager))
     (format *error-output* "~&The file needs ~A, which is loaded now: load the file again.~%"
             (first **library-manager**))))
@@ -157,8 +158,8 @@ run, so do not load it here."
 has searched for them.")
 
 (defun files-in-trees ()
-  "Return a list of the pathnames of the .asd files in the session's trees and below, except in
-folders that ASDF never searches, such as .git."
+  "Return a list of the pathnames of the .asd files in the folders in SESSION-TREES and in their
+subfolders. Leave out folders that ASDF never searches, such as .git."
   (let ((excluded (symbol-value (contrib-symbol "ASDF/SOURCE-REGISTRY"
                                                 "*SOURCE-REGISTRY-EXCLUSIONS*")))
         (files '()))
@@ -173,8 +174,8 @@ folders that ASDF never searches, such as .git."
                    (setf files (append files (directory (merge-pathnames "*.asd" folder))))))))))
 
 (defun system-in-trees (name)
-  "Return the pathname of the .asd file, below the session's trees, of the system NAME, or NIL. ASDF
-calls this function in jobs, after its other functions that find systems."
+  "Return the pathname of the .asd file of the system NAME if this file is below the session's
+trees, or NIL. ASDF calls this function in jobs, after its other functions that find systems."
   (when (eq *tree-files* :unknown) (setf *tree-files* (files-in-trees)))
   (let ((primary (funcall (contrib-function "ASDF" "PRIMARY-SYSTEM-NAME") name)))
     (find primary *tree-files* :key #'pathname-name :test #'equal)))
@@ -193,8 +194,8 @@ calls this function in jobs, after its other functions that find systems."
 ;;; the new one. Another image may look for the fasl in between.
 
 (defparameter *replacing-seconds* 10
-  "The number of seconds to wait for the new fasl at most, since the image that writes it can
-hang.")
+  "The greatest number of seconds to wait for the new fasl. Without a limit, a call would wait
+forever if the image that writes the fasl hangs.")
 
 (defvar *replaced* '()
   "A list of the fasls for which this call has invoked ASDF's restart RETRY, once for each
@@ -212,8 +213,8 @@ folder, under the name of FASL with a suffix that contains TMP."
                          t))))
 
 (defun replaced-p (fasl)
-  "Return true if FASL exists. While another image is replacing FASL, wait for it, but at most
-*REPLACING-SECONDS*."
+  "Return true if FASL exists. If another image is replacing FASL, wait until FASL exists, but at
+most *REPLACING-SECONDS*."
   (loop repeat (* 100 *replacing-seconds*)
         for new = (new-file-beside-p fasl)
         do (when (ignore-errors (probe-file fasl)) (return t))
@@ -244,8 +245,8 @@ SBCL queries it."
                thereis (looks-at-file-p (frame-function frame)))))
 
 (defun retry-replaced (condition)
-  "Have ASDF try again if CONDITION is that it did not find a fasl that another image was replacing.
-Do this at most three times for each fasl."
+  "CONDITION may say that ASDF did not find a fasl that another image was replacing. If so, let ASDF
+try again, but at most three times for each fasl."
   (let* ((name (and (typep condition '(or file-error type-error)) (contrib-symbol "ASDF" "RETRY")))
          (retry (and name (find-restart name condition)))
          (file (and retry (fasl-not-found condition))))

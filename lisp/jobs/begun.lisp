@@ -6,7 +6,8 @@
 
 (defconstant +begun-words+ 512
   "The number of words in the memory shared with the server. Requests whose ids differ by a multiple
-of this number share a word. It contains the highest id of those that began.")
+of this number share a word. Each word contains the highest id of those of its requests that have
+begun.")
 
 (sb-ext:defglobal **begun-place** nil "The address of the shared memory, or NIL.")
 

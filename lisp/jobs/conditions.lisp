@@ -13,8 +13,8 @@
   "A list of the restarts that an answer shows, or :ACTIVE for all active ones.")
 
 (defun active-restarts (condition)
-  "Return *OFFERED-RESTARTS* if it is a list. Else return the active restarts for CONDITION, without
-the agent's own."
+  "If *OFFERED-RESTARTS* is a list, return this list. Otherwise return the active restarts for
+CONDITION without those of the agent."
   (if (listp *offered-restarts*)
       *offered-restarts*
       (loop for restart in (compute-restarts condition)
@@ -93,17 +93,17 @@ number of older ones or NIL, both from CALLS-ON-STACK."
 ;;; Keeping conditions
 
 (defvar *error-keeper* nil
-  "NIL, or a function such as KEEP-ERROR, that keeps an error of this call. It takes a condition,
-and true if the frames of the condition are still on the stack. It returns a function to be called
-with the JSON object from CONDITION-DATA.")
+  "NIL, or a function such as KEEP-ERROR that keeps an error of this call. The function takes two
+arguments: a condition, and true if the frames of the condition are still on the stack. It returns
+another function, which must be called with the JSON object from CONDITION-DATA.")
 
 (sb-ext:defglobal **thread-error-keeper** nil
   "A function like *ERROR-KEEPER*, for errors that end threads without a job.")
 
 (defun described (condition keeper on-stack calls &optional more)
-  "Return the JSON object from CONDITION-DATA for CONDITION, CALLS and MORE. If KEEPER is a function
-like *ERROR-KEEPER* and not NIL, call it with CONDITION and ON-STACK, which is true if the frames of
-CONDITION are still on the stack."
+  "Return the JSON object from CONDITION-DATA for CONDITION, CALLS and MORE. KEEPER is NIL or a
+function like *ERROR-KEEPER*. If KEEPER is a function, call it with CONDITION and ON-STACK. ON-STACK
+is true if the frames of CONDITION are still on the stack."
   (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
          (data (condition-data condition calls more)))
     (when keep (funcall keep data))

@@ -51,7 +51,8 @@ dimensions."
                    (part other index))))))
 
 (defparameter *parts-of-key* 1000
-  "A hash table key with more parts than this is not compared, since looking it up takes too long.")
+  "The greatest number of parts of a hash table key that is compared. A search for a key with more
+parts takes too long.")
 
 (defun finite-p (key)
   "Return true if KEY is not circular and has at most *PARTS-OF-KEY* parts. Hashing another key
@@ -85,7 +86,7 @@ position (:SLOT name) and both values. For an unbound slot, pass the symbol %NOT
 
 (defun caller-of-places (one other)
   "Return the function that visits the parts of ONE and OTHER in pairs, such as CALL-WITH-SLOTS.
-Return NIL if they have no parts, or parts of different kinds."
+Return NIL if ONE or OTHER has no parts, or if their parts are of different kinds."
   (flet ((both-p (type) (and (typep one type) (typep other type))))
     (cond ((both-p 'cons) #'call-with-elements)
           ((both-p 'string) nil)
@@ -154,8 +155,8 @@ and the types of numbers do not matter."
       nil)))
 
 (defun difference (one other)
-  "Return a list (PATH PART OTHER-PART) for the first difference of ONE and OTHER, or NIL. Only if
-there is no other difference, letter case and the types of numbers count, since predicates such as
-EQUALP ignore them."
+  "Return a list (PATH PART OTHER-PART) for the first difference of ONE and OTHER, or NIL.
+Differences in letter case and in the types of numbers count only if there is no other difference,
+since predicates such as EQUALP ignore them."
   ;; Another thread can change the values during the comparison, which may signal an error.
   (ignore-errors (or (first-difference nil one other) (first-difference t one other))))

@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.JOBS")
 
 (sb-ext:defglobal **features-lock** (sb-thread:make-mutex :name "live-lisp features")
-  "The mutex that a thread holds while it compares and sends the features. Without it, an older list
-could be sent after a newer one.")
+  "The mutex that a thread holds while it compares and sends the features. Without this mutex, one
+thread could send an older list after another thread has sent a newer list.")
 
 (defun current-features ()
   "Return the symbols in *FEATURES* as a new list."

@@ -34,8 +34,8 @@ arguments that SBCL adds for methods."
         ((listp (first arguments)) (first arguments))))
 
 (defun kept-arguments (frame)
-  "Return a list of the arguments of FRAME. For an argument that SBCL has not kept, it has an object
-that prints as \"not kept\"."
+  "Return a list of the arguments of FRAME. For each argument that SBCL has not kept, the list has
+an object that prints as \"not kept\"."
   (let ((name (frame-name frame)) (arguments (sbcl-arguments frame)))
     (loop for argument in (if (method-name-p name) (methods-own name arguments) arguments)
           collect (if (or (typep argument 'unprintable)
@@ -45,7 +45,7 @@ that prints as \"not kept\"."
 
 (defun frame-lambda-list (frame)
   "Return the lambda list of the function of FRAME, without parameters that SBCL adds for methods.
-Return NIL when it is unknown."
+Return NIL when the lambda list is unknown."
   (let ((name (frame-name frame))
         (parameters (ignore-errors (plain-lambda-list (function-of-frame (frame-function frame))))))
     (and (listp parameters)
@@ -87,8 +87,8 @@ name. Return NIL if SBCL has not kept the value."
 
 (defun frame-arguments (frame)
   "Return a list of the arguments of FRAME, as far as they are known. For a keyword parameter, use
-the value of its variable if SBCL has kept it, since it has the default value of an argument that
-was not passed."
+the value of its variable if SBCL has kept this value: if no argument was passed for the parameter,
+the variable has the default value."
   (let ((arguments (kept-arguments frame)))
     (multiple-value-bind (parameters start) (frame-keywords frame)
       (if (and parameters (< start (length arguments)))
@@ -151,9 +151,9 @@ function in *SIGNALLING*. Frames of such functions at the ends of the stack are 
   "Names of the functions through which a signal, a trap or the garbage collector enters Lisp.")
 
 (defun entry-p (name)
-  "Return true if a signal, a trap, the garbage collector or the agent enters a thread of the
-program through the function with the debug name NAME: one of *ENTRIES*, or one with CAPTURE-STREAM
-in its name. Newer frames are not the program's."
+  "Return true if NAME is the debug name of a function through which a signal, a trap, the garbage
+collector or the agent interrupts a thread of the program. NAME is then one of *ENTRIES* or contains
+CAPTURE-STREAM. The frames of the functions that this function calls are not the program's."
   (or (named-p name *entries*)
       (member 'capture-stream (name-symbols name))))
 
@@ -202,15 +202,16 @@ ENTRY-P. Leave out the foreign frames through which Lisp was entered, which are 
     (if foreign (nthcdr (1+ foreign) below) below)))
 
 (defun below-wait (frames)
-  "FRAMES is a list with the newest first. If the newest of them belong to a function of the agent
-that only waits, as LIVE-LISP:CALL-TOOL waits for its answer, return the older frames. Else return
-FRAMES."
+  "FRAMES is a list with the newest frame first. A function of the agent, such as
+LIVE-LISP:CALL-TOOL, can wait for an answer. If the newest of FRAMES belong to such a wait, return
+the frames older than the wait. Otherwise return FRAMES."
   (let ((wait (position :wait frames :key (lambda (frame) (frame-role (frame-name frame))))))
     (if wait (nthcdr (1+ wait) frames) frames)))
 
 (defun user-frames ()
-  "Return a list of the frames of user code in this thread, newest first. They begin where the agent
-called user code. Leave out frames of the agent and of SBCL at both ends."
+  "Return a list of the frames of user code in this thread, newest first. The oldest of these frames
+is that of the user code that the agent called. Leave out frames of the agent and of SBCL at both
+ends."
   (let ((frames (loop for frame = (top-frame) then (frame-below frame)
                       for depth from 0 below 2000
                       for role = (and frame (frame-role (frame-name frame)))
@@ -249,8 +250,8 @@ generic function."
          (or (eq package (find-package "COMMON-LISP")) (asdf-package-p (package-name package))))))
 
 (defun asdf-function-p (name)
-  "Return true if ASDF or UIOP defines the function with the debug name NAME. A method of their
-generic functions counts only if its specializers are all classes of ASDF, UIOP or Common Lisp."
+  "Return true if ASDF or UIOP defines the function with the debug name NAME. If NAME is of a
+method, all specializers of the method must also be classes of ASDF, UIOP or Common Lisp."
   (let ((root (and (not (top-level-form-p name)) (root-name name))))
     (and root
          (symbol-package root)
@@ -260,8 +261,9 @@ generic functions counts only if its specializers are all classes of ASDF, UIOP 
                     (first (last name)))))))
 
 (defun system-frame-p (frame)
-  "Return true if the function of FRAME belongs to SBCL, with its compiler and loader, to ASDF or to
-the agent. Functions of ASDF are recognized by name, since ASDF can be loaded from any file."
+  "Return true if the function of FRAME belongs to SBCL, to ASDF or to the agent. The compiler and
+the loader are part of SBCL. Functions of ASDF are recognized by name, since ASDF can be loaded from
+any file."
   (let ((name (frame-name frame)) (file (frame-file frame)))
     (or (stringp name)
         (agent-name-p name)
@@ -323,8 +325,9 @@ in place of most system frames. While *SPARING* is true, replace none."
   (if *sparing* (user-frames) (folded-frames (user-frames))))
 
 (defun first-frames (frames)
-  "Return the first *FRAME-LIMIT* elements of FRAMES, a list from FOLDED-USER-FRAMES, and the number
-of the other frames, with those in FOLDED structures, or NIL."
+  "FRAMES is a list from FOLDED-USER-FRAMES. Return two values: the first *FRAME-LIMIT* elements of
+FRAMES, and the number of the other frames or NIL. The number includes the frames for which FOLDED
+structures stand."
   (let ((more (nthcdr *frame-limit* frames)))
     (values (loop for frame in frames repeat *frame-limit* collect frame)
             (and more (loop for each in more sum (if (folded-p each) (folded-count each) 1))))))
@@ -372,12 +375,12 @@ CALL-PLACE."
   (make-json-object (list* "call" text place)))
 
 (defparameter *call-level* 4
-  "The *PRINT-LEVEL* for printed calls. It is one more than that for values, since the names of some
-functions are lists.")
+  "The *PRINT-LEVEL* for printed calls. This level is one more than the level for values, since the
+names of some functions are lists.")
 
 (defun frames-data (&optional (calls (calls-on-stack)))
-  "Return a list of JSON objects for CALLS, a list from CALLS-ON-STACK. It defaults to the calls of
-this thread."
+  "Return a list of JSON objects for CALLS, a list from CALLS-ON-STACK. CALLS defaults to the calls
+of this thread."
   (printing-plainly
     (loop for call in calls
           collect (if (folded-p call)
@@ -386,8 +389,9 @@ this thread."
                         (frame-object (print-safely 240 (car call)) (cdr call)))))))
 
 (defun names-data ()
-  "Return a list of JSON objects for the calls on the stack of this thread, without arguments, whose
-print methods might never end. Read no file again to find places."
+  "Return a list of JSON objects for the calls on the stack of this thread. Leave out the arguments
+of the calls, since the print methods of arguments might never end. Do not read files again to find
+places."
   (frames-data (loop with *may-read-spans* = nil
                      for call in (calls-on-stack)
                      collect (if (folded-p call) call (cons (list (caar call)) (cdr call))))))

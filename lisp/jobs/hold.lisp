@@ -51,16 +51,16 @@ hold no errors.")
 (sb-ext:defglobal **held-above** 0 "The highest number of an error that an earlier image held.")
 
 (sb-ext:defglobal **hold-function** (constantly nil)
-  "A function of a condition and a job that holds the condition for debugging in the thread of the
-job. If that is impossible, it returns the reason as text.")
+  "A function that takes a condition and a job, and holds the condition for debugging in the thread
+of the job. If the condition cannot be held, the function returns the reason as text.")
 
 (sb-ext:defglobal **on-break** nil
-  "NIL, or a function of one argument. It is called first with each condition that reaches the
-debugger.")
+  "NIL, or a function that takes a condition. Each condition that reaches the debugger is first
+passed to this function.")
 
 (defvar *progress-functions* '()
-  "A list of functions without parameters that return plists of answer members about the work of
-this call so far. They are called when an error is held before the call has ended.")
+  "A list of functions without parameters. Each returns a plist of answer members about the work of
+this call so far. The functions are called when an error is held before the call has ended.")
 
 (defvar *debug-level* nil
   "The DEBUG quality with which this call compiles, or NIL for the DEBUG quality of the session.")
@@ -84,8 +84,8 @@ the order of invocation, and true if the condition satisfied REDEFINES-COMPILED-
   "A list of the names of the restarts that this tool call invoked after errors, newest first.")
 
 (defun note-restart (restart)
-  "Add the name of RESTART, which is being invoked, to *WENT-ON-BY*. A later call could not choose a
-restart without a name, so leave it out."
+  "Add the name of RESTART, which is being invoked, to *WENT-ON-BY*. Leave out a restart without a
+name, since a later call could not choose such a restart."
   (when (and *restarts-taken* (restart-name restart))
     (push (string (restart-name restart)) *went-on-by*)))
 
@@ -109,7 +109,8 @@ lists at most.")
     (funcall function)))
 
 (defun restart-required-count (restart)
-  "Return the number of arguments that the function of RESTART requires, or 0 if it is unknown."
+  "Return the number of arguments that the function of RESTART requires, or 0 if this number is
+unknown."
   (let ((parameters (ignore-errors (plain-lambda-list (restart-function restart)))))
     (if (listp parameters)
         (length (ldiff parameters
@@ -132,8 +133,8 @@ compiled earlier contains the old definition."
   (loop for (nil . redefines) being the hash-values of *restarts-taken* count redefines))
 
 (defun note-taken (key redefines)
-  "Add KEY, a key of *RESTARTS-TAKEN*, to this table, unless it is there. REDEFINES is true if the
-condition satisfied REDEFINES-COMPILED-P."
+  "KEY is a key for *RESTARTS-TAKEN*. Add KEY to this table if the table does not have KEY yet.
+REDEFINES is true if the condition satisfied REDEFINES-COMPILED-P."
   (unless (gethash key *restarts-taken*)
     (setf (gethash key *restarts-taken*) (cons (hash-table-count *restarts-taken*) redefines))))
 

@@ -21,8 +21,8 @@ numbers of the sessions whose answers had the id.")
   (not (typep object '(or number symbol character string pathname package))))
 
 (defun object-id (object &optional (useful (has-parts-p object)))
-  "Return the id of OBJECT as text, such as \"@12\". Give OBJECT an id if it has none. Return NIL if
-USEFUL is NIL."
+  "Return the id of OBJECT as text, such as \"@12\". If OBJECT has no id, give OBJECT a new id.
+Return NIL if USEFUL is NIL."
   (when useful
     (sb-thread:with-mutex (**ids-lock**)
       (let ((id (or (gethash object **ids**) (incf **last-id**))))
@@ -34,8 +34,8 @@ USEFUL is NIL."
         (concatenate 'string "@" (decimal-digits (shown-number id)))))))
 
 (defun object-of-id (id)
-  "Return three values: the object with the number ID, true if it still exists, and true if only
-other sessions know the id. In this case the first two values are NIL."
+  "Return three values: the object with the number ID, true if this object still exists, and true if
+only other sessions know the number. If only other sessions know it, the first two values are NIL."
   (destructuring-bind (&optional pointer &rest sessions)
       (gethash (number-shown-as id) **objects**)
     (cond ((null pointer) (values nil nil nil))

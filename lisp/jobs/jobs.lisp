@@ -53,16 +53,16 @@ CROWDED: true if garbage must be collected after the job."
   (frames nil) (looking nil) (glance nil) (unheld nil) (crowded nil))
 
 (sb-ext:defglobal **exiting** nil
-  "True once the program has asked for an exit. SBCL's variable for this is visible in the exiting
-thread alone.")
+  "True once the program has asked for an exit. SBCL has a variable for this too, but only the
+exiting thread sees the value of that variable.")
 
 (sb-ext:defglobal **heap-exhausting-threads** '()
   "A list of threads without a job that exhausted the heap. Garbage is collected before the next
 job.")
 
 (sb-ext:defglobal **collect-much** (constantly nil)
-  "A function without parameters that collects garbage. It is called after a job that exhausted the
-heap, to make room for the next job.")
+  "A function without parameters that collects garbage. A job that exhausted the heap calls this
+function at its end, to make room for the next job.")
 
 (sb-ext:defglobal **heap-size** (sb-ext:dynamic-space-size)
   "The number of octets that live objects can take in the heap.")
@@ -107,7 +107,7 @@ CONDITION, INTERRUPTED and ABORTED is there; without one the job ended well."
 
 (defun answer-frame (id members)
   "Return the wire frame, octets, of the answer to the request ID with MEMBERS, a plist of answer
-members. If they are too long for a frame, return the frame of an answer with an error instead."
+members. If MEMBERS are too long for a frame, return the frame of an answer with an error instead."
   (let* ((frame (frame-octets (make-json-object (list* "id" id members))))
          (length (buffer-fill frame)))
     (if (> length +frame-limit+)
@@ -144,8 +144,8 @@ goes to the background of its session, and so into the next answer."
       (send-answer job members))))
 
 (defun job-collected (job)
-  "Return the number of milliseconds that garbage collections have taken since JOB began, or NIL if
-it is 0."
+  "Return the number of milliseconds that garbage collections have taken since JOB began. Return NIL
+instead of 0."
   (let ((milliseconds (- (collected-milliseconds) (job-collected-before job))))
     (and (plusp milliseconds) milliseconds)))
 
@@ -186,8 +186,8 @@ since the exit continues."
                                   "frames" (job-frames job)))))
 
 (defun call-user-code (function)
-  "Call FUNCTION and return its values. Frames newer than the frame of this function count as user
-code. This function must not make a tail call, which would remove its frame."
+  "Call FUNCTION and return its values. All frames newer than the frame of CALL-USER-CODE count as
+user code. So CALL-USER-CODE must not make a tail call, which would remove its own frame."
   (values-list (multiple-value-list (funcall function))))
 
 (note-frame 'call-user-code :user-code)
@@ -200,8 +200,8 @@ code. This function must not make a tail call, which would remove its frame."
        (setf (job-looking ,job) nil))))
 
 (defun leave-job (job reason)
-  "Record the frames of JOB, and throw to its end with REASON for the answer. Call this in the
-thread of JOB. Since rendering frames runs user code, which may never end, a second interrupt
+  "Record the frames of JOB, and throw to the end of JOB with REASON for the answer. Call this in
+the thread of JOB. Rendering the frames runs user code, which may never end, so a second interrupt
 records only names of functions. If JOB is not interruptible yet, record REASON for later."
   (cond ((job-interruptible job)
          (cond ((job-frames job))
@@ -217,22 +217,22 @@ records only names of functions. If JOB is not interruptible yet, record REASON 
   (print-safely 100 (or (sb-thread:thread-name sb-thread:*current-thread*) "without a name") "~A"))
 
 (defun end-if-dead (job)
-  "Call END-JOB for JOB if its thread has ended without this call, as when it was ended before it
-had begun."
+  "Call END-JOB for JOB if the thread of JOB has ended without calling END-JOB, for example because
+the thread was ended before it had begun."
   (let ((thread (job-thread job)))
     (when (and thread (not (sb-thread:thread-alive-p thread)))
       (end-job job))))
 
 (defun own-job (id)
-  "Return the running job with the id ID if it works for the server of *CHANNEL*, else NIL. A server
-cannot reach the jobs of another one."
+  "Return the running job with the id ID if the job works for the server of *CHANNEL*, else NIL. A
+server cannot reach the jobs of another server."
   (let ((job (gethash id **jobs**)))
     (and job (eq *channel* (job-channel job)) job)))
 
 (defun interrupt-job (job reason)
-  "Interrupt JOB, or do nothing if it is NIL. If the job only follows a thread of the program,
-answer it, and let the thread continue. If it still waits for the main thread, answer it without
-running it."
+  "Interrupt JOB, or do nothing if JOB is NIL. If JOB only follows a thread of the program, answer
+JOB, and let the thread continue. If JOB still waits for the main thread, answer JOB without running
+it."
   (when job
     (cond
       ((job-follows job) (answer job (interruption job reason)))
@@ -246,9 +246,9 @@ running it."
 ;;; Conditions that nobody handled
 
 (defun condition-members (condition &rest calls)
-  "Pass CONDITION to *ERROR-KEEPER*, and return a plist of answer members about it. CALLS are the
-values of CALLS-ON-STACK from when CONDITION was signalled. Without CALLS, its frames must still be
-on the stack."
+  "Pass CONDITION to *ERROR-KEEPER*, and return a plist of answer members about CONDITION. CALLS are
+the values of CALLS-ON-STACK from when CONDITION was signalled. If CALLS are absent, the frames of
+CONDITION must still be on the stack."
   (list "condition" (if calls
                         (apply #'described condition *error-keeper* nil calls)
                         (multiple-value-call #'described condition *error-keeper* t
@@ -359,9 +359,9 @@ itself has failed for CONDITION."
         (t (fail-job *job* condition))))
 
 (defun call-as-debugger (condition hook function)
-  "Call FUNCTION, which is part of the debugger hook HOOK, for CONDITION. SBCL binds the hook to
-NIL, so that its debugger would wait for input after an error in FUNCTION. So bind the hook again,
-and *BREAK-ON-SIGNALS* to NIL."
+  "FUNCTION is part of the debugger hook HOOK. Call FUNCTION for CONDITION. SBCL binds the variable
+of the hook to NIL, so that after an error in FUNCTION SBCL's debugger would wait for input. So bind
+the variable again, and bind *BREAK-ON-SIGNALS* to NIL."
   (let ((*program-breaks* *break-on-signals*)
         (*program-hook* (or hook #'debugger-hook))
         (*break-on-signals* nil)
@@ -395,8 +395,8 @@ answer of the job or, in a thread without a job, in a printed message."
 
 (defun programs-hook ()
   "Return the value of *DEBUGGER-HOOK* if the program may have set it. In an image that the server
-did not start, the global value opens the debugger of a person, as SLIME does, so return NIL for
-it."
+did not start, return NIL for the global value, since that opens the debugger of a person, as SLIME
+does."
   (unless (and **attached**
                (eq *debugger-hook* (sb-ext:symbol-global-value '*debugger-hook*)))
     *debugger-hook*))
@@ -445,8 +445,8 @@ value when SBCL called it."
 
 (defmacro as-own-thread (&body body)
   "Evaluate BODY, the work of a thread of the agent, so that an error ends the thread and opens no
-debugger. This is a macro, since in an image that the server did not start, any function of the
-agent can have been redefined."
+debugger. AS-OWN-THREAD is a macro because in an image that the server did not start, any function
+of the agent can have been redefined."
   `(let ((*debugger-hook* nil) (*break-on-signals* nil) (*macroexpand-hook* 'funcall)
          (sb-ext:*invoke-debugger-hook*
            (lambda (condition hook)
@@ -466,8 +466,8 @@ agent can have been redefined."
   "A stream for characters and octets that is at its end, or NIL before the first job.")
 
 (defun ended-input ()
-  "Return an input stream at its end, which reads nothing from the standard input of the process.
-Make a new one if the program has closed the last one."
+  "Return an input stream that is at its end, so that nothing is read from the standard input of the
+process. If the program has closed the last such stream, make a new one."
   ;; LOAD-TIME-VALUE fetches SBCL's functions when the agent is loaded, because a program can
   ;; redefine them later.
   (let ((input **input**))
@@ -480,8 +480,8 @@ Make a new one if the program has closed the last one."
 
 (defun format-of-stream (function &rest arguments)
   "Hook: call FUNCTION, which returns the external format of a stream, with ARGUMENTS. A stream that
-writes to a capture has no external format, so return the format of a fresh SBCL's standard output
-for it."
+writes to a capture has no external format. For such a stream, return the format of the standard
+output of a fresh SBCL."
   (if (and arguments (captured-p (first arguments)))
       **stream-format**
       (apply function arguments)))

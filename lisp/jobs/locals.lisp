@@ -64,8 +64,8 @@ Return NIL for an instance of one of SBCL's classes, but not for a condition."
           ((typep object 'structure-object) (structure-slots object)))))
 
 (defun system-class-p (object)
-  "Return true if the class of OBJECT belongs to SBCL, so that printing OBJECT, or reporting it if
-it is a condition, runs no user code."
+  "Return true if the class of OBJECT belongs to SBCL. Then printing OBJECT runs no user code, nor
+does reporting OBJECT if OBJECT is a condition."
   (let* ((name (class-name (class-of object))) (package (and (symbolp name) (symbol-package name))))
     (and package (sb-ext:package-locked-p package) t)))
 
@@ -138,8 +138,8 @@ dynamic extent that has ended."
              (prin1 (without-gone value) stream)))
 
 (defun print-inside (stream object)
-  "Print OBJECT on STREAM without running user code: as SBCL prints it if that runs none, else its
-class and its slots."
+  "Print OBJECT on STREAM without running user code. If SBCL's way of printing OBJECT runs no user
+code, print OBJECT in this way. Otherwise print the class and the slots of OBJECT."
   (flet ((print-unreadably (about)
            (pprint-logical-block (stream nil :prefix "#<" :suffix ">")
              (prin1 (type-of object) stream)
@@ -158,8 +158,8 @@ class and its slots."
 takes long.")
 
 (defun print-number (stream number)
-  "Print NUMBER, an integer or ratio, on STREAM. If it has more than *DIGIT-LIMIT* digits, print
-only its first and last digits. If it has more than *MOST-DIGITS*, print only its size."
+  "Print NUMBER, an integer or ratio, on STREAM. If NUMBER has more than *DIGIT-LIMIT* digits, print
+only its first and last digits. If NUMBER has more than *MOST-DIGITS* digits, print only its size."
   (let ((*print-pretty* nil))
     (if (let ((*digit-limit* (max *digit-limit* *most-digits*))) (long-number-p number))
         (format stream "#<NUMBER of ~D bits>"
@@ -262,7 +262,7 @@ code."
 
 (defun run-milliseconds ()
   "Return the CPU time of this thread in milliseconds, counted from an arbitrary time. On a system
-without a clock for this, return the real time."
+without a clock for CPU time, return the real time."
   (if thread-clock
       (multiple-value-bind (seconds nanoseconds) (clock-time thread-clock)
         (+ (* 1000 seconds) (floor nanoseconds 1000000)))
@@ -329,9 +329,9 @@ After *LOCALS-MILLISECONDS*, frames have only the name of the function and the m
   (others (list (object (time integer) (type string))) :optional "All kept errors, newest first."))
 
 (defun keep-error (condition on-stack)
-  "Keep CONDITION as an error of the session, with the locals of its frames if ON-STACK, which says
-that they are still on the stack, is true. Return a function to be called with the JSON object from
-CONDITION-DATA, which runs user code and may never end."
+  "Keep CONDITION as an error of the session. ON-STACK is true if the frames of CONDITION are still
+on the stack. Then keep the locals of these frames too. Return a function to be called with the JSON
+object from CONDITION-DATA, which runs user code and may never end."
   ;; Turn *PRINT-CIRCLE* off: CONDITION may be signalled while a value is being printed with it.
   (let* ((*print-circle* nil)
          (frames (and on-stack (frames-with-locals (shown-frames))))

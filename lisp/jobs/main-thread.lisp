@@ -12,8 +12,9 @@ an image that the server did not start, and after the server has gone.")
 function.")
 
 (defun errand-job ()
-  "Return the job in **ERRAND** if it has not been answered, else NIL. A job that was answered
-because its error is held still counts: its id is the number of the error with a minus sign."
+  "Return the job in **ERRAND** if the job has not been answered, else NIL. A job whose error is
+held has been answered, but still counts. The id of such a job is the number of the error with a
+minus sign."
   (let ((job (first **errand**)))
     (and job
          (eq job (gethash (job-id job) **jobs**))
@@ -22,8 +23,8 @@ because its error is held still counts: its id is the number of the error with a
 
 (defun start-job-in-main (id operation function)
   "Start a job for the request ID of OPERATION in the main thread. The job calls FUNCTION. If the
-main thread runs no jobs or is busy, send an answer with the member \"mainThread\", the id of its
-job, instead."
+main thread runs no jobs or is busy, start no job. Then send an answer with the member
+\"mainThread\", which has the id of the job that the main thread runs, if any."
   (let ((other (errand-job)) (job (make-job id operation)))
     (cond ((or other (null **main-gate**))
            (send (object "id" id "mainThread" (object "job" (and other (job-id other))))))
@@ -36,9 +37,9 @@ job, instead."
            (sb-thread:signal-semaphore **main-gate**)))))
 
 (defun start-evaluation (id operation function arguments)
-  "Start a job for the request ID of OPERATION, which calls FUNCTION: in the main thread if the hash
-table ARGUMENTS, from the message, has a true value for \"mainThread\", else in a thread of its
-own."
+  "Start a job for the request ID of OPERATION. The job calls FUNCTION. ARGUMENTS is a hash table
+from the message. If it has a true value for \"mainThread\", the job runs in the main thread, else
+in a thread of its own."
   (if (gethash "mainThread" arguments)
       (start-job-in-main id operation function)
       (start-job id operation function)))

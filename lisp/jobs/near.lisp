@@ -121,9 +121,9 @@ symbols. Leave out SBCL's undocumented packages, and the internal symbols of its
       (values exported (set-difference internal exported)))))
 
 (defun near-symbols (name package wanted &optional hidden)
-  "Return a list of at most three symbols near the string NAME, as texts, nearest first, that
-satisfy the predicate WANTED. They are accessible in PACKAGE, or have this very name and are
-external in another package or, if HIDDEN is true, internal."
+  "Return a list of at most three symbols near the string NAME, as texts, nearest first. The symbols
+satisfy the predicate WANTED. Each is accessible in PACKAGE, or has exactly the name NAME and is
+external in another package. If HIDDEN is true, a symbol named NAME may also be internal there."
   (let* ((most (nearness name)) (slips (and most (slip-counter name most)))
          (seen (make-hash-table :test 'eq)) (found '()))
     (flet ((note (symbol far &optional (away 1))

@@ -95,8 +95,8 @@ shape of its plist. :ALSO lists the starter's parameters. Other options are OPER
 (define-parameter frame integer :optional "The number of a frame of the error.")
 
 (defun wrong-argument (operation arguments)
-  "Return text with the reason why OPERATION does not take ARGUMENTS, a hash table from a message.
-Return NIL if it takes them."
+  "ARGUMENTS is a hash table from a message. Return text with the reason why OPERATION does not take
+ARGUMENTS. Return NIL if OPERATION takes them."
   (loop for (key type optional) in (append (operation-takes operation)
                                            (and (operation-holds operation) (shape-members "Hold")))
         for value = (gethash key arguments)
@@ -121,8 +121,8 @@ members."
       (list "value" (make-json-object (lookup-failure-members failure))))))
 
 (defun perform (message)
-  "Call the operation that MESSAGE, a hash table, names: in this thread if the operation is inline,
-else in a job. If it cannot be started, answer with a fault."
+  "Call the operation that MESSAGE, a hash table, names. Call an inline operation in this thread,
+and any other in a job. If the operation cannot be started, answer with a fault."
   (let* ((id (gethash "id" message))
          (operation (gethash (gethash "op" message) *operations*))
          (arguments (or (gethash "args" message) (make-hash-table))))
@@ -193,7 +193,8 @@ stands for 0."
 
 (defun job-written (id &key take)
   "Return a JSON object with the output of the job ID that the server has not taken yet. If TAKE is
-true, the server takes it. Return NIL if the job has ended, has no such output, or is writing now."
+true, the server takes this output. Return NIL if the job has ended, has no such output, or is
+writing now."
   (let ((job (own-job id)))
     (and job (captured (job-output job) :wait nil :reset take))))
 

@@ -102,8 +102,8 @@ of the offsets of all forms."
   (and form (< -1 form (length offsets)) (aref offsets form)))
 
 (defun form-of-file (place source)
-  "Return the number, in the file of SOURCE, a debug source, of the top-level form that contains
-PLACE, a code location. Return NIL if it is unknown."
+  "PLACE is a code location, and SOURCE a debug source. Return the number, in the file of SOURCE, of
+the top-level form that contains PLACE. Return NIL if this number is unknown."
   ;; For code without a file, SBCL would signal an error here, and a watch for errors would record
   ;; this error.
   (unless (and (typep source 'core-source) (source-form source))

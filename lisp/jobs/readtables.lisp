@@ -70,8 +70,8 @@ READTABLE-TEXT."
 (sb-ext:defglobal **mark** nil "The newest MARK structure, or NIL.")
 
 (defun readtable-mark (readtable)
-  "Return a MARK structure for the present contents of READTABLE: **MARK** if it has the same
-contents, else a new one."
+  "Return a MARK structure for the present contents of READTABLE. If **MARK** is of READTABLE and
+has the same contents, return **MARK**, else a new structure."
   (let ((mark **mark**) (parts (readtable-parts readtable)))
     (if (and mark (eq readtable (mark-readtable mark)) (equalp parts (mark-parts mark)))
         mark
@@ -81,7 +81,8 @@ contents, else a new one."
                          (readtable-text readtable))))))
 
 (defun mark-before (readtable)
-  "Return **MARK** if it is of READTABLE, else a new MARK structure. Do not compare the contents,
-since the caller needs those before a form that may have changed READTABLE."
+  "If **MARK** is of READTABLE, return **MARK**, else a new MARK structure. Do not compare the
+contents of **MARK** and READTABLE: the caller needs the contents before a form that may have
+changed READTABLE."
   (let ((mark **mark**))
     (if (and mark (eq readtable (mark-readtable mark))) mark (readtable-mark readtable))))

@@ -16,9 +16,10 @@
 next evaluation."))
 
 (defmacro with-session-variables (values &body body)
-  "Evaluate BODY with *SESSION-VARIABLES* bound to the elements of the list VALUES. This uses LET,
-because PROGV checks for each variable whether it may be bound, and this takes longer than a short
-evaluation. It binds one after the other, so that the stack does not keep the values alive."
+  "Evaluate BODY with *SESSION-VARIABLES* bound to the elements of the list VALUES. The expansion
+uses LET*, because PROGV checks for each variable whether the variable may be bound, and these
+checks take longer than a short evaluation. LET* binds one variable after the other, so that the
+stack does not keep the values alive."
   (let ((left (gensym "LEFT")))
     `(let* ((,left ,values)
             ,@(loop for variable in *session-variables* collect `(,variable (pop ,left))))
@@ -77,12 +78,12 @@ Return 0, which no object or error has, if SHOWN is not in the series of this se
 
 (sb-ext:defglobal **at-session-end** '()
   "A list of functions without parameters that remove from the image what a session has left there.
-They are called when *SESSION* ends, because the connection of its server has ended.")
+These functions are called when *SESSION* ends, because the connection of its server has ended.")
 
 (defun call-until-session-ends (begin function end)
   "Call BEGIN, which changes the image for this session, then FUNCTION, then END, which undoes the
-change, and return the values of FUNCTION. END runs after a non-local exit too, and at once if the
-session ends earlier. In an ended session, call only FUNCTION."
+change. Return the values of FUNCTION. A non-local exit calls END too. If the session ends earlier,
+END is called at once. In an ended session, call only FUNCTION."
   (let ((session *session*) (undoing (list end)))
     (sb-sys:without-interrupts
       (unwind-protect

@@ -78,9 +78,9 @@ object when the file was loaded."
   "A weak hash table from stream observers, which are functions, to their RECORDERs.")
 
 (defun observer (recorder &optional inner)
-  "Return a stream observer, a function that SBCL calls with the start, the end and the object
-whenever it has read an object. It records lists in RECORDER, a RECORDER structure, and calls INNER,
-another observer or NIL."
+  "Return a stream observer: a function that SBCL calls with the start, the end and the object
+whenever SBCL has read an object. The observer records lists in RECORDER, a RECORDER structure, and
+calls INNER, another observer or NIL."
   (let* ((read (recorder-read recorder))
          (observer (lambda (start end object)
                      ;; START can also be a keyword.
@@ -337,15 +337,15 @@ NIL. If there is none, read this version again, from the kept text if the file h
 ;;; Queries
 
 (defun form-spans (file form)
-  "Return the SPANS vector of top-level form FORM, a number, in FILE, a FILE-SPANS structure or NIL.
-Return NIL if it is unknown."
+  "Return the SPANS vector of the top-level form with the number FORM in FILE, a FILE-SPANS
+structure or NIL. Return NIL if this vector is unknown."
   (let ((forms (and file (file-spans-forms file))))
     (and forms (< -1 form (length forms)) (svref forms form))))
 
 (defun form-package (path date form)
-  "Return the package in which top-level form FORM, a number, of the file PATH, a native truename,
-was read, in its version of DATE, or the newest if DATE is NIL. Return NIL if it is unknown or was
-deleted."
+  "FORM is the number of a top-level form of the file PATH, a native truename. Return the package in
+which this form was read in the version of DATE, or in the newest version if DATE is NIL. Return NIL
+if the package is unknown or was deleted."
   (let* ((file (find-spans path date))
          (read (and file (find-if (lambda (pair) (<= (car pair) form))
                                   (file-spans-packages file)))))
@@ -353,14 +353,14 @@ deleted."
 
 (defun list-span (spans number)
   "Return a list (START END), in characters, for the list with NUMBER in SPANS, a SPANS vector.
-Return NIL if it is unknown."
+Return NIL if the place of the list is unknown."
   (let* ((index (* 2 number)) (end (if (< (1+ index) (length spans)) (aref spans (1+ index)) 0)))
     (and (plusp end) (list (aref spans index) end))))
 
 (defun read-alike-p (loaded read form)
-  "Return true unless READ and LOADED, FILE-SPANS structures of one file, have different lists in
-top-level form FORM, a number. LOADED may have only the first lists of the form, if it was made by
-reading the file again."
+  "LOADED and READ are FILE-SPANS structures of one file. FORM is the number of a top-level form.
+Return NIL if LOADED and READ have different lists in this form, else true. If LOADED was made by
+reading the file again, LOADED may have only the first lists of the form."
   (let ((known (form-spans loaded form)) (new (form-spans read form)))
     (or (null known)
         (null new)
@@ -380,9 +380,10 @@ FORM and the next form than OFFSETS, those recorded by SBCL."
       (and (same-p form) (same-p (1+ form)) span))))
 
 (defun span-members (path date form number offsets)
-  "Return a plist of JSON members with the place of the list with NUMBER in top-level form FORM of
-the file PATH, compiled at DATE. It is NIL for the whole form, or has \"inside\" if the place is
-unknown. OFFSETS are SBCL's octet offsets of the forms."
+  "FORM is the number of a top-level form of the file PATH, which was compiled at DATE. Return a
+plist of JSON members with the place of the list with NUMBER in this form. The plist is NIL if
+NUMBER stands for the whole form, and has \"inside\" if the place is unknown. OFFSETS are SBCL's
+octet offsets of the forms."
   (when (and form number (plusp number))
     (destructuring-bind (&optional start end) (span-of (find-spans path date) form number offsets)
       (if start (list "start" start "end" end) (list "inside" t)))))

@@ -68,8 +68,8 @@ for this lock: a thread that is making another one cannot be ended.")
     (and spare (eq thread (spare-thread spare)))))
 
 (defun run-spare (spare)
-  "Wait for the job of SPARE and run it, as the function of its thread. If the thread is ended
-before the job begins, run the job in another thread."
+  "Wait until SPARE gets a job, and run that job. The thread of SPARE runs this function. If that
+thread is ended before the job begins, run the job in another thread."
   (sb-sys:without-interrupts
     (unwind-protect
          (sb-sys:with-local-interrupts

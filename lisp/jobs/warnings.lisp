@@ -67,7 +67,7 @@ the file, and the form's offset in characters."
 
 (defun context-start (context file)
   "Return the offset in characters at which the form of CONTEXT begins in FILE, a native truename.
-Return NIL if it is unknown."
+Return NIL if this offset is unknown."
   (let ((path (context-path context)))
     (first (span-of (spans-known file nil) (path-top-level-form path) (path-number path) '()))))
 
@@ -196,8 +196,8 @@ compiler does not warn now, else a copy of WARNING with the text of the new warn
       (make-json-object members))))
 
 (defun warning-now (kept)
-  "Return the JSON object to show for KEPT, a warning from earlier in this call. Return NIL if the
-name that it reports as undefined has been defined since. If it is about a call of a function that
+  "Return the JSON object to show for KEPT, a warning from earlier in this call. Return NIL if KEPT
+reports a name as undefined that has been defined since. If KEPT is about a call of a function that
 was replaced since, return the result of CHECKED-CALL."
   (let ((data (kept-data kept)) (call (kept-call kept)))
     (cond ((and (kept-undefined kept) (apply #'defined-now-p (kept-undefined kept))) nil)
@@ -339,8 +339,8 @@ here."
         (funcall function)))))
 
 (defun call-outside-units (function)
-  "Call FUNCTION outside of all compilation units, so that those of the program end as in a plain
-SBCL. But if *DEBUG-LEVEL* is set, call it in one, since this setting needs a unit."
+  "Call FUNCTION outside of all compilation units, so that the program's own units end as in a plain
+SBCL. But if *DEBUG-LEVEL* is set, call FUNCTION in a unit, since *DEBUG-LEVEL* needs a unit."
   (if (or *debug-level* (null +in-unit+))
       (call-in-unit function)
       (progv (list +in-unit+) '(nil)
@@ -359,7 +359,7 @@ call. If TOGETHER is true, compile all in one compilation unit."
         (if together (call-in-unit function) (call-outside-units function))))))
 
 (defun forget-undefined ()
-  "Remove the kept warnings about undefined names. This is for a call that was ended by an error:
+  "Remove the kept warnings about undefined names. Call this when an error has ended the call, since
 the error says which of the names matters."
   (let ((left (remove-if #'kept-undefined (remarks-warnings *remarks*))))
     (decf (remarks-count *remarks*) (- (length (remarks-warnings *remarks*)) (length left)))

@@ -10,8 +10,8 @@ none."
 
 (defun function-kind (name)
   "Return a string for the kind of function that NAME, a symbol or (SETF symbol), names: \"MACRO\",
-\"SPECIAL OPERATOR\", \"SETF EXPANDER\" and so on. It is \"COMPILER MACRO\" for a name that has one,
-but no function. Return NIL if it names no function."
+\"SPECIAL OPERATOR\", \"SETF EXPANDER\" and so on. For a NAME with a compiler macro but no function,
+return \"COMPILER MACRO\". Return NIL if NAME names none of these."
   (cond ((not (fboundp name))
          (cond ((and (consp name) (setf-expander (second name))) "SETF EXPANDER")
                ((compiler-macro-function name) "COMPILER MACRO")))
@@ -21,9 +21,10 @@ but no function. Return NIL if it names no function."
         (t (callable-nature name))))
 
 (defun short-expander-arglist (function)
-  "Return as text the lambda list of a short DEFSETF whose update function is FUNCTION: that of
-FUNCTION without the last parameter, the new value. Return \"(&REST ARGUMENTS)\" if FUNCTION has
-optional, rest or keyword parameters, and NIL if SBCL has not kept its lambda list."
+  "FUNCTION is the update function of a short DEFSETF. Return the lambda list of the DEFSETF as
+text: the lambda list of FUNCTION without its last parameter, the new value. Return \"(&REST
+ARGUMENTS)\" if FUNCTION has optional, rest or keyword parameters. Return NIL if SBCL has not kept
+the lambda list of FUNCTION."
   (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
     (cond (unknown nil)
           ((intersection arglist lambda-list-keywords) "(&REST ARGUMENTS)")
@@ -31,7 +32,8 @@ optional, rest or keyword parameters, and NIL if SBCL has not kept its lambda li
 
 (defun expander-arglist (expander)
   "EXPANDER is SBCL's record of a DEFSETF or DEFINE-SETF-EXPANDER form, from SETF-EXPANDER. Return
-the lambda list of the place as text, without the new value. Return NIL if SBCL has not kept it."
+the lambda list of the place as text, without the new value. Return NIL if SBCL has not kept this
+lambda list."
   (typecase expander
     (function (recorded-arglist expander))
     ((cons t function) (recorded-arglist (cdr expander)))
@@ -61,8 +63,9 @@ list, the text says so."
           (second (name-arglist-members name))))
 
 (defun declaimed (name)
-  "Return a list of strings for the proclamations of the function NAME: \"FTYPE\" if its type was
-declaimed, and \"INLINE\" or \"NOTINLINE\" if it was declaimed so."
+  "Return a list of strings for the proclamations of the function NAME: \"FTYPE\" if the program has
+declaimed the type of NAME, and \"INLINE\" or \"NOTINLINE\" if the program has declaimed NAME inline
+or notinline."
   (let ((inline (known :function :inlinep name)))
     (remove nil (list (and (declared-type-p name) "FTYPE")
                       (and (member inline '(inline notinline)) (symbol-name inline))))))

@@ -63,8 +63,8 @@ classes, such as a class or stream."
 
 (defun walk-heap (visit)
   "Call the function VISIT with three arguments for each object in the heap: the object, SBCL's type
-code and the size in octets. VISIT must not allocate memory. Return true. If at least
-*SEARCHED-HEAP* octets are in use, this would take too long, so only return NIL."
+code and the size in octets. VISIT must not allocate memory. Return true. But if at least
+*SEARCHED-HEAP* octets are in use, only return NIL, since the walk would take too long."
   (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")))
     (when (and function (< (heap-usage) *searched-heap*))
       (funcall function visit :dynamic)
@@ -114,9 +114,9 @@ a former layout of a redefined structure class. Return NIL if the heap is too la
 ;;; The functions made by the definition of a class
 
 (defun others-methods (name class)
-  "NAME is a generic function with an accessor method for CLASS. Return :ABOVE if it also has a
-method for a superclass of CLASS, T if it only has methods for other classes, and NIL if it has no
-other method. Ignore methods with qualifiers."
+  "NAME is a generic function with an accessor method for CLASS. Methods with qualifiers do not
+count. Return :ABOVE if NAME has a method for a superclass of CLASS. Otherwise return T if NAME has
+methods for other classes, and NIL if NAME has no other method."
   (let ((specializers (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                             unless (method-qualifiers method)
                               collect (first (last (sb-mop:method-specializers method))))))
@@ -218,10 +218,10 @@ of those TEXTS that name no class."
         finally (return (values classes unknown))))
 
 (defun superclass-members (class superclasses unknown)
-  "Return a plist for a JSON object about the superclasses and inherited slots that CLASS loses, and
-the superclasses that it gains, when SUPERCLASSES become its direct superclasses. UNKNOWN is a list
-of names of new superclasses that are not defined. If there are any, the losses are unknown, and
-none are returned."
+  "SUPERCLASSES are to become the direct superclasses of CLASS. Return a plist for a JSON object
+with the superclasses and inherited slots that CLASS loses by this, and the superclasses that CLASS
+gains. UNKNOWN is a list of names of new superclasses that are not defined. If UNKNOWN is not empty,
+the losses cannot be known, so leave them out."
   (let* ((before (ancestors class))
          (now (ancestors-with class class superclasses))
          (kept-slots (mapcan #'slot-names (remove class now)))
@@ -270,10 +270,10 @@ accept. Return :ANY if a method has &ALLOW-OTHER-KEYS."
         (append others (mapcan #'slot-initargs (remove-if #'forward-referenced-p classes))))))
 
 (defun lost-initargs (each class superclasses)
-  "SUPERCLASSES are the direct superclasses of CLASS after a change. Return a list of strings: the
-initargs that instances of EACH, which is CLASS or a subclass, may no longer accept after it. They
-belong to direct slots of CLASS or to superclasses that EACH loses, and no other class or method
-accepts them."
+  "SUPERCLASSES are the direct superclasses of CLASS after a change. EACH is CLASS or a subclass of
+CLASS. Return a list of strings: the initargs that instances of EACH may no longer accept after the
+change. These initargs belong to direct slots of CLASS or to superclasses that EACH loses. No other
+class or method accepts them."
   (let* ((now (ancestors-with each class superclasses))
          (kept (remove class now))
          (gone (remove-if (lambda (other) (member other now)) (ancestors each)))

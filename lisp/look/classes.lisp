@@ -87,7 +87,7 @@ true if the slot is read-only. The accessor is NIL if there is none."
 
 (defun slot-functions (classes name)
   "Return two lists without duplicates: the readers and the writers of the slot NAME in CLASSES.
-They are in the order of CLASSES."
+Both lists are in the order of CLASSES."
   (let ((readers '()) (writers '()))
     (dolist (class classes)
       (multiple-value-bind (accessor read-only) (structure-accessor class name)

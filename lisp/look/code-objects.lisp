@@ -20,8 +20,9 @@ a closure, this is the code object of its underlying function."
 
 (defun root-in (code function)
   "Return the name of the outermost function around FUNCTION, a function in the code object CODE.
-Return :TOP-LEVEL if that function has no name. If the debug name of FUNCTION has a block or a file
-in place of a function, return the name of the first outermost function in CODE."
+Return :TOP-LEVEL if that function has no name. The debug name of FUNCTION may name a block or a
+file instead of an outer function. Then return the name of the first function in CODE that is inside
+no other function."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root
@@ -83,8 +84,8 @@ constants."
 when the agent was loaded.")
 
 (defun showable-name-p (name)
-  "Return true if answers may show the function name NAME: its symbol belongs to the program, or is
-external in a package of SBCL."
+  "Return true if answers may show the function name NAME: the symbol in NAME belongs to the
+program, or is external in a package of SBCL."
   (and (plain-name-p name)
        (let* ((symbol (name-symbol name)) (package (symbol-package symbol)))
          (and package
@@ -92,7 +93,7 @@ external in a package of SBCL."
                   (eq :external (nth-value 1 (find-symbol (symbol-name symbol) package))))))))
 
 (defun mentioned-p (symbol)
-  "Return true if SYMBOL belongs to the program: it has a home package, and this is not one of
+  "Return true if SYMBOL belongs to the program: SYMBOL has a home package, which is not one of
 SBCL's."
   (let ((package (symbol-package symbol)))
     (and package (not (gethash package **system-packages**)))))
@@ -102,9 +103,9 @@ SBCL's."
   (typep constant '(or symbol cons (simple-array t))))
 
 (defun map-symbols (visit constant)
-  "Call the function VISIT with two arguments for each symbol of the program in CONSTANT, an atom or
-a tree of conses and arrays: the symbol, and true if it names a handler of a HANDLER-BIND clause.
-Examine at most 2000 elements."
+  "Examine at most 2000 elements of CONSTANT, an atom or a tree of conses and arrays. Call the
+function VISIT with two arguments for each symbol of the program in CONSTANT. The first argument is
+the symbol. The second is true if the symbol names a handler of a HANDLER-BIND clause."
   (let ((left 2000))
     (labels ((walk (part depth &aux before)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -157,9 +158,9 @@ LIST."
                    code)))
 
 (defun data-after-check-p (list code)
-  "Return true if LIST, a constant of the code object CODE for which AFTER-CHECK-P is true, is data
-of the program all the same: most of its symbols name functions, and CODE has more such constants
-than calls of functions that check arguments."
+  "LIST is a constant of the code object CODE for which AFTER-CHECK-P is true. Return true if LIST
+is data of the program nevertheless: most symbols in LIST name functions, and CODE has more
+constants like LIST than cross references to functions in *ARGUMENT-CHECKS*."
   (let ((functions 0) (lists 0))
     (labels ((visit (part)
                (cond ((consp part) (visit (car part)) (visit (cdr part)))
@@ -175,8 +176,9 @@ than calls of functions that check arguments."
 
 (defun lambda-list-p (constant code)
   "Return true if CONSTANT of the code object CODE is a lambda list that SBCL keeps for its error
-messages about arguments, and not data of the program. For a macro, the list begins with a list that
-names the macro. For a DESTRUCTURING-BIND, it has lambda list keywords, or AFTER-CHECK-P is true."
+messages about arguments, and not data of the program. The lambda list of a macro begins with a list
+that names the macro. The lambda list of a DESTRUCTURING-BIND has lambda list keywords, or
+AFTER-CHECK-P is true for it."
   (and (consp constant)
        (let ((of (first constant)))
          (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))

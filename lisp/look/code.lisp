@@ -23,9 +23,10 @@ result of FUNCTION for its expression. Else return NIL."
 text.")
 
 (defun copied-code (function code &optional (depth 10))
-  "Return a copy of CODE, a form, at most DEPTH levels deep. Replace each atom by the value of
-FUNCTION for it, and stop when *CONSES-LEFT* is 0. CODE can contain a huge or circular literal, and
-the pretty printer would walk all of it, so print the copy."
+  "Return a copy of CODE, a form, at most DEPTH levels deep, with the value of FUNCTION for each
+atom in place of the atom. Stop when *CONSES-LEFT* is 0. Answers print this copy instead of CODE,
+because CODE can contain a huge or circular literal and the pretty printer would walk all of the
+literal."
   (flet ((copy (part) (copied-code function part (1- depth))))
     (cond ((zerop depth) nil)
           ((consp code)
@@ -47,8 +48,8 @@ the pretty printer would walk all of it, so print the copy."
           (t (funcall function code)))))
 
 (defun class-stub (object)
-  "Return an object that prints as #<CLASS>, where CLASS is the class name of OBJECT. If OBJECT is a
-class, its own name follows."
+  "Return an object that prints as #<CLASS>, where CLASS is the class name of OBJECT. If OBJECT is
+itself a class, the name of OBJECT follows CLASS."
   (let ((text (format nil "~A~@[ ~A~]" (class-text (class-of object))
                       (and (typep object 'class) (class-text object)))))
     (make-unprintable text)))
@@ -78,9 +79,9 @@ parameter list as (), not as NIL. Return NIL for the type FUNCTION, which says n
           text))))
 
 (defun bare-symbol (atom)
-  "Return an uninterned symbol with the name of the symbol ATOM, which prints without a package
-prefix. Return ATOM itself if it is no symbol, or if it satisfies PLAIN-SYMBOL-P, as CAR and :KEY
-do."
+  "If ATOM is a symbol, return an uninterned symbol with the same name, which prints without a
+package prefix. Return ATOM itself if ATOM is no symbol, or satisfies PLAIN-SYMBOL-P, as CAR and
+:KEY do."
   (if (or (null atom) (not (symbolp atom)) (plain-symbol-p atom))
       atom
       (make-symbol (symbol-name atom))))

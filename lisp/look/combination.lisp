@@ -19,9 +19,10 @@
     (and path (eql 0 (search "SYS:" (namestring path))) t)))
 
 (defun deciding-method (function methods)
-  "Return a name from *PROTOCOL* if the program has defined a method on this function for the
-generic function FUNCTION or for one of METHODS. Such a method can choose the methods of a call by
-other rules than the standard's. Return NIL if there is none."
+  "*PROTOCOL* names functions that choose the methods of a call. Return the name of one of these
+functions for which the program has defined a method that applies to the generic function FUNCTION
+or to one of METHODS, since such a method can follow other rules than the standard ones. Return NIL
+if the program has defined no such method."
   (loop for name in *protocol*
         when (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                    for specializer = (first (sb-mop:method-specializers method))
@@ -64,8 +65,9 @@ arguments.")
   '(or standard-object condition (and structure-object (not cell))))
 
 (defun code-names (function)
-  "Return two lists: the names of the global functions that the code of FUNCTION calls, and the
-constants in this code that it could change, such as global variables, functions and instances."
+  "Return two lists. The first has the names of the global functions that the code of FUNCTION
+calls. The second has the constants in this code that the code could change, such as global
+variables, functions and instances."
   (let* ((code (function-code (simple-function function))) (names (linked-names code)) (others '()))
     (loop for index from words-before-functions below (code-words code)
           do (let ((constant (code-word code index)))
@@ -78,9 +80,10 @@ constants in this code that it could change, such as global variables, functions
     (values names others)))
 
 (defun harmful-name (function &optional (depth 5))
-  "Return NIL if FUNCTION, and the functions of the program that it calls up to DEPTH calls deep,
-refer only to functions and objects that are known to be harmless. Else return text that names the
-first other function or object."
+  "Return NIL if FUNCTION refers only to functions and objects that are known to be harmless.
+Functions of the program that FUNCTION calls, up to DEPTH calls deep, must then also refer to such
+things only. Otherwise return text that names the first function or object that is not known to be
+harmless."
   (if (not (typep function 'compiled-function))
       "code that is not compiled"
       (multiple-value-bind (names others) (code-names function)

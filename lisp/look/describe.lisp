@@ -3,9 +3,9 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun recorded-arglist (function)
-  "Return the lambda list of FUNCTION, a function or its name, as text. For a generic function, it
-includes the keywords of all its methods. Return NIL if SBCL has not kept the lambda list, as with a
-DEBUG quality of 0."
+  "FUNCTION is a function or a function name. Return the lambda list of FUNCTION as text. The lambda
+list of a generic function includes the keywords of all its methods. Return NIL if SBCL has not kept
+the lambda list, as with a DEBUG quality of 0."
   (handler-case
       (multiple-value-bind (arglist unknown) (introspect "FUNCTION-LAMBDA-LIST" function)
         (and (not unknown) (arglist-text arglist)))
@@ -13,15 +13,15 @@ DEBUG quality of 0."
     (warning () nil)))
 
 (defun own-arglist (function)
-  "Return the lambda list of the generic function FUNCTION, without keywords of its methods, as
-text. Return NIL if it has none."
+  "Return the lambda list of the generic function FUNCTION as text, without keywords of the methods.
+Return NIL if FUNCTION has no lambda list."
   (handler-case (arglist-text (sb-mop:generic-function-lambda-list function))
     (warning () nil)))
 
 (defun arglist-members (name)
   "Return a plist with \"arglist\", the lambda list of the function NAME as text or NIL. For a
-generic function, add \"accepted\": the lambda list with the keywords of all its methods, or NIL if
-they add nothing."
+generic function, add \"accepted\": the lambda list with the keywords of all its methods.
+\"accepted\" is NIL if the methods add no keywords."
   (let ((function (and (not (and (symbolp name) (macro-function name))) (plain-definition name)))
         (recorded (recorded-arglist name)))
     (if (typep function 'generic-function)
@@ -36,8 +36,8 @@ they add nothing."
 
 (defun place-data (source &optional description function)
   "Return a JSON object with the file and position of SOURCE, a definition source of SB-INTROSPECT,
-and the text DESCRIPTION. Return NIL if it has no file. For a method, pass its FUNCTION, whose code
-has the date of the file."
+and the text DESCRIPTION. Return NIL if SOURCE has no file. If SOURCE is of a method, FUNCTION is
+the function of the method, since the code of that function has the date of the file."
   (let* ((path (introspect "DEFINITION-SOURCE-PATHNAME" source))
          (file (and path (translated (namestring path))))
          (written (or (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)
@@ -70,9 +70,9 @@ SB-INTROSPECT such as :FUNCTION."
                 collect (specializer-text specializer))))
 
 (sb-ext:defglobal **evaluation-of** (constantly nil)
-  "A function of a name or a method, and keywords for kinds of definitions, such as :FUNCTION. It
-returns a JSON object about the evaluation that made the current definition of one of these kinds,
-or NIL if no evaluation made it.")
+  "A function that takes a name or a method, and keywords for kinds of definitions, such as
+:FUNCTION. If an evaluated form made the current definition of one of these kinds, the function
+returns a JSON object about the evaluation. Otherwise the function returns NIL.")
 
 (define-shape evaluated ()
   "An evaluation that made a definition."
@@ -87,8 +87,8 @@ no such evaluation is known."
 
 (sb-ext:defglobal **maker-of** (constantly nil)
   "A function with the arguments of EVALUATION-DATA, for a definition without a source location in
-SBCL. It returns two values, or NIL for those unknown: the path of the loaded file whose code made
-the definition, and the number of the toplevel form that ran this code.")
+SBCL. The function returns two values: the path of the loaded file whose code made the definition,
+and the number of the top-level form that ran this code. An unknown value is NIL.")
 
 (defun maker-members (name &rest kinds)
   "Return a plist with the file and toplevel form whose code made the definition of NAME, for a
@@ -118,8 +118,8 @@ the kinds of definitions that count."
                 (maker-members method :method))))))
 
 (defvar *holders* nil
-  "NIL, or a hash table from packages to the results of VARIABLES-BY-VALUE. Bind it to a new table
-while many methods are described, so that each package is searched only once.")
+  "NIL, or a hash table from packages to the results of VARIABLES-BY-VALUE. Code that describes many
+methods binds *HOLDERS* to a new table, so that each package is searched only once.")
 
 (defun variables-by-value (package)
   "Return an EQ hash table from values to the variables of PACKAGE that have them. If several
@@ -148,9 +148,9 @@ variables have the same value, the table has the one whose name sorts first."
                                       (variables-by-value package)))))
 
 (defun specializer-packages (specializer)
-  "SPECIALIZER is an EQL specializer. Return a list of packages to search for a variable with its
-object as value: the home packages of the name of the object's class, and of the names of the
-generic functions with a method for SPECIALIZER."
+  "SPECIALIZER is an EQL specializer. A variable can have the object of SPECIALIZER as its value.
+Return a list of the packages to search for such a variable. They are the home packages of the class
+name of the object and of the names of the generic functions with a method for SPECIALIZER."
   (let ((names (list* (class-name (class-of (sb-mop:eql-specializer-object specializer)))
                       (loop for method in (sb-mop:specializer-direct-methods specializer)
                             for function = (sb-mop:method-generic-function method)
@@ -168,9 +168,10 @@ generic functions with a method for SPECIALIZER."
         (write-string (class-text (class-of object)) stream)))))
 
 (defun specializer-text (specializer)
-  "Return text for SPECIALIZER as in a DEFMETHOD form. In an EQL specializer, show a literal object,
-a variable with the object as value, or else its class and address: its print method may fail or
-never end."
+  "Return text for SPECIALIZER as in a DEFMETHOD form. If SPECIALIZER is an EQL specializer, the
+text has its object if that is a literal, else a variable with the object as value. If there is no
+such variable, the text has the class and address of the object, since the print method of the
+object may fail or never end."
   (if (typep specializer 'class)
       (class-text specializer)
       (let ((object (sb-mop:eql-specializer-object specializer)))
@@ -343,7 +344,7 @@ compiler derived the type."
   (eq :declared (known :function :where-from name)))
 
 (defun function-type-text (name)
-  "Return the type of the function NAME as text, or NIL if it is unknown. The program may have
+  "Return the type of the function NAME as text, or NIL if the type is unknown. The program may have
 declaimed the type of a function that does not exist yet."
   (type-text 1000
              (cond ((and (symbolp name) (or (macro-function name) (special-operator-p name))) nil)

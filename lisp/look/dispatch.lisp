@@ -25,8 +25,8 @@ or the prototype of a class."
 ;;; The arguments of a call
 
 (defun parsed-argument (argument package)
-  "ARGUMENT is a hash table with the strings \"kind\" and \"text\". Return a CALL-ARGUMENT
-structure for its meaning, or NIL if it has none. Names in the text are looked up in
+  "ARGUMENT is a hash table with the strings \"kind\" and \"text\". Return a CALL-ARGUMENT structure
+for the meaning of ARGUMENT, or NIL if ARGUMENT has no meaning. Names in the text are looked up in
 PACKAGE."
   (let ((kind (gethash "kind" argument)) (text (gethash "text" argument)))
     (flet ((symbol-of () (values (named-symbol text package))))
@@ -44,8 +44,9 @@ PACKAGE."
                  (and value (make-argument :value value))))))))
 
 (defun named-argument (symbol)
-  "Return a CALL-ARGUMENT structure for SYMBOL: an instance of the class, or else the value of the
-variable. Return NIL if it names neither."
+  "Return a CALL-ARGUMENT structure for SYMBOL. It stands for an instance of the class SYMBOL or, if
+SYMBOL names no class, for the value of the variable SYMBOL. Return NIL if SYMBOL names neither a
+class nor a variable."
   (let ((class (find-class symbol nil)))
     (cond ((and class (forward-referenced-p class)) (make-argument :undefined class))
           (class (make-argument :class class))

@@ -177,9 +177,9 @@ DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
 ;;; A function
 
 (defun function-members (index target symbol limit)
-  "Return a plist for a JSON object about the function TARGET, whose name has the symbol SYMBOL. It
-has at most LIMIT tests, and LIMIT functions that look up symbols by name. INDEX is the index of
-uses."
+  "Return a plist for a JSON object about the function TARGET, whose name has the symbol SYMBOL. The
+object has at most LIMIT tests, and LIMIT functions that look up symbols by name. INDEX is the index
+of uses."
   (append (name-arglist-members target)
           (list "naming" (naming-data index target 2000))
           (finding-members index symbol limit)
@@ -198,9 +198,9 @@ no cross reference."
     (users-data found limit)))
 
 (defun finding-members (index symbol limit)
-  "Return a plist for a JSON object with the number of functions in INDEX that look up symbols by
-name and may so call the function SYMBOL of the program, and the first LIMIT of them. SYMBOL must be
-accessible in the package of such a function's name."
+  "The functions in INDEX that look up symbols by name may so call the function SYMBOL of the
+program. Return a plist for a JSON object with the number of these functions and the first LIMIT of
+them. Leave out a function if SYMBOL is not accessible in the package of its name."
   (when (mentioned-p symbol)
     (let ((users (functions-finding-names index (packages-with symbol))))
       (list "finding" (users-data users limit)
@@ -253,8 +253,8 @@ TOP-FORM structures, in the files that are keys of the hash table FILES."
       (sort (remove-duplicates places :key #'identity-of :test #'equal) #'place-before-p))))
 
 (defun use-place (user)
-  "Return a CODE-PLACE structure for the place of USER, a USER or TOP-FORM structure, or NIL if it
-is from no file."
+  "Return a CODE-PLACE structure for the place of USER, a USER or TOP-FORM structure. Return NIL if
+USER is from no file."
   (if (top-form-p user)
       (let ((source (top-form-source user)))
         (make-code-place (values (native-file (file-load-name source))) (top-form-number user)
@@ -303,8 +303,9 @@ lists for its TEST-OP, and those for which PERFORMS-TEST-P is true."
               (push (string-downcase (string name)) names))))))))
 
 (defun performs-test-p (system)
-  "Return true if the ASDF system SYSTEM seems to contain the tests of another one: it has a PERFORM
-method for TEST-OP, and depends on a system defined in the same or an enclosing folder."
+  "Return true if the ASDF system SYSTEM seems to contain the tests of another system. SYSTEM then
+has a PERFORM method for TEST-OP, and depends on a system that is defined in the folder of SYSTEM or
+in an enclosing folder."
   (let ((perform (contrib-function "ASDF" "PERFORM")) (operation (contrib-symbol "ASDF" "TEST-OP")))
     (and perform operation (find-class operation nil)
          (some (lambda (method)
@@ -317,8 +318,8 @@ method for TEST-OP, and depends on a system defined in the same or an enclosing 
                (asdf-value "SYSTEM-DEPENDS-ON" system)))))
 
 (defun defined-around-p (system name)
-  "Return true if NAME names another ASDF system than SYSTEM, and its .asd file is in the same
-folder as that of SYSTEM or in an enclosing one."
+  "Return true if NAME names another ASDF system than SYSTEM, and the .asd file of this system is in
+the folder of SYSTEM's .asd file or in an enclosing folder."
   (flet ((folder (system)
            (let ((file (asdf-value "SYSTEM-SOURCE-FILE" system)))
              (and file (pathname-directory file)))))

@@ -31,8 +31,9 @@ collector would mistake words left there for references to code."
     **index**))
 
 (defun stale-p (index)
-  "Return true if INDEX is NIL or must be built again. This is so if the hooks have missed code or
-recorded too much, if a package was renamed, or if most users were added after INDEX was built."
+  "Return true if INDEX is NIL or must be built again. INDEX must be built again if the hooks have
+missed code or recorded too much, if a package was renamed, or if most users were added after INDEX
+was built."
   (or (null index)
       (and (eq t **news**)
            (or (all-recorded-p) (null next-serial) (/= next-serial (use-index-serial index))))
@@ -98,8 +99,8 @@ a name by now."
                   collect (sb-ext:make-weak-pointer each)))))
 
 (defun taken-news ()
-  "Return the list **NEWS** and set **NEWS** to NIL. If **NEWS** is T, return NIL and leave it as
-T."
+  "Return the list **NEWS** and set **NEWS** to NIL. But if **NEWS** is T, return NIL and do not
+change **NEWS**."
   (setf **news-count** 0)
   (loop for news = **news**
         when (or (eq t news) (eq news (sb-ext:compare-and-swap (symbol-value '**news**) news '())))
@@ -142,8 +143,8 @@ INDEX does not have yet."
     users))
 
 (defun other-name-p (name function)
-  "FUNCTION is a simple function that is the definition of NAME. Return true if its debug name
-contains another name, as after (SETF (FDEFINITION NAME) #'OTHER)."
+  "FUNCTION is a simple function that is the definition of NAME. Return true if the debug name of
+FUNCTION contains another name, as after (SETF (FDEFINITION NAME) #'OTHER)."
   (let ((own (simple-function-name function)))
     (not (or (eq own name) (equal name (name-in-root (root-of own)))))))
 
@@ -153,15 +154,15 @@ contains another name, as after (SETF (FDEFINITION NAME) #'OTHER)."
     (and serial (< serial (length noted)) (= 1 (bit noted serial)))))
 
 (defun loose-users (code)
-  "Return a list of one new USER structure of kind :LOOSE for the code object CODE if it satisfies
+  "Return a list of one new USER structure of kind :LOOSE for the code object CODE if CODE satisfies
 LOOSE-P, else NIL."
   (and (typep code 'code)
        (loose-p code)
        (list (make-user nil :loose (sb-ext:make-weak-pointer code)))))
 
 (defun loose-p (code)
-  "Return true if the code object CODE is from no file and has a function without a name. Perhaps no
-name has such a function as its definition, and only data refers to it."
+  "Return true if the code object CODE is from no file and has a function without a name. Such a
+function may be the definition of no name, so that only data refers to it."
   (and (plusp (code-functions code))
        (null (code-file code))
        (member :top-level (roots-in code))))
@@ -178,9 +179,9 @@ name has such a function as its definition, and only data refers to it."
         (note-known index user code)))))
 
 (defun note-file (index code)
-  "Add the source file of the code object CODE to the files of INDEX, unless it is a file of SBCL or
-of the agent. If the file was loaded before the hooks were installed, there is no FILE-LOAD
-structure for it, so make one."
+  "Add the source file of the code object CODE to the files of INDEX, unless the file belongs to
+SBCL or to the agent. A file that was loaded before the hooks were installed has no FILE-LOAD
+structure, so make one."
   (let ((file (code-file code)) (files (use-index-files index)))
     (unless (or (not (stringp file))
                 (eql 0 (search "SYS:" file :end2 (min 4 (length file))))
@@ -193,7 +194,8 @@ structure for it, so make one."
 
 (defun note-known (index user code)
   "Record in INDEX that it has the uses by the code object CODE. USER is the USER structure of a
-function of CODE. If its debug name contains another name, add the function to USE-INDEX-OTHERS."
+function of CODE. If the debug name of this function contains another name, add the function to
+USE-INDEX-OTHERS."
   (let ((serial (code-serial code)) (name (user-name user)))
     (when (and name serial)
       (when (>= serial (length (use-index-noted index)))

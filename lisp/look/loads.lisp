@@ -10,8 +10,8 @@ names that were defined or undefined. T if the index must be built again.")
 (sb-ext:defglobal **news-count** 0
   "The approximate number of elements added to **NEWS** since it was emptied.")
 (defconstant +most-news+ 30000
-  "The greatest length of **NEWS**. Beyond it, building a new index is faster than adding to the
-old.")
+  "The greatest length of **NEWS**. If more code is new, building a new index is faster than adding
+the code to the old index.")
 (sb-ext:defglobal **interpreted** nil
   "True once SBCL has interpreted a form instead of compiling it. The index cannot find uses in
 interpreted code.")
@@ -35,9 +35,9 @@ recorded.")
   "The FILE-LOAD structure for the file from which the last new code came, or NIL.")
 
 (defun note-claim (code)
-  "Record the maker of CODE, a new code object from no file, in **CLAIMED**: the TOP-FORM structure
-of the form being evaluated, if it may be a definition, or the FILE-LOAD structure of the file being
-loaded."
+  "Record the maker of CODE, a new code object from no file, in **CLAIMED**. If a form is being
+evaluated that may be a definition, the maker is the TOP-FORM structure of this form. If a file is
+being loaded, the maker is the FILE-LOAD structure of this file."
   (let ((form evaluated-form))
     (cond ((and (consp form) (not *load-truename*))
            (when (definer-head-p form) (setf (gethash code **claimed**) (note-definer form))))
@@ -46,8 +46,8 @@ loaded."
            (note-made **last-load** (called-names code))))))
 
 (defun contrib-p (source)
-  "Return true if a library that comes with SBCL is being loaded whose source file is not on this
-disk. SOURCE is the debug source of its code."
+  "Return true if a library that comes with SBCL is being loaded, and the source file of the library
+is not on this disk. SOURCE is the debug source of the code of the library."
   (and *load-truename*
        (equal "contrib" (first (last (pathname-directory *load-truename*))))
        (not (ignore-errors (probe-file (source-name source))))))
@@ -66,9 +66,9 @@ hooked function of SBCL, with CODE and REASON."
   (funcall function code reason))
 
 (defun part-evaluated (function form environment)
-  "Hook: call FUNCTION, SBCL's function that evaluates FORM in ENVIRONMENT. Before this, record the
-source file that is being loaded. If there is none, record the whole top-level form around FORM if
-it may be a definition."
+  "Hook: call FUNCTION, SBCL's function that evaluates FORM in ENVIRONMENT. First, if a source file
+is being loaded, record the file. If none is, and the whole top-level form around FORM may be a
+definition, record the whole form."
   (let ((whole evaluated-form))
     (when (consp whole)
       (with-isolation
@@ -92,8 +92,8 @@ the first of ARGUMENTS, to **NEWS**."
 
 (defun finalizers-run (function &rest arguments)
   "Hook: call FUNCTION, which the finalizer thread calls after a garbage collection, with ARGUMENTS.
-Then clear the unused stack. FUNCTION leaves addresses of dead code there, and these would keep new
-code at the same addresses from being collected."
+Then clear the unused stack. FUNCTION leaves addresses of dead code on this stack. If new code gets
+these addresses, they would prevent the collection of the new code."
   (multiple-value-prog1 (apply function arguments)
     (scrub-stack)))
 

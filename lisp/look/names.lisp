@@ -87,8 +87,8 @@ none. Nothing is interned."
 
 (defun strip-wrapping (text)
   "Return two values: the symbol name in TEXT, and true if TEXT is a SETF function name. Remove a
-leading #' or '. For \"(SETF NAME)\", the first value is \"NAME\". For \"P::(SETF NAME)\", as
-answers spell it, it is \"P::NAME\"."
+leading #' or '. The first value is \"NAME\" for \"(SETF NAME)\". The first value is \"P::NAME\" for
+\"P::(SETF NAME)\", which is how answers spell a SETF function name."
   (let ((text (string-trim '(#\Space #\Tab #\Newline #\Return) text)))
     (cond ((eql 0 (search "#'" text)) (setf text (subseq text 2)))
           ((and (> (length text) 1) (char= (char text 0) #\')) (setf text (subseq text 1))))
@@ -175,8 +175,8 @@ SYMBOL names no variable."
       (t (and (boundp symbol) :special)))))
 
 (defun typed-structure (symbol)
-  "Return SBCL's defstruct description for SYMBOL if it names a structure with the DEFSTRUCT option
-:TYPE, which is a vector or a list. Else return NIL."
+  "Return SBCL's defstruct description for SYMBOL if SYMBOL names a structure with the DEFSTRUCT
+option :TYPE. Such a structure is a vector or a list. Return NIL for any other SYMBOL."
   (values (known :typed-structure :info symbol)))
 
 (defun type-name-p (symbol)
@@ -227,5 +227,5 @@ SYMBOL."
 
 (defun label (symbol)
   "Return the label that lists of symbols show for SYMBOL: the first of its NATURES, or \"SYMBOL\"
-if it has none (contract C15 in docs/develop/contracts.md)."
+if SYMBOL has no NATURES (contract C15 in docs/develop/contracts.md)."
   (or (callable-nature symbol) (first (other-natures symbol)) "SYMBOL"))

@@ -42,7 +42,7 @@ include only symbols with such a definition."
 
 (defun nature-list (symbol)
   "Return text for the list of a package: the kinds of all definitions of SYMBOL, such as
-\"FUNCTION, CLASS\", or \"SYMBOL\" if it has none."
+\"FUNCTION, CLASS\". Return \"SYMBOL\" if SYMBOL has no definition."
   (let* ((class (find-class symbol nil)) (type (and (not class) (type-name-p symbol)))
          (callable (callable-nature symbol)))
     (format nil "~{~A~^, ~}"

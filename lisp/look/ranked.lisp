@@ -63,9 +63,10 @@ NIL or blank."
 ;;; The search
 
 (defun ranked-symbols (pattern package type inherited users)
-  "Return a list of the symbols in PACKAGE, or in all packages if that is NIL, whose names PATTERN
-fits, best first. INHERITED is true to include inherited symbols. TYPE is NIL or a string such as
-\"MACRO\" to which to limit them. USERS is a hash table with the packages of the user as keys."
+  "Return a list of the symbols whose names PATTERN fits, best first. Search PACKAGE, or all
+packages if PACKAGE is NIL. If INHERITED is true, include inherited symbols. If TYPE is not NIL but
+a string such as \"MACRO\", return only symbols of that type. USERS is a hash table with the
+packages of the user as keys."
   (let ((fit-of-symbol (fit-function pattern)) (matches '()) (seen (make-hash-table :test 'eq)))
     (flet ((visit (symbol)
              (multiple-value-bind (fit distance) (funcall fit-of-symbol symbol)
@@ -79,9 +80,10 @@ fits, best first. INHERITED is true to include inherited symbols. TYPE is NIL or
     (mapcar #'match-symbol (sort matches #'match-before-p))))
 
 (defun map-candidates (visit package inherited users)
-  "Call the function VISIT with each symbol to search. In PACKAGE, these are its present symbols
-and, if INHERITED is true, the inherited ones. If PACKAGE is NIL, they are the external symbols of
-all packages but KEYWORD, and defined internal symbols of the packages in the hash table USERS."
+  "Call the function VISIT with each symbol to search. If PACKAGE is not NIL, these are the symbols
+present in PACKAGE and, if INHERITED is true, the symbols that PACKAGE inherits. If PACKAGE is NIL,
+these are the external symbols of all packages but KEYWORD, and the defined internal symbols of the
+packages in the hash table USERS."
   (if package
       (multiple-value-bind (present inheritable) (matching-symbols "" package)
         (mapc visit present)
@@ -108,8 +110,8 @@ length of the name, then name."
           finally (return (symbol-before-p (match-symbol one) (match-symbol other))))))
 
 (defun package-rank (package users)
-  "Return 0 if PACKAGE is a key of the hash table USERS, the packages of the user. Return 2 if it is
-an SBCL package other than COMMON-LISP, else 1."
+  "Return 0 if PACKAGE is a key of the hash table USERS, the packages of the user. Return 2 if
+PACKAGE is an SBCL package other than COMMON-LISP. Return 1 for any other PACKAGE."
   (cond ((gethash package users) 0)
         ((and package
               (sb-ext:package-locked-p package)
@@ -210,8 +212,8 @@ user's files."
     table))
 
 (defun users-package-p (package roots)
-  "Return true if PACKAGE belongs to the user: it is no package of the agent, and was defined by an
-evaluated form or by a file below one of the directories ROOTS."
+  "Return true if PACKAGE belongs to the user. PACKAGE is then no package of the agent, and was
+defined by an evaluated form or by a file below one of the directories ROOTS."
   (let ((file (and (not (own-package-p package)) (package-file package))))
     (or (eq file :typed) (and (stringp file) (within-p file roots)))))
 
@@ -224,8 +226,9 @@ evaluated form or by a file below one of the directories ROOTS."
           (location :typed))))
 
 (defun functions-file (package)
-  "Examine at most 100 functions named by symbols at home in PACKAGE. Return the source file of one
-of them, :TYPED if none is from a file, and NIL if there are no functions."
+  "Examine at most 100 functions that are named by symbols at home in PACKAGE. Return the source
+file of one of these functions, or :TYPED if none of them is from a file. Return NIL if there are no
+such functions."
   (let ((seen 0) (typed nil))
     (do-symbols (symbol package typed)
       (when (and (eq (symbol-package symbol) package) (fboundp symbol))

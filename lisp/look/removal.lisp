@@ -5,8 +5,8 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun specialized-methods (class)
-  "Return a list of the methods that specialize on CLASS. Leave out its accessors, since they are
-removed with CLASS."
+  "Return a list of the methods that specialize on CLASS. Leave out the accessors of CLASS, since
+they are removed with CLASS."
   (remove-if (lambda (method)
                (or (null (sb-mop:method-generic-function method))
                    (typep method 'sb-mop:standard-accessor-method)))
@@ -20,7 +20,7 @@ METHOD."
 
 (defun typed-structure-names (symbol)
   "SYMBOL names a structure that is a vector or a list. Return a list of the names of the functions
-that its DEFSTRUCT made."
+that the DEFSTRUCT of this structure made."
   (let ((description (typed-structure symbol)))
     (remove-if-not (lambda (name) (and name (fboundp name)))
                    (append (loop for slot in (description-slots description)

@@ -12,7 +12,8 @@
   (file string) (why string))
 
 (defvar *entered* nil
-  "The current package of the file that is being read again. *SCRATCH* stands in for this package.")
+  "The current package of the file that is being read again. The reader uses *SCRATCH* instead of
+this package.")
 
 (defparameter *read-limit* (* 16 1024 1024)
   "The maximum size, in octets, of a file that the agent reads again.")
@@ -20,8 +21,9 @@
 (defparameter *reader-settings*
   '((set-macro-character . 3) (set-dispatch-macro-character . 3) (make-dispatch-macro-character . 2)
     (set-syntax-from-char . 2))
-  "A list of (FUNCTION . COUNT) pairs for functions that set the syntax of a character. A call with
-more than COUNT arguments sets it in another readtable than the current one.")
+  "A list of (FUNCTION . COUNT) pairs for functions that set the syntax of a character in a
+readtable. A call with more than COUNT arguments sets the syntax in another readtable than the
+current one.")
 
 ;;; Which files are read again
 
@@ -60,8 +62,9 @@ reading ends early, record the reason. The file is not read again for the same L
 
 (defun read-version (visit file created)
   "Call the function VISIT for each top-level form of FILE, a native name, with the arguments that
-READ-FORMS passes. Read the text that FILE had at the date CREATED if it is known, else FILE as it
-is now. Return the value of READ-FORMS, and the date of the version that was read."
+READ-FORMS passes. Read the text that FILE had at the date CREATED. If this text is unknown, read
+FILE as it is now. Return two values: the value of READ-FORMS, and the date of the version that was
+read."
   (let ((now (date-of file))
         (text (and (changed-p file created)
                    **text-as-loaded**
@@ -84,8 +87,8 @@ the file's name and the reason."
     (nreverse unread)))
 
 (defun note-source (source)
-  "Return the FILE-LOAD structure for the load of the file of SOURCE, a debug source. If there is
-none for this load, make it. Return NIL for code from no file and for SBCL's own files."
+  "Return the FILE-LOAD structure for the load of the file of SOURCE, a debug source. If this load
+has no FILE-LOAD structure, make one. Return NIL for code from no file and for SBCL's own files."
   (let ((name (and source (source-name source))))
     (when (and (stringp name) (not (eql 0 (search "SYS:" name))))
       (note-load name source (lambda () (source-date source))))))
@@ -218,14 +221,15 @@ since its value decides what the reader skips."
           (t (doubtful (list 'quote form))))))
 
 (defun read-unknown (stream character number)
-  "Reader macro function for # and a CHARACTER without a meaning in this image, which may have had
-one when the file was compiled. Read the next object, and mark it as perhaps read otherwise then."
+  "Reader macro function for # and a CHARACTER that has no meaning after # in this image. CHARACTER
+may have had a meaning when the file was compiled. So read the next object, and mark this object as
+one that was perhaps read otherwise then."
   (declare (ignore character number))
   (doubtful (list 'progn (read stream t nil t))))
 
 (defun without-effect-p (form)
-  "Return true if evaluating FORM once more has no effect: FORM calls only functions of Common Lisp
-without side effects, and passes them no functions that they could call."
+  "Return true if evaluating FORM once more has no effect. FORM then calls only functions of Common
+Lisp without side effects, and passes no function to them that they could call."
   (cond ((symbolp form) (boundp form))
         ((atom form) t)
         ((eq (first form) 'quote) (consp (second form)))

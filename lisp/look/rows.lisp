@@ -10,9 +10,9 @@
 
 (defun shown-itself-p (code name)
   "CODE is a code object from no file that uses NAME. Return true if an answer must show CODE itself
-as a user. It need not show code that was compiled to run once and has run. It need not show CODE
-either if it shows a top-level form instead: the form that made CODE, or a form that uses NAME in
-the file during whose load CODE was made. **CLAIMED** has the makers of code."
+as a user. Return NIL if CODE was compiled to run once and has run. Return NIL also if the answer
+shows a top-level form instead: the form that made CODE, or a form that uses NAME in the file during
+whose load CODE was made. **CLAIMED** has the makers of code."
   (let ((claim (gethash code **claimed**)))
     (not (or (run-p code)
              (typecase claim
@@ -75,8 +75,8 @@ come USER structures, in the order in which they were added to INDEX, then TOP-F
       (dolist (kind (use-kinds form name)) (funcall visit form kind)))))
 
 (defun in-order (users)
-  "Return the list USERS, sorted as in answers. The users that were already in the index when it was
-built come first, and are sorted already."
+  "Return the list USERS, sorted as in answers. Users that the index had when it was built come
+first in USERS, and are already sorted."
   (let ((last (loop for rest on users
                     while (and (rest rest) (not (user-before-p (second rest) (first rest))))
                     finally (return rest))))
@@ -173,9 +173,9 @@ variables. The names that the form defines are in the list."
         0 *most-names*))
 
 (defun form-data (top-form possible)
-  "Return a JSON object about TOP-FORM: its file and number or, if it is from no
-file, the name that it defines. POSSIBLE is true if the form only has the name that was asked about
-in its data."
+  "Return a JSON object about TOP-FORM. The object has the file and the number of the form or, if
+the form is from no file, the name that the form defines. POSSIBLE is true if the form has the name
+that was asked about only in its data."
   (let ((source (top-form-source top-form)) (name (top-form-name top-form)))
     (if source
         (multiple-value-bind (file date) (native-file (file-load-name source))
@@ -199,8 +199,9 @@ values."
                           append (list nickname (package-name package)))))))
 
 (defun loose-text (code)
-  "CODE is a code object with functions that have no name, or NIL if it was garbage collected.
-Return the source of the last of these functions as text, or \"a function\" if it is unknown."
+  "CODE is a code object with functions that have no name, or NIL if the code object was garbage
+collected. Return the source of the last of these functions as text. Return \"a function\" if the
+source is unknown."
   (let* ((functions (reverse (and code (nameless-functions code))))
          (function (or (find-if-not (lambda (each) (stringp (simple-function-name each))) functions)
                        (first functions)))
@@ -248,10 +249,10 @@ return the other name as text. Else return NIL."
 
 (defun user-data (group name kinds &key kind text sites possible)
   "GROUP is a list of USER or TOP-FORM structures with the same name, which use NAME. Return a JSON
-object about it. KINDS lists the kinds of the uses, such as :CALLS. If KIND or TEXT is not NIL, show
-it in place of the kind or the name of the group. If SITES is true, add the source locations of the
-uses. POSSIBLE is true if the code of the group has NAME only as data, so that it may never use
-it."
+object about GROUP. KINDS lists the kinds of the uses, such as :CALLS. If KIND is not NIL, show KIND
+instead of the kind of the group. If TEXT is not NIL, show TEXT instead of the name of the group. If
+SITES is true, add the source locations of the uses. POSSIBLE is true if the code of the group has
+NAME only as data, so that this code may never use NAME."
   (let* ((user (first group)) (sort (shown-kind user)))
     (case sort
       (:place (form-data user possible))

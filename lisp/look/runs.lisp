@@ -22,7 +22,7 @@ further arguments. Bind *RUN* to (FORM T) meanwhile, and change this list to (FO
 
 (defun whole-run-p (function)
   "Return true if FUNCTION, a simple function, was compiled from the whole form in *RUN*. Return NIL
-if it was compiled from a function within that form."
+if FUNCTION was compiled from a function within that form."
   (let ((expression (function-lambda-expression function)))
     (if (consp expression)
         (and (null (second expression)) (eq (third expression) (first *run*)))
@@ -68,9 +68,10 @@ whether PLACE is a slot of a structure. If it is one, add the reader of the slot
     slot))
 
 (defun expansion-recorded (function macro block path)
-  "Hook: call FUNCTION, by which SBCL records in BLOCK at PATH that MACRO was expanded. If the
-expansion sets slots directly, record calls of the setters of these slots too. If MACRO is not SETF,
-also record calls of the readers, since macros such as PUSH read the slot."
+  "Hook: call FUNCTION, SBCL's function that records the expansion of MACRO, with the compiler's
+BLOCK and the source path PATH. If the form at PATH is in *SET-IN-PLACE*, its expansion sets slots
+without calls of their setters. Then record calls of these setters too. If MACRO is not SETF, also
+record calls of the readers, since macros such as PUSH read the slot."
   (funcall function macro block path)
   (let ((known (assoc path *set-in-place* :test #'eq)))
     (when known

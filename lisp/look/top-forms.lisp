@@ -48,8 +48,8 @@ it was evaluated."
 outside files that may be definitions.")
 
 (defun top-form-current-p (top-form)
-  "Return true if TOP-FORM is current. It is outdated if its file was loaded again or, for a form
-outside files, if a later form has defined the same name."
+  "Return true if TOP-FORM is current. A form of a file is outdated if the file was loaded again. A
+form from no file is outdated if a later form has defined the same name."
   (let ((source (top-form-source top-form)) (name (top-form-name top-form)))
     (if source
         (eq source (gethash (file-load-name source) **sources**))
@@ -75,7 +75,7 @@ structures that are not current from these lists."
 
 (defun use-kinds (top-form name)
   "Return a list of kinds of uses, from *USE-KINDS*: :CONSTANT if TOP-FORM calls NAME, and :MENTION
-if it has NAME in its data or as a variable."
+if TOP-FORM has NAME in its data or as a variable."
   (let* ((uses (top-form-uses top-form)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)
@@ -154,9 +154,10 @@ recorded yet."
     (nreverse unread)))
 
 (defun read-definer (top-form)
-  "Record which names TOP-FORM, from UNREAD-DEFINERS, uses, and forget its form. Remove TOP-FORM
-from **DEFINERS** if the form is no definition after all: the operator is not in
-*DEFINERS-OF-FUNCTIONS*, and the name is not in the data of the form."
+  "Record the names that the form of TOP-FORM uses, and remove the form from the structure TOP-FORM,
+which is from UNREAD-DEFINERS. Remove TOP-FORM from **DEFINERS** if the form is no definition. The
+form is one if its operator is in *DEFINERS-OF-FUNCTIONS*, or if its expansion has the name of
+TOP-FORM as quoted data. A form that uses names is also one if the name of TOP-FORM is a string."
   (let* ((form (shiftf (top-form-form top-form) nil)) (key (top-form-key top-form))
          (name (top-form-name top-form)) (package (top-form-package top-form))
          (*package* (if (package-name package) package *package*)))

@@ -67,8 +67,8 @@ function name, a list such as (FAST-METHOD F (T)), or :TOP-LEVEL."
                (and (eq (first name) 'lambda) (null (second name)))))))
 
 (defun enclosing-name (caller)
-  "Return the global name of the outermost function around a function with the debug name CALLER, or
-NIL if it has none."
+  "Return the global name of the outermost function around a function with the debug name CALLER.
+Return NIL if the outermost function has no global name."
   (name-in-root (root-of caller)))
 
 (defun system-name-p (caller)
@@ -86,11 +86,11 @@ a name from Common Lisp or from an SBCL package."
     (:compiler-macro . "compiler macro") (:type . "type expander") (:setf . "setf expander")
     (:report . "condition report"))
   "The kinds of functions that can be found by a name, as (KIND . WORD) pairs. Answers show the
-string WORD with a function of this kind, or nothing if it is NIL.")
+string WORD with a function of this kind. If WORD is NIL, answers show no word.")
 
 (defun expander (category name)
-  "Return the function that expands the type NAME, if CATEGORY is :TYPE, or the place NAME, if it is
-:SETF. Return NIL if there is none."
+  "If CATEGORY is :TYPE, return the function that expands the type NAME. If CATEGORY is :SETF,
+return the function that expands the place NAME. Return NIL if there is no such function."
   (let ((known (known category :expander name)))
     (if (consp known) (find-if #'functionp (list (car known) (cdr known))) known)))
 
@@ -138,8 +138,8 @@ TEXT: a cache, NIL or a pair of the home package of NAME and the text of NAME."
   name kind function (text nil))
 
 (defun reached-p (user)
-  "Return true if the function of USER, a USER structure, is still a definition of its name and of
-the same kind."
+  "Return true if the name of USER, a USER structure, still has the function of USER as a definition
+of the kind of USER."
   (let ((name (user-name user)) (kind (user-kind user)) (function (user-function user)))
     (flet ((see (kind-now function-now)
              (when (and (eq function function-now) (eq kind kind-now)) (return-from reached-p t))))
@@ -164,7 +164,7 @@ the same kind."
           (function (function-code function)))))
 
 (defun name-of (user)
-  "Return the function name of USER, a USER structure. Return NIL if it has none, or if USER is a
+  "Return the function name of USER, a USER structure. Return NIL if USER has no name, or is a
 TOP-FORM structure."
   (and (user-p user) (user-name user)))
 

@@ -83,8 +83,9 @@ refers to, and the symbols that CODE contains as data."
 
 (defun note-constants (index number user called mentioned)
   "Add to INDEX the uses of the names CALLED and MENTIONED, which are in the constants of the code
-of USER, a USER structure with position NUMBER. If that code also has a top-level form, record a
-:MENTION only, since the form alone may use a constant, unless it just adds a method."
+object of USER, a USER structure with position NUMBER. If that code object also contains the code of
+a top-level form, record only a :MENTION, since perhaps only the form uses the constant. Record the
+true kind nevertheless if METHOD-ALONE-P is true, or if USER itself is the top-level form."
   (let* ((code (user-code user))
          (roots (roots-in code))
          (shared (rest roots))

@@ -10,14 +10,15 @@ docs/develop/contracts.md)."
   (or (null symbol)
       (not (without-xrefs-p symbol))))
 
-;; Some SBCLs are built without cross references to their own functions.
+;; Some SBCLs are built without cross references to their own functions. The second string says what
+;; an SBCL without the ability lacks.
 (define-ability "cross-references to CL" "who_calls finds fewer callers of mapcar and the like")
 (define-check (xrefs-kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)
   "Evaluate BODY with the variable INDEX bound to the current index, while this thread holds the
-lock of the index. Before this, read again the files that were loaded since the last question. This
-runs macros of the program, so it is done without the lock."
+lock of the index. First read again the files that were loaded since the last question. This thread
+does not hold the lock while it reads these files, since reading runs macros of the program."
   `(progn
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
@@ -100,7 +101,8 @@ structures. Those that are no top-level form of a file come last."
 
 (defun redundant-p (place users name)
   "Return true if an answer about NAME that lists USERS can leave out PLACE, a USER or TOP-FORM
-structure. This is so for a top-level form that defines one of USERS and does not itself call NAME."
+structure. The answer can leave out a top-level form that defines one of USERS and does not itself
+call NAME."
   (and (top-form-p place)
        (not (member name (form-uses-calls (top-form-uses place)) :test #'equal))
        (some (lambda (user) (and (user-p user) (makes-p place user))) users)))

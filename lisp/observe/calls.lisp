@@ -24,7 +24,7 @@
 (defparameter *argument-characters* 80
   "The maximum number of characters shown of an argument or value.")
 (defparameter *least-characters* 12
-  "The minimum number of characters that an argument or value may take.")
+  "The smallest number of characters to which an argument or value is cut, however many there are.")
 (defparameter *shown-characters* 2000
   "The approximate number of characters that all arguments and values may take together.")
 

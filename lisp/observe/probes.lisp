@@ -126,17 +126,18 @@ which accepts any arguments."
     (if (listp parameters) parameters '(&rest arguments))))
 
 (defun named-in (package parameters)
-  "Return a copy of PARAMETERS, a lambda list, with the symbols of PACKAGE that have the names of
-its variables in place of these, for forms read in PACKAGE."
+  "Return a copy of PARAMETERS, a lambda list, for forms that are read in PACKAGE. If PACKAGE has a
+symbol with the name of a variable in PARAMETERS, the copy has this symbol instead of the variable."
   (sublis (loop for variable in (parameter-variables parameters)
                 for symbol = (find-symbol (symbol-name variable) package)
                 when (and symbol (not (constantp symbol))) collect (cons variable symbol))
           parameters))
 
 (defun chooser (name text package)
-  "Return a compiled function of the arguments of the function NAME that evaluates the forms in TEXT
-with NAME's parameters bound to them. Read TEXT in PACKAGE, or in NAME's package if that is NIL. If
-it cannot be read or compiled, end the operation with an error answer."
+  "Return a compiled function with the parameters of the function NAME. The compiled function
+evaluates the forms in TEXT with these parameters bound to its arguments. Read TEXT in PACKAGE or,
+if PACKAGE is NIL, in the package of NAME. If TEXT cannot be read or compiled, end the operation
+with an error answer."
   (let* ((symbol (if (consp name) (second name) name))
          (home (or package (usable-package (symbol-package symbol))))
          (parameters (bare-parameters (function-parameters name)))

@@ -95,8 +95,8 @@ its callers to numbers of samples."
 
 (defun profile-members (mode top octets)
   "Return a plist for a JSON object about the samples in MODE: their number, whether the maximum
-number was reached, and at most TOP functions. OCTETS is the number of octets allocated while the
-samples were taken, or NIL if it is unknown."
+number was reached, and at most TOP functions. OCTETS is the number of octets that were allocated
+while the samples were taken, or NIL if this number is unknown."
   (multiple-value-bind (spots samples all) (counted-samples mode)
     (list "samples" samples
           "full" (>= all (sample-limit mode))
@@ -169,8 +169,8 @@ in which the program ran."
     (if (eql 0 (search prefix name)) (subseq name (length prefix)) name)))
 
 (defun spot-place (spot)
-  "Return a JSON object with the source location of the function of SPOT. Return NIL if it is
-unknown or in one of SBCL's own files."
+  "Return a JSON object with the source location of the function of SPOT. Return NIL if this
+location is unknown or in one of SBCL's own files."
   (ignore-errors
    (let* ((function (function-of-frame (spot-info spot)))
           (file (code-file (code-of function))))

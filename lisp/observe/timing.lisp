@@ -117,8 +117,9 @@ for rounds of TIMES calls."
             "times" times)))
 
 (defun mostly-runs-p (rounds denied)
-  "Return true if ROUNDS, a list of TAKEN structures, used a CPU for more than a twentieth of their
-time without waiting. DENIED is the fraction of the time in which the thread waited for a CPU."
+  "Return true if ROUNDS, a list of TAKEN structures, used a CPU for more than a twentieth of the
+time in which the thread did not wait for a CPU. DENIED is the fraction of the whole time in which
+the thread waited for a CPU."
   (let ((cpu (reduce #'+ rounds :key #'taken-cpu))
         (seconds (reduce #'+ rounds :key #'taken-seconds)))
     (> cpu (* 0.05 seconds (- 1 denied)))))

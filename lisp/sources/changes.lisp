@@ -13,8 +13,8 @@ them. A cache that is bound to NIL for each load.")
            (first (push (cons text (plain-forms text)) *plain-forms*)))))
 
 (defun form-of (definition text)
-  "Return the top-level form that made DEFINITION, as text, or NIL if it is unknown. TEXT is the
-loaded text of its file, or NIL."
+  "Return the top-level form that made DEFINITION, as text, or NIL if this form is unknown. TEXT is
+the loaded text of the file of DEFINITION, or NIL."
   (let* ((forms (and text (forms-of text)))
          (number (and forms (definition-number definition))))
     (and number (< number (length forms)) (aref forms number))))
@@ -37,15 +37,16 @@ loaded text of its file, or NIL."
   (eq (known :function :inlinep (definition-name definition)) 'inline))
 
 (defun compiled-in-p (definition)
-  "Return true if code that uses DEFINITION contains its compiled code or value, as code that uses a
-macro does."
+  "Return true if code that uses DEFINITION contains a copy of the compiled code or the value of
+DEFINITION, as code that uses a macro contains its expansion."
   (case (definition-kind definition)
     ((:macro :compiler-macro :symbol-macro :constant) t)
     (:function (or (definition-inlined definition) (inline-p definition)))))
 
 (defun deciding-part (definition form)
-  "Return the part of FORM, a text, that decides whether DEFINITION has changed. For a variable
-or a constant, this is the text of its value, else it is FORM."
+  "FORM is a text, the form of DEFINITION. Return the part of FORM that decides whether DEFINITION
+has changed. For a variable or a constant, this part is the text of the value. For other
+definitions, it is FORM."
   (if (and form (member (definition-kind definition) '(:variable :constant)))
       (values (form-value form (definition-name definition)))
       form))
@@ -57,9 +58,10 @@ DEFINITION. TEXT is the file's text at that time."
       (deciding-part definition (form-of definition text))))
 
 (defun keep-forms (file text serial)
-  "Save the forms of some definitions in DEFINITION-BASELINE for later comparisons. They are from
-load number SERIAL of the file FILE, when its text was TEXT, and not made again since. They are
-variables and definitions that are compiled into code that uses them."
+  "Save the forms of some definitions of the file FILE in DEFINITION-BASELINE for later comparisons.
+TEXT was the text of FILE at load number SERIAL. Save the forms of the definitions that this load
+made and that no later load has made again. Of these, save only those of variables, and those of
+definitions that are compiled into code that uses them."
   (map-file-definitions (lambda (definition)
                           (when (and (= serial (definition-serial definition))
                                      (or (eq (definition-kind definition) :variable)
@@ -78,9 +80,9 @@ variables and definitions that are compiled into code that uses them."
              (string-upcase (string-left-trim "#:" entered))))))
 
 (defun keep-former (file old-text text)
-  "Add to SOURCE-FILE-FORMER of the file FILE the forms of OLD-TEXT, its last loaded text, that
-TEXT, its present text, no longer has, and that have the operator of a definition. Do nothing if a
-text cannot be split into forms."
+  "OLD-TEXT is the last loaded text of the file FILE, and TEXT its present text. Add to
+SOURCE-FILE-FORMER of FILE those forms of OLD-TEXT that have the operator of a definition and that
+TEXT no longer has. Do nothing if a text cannot be split into forms."
   (let* ((changed (and old-text text (string/= old-text text)))
          (old (and changed (forms-of old-text))) (new (and changed (forms-of text)))
          (now (make-hash-table :test 'equal)) (package nil))
@@ -115,10 +117,10 @@ no answer says that SYMBOL kept its value when a file with another value was loa
 
 (defun note-unset (definition old old-text text value)
   "DEFINITION is a definition of a variable that kept VALUE while a file with TEXT was loaded. OLD
-is the variable's definition in OLD-TEXT, the text loaded before, or NIL. If TEXT has another value
-for the variable than the form that gave it VALUE, record this in DEFINITION and return DEFINITION.
-Else return NIL. If OLD has such a record and the program has assigned the variable since, compare
-with the form in OLD-TEXT."
+is the definition of the variable in OLD-TEXT, the text loaded before, or NIL. Compare TEXT with the
+form that gave VALUE to the variable. If TEXT has another value, record this in DEFINITION and
+return DEFINITION. Otherwise return NIL. If OLD has such a record and the program has assigned the
+variable since, compare with the form in OLD-TEXT instead."
   (let* ((symbol (definition-name definition))
          (assigned (and old (definition-says old) (not (still-unset-p old))))
          (form (and (or (null old) (definition-baseline old) (not (equal text old-text)))
@@ -148,9 +150,9 @@ definitions. VALUES is a hash table from variables to their values before the lo
           collect definition))
 
 (defun changed-names (pairs old-text text)
-  "PAIRS is a list of (NEW . OLD) definitions. Return a list of the names of those that are compiled
-into code that uses them, and that have different forms in TEXT, the new text of the file or NIL,
-and OLD-TEXT, the old text or NIL."
+  "PAIRS is a list of (NEW . OLD) definitions. OLD-TEXT is the old text of the file, and TEXT the
+new one. Each can be NIL. Return a list of the names of definitions in PAIRS that are compiled into
+code that uses them, and whose forms in OLD-TEXT and TEXT differ."
   (unless (or (null old-text) (null text) (string= old-text text))
     (loop for (new . old) in pairs
           when (and (or (compiled-in-p new) (compiled-in-p old))
@@ -170,8 +172,8 @@ functions now, or that were functions and are macros now."
     (mapcar #'definition-name (definitions-if #'changed-p file))))
 
 (defun replaces-method-p (method other)
-  "Return true if METHOD has the specializers and qualifiers of OTHER, a method of the same generic
-function, and another form of the same file made it."
+  "METHOD and OTHER are methods of the same generic function. Return true if METHOD has the
+specializers and qualifiers of OTHER, and both are from the same file but from different forms."
   (let ((file (identity-file method)))
     (and (same-method-p method other)
          file
@@ -262,9 +264,10 @@ functions just compiled, whose debug sources are in the list FRESH."
                                append (uses-in-texts name fresh))))))
 
 (defun note-users-of-layouts (laid-out fresh)
-  "Add to **OUTDATED** the code that refers to the old layout of a structure in LAID-OUT, a list of
-LAID-OUT structures, has its functions compiled in, or has its name quoted, as for a type. Leave out
-functions just compiled, whose debug sources are in the list FRESH."
+  "LAID-OUT is a list of LAID-OUT structures. Add to **OUTDATED** the code that refers to the old
+layout of one of these structures. Also add code that has functions of such a structure compiled in,
+and code that has its name quoted, as for a type. Leave out functions just compiled, whose debug
+sources are in the list FRESH."
   (dolist (structure laid-out)
     (let* ((symbol (laid-out-name structure))
            (names (laid-out-functions structure))
@@ -288,9 +291,9 @@ Return NIL if the name has no digits."
                  (remove-if #'digit-char-p (symbol-name name))))))
 
 (defun making-form (definition text)
-  "Return the form of DEFINITION in TEXT, as text, if a macro has made the name, so that the form
-does not contain it. Else return NIL. Return NIL, too, for a function that has another name, since
-the form that made it this definition is unknown."
+  "If a macro has made the name of DEFINITION, return the form of DEFINITION in TEXT, as text. This
+form does not contain the name. Otherwise return NIL. Also return NIL for a function whose own name
+is not the name of DEFINITION, since the form that made it this definition is unknown."
   (let* ((form (form-of definition text)) (name (definition-name definition))
          (function (definition-function definition))
          (own (and function (plain-function-name function))))
@@ -303,16 +306,16 @@ the form that made it this definition is unknown."
          form)))
 
 (defun numbered-by-form (definition text)
-  "Return a pair of the name of DEFINITION without its digits, and its form in TEXT. For names such
-as FOO1 and FOO2 that one form makes, the pairs are EQUAL. Return NIL if the name has no digits or
-is in the form."
+  "Return a pair of the name of DEFINITION without its digits, and the form of DEFINITION in TEXT.
+For names such as FOO1 and FOO2 that one form makes, the pairs are EQUAL. Return NIL if the name has
+no digits or the form contains the name."
   (let* ((name (name-without-digits definition)) (form (and name (making-form definition text))))
     (and form (cons name form))))
 
 (defun drop-numbered-anew (file definitions pairs old-text text)
-  "Remove from the file FILE definitions with numbers in their names that a form of OLD-TEXT made,
-if the same form of TEXT has made DEFINITIONS with other numbers. PAIRS lists the (NEW . OLD)
-definitions of the same name."
+  "A form can define names with other numbers at each load. If a form of TEXT has made DEFINITIONS,
+and the same form of OLD-TEXT has made definitions of the file FILE with other numbers, remove the
+latter from FILE. PAIRS lists the (NEW . OLD) definitions that have the same name."
   (let ((anew (loop for definition in definitions
                     for numbered = (and (not (assoc definition pairs :test #'eq))
                                         (numbered-by-form definition text))

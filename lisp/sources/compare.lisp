@@ -23,8 +23,8 @@ perhaps only the end of the value has changed.")
    "The value that the file gives to the variable, if it is a literal there."))
 
 (defun unset-data (definition)
-  "Return a JSON object about the variable of DEFINITION, which kept its value when its file was
-loaded: the name, the value, and the value in the file. Return NIL if the program has set the
+  "The variable of DEFINITION kept its value when its file was loaded. Return a JSON object with the
+name of the variable, this value, and the value in the file. Return NIL if the program has set the
 variable since."
   (let ((symbol (definition-name definition)) (says (definition-says definition)))
     (when (still-unset-p definition)
@@ -80,8 +80,9 @@ definitions that no answer has listed yet come first."
   (some (lambda (kind) (gethash (cons kind name) (source-file-definitions file))) kinds))
 
 (defun outdated-of (files &optional removed)
-  "Return those COMPILED-USE structures from OUTDATED-USES that concern FILES or REMOVED: one of
-FILES defines the used name or the user, or the list REMOVED has a definition of the used name."
+  "Return those COMPILED-USE structures from OUTDATED-USES that concern FILES or REMOVED, a list of
+definitions. A use concerns FILES if one of FILES defines the used name or the user. A use concerns
+REMOVED if REMOVED has a definition of the used name."
   (flet ((concerned-p (use)
            (let* ((used (compiled-use-used use)) (user (compiled-use-user use))
                   (method (method-of (compiled-use-function use) user)))
@@ -210,16 +211,17 @@ image, or NIL if there is none."
     (t (identity-now (definition-kind definition) (definition-name definition)))))
 
 (defun evaluation-of (definition identity)
-  "Return the list in **EVALUATED** for the definition with the object IDENTITY that has replaced
-DEFINITION. Return NIL if no evaluated form made it."
+  "IDENTITY is the object of the definition that has replaced DEFINITION. Return the list in
+**EVALUATED** for that definition. Return NIL if no evaluated form made that definition."
   (let ((kept (gethash (definition-key (definition-kind definition) (definition-name definition)
                                        identity)
                        **evaluated**)))
     (and kept (eq (first kept) identity) kept)))
 
 (defun evaluation-members (kept)
-  "Return a plist with \"time\", the Unix time of an evaluation, and \"by\", the beginning of its
-form. KEPT is the list (IDENTITY TIME BY DEFINITION) about the evaluation from **EVALUATED**."
+  "KEPT is a list (IDENTITY TIME BY DEFINITION) from **EVALUATED** about an evaluation. Return a
+plist with \"time\", the Unix time of the evaluation, and \"by\", the beginning of the evaluated
+form."
   (list "time" (unix-time (second kept)) "by" (third kept)))
 
 (setf **evaluation-of**
@@ -232,9 +234,10 @@ form. KEPT is the list (IDENTITY TIME BY DEFINITION) about the evaluation from *
                 return (make-json-object (evaluation-members kept)))))
 
 (defun maker-of (name &rest kinds)
-  "Return the path of the file whose code made the definition of NAME, a name or method, as one of
-KINDS, keywords such as :FUNCTION, and the number of the top-level form that ran this code. Return
-NIL for values that are unknown. **MAKER-OF** is this function."
+  "NAME is a name or a method, and KINDS are keywords such as :FUNCTION. Return two values for the
+definition of NAME as one of KINDS: the path of the file whose code made this definition, and the
+number of the top-level form that ran this code. An unknown value is NIL. **MAKER-OF** is this
+function."
   (loop for file being the hash-values of **files**
         do (loop for kind in kinds
                  for definition = (gethash (definition-key kind name name)
@@ -263,13 +266,14 @@ NIL for values that are unknown. **MAKER-OF** is this function."
 
 (defun differing-data (definition file)
   "Return a JSON object about the difference between the image and DEFINITION, which the last load
-of the file FILE made. Return NIL if the image still has DEFINITION."
+of the file FILE made. Return NIL if the image still has DEFINITION. Also return NIL if the image
+has another generic function instead, or a definition that the same load made."
   (unless (current-p definition)
     (let* ((now (in-place-of definition)) (kept (and now (evaluation-of definition now)))
            (other (and now (not kept) (identity-file now))) (path (and other (file-path other)))
            (known (and path (gethash path **files**))))
       (cond ((and (typep (definition-identity definition) 'generic-function) now) nil)
-            ;; The same load has made both definitions, so the later one counts.
+            ;; The load that made DEFINITION has replaced it later.
             ((and known (= (source-file-serial known) (source-file-serial file))) nil)
             (t (apply #'item-data definition
                       "file" (source-file-path file)

@@ -11,8 +11,8 @@
    (information-source (code-information (function-code (simple-function function))))))
 
 (defun location-of (identity)
-  "Return the source location of the definition with the object IDENTITY, or NIL if it has none.
-IDENTITY is a source location, a method, or SBCL's record of a DEFSETF."
+  "IDENTITY is the object of a definition: a source location, a method, or SBCL's record of a
+DEFSETF. Return the source location of the definition, or NIL if IDENTITY has none."
   (typecase identity
     (source-location identity)
     ;; SBCL's record of a DEFSETF.
@@ -30,9 +30,9 @@ body. Else return IDENTITY."
   (if (typep identity '(cons t function)) (cdr identity) identity))
 
 (defun identity-file (identity)
-  "Return SBCL's name of the file with a definition, or NIL if it is from no file or from a file of
-SBCL. IDENTITY is the object for the definition: a function, a method, a source location, or SBCL's
-record of a DEFSETF."
+  "IDENTITY is the object of a definition: a function, a method, a source location, or SBCL's record
+of a DEFSETF. Return SBCL's name of the file with the definition. Return NIL if the definition is
+from no file or from a file of SBCL."
   (let* ((identity (without-record identity))
          (name (if (typep identity '(and function (not generic-function)))
                    (let ((source (function-source identity))) (and source (source-name source)))
@@ -41,9 +41,9 @@ record of a DEFSETF."
     (and name (not (eql 0 (search "SYS:" name))) name)))
 
 (defun identity-form (identity)
-  "Return the number of the top-level form that made a definition, or NIL if it is unknown, as for
-what EVAL or COMPILE made. IDENTITY is the object for the definition, such as a function or a source
-location."
+  "IDENTITY is the object of a definition, such as a function or a source location. Return the
+number of the top-level form that made the definition. Return NIL if the number is unknown, as for a
+definition that EVAL or COMPILE made."
   (let* ((identity (without-record identity)) (location (location-of identity)))
     (cond (location (location-form location))
           ((and (typep identity '(and function (not generic-function))) (identity-file identity))
@@ -63,9 +63,9 @@ information has a source location. NUMBER is SBCL's number of the kind."
 (defparameter *noted-kinds* (noted-kinds) "The result of NOTED-KINDS, computed once.")
 
 (defun class-identity (symbol)
-  "Return an object that is new whenever the class SYMBOL is defined: its source location, or else
-its layout or the class itself. Return NIL if SYMBOL names no class. This does not make classes that
-SBCL makes only on demand."
+  "Return an object that is new whenever the class SYMBOL is defined: the source location of the
+class, or else its layout or the class itself. Return NIL if SYMBOL names no class. This function
+does not make classes that SBCL makes only on demand."
   (let* ((cell (class-cell symbol))
          (classoid (and cell (cell-classoid cell)))
          (class (and cell (cell-class cell))))
@@ -75,8 +75,8 @@ SBCL makes only on demand."
              class))))
 
 (defun function-identity (function)
-  "Return an object that is new whenever FUNCTION is defined: FUNCTION itself, but for a generic
-function its source location, if it has one."
+  "Return an object that is new whenever FUNCTION is defined. For a generic function with a source
+location, this is the source location. For any other function, it is FUNCTION itself."
   (or (and (typep function 'generic-function)
            (ignore-errors (location-of (class-location function))))
       function))

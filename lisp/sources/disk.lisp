@@ -24,9 +24,10 @@
   (disk (list disk-difference) :optional) (disk-total integer :optional))
 
 (defun compare-files (paths package limit more)
-  "Return a JSON object about differences between the image and the loaded files PATHS, native
-names, or any files that define names of PACKAGE if it is given. LIMIT is the maximum for each kind,
-or NIL. MORE is a plist to add. Return NIL if none of the files was loaded."
+  "Return a JSON object about differences between the image and loaded files. If PACKAGE is not NIL,
+these are all files that define names of PACKAGE, else the files PATHS, native names. LIMIT is the
+greatest number of differences of each kind in the object, or NIL. MORE is a plist to add to the
+object. Return NIL if none of PATHS was loaded."
   (call-user-code
    (lambda ()
      (sb-thread:with-mutex (**lock**)
@@ -70,7 +71,7 @@ are unknown."
 
 (defun files-of-package (package)
   "Return a list of the SOURCE-FILE structures of files that define PACKAGE, an export of PACKAGE,
-or a name whose symbol is at home in it."
+or a name whose symbol is at home in PACKAGE."
   (loop for file being the hash-values of **files**
         when (definitions-if (lambda (definition) (in-package-p definition package)) file)
           collect file))
@@ -96,8 +97,8 @@ of PACKAGE."
   text number)
 
 (defun disk-data (file)
-  "Return a JSON object that says how the file FILE on disk differs from its loaded text. Return NIL
-if it does not differ, or if nothing is known."
+  "Return a JSON object that says how the file FILE on disk differs from the loaded text of FILE.
+Return NIL if there is no difference, or if the loaded text is unknown."
   (let* ((path (source-file-path file))
          (pathname (sb-ext:parse-native-namestring path))
          (date (ignore-errors (file-write-date pathname)))
@@ -145,8 +146,9 @@ Two forms with the same HEAD-OF count as one form that differs."
             (loop for head in heads collect (object "head" head "how" "gone")))))
 
 (defun without-same (forms others)
-  "Return a list of those FORMS whose text is not in OTHERS. Both are lists of NUMBERED-FORM
-structures. If FORMS has a text N times more often than OTHERS, return the last N forms with it."
+  "FORMS and OTHERS are lists of NUMBERED-FORM structures. Return a list of those FORMS whose text
+is not in OTHERS. If FORMS has a text N times more often than OTHERS, the result has the last N
+forms with this text."
   (let ((counts (make-hash-table :test 'equal)))
     (dolist (other others)
       (incf (gethash (numbered-form-text other) counts 0)))

@@ -17,7 +17,7 @@ again.")
 (defun lambda-list-shape (lambda-list)
   "Return a list of the properties of LAMBDA-LIST that must be the same for a generic function and
 all its methods: the number of required parameters, the number of optional parameters, and true if
-it has &REST or &KEY."
+LAMBDA-LIST has &REST or &KEY."
   (flet ((leading (list)
            (or (position-if (lambda (each) (member each lambda-list-keywords)) list)
                (length list))))
@@ -39,9 +39,9 @@ or macro."
     (and file (defines-p file name '(:function :macro)))))
 
 (defun yields-p (function name lambda-list location by)
-  "Return true if the methods of FUNCTION, the generic function NAME, must be removed for it to get
-LAMBDA-LIST. LOCATION is the source location of the form with LAMBDA-LIST, and BY its operator,
-DEFGENERIC or DEFMETHOD."
+  "Return true if the methods of FUNCTION, the generic function NAME, must be removed so that
+FUNCTION can get LAMBDA-LIST. LOCATION is the source location of the form with LAMBDA-LIST. BY is
+the operator of this form, DEFGENERIC or DEFMETHOD."
   (let ((methods (sb-mop:generic-function-methods function))
         (identity (function-identity function)))
     (and methods

@@ -107,9 +107,9 @@ elements. Remove nothing from a property list."
               finally (return (values kept texts))))))
 
 (defun trim-table (table going-p)
-  "Remove an entry from the hash table TABLE if its key is to be removed, or if its value satisfies
-ENTRY-P. But keep an entry whose key has another definition: the value can have replaced an older
-one. Return a list of texts for the removed entries."
+  "Remove those entries from the hash table TABLE whose key is to be removed, or whose value
+satisfies ENTRY-P. But keep an entry whose key has another definition, since the value can have
+replaced an older value. Return a list of texts for the removed entries."
   (loop for (key . value) in (let ((pairs '()))
                                (maphash (lambda (key value) (push (cons key value) pairs)) table)
                                (nreverse pairs))
@@ -119,8 +119,9 @@ one. Return a list of texts for the removed entries."
           collect (progn (remhash key table) (format nil "entry ~A" (local-text key)))))
 
 (defun map-places (visit object)
-  "If OBJECT has entries or slots, call VISIT with the value of each and a function that sets it.
-Otherwise call VISIT with each object to which OBJECT refers directly, and NIL."
+  "If OBJECT has entries or slots, call VISIT for each of them with two arguments: the value, and a
+function that sets the value. Otherwise call VISIT with each object to which OBJECT refers directly,
+and NIL."
   (let ((slots (and (user-instance-p object) (inner-slots object))))
     (cond ((hash-table-p object)
            (maphash (lambda (key value)
@@ -133,9 +134,9 @@ Otherwise call VISIT with each object to which OBJECT refers directly, and NIL."
           (t (map-parts (lambda (part) (funcall visit part nil)) object)))))
 
 (defun trim-object (object set going-p)
-  "Remove the entries that satisfy ENTRY-P from OBJECT, if it is a list, a hash table or a vector
-with a fill pointer. SET is a function that sets the place of OBJECT, or NIL if OBJECT is in neither
-a slot nor an entry. Return two values: OBJECT or the shorter list that replaces it, and a list of
+  "If OBJECT is a list, a hash table or a vector with a fill pointer, remove its entries that
+satisfy ENTRY-P. SET is a function that sets the place of OBJECT, or NIL if OBJECT is in neither a
+slot nor an entry. Return two values: OBJECT or the shorter list that replaces OBJECT, and a list of
 texts for the removed entries."
   (cond ((hash-table-p object) (values object (trim-table object going-p)))
         ;; A list in a list can be a record, in which the position of an element has a meaning.
@@ -201,8 +202,9 @@ definitions that are to be removed."
     (t (needs definition going))))
 
 (defun remove-definitions (definitions)
-  "Remove DEFINITIONS from the image, apart from those that something needs, and their parts. Return
-a list of those that were removed, and a list of lines on those that stay."
+  "Remove DEFINITIONS from the image. Keep the definitions that something needs, and the parts of
+these. Return two lists: the removed definitions, and lines of text about the definitions that were
+kept."
   (let ((gone '()) (lines '()))
     (map-removal-steps
      (lambda (step going)
@@ -230,8 +232,8 @@ a list of those that were removed, and a list of lines on those that stay."
   (list "The values of variables are too large to search, so they may still refer to it."))
 
 (defun forgotten-lines (names)
-  "Remove the evaluated definitions of NAMES, and the entries for them. Return a list of lines about
-what was removed and what was not."
+  "Remove the evaluated definitions of NAMES, and the entries of lists and hash tables that refer to
+these definitions. Return a list of lines about what was removed and what was not."
   (multiple-value-bind (going replacing) (forgettable names)
     ;; The form that made an instance often returned it, and a class with instances stays.
     (when (find :class going :key #'definition-kind) (drop-last-values))

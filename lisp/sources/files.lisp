@@ -29,8 +29,8 @@ began to compile it or to load it as source. An entry is removed when the load i
 the image can be.")
 (sb-ext:defglobal **evaluated-texts** '()
   "A list of (TEXT PACKAGE SYMBOL...) lists, newest first, for evaluated forms that may contain a
-definition: the text of the form, the name of the package in which it was read, and the symbols that
-it changed.")
+definition. TEXT is the text of the form, and PACKAGE the name of the package in which the form was
+read. Each SYMBOL is one that the form changed.")
 (defparameter *former-limit* 4000000 "The maximum size, in octets, of the texts in **FORMER-TEXTS**.")
 (defparameter *evaluated-texts-limit* 1000 "The maximum number of forms in **EVALUATED-TEXTS**.")
 (sb-ext:defglobal **serial** 0 "The number of the last recorded load.")
@@ -44,8 +44,8 @@ of the form's text or NIL, and the DEFINITION structure.")
 
 (sb-ext:defglobal **variables-evaluated** (make-hash-table :test 'eq :weakness :key :synchronized t)
   "A weak hash table from variables that evaluated forms have set or declared special to (BY . WHAT)
-pairs. BY is the beginning of the text of the last such form. WHAT is :VALUE if it set the variable,
-and :SPECIAL if it declared it.")
+pairs. BY is the beginning of the text of the last such form. WHAT is :VALUE if this form set the
+variable, and :SPECIAL if this form declared the variable special.")
 
 (sb-ext:defglobal **exported** (make-hash-table :test 'eq :weakness :key :synchronized t)
   "A weak hash table from symbols exported by calls of EXPORT outside a DEFPACKAGE to alists. Such
@@ -72,14 +72,14 @@ return the truename of the original file."
       (setf (gethash path **files**) (make-source-file path))))
 
 (defun loaded-date (path)
-  "Return the date of the file PATH, a native truename, when it was loaded last. Return NIL if that
-is unknown."
+  "Return the date that the file PATH, a native truename, had when it was loaded last. Return NIL if
+this date is unknown."
   (let ((file (gethash path **files**)))
     (and file (source-file-date file))))
 
 (defun known-text (path)
-  "Return the text that the file PATH, a native truename, had when it was loaded. Return NIL if it
-is unknown."
+  "Return the text that the file PATH, a native truename, had when it was loaded. Return NIL if this
+text is unknown."
   (let ((file (gethash path **files**)))
     (and file (source-file-text file))))
 
@@ -98,8 +98,9 @@ load that was not recorded."
   (format nil "the evaluated form ~A" by))
 
 (defun keep-evaluated (text package changed)
-  "Add the evaluated form TEXT to **EVALUATED-TEXTS** if it may contain a definition. PACKAGE is the
-name of the package in which it was read, and CHANGED a list of the symbols that it changed."
+  "TEXT is the text of an evaluated form, PACKAGE the name of the package in which the form was
+read, and CHANGED a list of the symbols that the form changed. Add these to **EVALUATED-TEXTS** if
+the form may contain a definition."
   (when (or (search "def" text :test #'char-equal) (search "setf" text :test #'char-equal))
     (push (list* text package changed) **evaluated-texts**)
     (let ((last (nthcdr (1- *evaluated-texts-limit*) **evaluated-texts**)))
@@ -214,18 +215,19 @@ specializers as the method of DEFINITION."
        (same-method-p (definition-identity definition) (definition-identity other))))
 
 (defun same-in-file (definition file)
-  "Return the definition of the file FILE with the kind and name of DEFINITION and, for a method,
-the same qualifiers and specializers. Return NIL if there is none, or if the last load of FILE did
-not make it."
+  "Return the definition of the file FILE with the kind and name of DEFINITION. If DEFINITION is a
+method, the qualifiers and specializers must be the same too. Return NIL if FILE has no such
+definition, or if the last load of FILE did not make it."
   (let ((same (if (eq (definition-kind definition) :method)
                   (first (definitions-if (lambda (other) (for-same-method-p definition other)) file))
                   (gethash (key-of definition) (source-file-definitions file)))))
     (and same (not (not-made-again-p same file)) same)))
 
 (defun made-elsewhere-p (definition file)
-  "Return true if the last load of another file, or a form that was evaluated later, has also made
-DEFINITION of the file FILE. This can be so for a definition whose identity stays the
-same when it is made again: a package, an export, or a function that was set to an existing one."
+  "Return true if the last load of another file than FILE, or a form that was evaluated later, has
+also made DEFINITION of the file FILE. This is possible only for a definition whose identity stays
+the same when the definition is made again: a package, an export, or a function that was set to an
+existing function."
   (flet ((same-p (other)
            (and other (eq (definition-identity other) (definition-identity definition)))))
     (or (loop with key = (key-of definition)
@@ -324,8 +326,9 @@ COMPILED is the date of the loaded fasl, or NIL."
                     (if (and date compiled) (min date compiled) date))))))
 
 (defun complete-sources (file sources)
-  "Store the positions of forms in SOURCES, a list of debug sources of the file FILE. SBCL does so
-only at the end of a load. Without this, the positions of code from a failed load would be unknown."
+  "Store the positions of forms in SOURCES, a list of debug sources of the file FILE. SBCL stores
+these positions only at the end of a load. Without this function, the positions of code from a
+failed load would be unknown."
   (multiple-value-bind (text date) (loaded-text file sources)
     (keep-former-text (source-file-path file) date text)
     (dolist (source sources)
@@ -367,9 +370,9 @@ a definition of one of its methods."
                others))))
 
 (defun said-by-others-p (definition others)
-  "Return true if answers leave out DEFINITION, since it is part of a definition in the list OTHERS:
-a method made by the form of a class, a function made by a DEFSTRUCT, or a generic function made by
-a DEFMETHOD."
+  "Return true if answers leave out DEFINITION because it is part of a definition in the list
+OTHERS. DEFINITION is then a method made by the form of a class, a function made by a DEFSTRUCT, or
+a generic function made by a DEFMETHOD."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (flet ((old-class-p (class)
              (find-if (lambda (other) (and (eq (definition-kind other) :class)

@@ -73,9 +73,9 @@ image again: loads in the new image have listed definitions, but no user has see
 ;;; Removing definitions
 
 (defun files-with-same (definition)
-  "Return a list of the paths of other files whose last load also made a definition with the kind
-and name of DEFINITION. DEFINITION has replaced it, so without DEFINITION the image would have
-none."
+  "DEFINITION has replaced another definition of the same kind and name. Return a list of the paths
+of other files whose last load made such a definition. If DEFINITION were removed, the image would
+have no definition of that kind and name."
   (loop for file being the hash-values of **files**
         when (same-in-file definition file) collect (source-file-path file)))
 
@@ -116,9 +116,9 @@ such as the accessors of a class and their generic functions."
     parts))
 
 (defun staying (definitions going)
-  "Return an alist of those DEFINITIONS that must not be removed. The values are their REASONS, or
-NIL for parts of other definitions that must not be removed. GOING lists all definitions that are to
-be removed."
+  "GOING lists all definitions that are to be removed. Return an alist from those of DEFINITIONS
+that must stay to their REASONS. If one stays only because it is part of another that must stay, its
+value is NIL."
   (let ((stay '()))
     (flet ((others (list) (remove-if (lambda (definition) (assoc definition stay :test #'eq)) list)))
       ;; A definition that stays can need others, so search until no more are found.
@@ -171,8 +171,8 @@ before the packages that it uses."
 
 (defun removal-steps (definitions)
   "Return a list of lists of DEFINITIONS, in the order of their removal. Variables come first, since
-their values can be instances of classes to be removed. Packages come last, each in a list of its
-own."
+the value of a variable can be an instance of a class that is to be removed. Packages come last,
+each in a list of its own."
   (flet ((of-kinds (&rest kinds)
            (remove-if-not (lambda (definition) (member (definition-kind definition) kinds))
                           definitions)))
@@ -194,9 +194,9 @@ remove in this step, and those of DEFINITIONS that are assumed to be removed in 
         do (funcall visit step going)))
 
 (defun planned-staying (definitions)
-  "Return an alist of those DEFINITIONS that FORGET-ALL would probably not remove. The values are
-their REASONS, or NIL for parts of other definitions that it would not remove. FORGET-ALL can decide
-otherwise, since the removal of some definitions can change what others need."
+  "Return an alist from those of DEFINITIONS that FORGET-ALL would probably not remove to their
+REASONS. The value is NIL for a part of another definition that would not be removed. FORGET-ALL can
+decide otherwise, since the removal of some definitions can change what others need."
   (let ((*planning* t) (all '()))
     (map-removal-steps (lambda (step going) (setf all (append (staying step going) all)))
                        definitions)
@@ -230,8 +230,9 @@ the code that still uses it."
       data))
 
 (defun forget-all (definitions)
-  "Remove DEFINITIONS from the image, except those that must stay. Return an alist from removed
-definitions to JSON objects, and a list of JSON objects, with reasons, for the others."
+  "Remove DEFINITIONS from the image, except those that must stay. Return two values: an alist from
+the removed definitions to JSON objects, and a list of JSON objects, with reasons, for the
+definitions that stay."
   (let ((main (main-definitions definitions)) (all-gone '()) (all-left '()))
     (map-removal-steps (lambda (step going)
                          (multiple-value-bind (gone left) (take-out step going)
@@ -247,9 +248,10 @@ definitions to JSON objects, and a list of JSON objects, with reasons, for the o
                     collect (apply #'item-data definition reasons))))))
 
 (defun forget-old (path which)
-  "Remove the definitions that the file PATH, a native truename, no longer makes, if its load just
-ended normally and, with WHICH \"listed\", answers have listed them all. Return a plist for a JSON
-object about them, and a list of the DEFINITION structures that it tried to remove."
+  "Remove the definitions that the file PATH, a native truename, no longer makes. Do so only if the
+load of this file just ended normally. If WHICH is \"listed\", answers must have listed all these
+definitions. Return two values: a plist for a JSON object about these definitions, and a list of the
+DEFINITION structures that this function tried to remove."
   (let* ((file (find path (noted-files *loaded*) :key #'source-file-path
                      :test #'equal))
          (old (and file (old-definitions file))))

@@ -21,9 +21,9 @@ NAME is NIL if a macro computes it."
   operator name)
 
 (defun keep-perhaps-made (file old-text text serial)
-  "Treat definitions of the file FILE that the load just ended did not make again as made by it,
-unless FILE no longer makes them. OLD-TEXT is the text of FILE in its last load, number SERIAL, and
-TEXT the present one. Both can be NIL."
+  "The load of the file FILE just ended. SERIAL is the number of the load before, OLD-TEXT the text
+of FILE in that load, and TEXT the present text. Both texts can be NIL. Treat definitions of FILE
+that the present load did not make again as made by this load, unless FILE no longer makes them."
   (let* ((definitions (perhaps-made file))
          (old (readable-forms old-text)) (new (readable-forms text))
          (parts (and definitions (loaded-parts old new))))
@@ -50,9 +50,9 @@ evaluation can show where its forms end, all of it counts as one form that runs 
   (and text (or (forms-of text) (vector (format nil "(let () ~A)" text)))))
 
 (defun known-maker (definition file old serial)
-  "Return the text of the form of the file FILE that made DEFINITION, or an empty text if it is
-unknown which one did. Return NIL if another file may have made it. OLD is the vector of the forms,
-as texts, of load number SERIAL."
+  "OLD is the vector of the forms, as texts, of load number SERIAL of the file FILE. Return the text
+of the form of FILE that made DEFINITION, or an empty text if this form is unknown. Return NIL if
+another file may have made DEFINITION."
   (or (definition-maker definition)
       (let ((text (maker-text definition old serial)))
         (cond ((not (definition-by-code definition)) (or text ""))
@@ -64,8 +64,8 @@ as texts, of load number SERIAL."
                text)))))
 
 (defun maker-text (definition old serial)
-  "Return the text of the form that made DEFINITION, or NIL if it is unknown. OLD is the vector of
-the forms, as texts, of load number SERIAL."
+  "OLD is the vector of the forms, as texts, of load number SERIAL. Return the text of the form that
+made DEFINITION, or NIL if this form is unknown."
   (let ((number (definition-number definition)))
     (and number
          (= serial (definition-serial definition))
@@ -98,9 +98,10 @@ loading evaluates. OLD is the vector of the forms of the text loaded before. For
             collect (make-loaded-part number text (gethash form stood)))))
 
 (defun number-of-maker (definition maker old new parts)
-  "Return the number of a form in the vector NEW that may make DEFINITION, or NIL. It is MAKER, the
-form that made it, or one of PARTS, LOADED-PART structures. One that OLD, the former vector, had too
-must contain a definition of it. Forms are texts."
+  "MAKER is the text of the form that made DEFINITION. OLD and NEW are vectors of forms, as texts:
+the former and the present ones. Return the number of a form in NEW that may make DEFINITION, or
+NIL. This form is MAKER, or one of PARTS, which are LOADED-PART structures. A part that OLD had too
+counts only if it contains a definition of the name of DEFINITION."
   (flet ((may-make-p (part)
            (if (loaded-part-stood part)
                (defines-in-text-p (loaded-part-text part) definition)
@@ -110,9 +111,9 @@ must contain a definition of it. Forms are texts."
           (and part (loaded-part-number part))))))
 
 (defun standing-number (maker old new)
-  "Return the number in the vector NEW of the form MAKER from the vector OLD. Return NIL if NEW
-lacks it, or if the macro that MAKER calls no longer expands into a definition that it had in OLD.
-Forms are texts."
+  "OLD and NEW are vectors of forms, as texts. Return the number in NEW of the form MAKER, which is
+from OLD. Return NIL if NEW does not have MAKER. Also return NIL if MAKER calls a macro that in NEW
+no longer expands into a definition into which it expanded in OLD."
   (flet ((definers (macro) (mapcar #'definer-call-operator (rest (definer-calls macro)))))
     (let* ((number (position maker new :test #'string=))
            (before (and number (macro-of maker old))) (now (and before (macro-of maker new))))
@@ -131,9 +132,9 @@ Forms are texts."
                   forms))))
 
 (defun could-make-p (form definition maker)
-  "Return true if FORM, a text that loading evaluates, could make DEFINITION. MAKER is the text of
-the form that made it. FORM must contain the name if MAKER does. Else it must contain the words of
-the name that MAKER contains."
+  "FORM is a text that loading evaluates, and MAKER the text of the form that made DEFINITION.
+Return true if FORM could make DEFINITION. If MAKER contains the name, FORM must contain the name
+too. If not, FORM must contain those words of the name that MAKER contains."
   (let ((tokens (tokens-of form)) (made (tokens-of maker)))
     (and tokens
          (every (lambda (name)
@@ -210,9 +211,9 @@ DEFINITION in the last load of the file FILE."
                           file)))
 
 (defun guards-p (form package definition)
-  "Return true if FORM, a text that loading evaluates in the package named PACKAGE, could make
-DEFINITION if the image lacked it, as (unless (fboundp 'f) (defun f ...)) does. Tests do not count,
-since many have the name of what they test."
+  "FORM is a text that loading evaluates in the package named PACKAGE. Return true if FORM could
+make DEFINITION if the image did not have it, as (unless (fboundp 'f) (defun f ...)) does. Tests do
+not count, since the names of many tests are the names of the tested functions."
   (let ((operator (or (first (form-parts form 1)) ""))
         (name (string (name-symbol (definition-name definition)))) (home (find-package package)))
     (and (or (defines-in-text-p form definition)
@@ -280,9 +281,9 @@ in (setf (fdefinition 'f) #'car)."
          (subsetp names (tokens-of form) :test #'string-equal))))
 
 (defun shown-names (definition)
-  "Return a list of the names that a form for DEFINITION must contain. For a method, they are the
-symbols in its EQL specializers, or else the names of the generic function and of all specializers
-but T."
+  "Return a list of the names that a form for DEFINITION must contain. If DEFINITION is a method
+with EQL specializers, these are the symbols in the EQL specializers. For any other method, they are
+the names of the generic function and of all specializers but T."
   (let ((name (definition-name definition)))
     (if (eq (definition-kind definition) :method)
         (loop for specializer in (sb-mop:method-specializers (definition-identity definition))
@@ -348,7 +349,7 @@ the others can be names of files."
                (setf start next)))))
 
 (defun in-names-p (name names)
-  "Return true if the string NAME is in the list NAMES, in any case."
+  "Return true if the string NAME is in the list NAMES. Ignore upper and lower case."
   (member name names :test #'string-equal))
 
 (defun words-of (text)

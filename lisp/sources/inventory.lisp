@@ -41,8 +41,8 @@ methods that specialize on the class SYMBOL."
 
 (defun map-package-definitions (visit package)
   "Call the function VISIT with three arguments for each definition of a symbol at home in PACKAGE,
-and for each of the METHODS-ABOUT such a symbol: the kind, the name, and an object such as a
-function. It is called several times for some methods."
+and for each of the METHODS-ABOUT such a symbol. The arguments are the kind, the name, and an object
+such as a function. For some methods, VISIT is called several times."
   (dolist (symbol (home-symbols package))
     (map-definitions visit symbol)
     (loop for method in (methods-about symbol)

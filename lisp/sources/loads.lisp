@@ -404,9 +404,10 @@ names of changed definitions that are compiled into code that uses them."
                '())))))
 
 (defun note-load (touched done path by)
-  "Record the changes in TOUCHED, a TOUCHED structure or :NOTHING-YET, and add facts for answers to
-*LOADED*. They are from loading the file PATH or, if that is NIL, from evaluating a form whose text
-begins with BY. DONE is true if this ended normally."
+  "TOUCHED is a TOUCHED structure with changes, or :NOTHING-YET. Record these changes, and add facts
+for answers to *LOADED*. The load of the file PATH has made the changes. If PATH is NIL, the
+evaluation of a form has made them, and the text of the form begins with BY. DONE is true if the
+load or evaluation ended normally."
   (let* ((touched (if (touched-p touched) touched (make-touched)))
          (*plain-forms* '())
          (serial (incf **serial**))

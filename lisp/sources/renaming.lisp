@@ -30,9 +30,9 @@ SYMBOL is accessible, and those that use a package which exports SYMBOL."
   (natures (list string) :optional "What this symbol names."))
 
 (defun conflict-in (symbol name package)
-  "Return a JSON object with the reason why SYMBOL cannot be renamed to NAME in PACKAGE, or NIL. It
-is \"taken\" if a symbol of this name with the same home package has a definition, and \"other\" for
-a symbol from another package."
+  "Return a JSON object with the reason why SYMBOL cannot be renamed to NAME in PACKAGE, or NIL. The
+reason is \"taken\" if a symbol with this name and the same home package has a definition. The
+reason is \"other\" if PACKAGE has a symbol with this name from another package."
   (multiple-value-bind (other status) (find-symbol name package)
     (cond ((or (null status)
                (and (eq (symbol-package other) (symbol-package symbol)) (not (defined-p other))))
@@ -336,9 +336,9 @@ by one of SYMBOLS, or on one of SYMBOLS by EQL."
                  (sb-mop:method-specializers (definition-identity definition))))))
 
 (defun left-of (symbols)
-  "Return a sorted list of DEFINITION structures for all definitions that SYMBOLS still have. Add
-exports of SYMBOLS, and methods that specialize on them, if the last load of their file did not make
-them again."
+  "Return a sorted list of DEFINITION structures: one for each definition that one of SYMBOLS still
+has, and those of files for which NAMES-ANY-P and OLD-P are true. The latter include exports of
+SYMBOLS and methods that specialize on SYMBOLS, but no packages."
   (let ((left (loop for file being the hash-values of **files**
                     append (definitions-if (lambda (definition)
                                              (and (names-any-p definition symbols)

@@ -64,8 +64,8 @@ made, so that the text may now be read as other forms."
                     (sxhash (format nil "~{~A~^ ~}" (reading-features reading)))))))
 
 (defun marked-p (text mark)
-  "Return true if the string MARK is the digest or the OTHER-MARK of TEXT, which READ-TEXT has
-read."
+  "Return true if the string MARK is the digest of TEXT, which READ-TEXT has read, or the value of
+the function OTHER-MARK for TEXT."
   (let ((reading (gethash text **readings**)))
     (or (equal mark (reading-digest reading)) (equal mark (other-mark reading)))))
 

@@ -134,8 +134,9 @@ PROGRAM-NAME whose symbol has a home package."
     (when (and symbol (symbol-package symbol)) (note-symbol symbol touched))))
 
 (defun touch (name &optional set)
-  "Record that NAME, a function name, is about to change, if this thread records changes. SET is
-NIL, or the kind of the definition, such as :MACRO, when it is set, perhaps to the same function."
+  "If this thread records changes, record that NAME, a function name, is about to change. SET is
+NIL, or the kind of the definition, such as :MACRO, when a function is set as the definition of
+NAME. This function may be the one that NAME already has."
   (with-touched (touched)
     (when set (setf (gethash (cons set name) (touched-set touched)) t))
     (note-name name touched)))
@@ -169,8 +170,8 @@ bound variable."
         (setf (gethash symbol values) (if (boundp symbol) (symbol-value symbol) touched))))))
 
 (defun touch-evaluated (symbol what)
-  "Unless a file is being loaded or compiled, record a change of the variable SYMBOL. WHAT is
-:SPECIAL if it was declared special or global, or :VALUE if a form set it."
+  "Record a change of the variable SYMBOL, unless a file is being loaded or compiled. WHAT is
+:SPECIAL if SYMBOL was declared special or global, or :VALUE if a form set SYMBOL."
   (unless (or *load-truename* *compile-file-truename*)
     (with-touched (touched)
       (push (cons symbol what) (touched-evaluated touched)))))

@@ -20,8 +20,8 @@ changed since.")
 (defparameter *outdated-limit* 1000 "The maximum length of **OUTDATED**.")
 
 (defun kind-reached (name function)
-  "Return the kind of definition of NAME, a key of *USER-KINDS* such as :METHOD, that FUNCTION, a
-simple function, is. Return NIL if it is none."
+  "FUNCTION is a simple function. Return the kind of definition of NAME that FUNCTION is: a key of
+*USER-KINDS* such as :METHOD. Return NIL if FUNCTION is no definition of NAME."
   (ignore-errors
    (map-reached (lambda (kind reached)
                   (when (eq reached function) (return-from kind-reached kind)))

@@ -19,17 +19,17 @@
 ;;; are shown.
 
 (defun difference-shown-p (one other)
-  "Return true if ONE and OTHER, the texts of two values, show the difference of the values: they
-differ, are short, and contain no #<."
+  "ONE and OTHER are the texts of two values. Return true if these texts show the difference of the
+values. The texts must differ, be short, and contain no #<."
   (and (string/= one other)
        (<= (+ (length one) (length other)) *value-characters*)
        (not (search "#<" one))
        (not (search "#<" other))))
 
 (defun two-texts (one other &optional several)
-  "Return texts for the values ONE and OTHER. If these do not show the difference, return texts of
-the first differing parts, and the path to these parts, such as \"[2].name\". If SEVERAL is true,
-ONE and OTHER are lists of values of a form."
+  "Return texts for the values ONE and OTHER. If these texts do not show the difference of the
+values, return texts of the first differing parts, and the path to these parts, such as
+\"[2].name\". If SEVERAL is true, ONE and OTHER are lists of values of a form."
   (if (and several (= 1 (length one) (length other)))
       (two-texts (first one) (first other))
       (destructuring-bind (first second)
@@ -111,15 +111,16 @@ WHOLES if the current failure has more room than others, and the values fit in t
   (if (consp form) (second form) form))
 
 (defun stated-p (value check)
-  "Return true if VALUE, or a form that shows it, such as 'VALUE, is an argument of the form CHECK."
+  "Return true if VALUE is an argument of the form CHECK, or if a form that shows VALUE, such as
+'VALUE, is one."
   (loop for tail on (and (consp check) (rest check))
         for part = (first tail)
           thereis (or (equal part value)
                       (and (evident-p part) (equal value (evident-value part))))))
 
 (defun got-text (forms values)
-  "Return text for VALUES, a list of the values of FORMS, without those that their forms show.
-Return NIL if none is left."
+  "VALUES is a list of the values of FORMS. Return text for those VALUES that their forms do not
+show. Return NIL if the forms show all values."
   (let ((texts (loop for form in forms
                      for value in values
                      unless (evident-p form) collect (value-text value))))
@@ -131,8 +132,8 @@ compare."
   (typep form '(or keyword (cons (eql function)))))
 
 (defun got-of-two (forms values)
-  "Return a plist of keyword arguments for NOTE-FAILURE about the difference of VALUES, two compared
-values of FORMS. Return NIL if their whole texts show it."
+  "VALUES are the two compared values of FORMS. Return a plist of keyword arguments for NOTE-FAILURE
+about the difference of VALUES. Return NIL if the whole texts of VALUES show the difference."
   (destructuring-bind (one other) forms
     (multiple-value-bind (first second path) (two-texts (first values) (second values))
       (flet ((got (text &rest values)
@@ -144,9 +145,9 @@ values of FORMS. Return NIL if their whole texts show it."
               (t (apply #'got (format nil "~A and ~A" first second) values)))))))
 
 (defun check-failure-arguments (check form noted)
-  "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, a failed check that FORM is
-true. NOTED is an alist from arguments of FORM to their values. Return NIL if a value is neither
-there nor evident."
+  "CHECK is a failed check that FORM is true. Return a plist of keyword arguments for NOTE-FAILURE
+about CHECK. NOTED is an alist from arguments of FORM to their values. Return NIL if the value of an
+argument is neither in NOTED nor evident."
   (apart-from-tests
     (let ((parts (remove-if #'option-p (and (consp form) (rest form)))))
       (flet ((known (part) (assoc part noted :test #'equal)))
@@ -180,8 +181,8 @@ which returned GOT and not EXPECTED. If SEVERAL is true, GOT and EXPECTED are li
 ;;; Messages of test frameworks. Long objects in them are shortened.
 
 (defun brief-object (object)
-  "Return OBJECT if its text is short and contains no #<, since printing it then calls no print
-method of the program. Else return a BRIEF structure that prints as a short text."
+  "If the text of OBJECT is short and contains no #<, return OBJECT: printing OBJECT then calls no
+print method of the program. Otherwise return a BRIEF structure that prints as a short text."
   (let ((text (value-text object)))
     (if (and (<= (length text) (room-for *value-characters*)) (not (search "#<" text)))
         object
@@ -190,9 +191,9 @@ method of the program. Else return a BRIEF structure that prints as a short text
                              text)))))
 
 (defun brief-objects (objects)
-  "Return a list of objects to print for OBJECTS, with BRIEF structures in place of long ones. For
-two objects that differ in one part, return BRIEF structures for the two parts, and the path to them
-as second value."
+  "Return a list of objects to print for OBJECTS, with BRIEF structures for long objects. For two
+objects that differ in one part, return BRIEF structures for the two differing parts, and as second
+value the path to these parts."
   (multiple-value-bind (one other path)
       (and (= 2 (length objects)) (two-texts (first objects) (second objects)))
     (if path

@@ -33,15 +33,16 @@
 
 (defun paths-of (systems &optional others)
   "Return a list of the native truenames of the source files of SYSTEMS. If OTHERS is true, add the
-files of the systems that these depend on."
+files of the systems on which SYSTEMS depend."
   (remove-duplicates (loop for system in systems
                            append (mapcar #'cdr (source-components system others)))
                      :test #'string= :from-end t))
 
 (defun measured-paths (names root)
-  "Return a list of the native truenames of the files whose coverage is measured: files of the
-systems NAMES and of their dependencies, below ROOT or the folder of one of NAMES, or all loaded
-files below ROOT if NAMES is empty. Leave out tests if other files remain."
+  "Return a list of the native truenames of the files whose coverage is measured. If NAMES is empty,
+these are all loaded files below ROOT. Otherwise they are the files of the systems NAMES and of the
+dependencies of these systems, if they are below ROOT or below the folder of one of NAMES. Leave out
+tests if other files remain."
   (let* ((systems (remove nil (mapcar #'system-of names)))
          (folders (list* root (remove nil (mapcar #'folder-of systems))))
          (paths (remove-if-not (lambda (path) (within-p path folders))
@@ -53,8 +54,8 @@ files below ROOT if NAMES is empty. Leave out tests if other files remain."
 ;;; The forms of a file that can contain definitions of functions
 
 (defun operator-of (form package)
-  "Return the symbol that is the operator of FORM, a text, when it is read in PACKAGE. Return NIL if
-there is none."
+  "FORM is a text. Return the symbol that is the operator of FORM when FORM is read in PACKAGE.
+Return NIL if FORM has no such operator."
   (symbol-read (or (first (form-parts form 1)) "") package))
 
 (defun occurrences (part text)
@@ -124,8 +125,8 @@ if TEXT cannot be read."
 ;;; Compiling and loading the copies of files that have only definitions
 
 (defun compile-quietly (copy fasl file)
-  "Compile COPY, a copy of FILE with its definitions alone, into the file FASL, without printing
-warnings. Return the truename of FASL, or NIL if a form has an error."
+  "COPY is a copy of FILE that has only the definitions of FILE. Compile COPY into the file FASL,
+without printing warnings. Return the truename of FASL, or NIL if a form has an error."
   (let ((wrong nil) (*error-output* (make-broadcast-stream))
         (*standard-output* (make-broadcast-stream))
         (*package* (find-package "COMMON-LISP-USER"))
@@ -139,8 +140,8 @@ warnings. Return the truename of FASL, or NIL if a form has an error."
           (and (not wrong) made))))))
 
 (defun load-measured (fasl path)
-  "Load FASL, compiled from a copy of the file PATH with its definitions alone, and add a
-FILE-RECORD structure for PATH to COVERING-RECORDS."
+  "FASL was compiled from a copy of the file PATH that has only the definitions of this file. Load
+FASL, and add a FILE-RECORD structure for PATH to COVERING-RECORDS."
   (let ((names (loop for name being the hash-keys of (first coverage-info) collect name))
         (codes (rest coverage-info))
         (*passing* t))
@@ -153,9 +154,9 @@ FILE-RECORD structure for PATH to COVERING-RECORDS."
                (remhash name (first coverage-info)))))
 
 (defun measure-file (path content folder number)
-  "Measure the coverage of the definitions in the file PATH. CONTENT is a copy of its text with its
-definitions alone. FOLDER is the native name of a directory for fasls. NUMBER is an integer that no
-other file has."
+  "Measure the coverage of the definitions in the file PATH. CONTENT is a copy of the text of this
+file that has only the definitions. FOLDER is the native name of a directory for fasls. NUMBER is an
+integer that no other file has."
   (let* ((*measured-file* path)
          (*spans-loaded* (find-spans path nil))
          (*spans-read* (make-file-spans nil))
@@ -208,8 +209,8 @@ from 0 for the lowest, is 1 if definition I was reached."
     (format nil "~(~X~)" bits)))
 
 (defun call-noting-reached (function note)
-  "Call FUNCTION, and return its values. If coverage is measured, call the function NOTE with the
-text from REACHED-TEXT for the definitions that FUNCTION reached."
+  "Call FUNCTION, and return the values of FUNCTION. If coverage is measured, call the function NOTE
+with the text from REACHED-TEXT for the definitions that FUNCTION reached."
   (if (null *covering*)
       (funcall function)
       (let* ((definitions (covering-definitions *covering*))
@@ -232,9 +233,9 @@ elements of SB-COVER's COVERAGE-INFO that mark parts."
         (dolist (part parts) (setf (gethash part marked) t))))))
 
 (defun constant-branch (part form)
-  "Return the path, a list of element numbers, of the atom in FORM, a top-level form, that is the
-branch of an IF in PART, SB-COVER's record of a branch that never ran. Return NIL if the branch is a
-list, which has a record of its own."
+  "PART is SB-COVER's record of a branch that never ran, in FORM, a top-level form. If this branch
+of an IF is an atom, return the path of the atom in FORM, a list of element numbers. If the branch
+is a list, return NIL, since SB-COVER has another record for the list itself."
   (destructuring-bind (kind &optional test &rest around) part
     (let* ((elements (rest (reverse around)))
            (choice (reduce (lambda (form element)
@@ -250,9 +251,9 @@ list, which has a record of its own."
            (append elements (list element))))))
 
 (defun parts-never-run (record forms)
-  "Return a hash table from numbers of top-level forms to lists of the paths, lists of element
-numbers, of their parts that never ran. RECORD is a FILE-RECORD structure, and FORMS the hash table
-COVERING-FORMS."
+  "RECORD is a FILE-RECORD structure, and FORMS the hash table COVERING-FORMS. Return a hash table
+from numbers of top-level forms to lists of paths. The paths in a list lead to those parts of the
+form that never ran. A path is a list of element numbers."
   (let ((marked (marked-parts (file-record-codes record))) (table (make-hash-table)))
     (loop for (part . state) in (file-record-parts record)
           unless (or (eq state t) (gethash part marked))

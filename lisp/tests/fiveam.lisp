@@ -11,10 +11,11 @@
   "A plist of keyword arguments for NOTE-FAILURE about the check that is failing in this thread.")
 
 (defun fiveam-values (form arguments)
-  "ARGUMENTS are the format arguments of the message about FORM, a check that failed. A message of
-FiveAM has three or four: an argument of FORM, the value of this argument, the predicate, and the
-value of the other argument if there is one. Return an alist from arguments of FORM to their values.
-If the author of the test wrote the message, return NIL."
+  "FORM is a check that failed, a call of a predicate. ARGUMENTS are the format arguments of the
+message about the failure. If FiveAM made the message, these are a subform of FORM, the value of
+this subform, the predicate and, if FORM has a second subform, the value of the second subform.
+Return an alist from subforms of FORM to their values. Return NIL if the author of the test wrote
+the message."
   (destructuring-bind (&optional part value predicate (other nil other-given) &rest more) arguments
     (when (and (consp form)
                (null more)
@@ -27,8 +28,8 @@ If the author of the test wrote the message, return NIL."
 
 (defun fiveam-failure-arguments (check control arguments)
   "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, the form of a failed check.
-CONTROL and ARGUMENTS are the format control and arguments of the message. It has message and form
-if the message shows no part of the form."
+CONTROL and ARGUMENTS are the format control and arguments of the message. If the message shows no
+part of the form, the plist has both the message and the form."
   (let* ((form (checked-form check)) (values (fiveam-values form arguments)))
     (or (and values (check-failure-arguments check form values))
         (list* :text (message-text control arguments)
@@ -39,8 +40,8 @@ if the message shows no part of the form."
 
 (defun fiveam-fail (package original arguments)
   "Wrapper around FiveAM's PROCESS-FAILURE: call ORIGINAL with ARGUMENTS, a check, a format control
-and its arguments. Keep data about the check in *FIVEAM-FAILING*, with a message formatted here,
-since FiveAM's printing may never end."
+and the arguments of this control. Keep data about the check in *FIVEAM-FAILING*. Format the message
+here, since FiveAM's own printing may never end."
   (declare (ignore package))
   (destructuring-bind (check &optional control &rest more) arguments
     (if (and *result* (stringp control))
@@ -49,8 +50,8 @@ since FiveAM's printing may never end."
         (apply original arguments))))
 
 (defun fiveam-form (package object)
-  "Return the form of the check with the result OBJECT, or NIL if FiveAM does not keep it, as for a
-FOR-ALL that passed. PACKAGE is the package of FiveAM."
+  "OBJECT is FiveAM's result of a check. Return the form of this check. Return NIL if FiveAM does
+not keep the form, as for a FOR-ALL that passed. PACKAGE is the package of FiveAM."
   (let ((slot (home-symbol package "TEST-EXPR")))
     (and slot (slot-boundp object slot) (slot-value object slot))))
 
@@ -71,8 +72,8 @@ NOTE-FAILURE. PACKAGE is the package of FiveAM."
 
 (defun fiveam-run-test (package original arguments)
   "Wrapper around FiveAM's RUN-TEST-LAMBDA: call ORIGINAL with ARGUMENTS, whose first element is a
-test, and record its results. If *HOLD-SECONDS* is true, errors, but not failed checks, enter the
-debugger. PACKAGE is the package of FiveAM."
+test, and record the results of this test. If *HOLD-SECONDS* is true, errors enter the debugger, but
+failed checks do not. PACKAGE is the package of FiveAM."
   (with-home-values (package ("*TEST-DRIBBLE*" (make-broadcast-stream)) ("*ON-FAILURE*" nil)
                              ("*ON-ERROR*" (and *hold-seconds* :debug)))
     (call-as-test "fiveam" (home-call package "NAME" (first arguments))
@@ -83,8 +84,8 @@ debugger. PACKAGE is the package of FiveAM."
                           (fiveam-note package object (getf (result-notes *result*) object)))))))))
 
 (defun fiveam-add-result (package original arguments)
-  "Wrapper around FiveAM's ADD-RESULT: call ORIGINAL with ARGUMENTS. For a failed check, keep its
-source location and *FIVEAM-FAILING* in the notes of the current result."
+  "Wrapper around FiveAM's ADD-RESULT: call ORIGINAL with ARGUMENTS. For a failed check, keep the
+source location of the check and *FIVEAM-FAILING* in the notes of the current result."
   (let ((results (apply original arguments)))
     (when (and *result* (home-type-p package "TEST-FAILURE" (first results))
                (< (length (result-notes *result*)) (* 2 *noted-in-test*)))

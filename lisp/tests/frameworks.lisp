@@ -19,8 +19,8 @@ copy of the framework."
   name packages probes entries holding protocol)
 
 (defstruct (entry (:constructor make-entry (name suite runner)))
-  "A test, or a suite of tests if SUITE is true. NAME is its name in the test framework. RUNNER is a
-function without arguments that runs it without a report."
+  "A test, or a suite of tests if SUITE is true. NAME is the name of the test or suite in its test
+framework. RUNNER is a function without arguments that runs the test or suite without a report."
   name suite runner)
 
 (sb-ext:defglobal **frameworks** '()
@@ -28,7 +28,7 @@ function without arguments that runs it without a report."
 
 (defun define-framework (name packages &key probes entries holding protocol)
   "Define the test framework NAME. The other arguments are slots of the FRAMEWORK structure. If
-PROTOCOL is true, add the names of the wrapped functions to it."
+PROTOCOL is true, add the names of the wrapped functions to PROTOCOL."
   (push (make-framework name packages probes entries holding
                         (and protocol (append (mapcar #'first probes) protocol)))
         **frameworks**))
@@ -42,8 +42,8 @@ PROTOCOL is true, add the names of the wrapped functions to it."
   (apply (home-symbol package name) arguments))
 
 (defun home-value (package name)
-  "Return the value of the variable with the string NAME in PACKAGE. Return NIL if it is unbound or
-does not exist."
+  "Return the value of the variable with the string NAME in PACKAGE. Return NIL if this variable is
+unbound or does not exist."
   (let ((symbol (home-symbol package name)))
     (and symbol (boundp symbol) (symbol-value symbol))))
 
@@ -61,8 +61,8 @@ variable's name, a string, and a form. Ignore variables that do not exist."
                            (lambda () ,@body)))
 
 (defun call-with-values-bound (package bindings function)
-  "Call FUNCTION with variables of PACKAGE bound. BINDINGS is an alist from their names, strings, to
-values. Ignore variables that do not exist."
+  "Call FUNCTION with variables of PACKAGE bound. BINDINGS is an alist from names of variables,
+strings, to values. Ignore names for which PACKAGE has no variable."
   (let ((known (loop for (name . value) in bindings
                      for symbol = (home-symbol package name)
                      when symbol collect (cons symbol value))))
@@ -101,9 +101,9 @@ TELLS-PASSED: true if the forms of checks that pass are recorded."
   "Held while a thread uses **RUNS** and **PROBED**.")
 
 (defun probe-for (package around)
-  "Return a function that calls the wrapper AROUND with PACKAGE, the original function and its
-arguments during a run of tests, else the original function. It is for a wrapper of a function of
-PACKAGE."
+  "AROUND is a wrapper of a function of PACKAGE. Return a function that takes the original function
+and its arguments. During a run of tests, it calls AROUND with PACKAGE, the original function and
+the list of arguments. Otherwise it calls only the original function."
   (lambda (original &rest arguments)
     (if *run*
         (funcall around package original arguments)
@@ -116,8 +116,8 @@ macro or a variable."
     (and symbol (eq package (symbol-package symbol)) (or (fboundp symbol) (boundp symbol)))))
 
 (defun framework-homes (framework)
-  "Return a list of the packages of FRAMEWORK, a FRAMEWORK structure, and of copies of it. It is
-empty if the framework is not loaded."
+  "Return a list of the packages of FRAMEWORK, a FRAMEWORK structure, and of the packages of copies
+of FRAMEWORK. The list is empty if the framework is not loaded."
   (let ((protocol (framework-protocol framework)))
     (union (remove nil (mapcar #'find-package (framework-packages framework)))
            (and protocol
@@ -133,8 +133,8 @@ empty if the framework is not loaded."
       (lambda (symbol) (and symbol (member (symbol-package symbol) (all-homes) :test #'eq))))
 
 (defun homes-with (package)
-  "Return a list of the packages of the test framework that PACKAGE belongs to. If it belongs to
-none, the list has only PACKAGE."
+  "Return a list of the packages of the test framework to which PACKAGE belongs. If PACKAGE belongs
+to no test framework, the list has only PACKAGE."
   (or (loop for framework in **frameworks**
             for homes = (framework-homes framework)
             when (member package homes) return homes)
@@ -153,8 +153,9 @@ already have a wrapper."
                    (wrap function 'live-lisp-tests (probe-for package around))))))))
 
 (defun note-unseen (seen operation component)
-  "Record that no test has begun since SEEN tests had begun, if ASDF has performed OPERATION on
-COMPONENT meanwhile, and this was the TEST-OP of a system with a TEST-OP method of its own."
+  "Record the system COMPONENT as a tested system of which no test has begun. Do so only if ASDF has
+performed TEST-OP as OPERATION on COMPONENT, COMPONENT has a TEST-OP method of its own, and no test
+has begun since SEEN tests had begun."
   (when (and (= seen (run-seen *run*))
              (operation-p operation "TEST-OP")
              (typep component (contrib-symbol "ASDF" "SYSTEM"))

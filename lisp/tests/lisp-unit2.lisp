@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun lisp-unit2-note (package condition)
-  "Record CONDITION, signalled in a test, if it stands for a check or is an error. PACKAGE is the
-package of lisp-unit2."
+  "CONDITION was signalled in a test. Record CONDITION if it stands for a check or is an error.
+PACKAGE is the package of lisp-unit2."
   (flet ((of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "ASSERTION-PASS") (note-checks 1))
           ((of-class-p "ASSERTION-FAIL")
@@ -21,8 +21,8 @@ package of lisp-unit2."
 
 (defun lisp-unit2-run-test (package original arguments)
   "Wrapper around lisp-unit2's %RUN-TEST: call ORIGINAL with ARGUMENTS, whose first element is a
-test. Record its checks, and errors in lisp-unit2's contexts, the functions around its body. PACKAGE
-is the package of lisp-unit2."
+test. Record the checks of this test. Also record errors in the test's contexts, which are functions
+that lisp-unit2 calls around the body of the test. PACKAGE is the package of lisp-unit2."
   (destructuring-bind (test &key test-contexts) arguments
     (call-as-test "lisp-unit2" (home-call package "NAME" test)
                   (lambda ()

@@ -53,8 +53,8 @@ now, or NIL while none run.")
   "The native truename of the file that is being compiled to measure its definitions.")
 
 (defvar *spans-loaded* nil
-  "The FILE-SPANS structure, the places of the lists, of *MEASURED-FILE* in the version that was
-loaded. NIL if they are unknown.")
+  "The FILE-SPANS structure for the version of *MEASURED-FILE* that was loaded. It has the places of
+the lists in the file. NIL if these places are unknown.")
 
 (defvar *as-loaded* t
   "NIL while a form is processed that the compiler reads differently than the load of the file did,
@@ -82,8 +82,9 @@ compiler calls *MACROEXPAND-HOOK* only for macros.")
 ;;; The forms that are compiled to measure definitions
 
 (defun measuring-hook (hook)
-  "Return a function for *MACROEXPAND-HOOK* that replaces each top-level form by forms that install
-marking copies of its definitions. It calls HOOK, another such function, for other forms."
+  "Return a function for *MACROEXPAND-HOOK*. For a top-level form, this function returns forms that
+install marking copies of the definitions in the form. For any other form, it calls HOOK, another
+function for *MACROEXPAND-HOOK*."
   (lambda (expander form environment)
     (let ((number (top-level-number form)))
       (cond ((null number) (expand-marking hook expander form environment))
@@ -98,8 +99,9 @@ marking copies of its definitions. It calls HOOK, another such function, for oth
   (let ((path (path-of form))) (and path (null (rest path)) (first path))))
 
 (defun path-of (form)
-  "Return the path of FORM: the number of the top-level form being compiled, and then element
-numbers in it, from the outside in. Return NIL if FORM is not in the text but made by a macro."
+  "Return the path of FORM: the number of the top-level form being compiled, and then the element
+numbers that lead to FORM, from the outside in. Return NIL if a macro has made FORM, so that FORM is
+not in the text."
   (reverse (cddr (own-path form))))
 
 (defun own-path (form)
@@ -109,8 +111,9 @@ The second element of the path is the number of FORM within the top-level form b
     (and (consp path) path)))
 
 (defun measured-forms (form environment number)
-  "Return a list of forms to compile in place of FORM, in the macro environment ENVIRONMENT and
-top-level form NUMBER. They install copies of its definitions that mark which of their parts run."
+  "Return a list of forms to compile instead of FORM, which is in the macro environment ENVIRONMENT
+and in top-level form NUMBER. The returned forms install copies of the definitions in FORM. Such a
+copy marks which of its parts run."
   (destructuring-bind (&optional operator name &rest rest) (if (listp form) form '())
     (case operator
       (defun (measured-function form number))
@@ -131,19 +134,19 @@ top-level form NUMBER. They install copies of its definitions that mark which of
                 (measured-forms (macroexpand-1 form environment) environment number)))))))
 
 (defun measured-parts (parts environment number)
-  "Return a list of forms to compile in place of PARTS, forms in the macro environment ENVIRONMENT
-and top-level form NUMBER, by MEASURED-FORMS."
+  "PARTS are forms in the macro environment ENVIRONMENT and in top-level form NUMBER. Return a list
+of forms to compile instead of PARTS: the results of MEASURED-FORMS for PARTS."
   (loop for part in parts append (measured-forms part environment number)))
 
 (defun of-system-p (symbol)
-  "Return true if SYMBOL is at home in a locked package, such as SBCL's own. Its definition then
-does not change."
+  "Return true if SYMBOL is at home in a locked package, such as one of SBCL's own. The definition
+of such a symbol does not change."
   (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package))))
 
 (defun measured-function (form number)
-  "Return a list of forms to compile in place of FORM, a DEFUN in top-level form NUMBER. They direct
-calls to a copy that marks which of its parts run. Return NIL for a test, or if that is impossible,
-and count the latter."
+  "Return a list of forms to compile instead of FORM, a DEFUN in top-level form NUMBER. The returned
+forms direct calls to a copy of the function, which marks which of its parts run. Return NIL for a
+test. If the function cannot be replaced, count it as missed, and return NIL."
   (destructuring-bind (name lambda-list &rest body) (rest form)
     (cond ((and *framework-made* (member name *left-names* :test #'equal)) '())
           ((replaceable-p name)
@@ -202,8 +205,8 @@ following forms, without the docstring."
         finally (return (values declarations '()))))
 
 (defun note-measured (name form number)
-  "Add a MEASURED structure for FORM, which defines NAME in top-level form NUMBER, to
-COVERING-DEFINITIONS, and return its index there."
+  "FORM defines NAME in top-level form NUMBER. Add a MEASURED structure for FORM to
+COVERING-DEFINITIONS, and return the index of this structure there."
   (let ((path (own-path form)) (spans (form-spans *spans-read* number)))
     (vector-push-extend (make-measured name *measured-file* number (rest (path-of form))
                                        (and path spans (list-span spans (second path))))
@@ -229,8 +232,8 @@ compile."
 conditionally.")
 
 (defun expand-marking (hook expander form environment)
-  "Expand FORM by HOOK, a function for *MACROEXPAND-HOOK*, with EXPANDER and ENVIRONMENT. For a form
-in the text, first put a PROGN around each atom in it that is evaluated conditionally."
+  "Expand FORM by HOOK, a function for *MACROEXPAND-HOOK*, with EXPANDER and ENVIRONMENT. If FORM is
+in the text, first put a PROGN around each atom in FORM that is evaluated conditionally."
   (let ((marked (if (path-of form) (with-marked-atoms form) form)))
     (if (eq marked form)
         (funcall hook expander form environment)
@@ -240,8 +243,8 @@ in the text, first put a PROGN around each atom in it that is evaluated conditio
           (error () (funcall hook expander form environment))))))
 
 (defun with-marked-atoms (form)
-  "Return a copy of FORM, a form in the text, with a PROGN around each atom that is evaluated
-conditionally, if its operator is AND, OR, WHEN, UNLESS or LOOP. Else return FORM."
+  "FORM is a form in the text. If its operator is AND, OR, WHEN, UNLESS or LOOP, return a copy of
+FORM with a PROGN around each atom that is evaluated conditionally. Otherwise return FORM."
   (flet ((conditional-p (part before element)
            (case (first form)
              ((and or when unless) (> element 1))
@@ -293,8 +296,9 @@ added."
           (copy-list (sb-mop:generic-function-methods generic)))))
 
 (defun put-method ()
-  "Record the method added since the call of NOTE-METHODS. If it did not replace a method from
-*MEASURED-FILE*, remove it again, and count a definition without coverage."
+  "Record the method that was added since the call of NOTE-METHODS. If this method did not replace a
+method from *MEASURED-FILE*, remove the added method again, and count a definition without
+coverage."
   (let* ((added (added-method **covering**))
          (original (and added (copied-method-original added))))
     (cond ((and original
@@ -314,8 +318,8 @@ COVERING is the COVERING structure, whose record of that call is removed."
          (make-copied-method generic copy (first (set-difference before now))))))
 
 (defun take-method (method)
-  "Replace the copy in METHOD, a COPIED-METHOD structure, by the original method, or remove it if
-there was none."
+  "METHOD is a COPIED-METHOD structure. Replace the copy in METHOD by the original method. If there
+was no original method, remove the copy."
   (let ((generic (copied-method-generic method)) (original (copied-method-original method)))
     (if original
         (add-method generic original)

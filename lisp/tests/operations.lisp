@@ -23,8 +23,8 @@
     (if (symbolp name) (symbol-name name) (entry-text entry))))
 
 (defun meant-names (text)
-  "Return a list of the names that TEXT can stand for: TEXT and, if it has a single colon, the same
-with two colons."
+  "Return a list of the names for which TEXT can stand: TEXT itself and, if TEXT has a single colon,
+the same text with two colons."
   (let ((colon (position #\: text)))
     (list* text
            (and colon
@@ -33,15 +33,15 @@ with two colons."
                                    (subseq text colon)))))))
 
 (defun entries-named (text entries)
-  "Return a list of those ENTRIES, ENTRY structures, with TEXT as full name or, if there are none,
-as name without a package. Letter case does not matter."
+  "ENTRIES is a list of ENTRY structures. Return a list of those whose full name is TEXT. If there
+are none, return a list of those whose name without a package is TEXT. Letter case does not matter."
   (loop for name in (meant-names text)
           thereis (or (remove name entries :key #'entry-text :test-not #'string-equal)
                       (remove name entries :key #'bare-name :test-not #'string-equal))))
 
 (defun entries-of-name (name entries)
-  "Return a list of those ENTRIES, ENTRY structures, that NAME, a text, names. If there are none, or
-if their full names differ, end the operation with an error answer."
+  "ENTRIES is a list of ENTRY structures. Return a list of those that NAME, a text, names. If NAME
+names none, or names entries with different full names, end the operation with an error answer."
   (let* ((found (entries-named name entries))
          (texts (remove-duplicates (mapcar #'entry-text found) :test #'string=)))
     (cond ((null found)
@@ -67,8 +67,8 @@ NAMES. Suites are left out."
           0 5000)))
 
 (defun entries-of-package (package entries)
-  "Return a list of those ENTRIES, ENTRY structures, that are tests, not suites, with a name in
-PACKAGE."
+  "ENTRIES is a list of ENTRY structures. Return a list of those that are tests, and not suites, and
+whose names are in PACKAGE."
   (remove-if-not (lambda (entry)
                    (and (not (entry-suite entry)) (eq package (package-of (entry-name entry)))))
                  entries))
@@ -91,8 +91,8 @@ the number of its tests in ENTRIES."
     (call-user-code (entry-runner entry))))
 
 (defun test-system (name)
-  "Test the ASDF system NAME by its TEST-OP, and return NIL, or the list from NEEDED-SYSTEM about
-another system that is missing for this."
+  "Test the ASDF system NAME by its TEST-OP. Return NIL, or the list from NEEDED-SYSTEM if the test
+needs another system that is missing."
   (call-noting
    (lambda (&aux (*tested-systems* (list name)))
      (call-user-code
@@ -123,9 +123,10 @@ lists unloaded systems below ROOT if no test has run."
                                                        (unloaded-users systems root)))))))))))))
 
 (defun call-measuring (folder root systems function)
-  "Call FUNCTION, which runs tests, and return its plist for a JSON object. It takes NIL, or a
-function to call to begin measuring. If FOLDER, a directory for fasls, is not NIL, add the coverage
-of files of SYSTEMS and below ROOT."
+  "Call FUNCTION, which runs tests, and return the plist for a JSON object that FUNCTION returns.
+The argument of FUNCTION is NIL, or a function to call to begin measuring. FOLDER is NIL or a
+directory for fasls. If FOLDER is not NIL, add the coverage of files of SYSTEMS and of files below
+ROOT."
   (if (null folder)
       (funcall function nil)
       (call-covering

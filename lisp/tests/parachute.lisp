@@ -25,8 +25,9 @@ else records the error. PACKAGE is the package of Parachute."
         (note-failure package "error" :condition condition))))
 
 (defun parachute-call-body (package function)
-  "Call FUNCTION, which runs code of a test. If this code does not handle an error, enter the
-debugger if *HOLD-SECONDS* is true, or else record the error. PACKAGE is the package of Parachute."
+  "Call FUNCTION, which runs code of a test. If this code does not handle an error, record the
+error. But if *HOLD-SECONDS* is true, enter the debugger instead. PACKAGE is the package of
+Parachute."
   (handler-bind ((error (parachute-note-error package)))
     (funcall function)))
 
@@ -46,8 +47,8 @@ a failed check. PACKAGE is the package of Parachute."
         (list :text (apart-from-tests (home-call package "FORMAT-RESULT" result :extensive))))))
 
 (defun parachute-note-check (package result errors)
-  "Record the outcome of a check from RESULT, Parachute's result object for it. ERRORS is the number
-of errors that the current test had before. PACKAGE is the package of Parachute."
+  "RESULT is Parachute's result object for a check. Record the outcome of this check. ERRORS is the
+number of errors that the current test had before the check. PACKAGE is the package of Parachute."
   (note-checks 1)
   (case (home-call package "STATUS" result)
     (:skipped (incf (result-skipped *result*)))

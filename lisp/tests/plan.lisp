@@ -21,8 +21,8 @@
   (value test-plan :optional))
 
 (defstruct (dependency (:constructor make-dependency (system tested)))
-  "A SYSTEM that ASDF needs for the test of another one. TESTED is true if SYSTEM is tested too, and
-NIL if it is only loaded."
+  "A SYSTEM that ASDF needs for the test of another system. TESTED is true if SYSTEM is tested too,
+and NIL if SYSTEM is only loaded."
   system tested)
 
 (defstruct (planned-load (:constructor make-planned-load (system forced)))
@@ -51,8 +51,8 @@ needs another system that is missing.")
                             (plan-data (reverse (systems-to-test root)) known)))))))))
 
 (defun plan-of-system (name known)
-  "Return a JSON object from PLAN-DATA for the system NAME and KNOWN, or one about a missing system:
-NAME, or one that its definition needs."
+  "Return a JSON object from PLAN-DATA for the system NAME and KNOWN. If the system NAME or a system
+that its definition needs is missing, return a JSON object about the missing system instead."
   (multiple-value-bind (system needed) (found-system name)
     (cond (system (plan-data (list system) known))
           (needed (missing-data (first needed) (string-left-trim "#:" name) (second needed)))
@@ -72,9 +72,9 @@ load before the tests. If KNOWN is true, leave out systems that were never loade
                                           "force" (planned-load-forced load))))))
 
 (defun loads-before (system known)
-  "Return a list of PLANNED-LOAD structures, in order, for SYSTEM, if ASDF would load it, and for
-the systems that it needs with changes that ASDF does not notice. If KNOWN is true, leave out SYSTEM
-if it was never loaded."
+  "Return a list of PLANNED-LOAD structures, in order, for the systems to load before the tests of
+SYSTEM. These are SYSTEM itself if ASDF would load it, and the systems needed by SYSTEM whose
+changes ASDF does not notice. If KNOWN is true, leave out SYSTEM if SYSTEM was never loaded."
   (let* ((needed (loop for other in (needed-systems system)
                        when (unnoticed-change-p other)
                          collect (make-planned-load other t)))
@@ -88,8 +88,8 @@ if it was never loaded."
 ;;; The systems to test
 
 (defun systems-to-test (root)
-  "Return a list of the systems defined below ROOT that can be tested, without those that ASDF tests
-when it tests another of them."
+  "Return a list of the systems defined below ROOT that can be tested. Leave out a system that ASDF
+tests when ASDF tests another system of the list."
   (let* ((below (or (systems-below root)
                     ;; The .asd files may have been made after ASDF has searched its registry.
                     (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
@@ -114,8 +114,8 @@ directory, sorted by name."
           when (member file files :test #'equal) collect system)))
 
 (defun read-system (name)
-  "Make ASDF read the definition of the system NAME. If this needs a missing system, push a JSON
-object about this onto *UNREAD*."
+  "Make ASDF read the definition of the system NAME. If this definition needs a missing system, push
+a JSON object about the missing system onto *UNREAD*."
   (ignore-errors
    (let ((needed (nth-value 1 (found-system name))))
      (when needed (push (missing-data (first needed) name (second needed)) *unread*)))))
@@ -138,8 +138,8 @@ names, and are not loaded."
 ;;; The work of ASDF for a test of a system
 
 (defun tests-something-p (system)
-  "Return true if testing SYSTEM has an effect: it tests other systems, or has a TEST-OP method of
-its own."
+  "Return true if testing SYSTEM has an effect. SYSTEM then tests other systems, or has a TEST-OP
+method of its own."
   (or (some #'dependency-tested (test-dependencies system)) (own-test-p system)))
 
 (defun own-test-p (system)
@@ -180,8 +180,9 @@ dependencies first."
     (if (symbolp operation) (string= (symbol-name operation) name) (typep operation class))))
 
 (defun system-of (component)
-  "Return the ASDF system that COMPONENT, an ASDF component or a name, is or names. Return NIL for
-another kind of component, or if it cannot be found."
+  "COMPONENT is an ASDF component or a name. Return COMPONENT if it is an ASDF system, or the ASDF
+system that COMPONENT names. Return NIL for another kind of component, or if the named system cannot
+be found."
   (if (typep component '(or string symbol))
       (ignore-errors (find-system component))
       (and (typep component (contrib-symbol "ASDF" "SYSTEM")) component)))
@@ -200,8 +201,8 @@ unchanged."
           thereis (and text (seems-unchanged-p component) (other-text-p path text))))
 
 (defun keep-texts (system)
-  "Record the present text of files of SYSTEM as the loaded one, if their loads were not recorded
-and they are certainly older than their fasls."
+  "Record the present text of files of SYSTEM as their loaded text. Do so only for a file whose load
+was not recorded and that is certainly older than its fasl."
   (loop for (component . path) in (source-components system)
         do (when (and (not (known-text path))
                       (asdf-call "COMPONENT-LOADED-P" component)

@@ -5,8 +5,8 @@
 
 (defun prove-run-group (package original arguments)
   "Wrapper around Prove's %SUBTEST: call ORIGINAL with ARGUMENTS, whose first element is the
-description of a group of checks. Record the group as a test, unless it is inside one. PACKAGE is
-the package of Prove."
+description of a group of checks. Record the group as a test, unless the group is inside a test.
+PACKAGE is the package of Prove."
   (let* ((description (first arguments))
          (known (assoc description (gethash *package* (home-value package "*PACKAGE-TESTS*"))
                        :test #'equal :key #'string)))

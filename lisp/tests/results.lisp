@@ -76,9 +76,9 @@ REACHED: NIL, or the text from REACHED-TEXT for the definitions that the test ha
 ;;; Recording failures
 
 (defun check-place (package)
-  "Return a plist for a JSON object with the source location of the current check, or NIL. It is the
-innermost call on the stack that is in a file, and not in SBCL, ASDF, the agent, or the test
-framework of PACKAGE."
+  "Return a plist for a JSON object with the source location of the current check, or NIL. This is
+the place of the innermost call on the stack that is in a file. Calls in SBCL, in ASDF, in the agent
+and in the test framework of PACKAGE do not count."
   (apart-from-tests
     (loop with homes = (homes-with package)
           for frame in (ignore-errors (shown-frames))
@@ -215,8 +215,8 @@ in a string. Return NIL if there is none."
     (if (stringp name) (subseq text (1+ (or (position #\. text) -1))) text)))
 
 (defun former-file (name)
-  "Return the path of the file that defined the test NAME and no longer does, so that a fresh image
-would lack the test. Return NIL if this is not certain."
+  "Return the path of the file that defined the test NAME and no longer defines this test, so that a
+fresh image would lack the test. Return NIL if there is no file of which this is certain."
   (let ((home (package-of name)))
     (and home
          (not (evaluated-definition-p name))
@@ -227,8 +227,8 @@ would lack the test. Return NIL if this is not certain."
                                      (not (of-system-p operator))))))))
 
 (defun former-p (name text)
-  "Return true if the file of the test NAME no longer has this test, so that it does not belong to
-the run. Then also record this. TEXT is NAME as text."
+  "Return true if the file of the test NAME no longer has this test, so that the test does not
+belong to the run. If so, record the test and the file in the run. TEXT is NAME as text."
   (let ((file nil))
     ;; Set FILE inside, and ignore the value of APART-FROM-TESTS: when the search is cut short, as
     ;; by a full stack, that value can be anything.
@@ -246,7 +246,8 @@ the run. Then also record this. TEXT is NAME as text."
 
 (defun call-as-test (framework name function)
   "Call FUNCTION, which runs the test NAME of the framework with the name FRAMEWORK, and record the
-result. If the run skips this test, or a fresh image would not have it, do not call FUNCTION."
+result. Do not call FUNCTION if the run skips this test. Do not call it either if the file of the
+test no longer has the test, as a fresh image would not have the test then."
   (let* ((text (shown-test-name name))
          (result (make-result framework name text))
          (began (get-internal-real-time))
@@ -274,9 +275,10 @@ result. If the run skips this test, or a fresh image would not have it, do not c
   (or (result-left result) (plusp (+ (result-failed result) (result-errors result)))))
 
 (defun definition-of (result)
-  "Return a JSON object with the place of the definition of the test of RESULT, or NIL. It is a form
-that contains the test's name, preferably with an operator of the test framework, and not one of
-SBCL. A name without a package is not searched."
+  "Return a JSON object with the place of the definition of the test of RESULT, or NIL. The
+definition is a form that contains the name of the test. A form with an operator of the test
+framework is preferred, and a form with an operator of SBCL does not count. Return NIL for a name
+without a package."
   (let* ((name (result-name result))
          (home (package-of name))
          (framework (find (result-framework result) **frameworks** :key #'framework-name

@@ -5,7 +5,8 @@
 
 (defun rove-run-test (package original arguments)
   "Wrapper around Rove's CALL-WITH-TESTING-WITH-OPTIONS: call ORIGINAL with ARGUMENTS. If the second
-of these is a name, record the call as a test. Else it is a group of checks."
+element of ARGUMENTS is a name, record the call as a test. Otherwise the call is of a group of
+checks."
   (declare (ignore package))
   (let ((name (second arguments)))
     (if name
@@ -22,7 +23,8 @@ of these is a name, record the call as a test. Else it is a group of checks."
 
 (defun rove-failure-arguments (check)
   "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, a failed check: the groups
-around it, its form, and values of arguments. The form of a negated check is shown as (NOT FORM)."
+around CHECK, the form of CHECK, and the values of arguments. The form of a negated check is shown
+as (NOT FORM)."
   (let ((groups (remove (bare-text (result-name *result*))
                         (remove nil (rove-result "ASSERTION-LABELS" check))
                         :test #'string-equal))
@@ -35,8 +37,8 @@ around it, its form, and values of arguments. The form of a negated check is sho
              (or (check-failure-arguments check form (reverse values)) (list :check check))))))
 
 (defun rove-note-check (package check)
-  "Record the outcome of CHECK. Do not record an error if *HOLD-SECONDS* is true, since the debugger
-will hold it. PACKAGE is the package of Rove."
+  "Record the outcome of CHECK. But if the outcome is an error and *HOLD-SECONDS* is true, record
+nothing, since the debugger will hold the error. PACKAGE is the package of Rove."
   (let* ((results (find-package "ROVE/CORE/RESULT"))
          (reason (rove-result "ASSERTION-REASON" check)))
     (unless (and reason *hold-seconds*)

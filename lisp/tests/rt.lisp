@@ -15,9 +15,9 @@ the package of RT."
           :test #'equal))
 
 (defun rt-note-error (package entry condition)
-  "Handle CONDITION, an error in ENTRY, RT's object for a test: record it, and end the test, or
-leave it to the debugger if *HOLD-SECONDS* is true. Do not record errors in RT's report. PACKAGE is
-the package of RT."
+  "CONDITION is an error in ENTRY, RT's object for a test. Record CONDITION and end the test. But if
+*HOLD-SECONDS* is true, leave an unexpected CONDITION to the debugger. Do not record errors in RT's
+report. PACKAGE is the package of RT."
   (let* ((reporting (getf (result-notes *result*) :compared))
          (expected (rt-expected-p package entry))
          (held (and *hold-seconds* (not expected))))

@@ -47,8 +47,8 @@ more in the first failures of a run."
     (on-one-line (print-safely limit object))))
 
 (defun both-ends (text)
-  "Return TEXT or, if it is too long, its beginning and its end, with two thirds of the room for the
-beginning."
+  "Return TEXT if it fits into the room for a message. Otherwise return the beginning and the end of
+TEXT, with two thirds of the room for the beginning."
   (let* ((room (room-for *message-characters*)) (tail (floor room 3)))
     (if (<= (length text) room)
         (shortened room text)

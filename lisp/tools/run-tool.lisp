@@ -62,8 +62,8 @@ converted, and \"text\" is VALUE as text, unless it is a string or table."
 
 (defun call-handler (handler arguments)
   "Call HANDLER, the handler of a tool, with ARGUMENTS, and return a JSON object with its result. If
-the second value of HANDLER is a string or condition, the call has failed, and the first is a result
-in spite of this."
+the second value that HANDLER returns is a string or condition, the call has failed for this reason.
+The first value, unless it is NIL, is then still given as a result."
   (destructuring-bind (&optional value failure &rest more)
       (multiple-value-list (call-user-code (lambda () (funcall handler arguments))))
     (declare (ignore more))

@@ -8,7 +8,7 @@ const LIMIT = 200;
 export class Mirror {
   readonly #isTaken: (name: string) => boolean;
   readonly #onChange: () => void;
-  /** By the image's own name: the tool with its name for clients. */
+  /** Maps the name that the image gave a tool to the tool under its name for clients. */
   readonly #tools = new Map<string, Tool>();
 
   /** IS_TAKEN is true for the name of a tool of the server. ON_CHANGE is called after each change. */

@@ -111,7 +111,7 @@ export interface Tool {
   /** The purpose of the tool in one short sentence, for lists and searches. */
   readonly shortDescription: string;
   readonly complexity: Complexity;
-  /** Additional search words of people, the best first. */
+  /** More words by which people may search for the tool, the best first. */
   readonly keywords: readonly string[];
   /** True for a tool that clients should load at their start even if they load others on demand. */
   readonly alwaysLoad: boolean;

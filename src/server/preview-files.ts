@@ -23,7 +23,7 @@ export class PreviewFiles {
   /** FOLDER is for the files, and created when needed. SECONDS is the time limit of a question. */
   constructor(folder: string, seconds: number) {
     this.#folder = folder;
-    // Twice that time, so that no file of an open question in another server is removed.
+    // The files of another server's open questions are younger than twice the time limit.
     this.#maxAgeMs = 2000 * seconds;
     process.on('exit', () => this.#open.forEach(removeIfPossible));
   }

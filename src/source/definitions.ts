@@ -70,11 +70,11 @@ export interface SoughtDefinition {
   methods?: readonly string[];
 }
 
-/** A form that has the name of a SoughtDefinition in the place of a name. */
+/** A form whose name, in the position where a definition has its name, is that of a SoughtDefinition. */
 export interface NamingForm extends Extent {
   /** Start of the top-level form that is or contains this form. */
   top: number;
-  /** The OPERATOR and METHOD of the form's Head; '' when the form has no Head. */
+  /** The `operator` of the form's Head; '' when the form has no Head. */
   operator: string;
   /** The `method` of the form's Head; '' when the form has no Head. */
   method: string;

@@ -3,8 +3,8 @@
 import { readForm } from './form.ts';
 import type { TopLevelHead } from './top-level.ts';
 
-/** A list around the offset: its first symbol, the last symbol before the offset, and the symbol before the
- *  list. */
+/** A list around the offset AT of `partAt`. `operator` is its first symbol, `last` its last symbol before AT,
+ *  and `behind` the last symbol before this list in the list around it. */
 interface Around {
   operator: string;
   last: string;

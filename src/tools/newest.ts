@@ -25,8 +25,9 @@ const COUNTED = 100;
 /** Reading yields to the event loop after this many milliseconds, so that a cancellation can arrive. */
 const TURN_MS = 5;
 
-/** Returns the page for ARGS, with 20 rows by default. Throws a CallError when the call is cancelled, or when
- * code would get only a part of the rows. */
+/** Returns the page for ARGS of the records in KEPT, with 20 rows by default. Throws a CallError when the
+ * call is cancelled. Also throws one when the caller is code that sets no limit, and there are more rows
+ * than code can get at once. */
 export async function newestOf<Item>(
   args: PageArguments,
   context: CallContext,

@@ -174,7 +174,8 @@ export class Sources {
   /** Returns the present version of FILE, decoded as UTF-8 or else Latin-1; undefined when it cannot be
    * read. */
   read(file: string): Source | undefined {
-    // An answer reads a file for each of its places, so one read serves all of them.
+    // The code of an answer reads a file once for each place in it, so each read is kept until the running
+    // synchronous code has ended.
     if (this.#read.size === 0) queueMicrotask(() => this.#read.clear());
     if (!this.#read.has(file)) this.#read.set(file, this.#readNow(file));
     return this.#read.get(file);

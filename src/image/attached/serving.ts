@@ -44,7 +44,8 @@ export function servedImages(folder: string | undefined): ServedImageList {
 const unused = (folder: string, why: string) =>
   `The folder ${folder} of images that serve is not used: ${why}`;
 
-/** By problem with the folder: a function that returns sentences for the user. */
+/** Maps each problem with the folder of images that serve to a function. The function takes the folder and
+ *  returns sentences for the user. */
 const FAULTS = {
   'no folder': (folder: string) =>
     unused(folder, 'it is no folder. Remove it, and give the line in your image again.'),

@@ -76,8 +76,9 @@ export class ThroughSwank {
     return image;
   }
 
-  /** Makes the Lisp behind Swank load the agent if necessary, and resolves with its image. Throws a
-   *  SetupError if the Lisp is that of BEFORE, an image found earlier: its user has removed the agent. */
+  /** Makes the Lisp behind Swank load the agent if necessary, and resolves with its image. BEFORE is an image
+   *  found earlier. If its process is still the Lisp behind Swank but no longer serves, its user has removed
+   *  the agent: throws a SetupError. */
   #attach(before: Served | undefined): Promise<Served> {
     return withTemporaryFolder(async (folder) => {
       const deadline = performance.now() + this.#times.compile;

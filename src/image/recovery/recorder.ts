@@ -76,7 +76,7 @@ export class Recorder {
     return (job, answer) => {
       const { ending, data } = answer;
       if (loadLabel !== undefined) this.#unfinished.delete(loadLabel);
-      // An operation that a held error has stopped has not ended.
+      // While an error holds the operation, the operation has not ended.
       if ('held' in data) {
         if (loadLabel !== undefined) keepNewest(this.#unfinished, loadLabel, loadLabel);
       } else if (ending.kind !== 'lost') onEnd(job, answer);

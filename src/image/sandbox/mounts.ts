@@ -44,7 +44,8 @@ function mount(kind: Kind, path: string): string[] {
   }
 }
 
-/** Returns read-only mounts for PATHS inside AREAS, which are writable folders. */
+/** Returns read-only mounts for PATHS inside AREAS, which are writable folders, and the mounts from `pinned`
+ *  for each. Leaves out a path inside another of PATHS. */
 export function readOnlyMounts(paths: readonly string[], areas: readonly string[]): Mounts {
   const outer = paths.filter((path) => !paths.some((other) => other !== path && isInside(other, path)));
   return outer

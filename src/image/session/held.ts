@@ -16,7 +16,7 @@ export interface HeldCall<Rendered> {
   finish: (reply: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object }) => Rendered;
   /** True when the macro TIME measures the call. */
   timed: boolean;
-  /** Milliseconds for which errors have held the call, up to the time `since`. */
+  /** Milliseconds for which errors have held the call, without the time after `since`. */
   heldMs: number;
   /** The end of the time in `heldMs`, or the time when the last error stopped the call (performance.now). */
   since: number;

@@ -119,8 +119,8 @@ export class Channel {
     if (this.#closeReason === undefined) this.#stream.write(frame);
   }
 
-  /** Asks the agent for the output of the request ID so far. If the image is lost before the end of the
-   *  request, its answer contains this output. Resolves after the agent's reaction. */
+  /** Asks the agent what the request with the number ID has written so far. If the image is lost before that
+   *  request ends, the answer to that request contains this output. Resolves when the agent has answered. */
   async requestOutput(id: number): Promise<void> {
     const { data } = await this.request('written', { job: id }).answer;
     this.#keepOutput(id, readOutput(data.value));

@@ -39,8 +39,8 @@ type UntimedEnding =
 /** The ending of a call without its duration, as the agent reported it or after the loss of the image. */
 export type ReportedEnding = UntimedEnding | Interrupted;
 
-/** The ending of a call. Every event in the image becomes such an ending, never an exception in the
- *  server. */
+/** How a call ended. An error in the image, an interruption and the loss of the image are such values, too.
+ *  The server throws no exception for them. */
 export type Ending = UntimedEnding | Interruption;
 
 /** Returns the ending REPORTED with the facts that the report lacks. An interruption gets AFTER_MS, the

@@ -47,7 +47,7 @@ const EDIT_DEFINITIONS = {
   ],
   required: ['edits'],
   safetyLevel: 'dangerous',
-  // With load: true the edited code runs, and with it #. and macros.
+  // With load: true, the edited code is loaded, so its top-level forms, its macros and its #. forms run.
   effects: { openWorld: true },
   limitMs: Number.POSITIVE_INFINITY,
   categories: ['diff'],

@@ -50,7 +50,8 @@ export function checkedCalls(
  * function's name. A SETF form can have several mentions at one index. */
 type Mentions = ReadonlyMap<number, readonly CallMention[]>;
 
-/** Returns MENTIONS without duplicates, because a mention can have two indices. */
+/** Returns each mention in MENTIONS once. A mention can be under two keys: the index of its start and that of
+ * the function's name. */
 function distinctMentions(mentions: Mentions): CallMention[] {
   return [...new Set([...mentions.values()].flat())];
 }

@@ -66,7 +66,8 @@ export function namesFinder(facts: ImpactData, homes: readonly string[]) {
       : namedIn(text, features, sought).filter(({ role }) => role !== 'export');
 }
 
-/** A place that names a definition in a `role`. `form` identifies the top-level form around it. */
+/** A place with the name of a definition. `role` is the use of the name there, such as superclass. `form`
+ *  identifies the top-level form around the place. */
 interface Found<Of extends string> {
   role: Of;
   form: string;
