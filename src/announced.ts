@@ -93,8 +93,8 @@ function tryToConnect(path: string): Promise<Socket | string> {
   });
 }
 
-/** True when a program listens on the Unix socket PATH. A socket whose queue of connections is full refuses another
- *  one, but has its program. */
+/** True when a program listens on the Unix socket PATH. A full queue of connections also refuses a
+ *  connection, but shows that a program listens. */
 export async function isListening(path: string): Promise<boolean> {
   const socket = await tryToConnect(path);
   if (typeof socket === 'string') return socket !== 'ECONNREFUSED' && socket !== 'ENOENT';

@@ -123,13 +123,14 @@ export interface Timeouts {
 export interface AssemblyOptions extends Timeouts {
   /** Notices for the first answer, which removes them from this array. */
   notices?: string[];
-  /** Names of the parts of the agent to leave out. By default, the start policy decides. */
+  /** Names of the parts of the agent to leave out. If absent, the server decides this when an image starts. */
   without?: readonly string[];
   /** Set when the server has several images, each with its own assembly. */
   among?: Among;
 }
 
-/** The shared parts of the assemblies of several images, and the properties of one image. */
+/** For a server with several images: the name and the number series of one image, and the objects that the
+ *  assemblies of all images share. */
 export interface Among {
   name: string;
   series: Series;

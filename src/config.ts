@@ -43,8 +43,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     operands: asksHelp && verbNamed(first) !== undefined ? [first] : rest,
     /** Working directory of the image, and the base of relative paths. */
     root: roots[0] ?? current,
-    /** Directories that file tools may read and write. Empty without --root in a current directory that is
-     *  too wide for a workspace. */
+    /** Directories that file tools may read and write. Without --root, this is the current directory, or no
+     *  directory if that one is too wide for a workspace, such as the home folder. */
     roots: roots.length > 0 || isTooWide(realPath(current)) ? roots : [current],
     /** Further directories that file tools may read. */
     readRoots: readDirectories('read-root', all),
@@ -90,7 +90,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     dryRun: flags.has('dry-run'),
     /** True when the client may run code without asking the user. */
     trust: flags.has('trust'),
-    /** A file with tools to search instead of our own. */
+    /** The path of a file that lists the tools to search, in place of the built-in list. */
     catalog: flags.get('catalog'),
     /** True when a lost image is rebuilt from a journal. */
     replay: readReplay(flags, environment) === 'on',

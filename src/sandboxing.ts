@@ -72,8 +72,8 @@ export function withSandbox(config: Readonly<Config>): Readonly<Config> {
 /** Like withSandbox, without blocking the main thread. */
 export async function withSandboxAsync(config: Readonly<Config>): Promise<Readonly<Config>> {
   if (config.sandbox !== 'auto') return withDecision(config, undefined);
-  // When a file system does not answer, the sandbox may work. It stays on, so that no image starts without
-  // it.
+  // When a file system does not answer, it is unknown whether the sandbox works. The sandbox then stays on,
+  // so that no image starts without one.
   return withDecision(
     config,
     await sandboxOf(config)

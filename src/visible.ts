@@ -93,15 +93,15 @@ function isDistinct(letter: string): boolean {
   );
 }
 
-/** True when LETTER cannot be confused with a Latin letter even beside Latin letters. Characters of a single
- *  stroke can. */
+/** True when LETTER is an East Asian character that cannot be confused with a Latin letter in a word with
+ *  Latin letters. The excluded characters look like strokes or a box. */
 function isDistinctBeside(letter: string): boolean {
   return /(?![\u4e00\u4e28\u4e36\u4e3f-\u4e41\u4e85\u53e3\u30ce\u30fc])[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(
     letter,
   );
 }
 
-/** True when WORD consists of digits, and of Cyrillic and Greek letters that all look like Latin letters. */
+/** True when WORD has only digits and those Cyrillic or Greek letters that look like Latin letters. */
 function isTwin(word: string): boolean {
   return /^[\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0455\u0456\u0458\u04bb\u0501\u051b\u051d\u04cf\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0405\u0406\u0408\u04c0\u03b1\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03f2\u03f3\p{N}]+$/u.test(
     word,

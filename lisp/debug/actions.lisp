@@ -128,8 +128,8 @@ thread of the program, or if handlers of the program have not run yet, just cont
         (t (throw job (list "aborted" t)))))
 
 (defun follow-no-more (job)
-  "Answer the request of JOB that the thread has continued, if JOB only reports how a thread of the
-program continues."
+  "If JOB only reports how a thread of the program continues, answer its request that this thread
+has continued, and end JOB."
   (when (job-follows job)
     (answer job (list "value" (object "goesOn" t)))
     (end-job job)))

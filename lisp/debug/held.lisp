@@ -239,9 +239,9 @@ place by the plist (\"system\" T)."
                     (cons (car call) (list "system" t)))))
 
 (defun held-members (held keeper)
-  "Return a plist of answer members about HELD, a HELD structure: the condition with its stack, and
-a JSON object with the rest. KEEPER is NIL or a function like *ERROR-KEEPER*, which keeps the
-condition."
+  "Return a plist of answer members about HELD, a HELD structure: \"condition\", a JSON object for
+the condition with its stack, and \"held\", the object from HELD-DATA. KEEPER is NIL or a function
+that keeps the condition, as *ERROR-KEEPER* does."
   (multiple-value-bind (frames more) (first-frames (held-stack held))
     (list "condition" (let ((*offered-restarts* (held-offered held)))
                         (described (held-condition held) keeper t (held-calls frames) more))

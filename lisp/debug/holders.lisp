@@ -223,7 +223,7 @@ that did not answer."
 ;;; The ways to an object
 
 (defun root-p (object)
-  "True when OBJECT is a root, to which no way leads."
+  "True when OBJECT is a root, where ways begin: a thread root, or a symbol with a home package."
   (or (thread-root-p object) (and (symbolp object) (symbol-package object))))
 
 (defun way-to (walk object parent)
@@ -292,9 +292,9 @@ a list as one object, and also a function and its parts."
         while further))
 
 (defun way-likeness (walk parent known)
-  "Return a list that is EQUAL for ways to PARENT through the same root and objects of the same
-classes. KNOWN is a table from objects to these lists, which keeps long lists from being followed
-for each of their elements."
+  "Return a list that represents the way to PARENT: the classes of the objects on it, from PARENT
+on, and then the root. Successive objects of one class count once. KNOWN is a hash table from
+objects to their lists, so that no part of a way is followed twice."
   (loop with holders = '()
         for likeness = (if (root-p parent) (list parent) (gethash parent known))
         until likeness

@@ -223,7 +223,8 @@ class."
 
 (defun replaced-sources (form)
   "Return a list of JSON objects with the source locations of the definitions that FORM, a
-definition, would replace. For a DEFMETHOD that replaces a method in no file, return (NIL)."
+definition, would replace. For a DEFMETHOD, the list has one element, which is NIL if the place of
+the replaced method is unknown."
   (when (and (consp form) (consp (rest form)))
     (if (eq (first form) 'defmethod)
         (let ((source (introspect "FIND-DEFINITION-SOURCE" (defined-method form))))

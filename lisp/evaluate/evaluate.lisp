@@ -252,9 +252,10 @@ PRIN1 would print all."
       (prin1 value stream)))
 
 (defun value-text (value)
-  "Return four values: VALUE printed as by ~S, in at most *VALUE-LIMIT* and *VALUE-BUDGET*
-characters, true if the text was cut, true if VALUE is circular, so that *PRINT-CIRCLE* was on, and
-the number of digits of VALUE if it is a shortened number, or true if numbers in it are."
+  "Return four values. First, VALUE printed as by ~S, in at most as many characters as the smaller
+of *VALUE-LIMIT* and *VALUE-BUDGET*. Second, true if the text was cut. Third, true if *PRINT-CIRCLE*
+was turned on because VALUE is circular. Fourth, the number of digits if VALUE is a number that was
+shortened, or true if VALUE contains shortened numbers."
   (flet ((printed ()
            (bounded-string (if (rationalp value) *value-limit* (min *value-limit* *value-budget*))
                            (lambda (stream) (print-value value stream)))))

@@ -77,8 +77,9 @@ the name of the system or file that needs it, or NIL."
           "initFile" **init-file**))
 
 (defun found-system (name)
-  "Return the ASDF system named NAME, or NIL if ASDF finds none. If its .asd file needs another,
-missing system, the second value is the list about this from NEEDED-SYSTEM, else NIL."
+  "Return the ASDF system named NAME, or NIL if ASDF finds none. If its .asd file needs another
+system, which is missing, the second value is the list from NEEDED-SYSTEM about the missing system.
+Else it is NIL."
   (multiple-value-bind (needed system)
       (call-user-code (lambda () (call-looking-again (lambda () (find-system name)))))
     (values system needed)))

@@ -57,9 +57,9 @@ from the terminal of the person who runs this image."
   (with-job-streams ((session-background *session*)) (call-taken call)))
 
 (defun run-guarded (call of-job channel session)
-  "Call the function in CALL, a cons (FUNCTION . ARGUMENTS), in a new thread of the program, with
-*OF-JOB*, *CHANNEL* and *SESSION* bound to the other arguments. An unhandled condition ends the
-thread. At the end, prepare the stack for the next thread that gets it."
+  "Run in a new thread of the program: call the function in CALL, a cons (FUNCTION . ARGUMENTS),
+with *OF-JOB*, *CHANNEL* and *SESSION* bound to the other arguments. An unhandled condition ends the
+thread. At the end, protect and clear the stack, because SBCL uses it again for another thread."
   (guard-stacks)
   (let* ((sb-ext:*invoke-debugger-hook* #'thread-debugger-hook)
          (*of-job* of-job) (*channel* channel) (*session* session)

@@ -20,7 +20,8 @@ with the plist MEMBERS."
                                 server-only)))
   "An operation that the server can ask for.
 NAME: the name in messages.
-FUNCTION, KEYWORDS: the function, and a list of its keywords, for the first of TAKES.
+FUNCTION: the function that does the work. KEYWORDS: its keywords for the first of the parameters in
+TAKES, in the same order.
 TAKES: a list of the parameters, each a list from WIRE-MEMBER.
 INLINE: true if the reader thread runs the operation, which is then short and runs no user code.
 STARTER: NIL, or a function that is called in place of START-JOB, with the same arguments and the

@@ -70,8 +70,8 @@ threads have the same.")
     (+ (* (1- number) count) index 1)))
 
 (defun number-shown-as (shown)
-  "Return the number of the object or error that answers of this session show as number SHOWN.
-Return 0, which no object or error has, if SHOWN is not in the series of this session."
+  "Return the internal number of the object or error that has the number SHOWN in answers of this
+session. Return 0, which no object or error has, if SHOWN is in the series of another image."
   (destructuring-bind (count . index) (session-series *session*)
     (multiple-value-bind (number rest) (floor (- shown index 1) count)
       (if (zerop rest) (1+ number) 0))))

@@ -318,9 +318,9 @@ keep it, and continue without printing it."
       (when restart (invoke-restart restart)))))
 
 (defun note-compiler-error (condition)
-  "Handle CONDITION, an error that the compiler moves to run time, as NOTE-WARNING handles a
-warning. COMPILE-FILE signals no other error for a file that it cannot read, so have ASDF try again
-here."
+  "Record CONDITION, an error that the compiler moves to run time, like a warning. For a file that
+it cannot read, COMPILE-FILE signals only such an error, so this function also loads the library
+manager if necessary and makes ASDF try again."
   (let ((problem (encapsulated-condition condition)))
     (retry-with-libraries problem)
     (when (lacks-manager-p (unread-cause problem))

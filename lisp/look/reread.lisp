@@ -197,8 +197,8 @@ keep them."
 ;;; Reading without evaluation
 
 (defun readtable-without-evaluation (readtable)
-  "Return a copy of READTABLE in which #. evaluates only forms without side effects, and characters
-without a meaning after # are READ-UNKNOWN."
+  "Return a copy of READTABLE in which #. evaluates only forms without side effects. In the copy,
+READ-UNKNOWN reads # and a character that has no meaning after #."
   (let ((copy (copy-readtable readtable)))
     (ignore-errors
      (set-dispatch-macro-character #\# #\. #'read-evaluated copy)

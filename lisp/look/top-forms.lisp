@@ -96,8 +96,7 @@ if TOP-FORM has NAME in its data or as a variable."
          (macro-function operator))))
 
 (defun evaluated-definition-p (name)
-  "Return true if a form outside files that may be a definition of NAME, a symbol or a string, was
-evaluated."
+  "Return true if a form from no file that may define NAME, a symbol or a string, was evaluated."
   (sb-ext:with-locked-hash-table (**definers**)
     (loop for (nil defined) being the hash-keys of **definers**
             thereis (equal name defined))))

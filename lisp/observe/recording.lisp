@@ -177,8 +177,8 @@ call."
                    (t (push method (call-entered call)))))))
 
 (defun note-unrecorded (probe)
-  "Record no more methods in the innermost recorded call if it is a call of the function of PROBE.
-Call this for an unrecorded call of this function, to which later methods may belong."
+  "Call this when a call of the function of PROBE is not recorded. If the innermost recorded call is
+of the same function, record no more methods in it, because they may belong to the unrecorded call."
   (let ((call *innermost*))
     (when (and call (not *unrecorded*) (eq probe (call-probe call)))
       (setf (call-cut call) t))))

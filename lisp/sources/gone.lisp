@@ -183,8 +183,9 @@ does."
                          collect (object "file" (source-file-path file) "form" number)))))
 
 (defun guarding-numbers (definition file)
-  "Return a list of the numbers of the forms of the file FILE that may have failed to make
-DEFINITION only because the image has it."
+  "Return a list of the numbers of those forms of the file FILE that did not make DEFINITION in the
+last load, perhaps only because the image already had it, such as
+(unless (fboundp 'f) (defun f ...))."
   (let ((text (source-file-text file)) (package "COMMON-LISP-USER")
         (made (numbers-made definition file)))
     (when (and text

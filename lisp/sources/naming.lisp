@@ -3,9 +3,8 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun named-part (form name)
-  "Return the name NAME, a string, as FORM, a text that looks like a definition of it, spells it,
-such as \"a-test\" in \"(deftest a-test ...)\". Return NIL if FORM does not look like a definition
-of NAME."
+  "If FORM, a text, looks like a definition of NAME, a string, return this name as FORM spells it,
+such as \"a-test\" in \"(deftest a-test ...)\". Else return NIL."
   (destructuring-bind (&optional (operator "") (second "") (third "")) (form-parts form 3)
     (flet ((named (part)
              (let* ((inner (string-left-trim "(" part))

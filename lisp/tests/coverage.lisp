@@ -288,9 +288,10 @@ has (6 11 1)."
                  (list (second last) (second own) (- element (if before (1+ before) 0)))))))))
 
 (defun places-never-run (definition paths form spans)
-  "Return a list of the positions, vectors such as #(START END) or empty, of the parts of
-DEFINITION, a MEASURED structure, that never ran. PATHS lists the paths of such parts of FORM, its
-top-level form. SPANS is the SPANS vector of FORM, or NIL."
+  "Return a list of vectors, one for each part of DEFINITION, a MEASURED structure, that never ran:
+the position of the part, such as #(START END), or #() if it is unknown. FORM is the top-level form
+of DEFINITION, and PATHS lists the paths of the parts of FORM that never ran. SPANS is the SPANS
+vector of FORM, or NIL."
   (let ((part (measured-part definition))
         (numbers (and spans (form-numbers form (measured-form definition)))))
     (loop for path in paths

@@ -50,8 +50,8 @@ export function printResult(
   return ended ?? (isError === true ? 'failed' : 'good');
 }
 
-/** Writes TEXT, a whole answer, to a file of the user alone, and removes those of earlier days. Returns a sentence with
- *  the file's name, or why there is none. */
+/** Writes TEXT, a whole answer, to a file that only the user can read, and removes such files of earlier
+ *  days. Returns a sentence with the path of the file, or with the reason why it could not be written. */
 function keptText(text: string): string {
   const folder = join(cacheFolder(), 'answers');
   const file = join(folder, `${Date.now()}-${process.pid}.txt`);

@@ -94,7 +94,8 @@ function reportOutput({ code, message }: NodeJS.ErrnoException): void {
   });
 }
 
-/** Runs VERB, which WORDS begin with. */
+/** Runs VERB. The second parameter has the words of the command line: the name of VERB, then its operands and
+ *  options. */
 async function run(
   verb: Verb,
   [name = '', ...words]: readonly string[],
@@ -180,8 +181,8 @@ function ownVersion(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
-/** Returns the calls of VERB, which has the NAME, with OPERANDS and the arguments OPTIONS. Throws a UsageError when
- *  they are wrong, so that these start no session. */
+/** Returns the calls of VERB, called NAME, with OPERANDS and the arguments OPTIONS. Throws a UsageError for
+ *  wrong operands or options before a session starts. */
 async function verbCalls(
   name: string,
   { tool = '', tools = {}, reads, calls }: Verb,
@@ -210,7 +211,8 @@ function toolIn([tool]: readonly string[]): string {
   return tool.replaceAll('-', '_');
 }
 
-/** Returns the call that OPERANDS, those of the verb `call`, name, of a tool with PARAMETERS. */
+/** Returns the call that OPERANDS of the verb `call` request; undefined when its tool is not built in. Throws
+ *  a UsageError for wrong operands before a session starts. */
 function namedCall(operands: readonly string[], parameters: OptionTypes): ToolCall {
   const tool = toolIn(operands);
   const args = namedArguments(operands.slice(1), parameters, tool);

@@ -133,7 +133,8 @@ function markedLine(line: string): QuestionLine {
   return marked(line.startsWith('+') ? '+' : line.startsWith('-') ? '-' : ' ', line.slice(1));
 }
 
-/** Returns the numbers of the added lines in HUNK that a person may not see whole. */
+/** Returns the numbers, in the new file, of the added lines in HUNK that a person could fail to see
+ *  completely. */
 function addedOutOfSight({ newStart, lines }: Hunk): number[] {
   const numbers: number[] = [];
   let number = newStart;
@@ -144,7 +145,7 @@ function addedOutOfSight({ newStart, lines }: Hunk): number[] {
   return numbers;
 }
 
-/** True when a person may not see LINE whole, because it is long or ends in white space. */
+/** True when a person could fail to see all of LINE, because it is long or ends in white space. */
 function isOutOfSight(line: string): boolean {
   return (
     (line.length > VISIBLE_LENGTH / TAB.length && line.replaceAll('\t', TAB).length > VISIBLE_LENGTH) ||

@@ -25,8 +25,8 @@ export interface OpenQuestion extends Question {
   timeoutText: string;
 }
 
-/** The subject of a question: `tool`, and the files of the call, if any. The place is '' when the files are
- *  unknown. `requiredTools` must be allowed for the call. */
+/** The subject of a question: a call of `tool`, with its files, if any. `place` is '' when the files are
+ *  unknown. `requiredTools` are further tools that the call needs. */
 interface QuestionSubject extends PlacesOf {
   tool: Tool;
   requiredTools: readonly Tool[];

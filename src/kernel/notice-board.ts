@@ -33,8 +33,9 @@ export class NoticeBoard {
     return { passed: this.#passedByCommands };
   }
 
-  /** Returns the notices that COMMAND has not delivered yet, oldest first. Without COMMAND, returns those for
-   *  the client that started the server. */
+  /** Returns the notices that the connection of COMMAND has not delivered yet, oldest first. Without COMMAND,
+   *  does this for the client that started the server, and includes its `own` notices. Of more than LIMIT
+   *  notices, the oldest are only counted. */
   read(command?: NoticeReader): string[] {
     const news = this.#take();
     this.#kept.push(...news);

@@ -40,10 +40,11 @@ export interface CallContext {
   onOutput?: (text: string) => Promise<void>;
   /** False when no human can be asked for an approval. */
   canAsk?: boolean;
-  /** Set for a call by a command. A command gets separate notices, and no approval for the session covers its
-   *  calls. */
+  /** Set when a command makes the call: the position of the command in the notices. No approval for the
+   *  session covers such a call. */
   command?: NoticeReader;
-  /** The content of earlier answers to the reader of this answer. Absent when no model reads the answer. */
+  /** What earlier answers have already reported to the model that reads this answer. Absent when no model
+   *  reads it. */
   told?: Told;
   /** True when the caller is code that reads only the data. Lists are then complete unless the arguments set
    *  a limit. */

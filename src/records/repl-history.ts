@@ -45,7 +45,8 @@ const SHAPE = lineShapeOf({
   milliseconds: 'number',
 });
 
-/** Returns the file in FOLDER for the workspace ROOT, the same for all paths of that workspace. */
+/** Returns the history file in FOLDER for the workspace ROOT. All paths of one workspace, such as symbolic
+ *  links to it, give the same file. */
 export function workspaceFile(folder: string, root: string): string {
   return join(folder, `${workspaceDigest(root)}.jsonl`);
 }

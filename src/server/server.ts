@@ -28,7 +28,7 @@ import { adaptedTo, clientName, roomOf } from './quirks.ts';
 
 export interface CommandConnection {
   reader: NoticeReader;
-  /** By request id: the controller that aborts the call when the command interrupts it. */
+  /** Maps the id of a request to the controller that aborts its call when the command asks for an interrupt. */
   interrupts: Map<RequestId, AbortController>;
 }
 
@@ -81,9 +81,9 @@ export function createServer(options: ServerOptions): Server {
 /** Changes of the tool list within this many milliseconds are announced together. */
 const CHANGES_MS = 20;
 
-/** Announces changes of the tool list to the connected client of SERVER. isPending is true when an
- *  announcement is due. announceNow sends it at once, because a client that lists the tools after an answer
- *  must not get the old list. */
+/** Announces changes of the tool list to the connected client of SERVER. In the result, isPending says
+ *  whether an announcement is due, and announceNow sends it at once. A client that lists the tools after an
+ *  answer must not get the old list. */
 function announceChanges(
   { registry, list }: ServerOptions,
   server: Server,

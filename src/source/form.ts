@@ -162,13 +162,14 @@ interface Prefix {
   lead: number | undefined;
 }
 
-/** Reads forms as the SBCL reader would under FEATURES. Without features, reads all that the text has: forms
- *  that #+ excludes, dots as elements, unclosed lists as lists, and prefixes as `marks`. */
+/** Reads forms as the SBCL reader would under FEATURES. Without features, reads everything in the text: it
+ *  includes forms that #+ excludes, reads dots as elements and unclosed lists as lists, and stores the
+ *  prefixes of a form in its `marks`. */
 export class FormReader {
   readonly tree: Tree;
   readonly #features: Features | undefined;
   #depth = 0;
-  /** By token number of a reference such as #1#: the form with that label. */
+  /** Maps the token number of a reference such as #1# to the form with that label. */
   readonly #labelled = new Map<number, Form>();
 
   constructor(tree: Tree, features?: Features) {

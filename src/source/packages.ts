@@ -60,8 +60,8 @@ export class Packages {
     }
   }
 
-  /** Returns whether the package NAME has the symbol of RENAMING; undefined if unknown. NAME and WITHIN are
-   *  as for `proper`. */
+  /** Returns whether the package called NAME in the package WITHIN contains the symbol that RENAMING renames;
+   *  undefined if unknown. */
   has(renaming: Renaming, name: string, within?: string): boolean | undefined {
     const proper = this.proper(name, within);
     if (renaming.packages.has(proper)) return true;

@@ -47,8 +47,8 @@ export interface ToldRows {
 /** Up to this many rows of the same shape are shown whole. */
 const FEW = 4;
 
-/** Returns TEXT, Lisp code, in a form that similar code shares: numbers become 0, strings "", and the names
- * in OWN _. */
+/** Returns TEXT, Lisp code, with 0 in place of each number, "" in place of each string, and _ in place of
+ *  each name in OWN. Similar code so gets the same text. */
 export function codeShape(text: string, own: readonly string[]): string {
   const names = new Set(own.map((name) => name.toUpperCase()));
   return text.replace(/"(?:\\.|[^"\\])*"|[^\s()'`,"]+/g, (word) => {

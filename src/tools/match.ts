@@ -72,8 +72,8 @@ export interface NearPlace {
 const CANDIDATES = 20;
 /** At most this many lines of each place are compared. */
 const LINES = 200;
-/** Only this many occurrences of a wanted line vote, because a frequent line says little about the wanted
- * place. */
+/** Only this many occurrences of a wanted line count as evidence for a place, because a frequent line says
+ *  little about the wanted place. */
 const COMMON = 100;
 /** Minimum score (0 to 1) of a similar place. */
 const LEAST = 0.4;

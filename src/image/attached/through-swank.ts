@@ -43,11 +43,11 @@ interface Lisp {
 const THREAD = 'live-lisp line';
 /** The start of the last line from the thread, by outcome. */
 const [SERVES, FAILED] = ['LIVE-LISP SERVES', 'LIVE-LISP FAILED'] as const;
-/** Maximum number of octets to read of the thread's output. */
+/** Maximum number of octets to read of the file with the output of the loading thread. */
 const OUTPUT_LIMIT = 1024 * 1024;
 /** Milliseconds between two polls of the thread's output. */
 const LOOK_MS = 20;
-/** Milliseconds between two polls of an image that loads the agent for another server. */
+/** Milliseconds between two polls of an image in which another server already loads the agent. */
 const OTHER_MS = 1000;
 const SECRET_LIMIT = 4096;
 

@@ -29,7 +29,7 @@ interface ChoiceOptions {
   folder: string | undefined;
   root: string;
   isTooWide: (real: string) => boolean;
-  /** The flag, if given, that makes `auto` mean an own image. */
+  /** The flag, if given, with which `auto` means an image that the server itself starts. */
   keptOwnBy: string | undefined;
   /** Returns a new image that the server itself runs. */
   makeOwn: () => SbclImage;

@@ -320,8 +320,8 @@ export class Child implements Peer {
     return `its command ${how}${said === '' ? '' : `, and wrote last: ${said}`}`;
   }
 
-  /** Makes this process count as ended, although it runs on without an agent. Linux ends the process with the
-   *  server. */
+  /** Makes this process count as ended, although it continues to run without an agent. When the server ends,
+   *  Linux ends this process too. */
   #letGo(): void {
     this.#killReason = LET_GO;
     for (const name of this.#rawStreams) this.#process[name]?.removeAllListeners('data').resume();

@@ -55,8 +55,8 @@ export class KeptCore {
   }
 
   /** Makes a core for the program SBCL from the compiled agent, after an image has started with that agent.
-   *  Does nothing if there is a core, unless FAILED: then no image starts from that core, and it is replaced.
-   *  Never throws, because a missing core only makes a start slower. */
+   *  Does nothing if there is a core, except with FAILED: no image could start from that core, so a new core
+   *  replaces it. Never throws, because a missing core only makes a start slower. */
   async make(sbcl: string, failed: boolean): Promise<void> {
     const file = coreFile(sbcl, this.#options);
     if (this.#closed || this.#partial !== undefined || file === undefined) return;

@@ -18,14 +18,14 @@ export class Rebuild {
   readonly #journal: Journal;
   readonly #times: Times;
   readonly #startedAt = performance.now();
-  /** True when the current form or load began after the end of the time for the whole rebuild. */
+  /** True when the time for the whole rebuild was already over as the current form or load began. */
   #late = false;
   #runningJob: { job: number; reached: (index: number, probing: boolean) => void } | undefined;
   #abandoned = false;
   #done = 0;
   #total = 0;
   #result: Rebuilt = nothingBuilt();
-  /** The entries that hung, or ended or broke the image, in all attempts. */
+  /** The entries of all attempts that hung, or that ended or broke the image. */
   readonly #dropped: Remark[] = [];
 
   constructor(journal: Journal, times: Times = TIMES) {

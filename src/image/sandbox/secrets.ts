@@ -243,8 +243,9 @@ export async function secretPaths(home: string): Promise<string[]> {
   return found.filter((path) => !isInside('/dev', path) && !isInside(path, realPath(home)));
 }
 
-/** Returns the paths from FOLDER by the relative paths WAYS that may exist. Leaves out a path when a folder
- *  on the way does not contain the next name. Listing these few folders is faster than checking each path. */
+/** Returns those of WAYS, paths relative to FOLDER, that may exist, joined to FOLDER. Leaves out a path if
+ *  the listing of a folder on it lacks the next name. Listing these few folders is faster than checking each
+ *  path. */
 async function pathsBelow(folder: string, ways: readonly string[]): Promise<string[]> {
   const names = await namesIn(folder);
   const rests = new Map<string, string[]>();

@@ -70,7 +70,7 @@ function writeEscaped(json: string, frame: Buffer): void {
 /** Returns the frame of the request with this ID for the operation OP. Throws a CallError when ARGS are too
  *  large or too deep. */
 export function requestFrame(id: number, op: string, args: object, follow = false): Buffer {
-  // Tools allow DEPTH_LIMIT levels in their arguments, which are two levels deep here.
+  // The arguments of a tool can have DEPTH_LIMIT levels, and begin two levels deep in ARGS.
   if (isDeeper(args, DEPTH_LIMIT + 2)) {
     throw new CallError(`The arguments are nested more than ${DEPTH_LIMIT} levels deep. Nest them less.`);
   }

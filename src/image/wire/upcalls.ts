@@ -28,15 +28,15 @@ export interface Upcalls {
 
 /** Maximum nesting of tool calls, against endless recursion through tools. */
 const MAX_LEVELS = 16;
-/** Maximum number of running calls from threads that work for no call. Their nesting is unknown, so they have
- *  a separate limit. */
+/** Maximum number of running tool calls from threads that run for no call of the server. Their nesting is
+ *  unknown, so they have a separate limit. */
 const MAX_THREAD_CALLS = 256;
 const MAX_CALLS = 1000;
 /** Maximum number of characters, as JSON, of the arguments of all running calls. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 /** While the image has more unread octets than this, calls get a refusal instead of their result. */
 const UNREAD_LIMIT = 128 * 1024 * 1024;
-/** The operations around code in a thread that works for no call. */
+/** Stands for the operations around code in a thread that runs for no call of the server. */
 const THREAD = ['thread'];
 
 export class CodeCalls {
@@ -48,7 +48,6 @@ export class CodeCalls {
     number,
     { job: number | undefined; characters: number; controller: AbortController }
   >();
-  /** Number of running calls from threads that work for no call. */
   #fromThreads = 0;
   /** Number of characters of the arguments of all running calls. */
   #characters = 0;

@@ -85,7 +85,7 @@ export function debugTool(image: Image, holds: HeldToolCalls, places: Places) {
 
 /** The actions on an error. A call can give only one of them. */
 const ACTIONS = ['eval', 'restart', 'return', 'retry', 'end'] as const;
-/** The actions without an error. */
+/** The actions that concern no held error. */
 const OTHERS = ['watch', 'unwatch', 'thread'] as const;
 
 async function perform(dependencies: DebugDependencies, args: Arguments): Promise<Result> {

@@ -21,7 +21,7 @@ import { usedOf } from './sites.ts';
 /** The places that name a definition. The key is the role of the name there, such as superclass. */
 export type Named<Of extends string = Role> = Partial<Record<Of, CheckedCall[]>>;
 
-/** The effects of removing a definition, besides its calls. */
+/** The effects of removing a definition, except those on the code that calls it. */
 export interface Removal {
   named: Named;
   /** For a package: the places that name it. */

@@ -159,8 +159,9 @@ class ImageUpdate {
     ]);
   }
 
-  /** Returns the files, except LOADED, whose code contains an OLD name through a macro. Callers that a load
-   * of these files does not update are recorded as users. */
+  /** Returns the files, except LOADED, with compiled code that still refers to an OLD name, such as code from
+   *  a macro. These files must be loaded again. Records as users the callers that no load of these files
+   *  updates. */
   async #compiledWith(old: readonly string[], loaded: ReadonlySet<string>): Promise<string[]> {
     const files = new Set<string>();
     for (const from of old) {

@@ -72,14 +72,16 @@ const RENAME_SYMBOL = {
 type RenameArguments = ArgumentsFor<typeof RENAME_SYMBOL>;
 
 interface RenameGround extends RenameDependencies, FollowGround {
-  /** Records of edits of several files, to undo an edit that a kill interrupted. */
+  /** Records of edits of several files. With them, the next start undoes an edit that a kill of the server
+   *  interrupted. */
   intents: Intents;
 }
 
 export function renameSymbolTool(dependencies: RenameGround) {
   // While a rename writes and loads files, the image knows definitions that the files do not have.
   const renames = new Queue(1);
-  // Code that a rename loads can rename too, and must not wait for the end of that.
+  // Code that a rename loads can itself call rename_symbol. Such a call must not wait for its turn, because
+  // the outer rename waits for the call.
   const inTurn = <Value>(work: () => Promise<Value>) =>
     codeCaller() === undefined ? renames.within(work) : work();
   return defineTool({
