@@ -30,7 +30,6 @@ import {
   wrongUse,
 } from './words.ts';
 
-/** Exit codes. */
 const EXIT = { good: 0, failed: 1, usage: 2, human: 3, image: 4, interrupted: 5 } as const;
 
 /** Milliseconds within which a session must answer before it is used. A machine on which a hundred commands start at
@@ -45,21 +44,18 @@ const NO_ANSWER =
 const LATE =
   'Interrupted, but the session has not said how the call ended. live-lisp status tells whether the image is kept.';
 
-/** The options that all verbs take. */
 const COMMON = {
   json: { type: 'boolean' },
   root: { type: 'string' },
   session: { type: 'integer' },
 } as const;
 
-/** The values of these options. */
 interface CommonOptions {
   json?: boolean;
   root?: string;
   session?: number;
 }
 
-/** A call of a tool. */
 interface ToolCall {
   tool: string;
   args: Arguments;
@@ -130,7 +126,6 @@ async function run(
   }
 }
 
-/** Prints the sessions that accept connections. */
 async function list({ folder }: Search, json: boolean): Promise<number> {
   const connected = await connectedAmong(sessionsIn(folder));
   for (const { socket } of connected) socket.destroy();
@@ -139,7 +134,6 @@ async function list({ folder }: Search, json: boolean): Promise<number> {
   return print(sessions.length === 0 ? 'No session runs.' : sessions.map(sessionLine).join('\n'));
 }
 
-/** Stops the session that SEARCH finds. */
 async function stop(search: Search): Promise<number> {
   const found = await findSession(search);
   if (found === undefined) throw new SetupError(`No session serves ${search.directory}.`);
@@ -205,7 +199,6 @@ async function verbCalls(
   });
 }
 
-/** Returns the tool that OPERANDS, those of the verb `call`, name. */
 function toolIn([tool]: readonly string[]): string {
   if (tool === undefined) throw wrongUse('call');
   return tool.replaceAll('-', '_');
@@ -233,7 +226,6 @@ interface ListedTool {
   inputSchema: { properties?: OptionTypes };
 }
 
-/** Resolves with the parameters of TOOL, which is not built in. */
 async function listedParameters(tool: string, client: SessionClient): Promise<OptionTypes> {
   const listed = await client.request('tools/list');
   if (listed === undefined) throw new SetupError(ENDED);
@@ -322,7 +314,6 @@ function interruptible(answer: Promise<Answered>, client: SessionClient) {
   });
 }
 
-/** Shows the progress of a call, if stderr is a terminal. */
 function showProgress(message: string): void {
   if (process.stderr.isTTY) complain(message);
 }

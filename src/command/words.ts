@@ -47,7 +47,6 @@ export function wrongUse(verb: string): UsageError {
   return new UsageError(`Usage: live-lisp ${usageOf(verb)}`);
 }
 
-/** Returns the option of the command line for the parameter NAME. */
 function optionOf(name: string): string {
   return `--${name.replaceAll('_', '-')}`;
 }
@@ -125,7 +124,6 @@ function parsedValue(text: string, { type, items }: OptionType): unknown {
   return type === 'array' ? [value].flat() : value;
 }
 
-/** Returns the value of the JSON TEXT; OTHERWISE when it is no JSON. */
 function jsonOr(text: string, otherwise: unknown): unknown {
   try {
     return JSON.parse(text);

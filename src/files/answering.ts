@@ -13,7 +13,6 @@ export class UnreadableFile extends Error {
   override name = 'UnreadableFile';
 }
 
-/** Milliseconds between two polls of a pending file operation. */
 const POLL_MS = 100;
 /** An operation is given up after this many polls. Time is no measure, because a blocked main thread could
  *  not have received the answer. */
@@ -126,7 +125,6 @@ function canBeAsked(path: string, ask: (path: string) => Promise<unknown>): Prom
   );
 }
 
-/** Milliseconds between two polls of pending operations at exit. */
 const LAST_POLL_MS = 20;
 const LAST_POLL_LIMIT = 10;
 
@@ -144,7 +142,6 @@ export async function beforeExit(): Promise<boolean> {
   return pending.size > 0;
 }
 
-/** Maximum number of folders in `localFolders`, the set of folders on a local disk. */
 const LOCAL_FOLDER_LIMIT = 20_000;
 const localFolders = new Set<string>();
 

@@ -35,7 +35,6 @@ export function hunksBetween(before: string, after: string): Hunk[] {
   return hunksOf(runsBetween(piecesOf(before), piecesOf(after), steps, 0));
 }
 
-/** Returns the lines of TEXT with their line ends. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   for (let from = 0; from < text.length; ) {
@@ -199,7 +198,6 @@ function mergedRuns(runs: readonly Run[]): Run[] {
   return merged;
 }
 
-/** Appends LINES to HUNK, each after MARK, and updates the line counts of HUNK. */
 function addLines(hunk: Hunk, mark: Run['mark'], lines: readonly string[]): void {
   if (mark !== '+') hunk.oldLines += lines.length;
   if (mark !== '-') hunk.newLines += lines.length;

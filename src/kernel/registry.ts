@@ -111,7 +111,6 @@ export class ToolRegistry {
     );
   }
 
-  /** Returns the error text for the unknown tool NAME, with the most similar names. */
   unknownTool(name: string): string {
     const similar = nearest(
       name.replaceAll('-', '_'),

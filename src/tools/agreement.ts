@@ -188,7 +188,6 @@ function reslottedLines(classes: readonly ReslottedClass[], total?: number): str
   return [`Classes whose slots changed: ${entries.join(', ')}${moreText(classes.length, total)}.`];
 }
 
-/** Returns lines on structures that still have instances with the old slots. */
 function relaidLines(structures: readonly RelaidStructure[], total?: number): string[] {
   const lines = structures.map(({ name, taken, instances = 'perhaps some' }) => {
     const count = instances === 1 ? '1 instance' : `${instances} instances`;
@@ -246,7 +245,6 @@ export function leftText(item: KeptItem, places: Places): string {
   return `Not removed: ${itemsText([item])}, because of ${reasonsText(item, places)}.`;
 }
 
-/** Returns lines on removed definitions that other code still uses, or still names in data. */
 function stillUsedLines(gone: readonly GoneItem[], places: Places): string[] {
   const used = gone.flatMap((item) => {
     const by = [...(item.users ?? []), ...formTexts(item.usedAt, places)];

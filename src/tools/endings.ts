@@ -165,7 +165,6 @@ export function foldedLines(text: string): string {
   return runsOf(text.split('\n'), wordKey).flatMap(foldedRun).join('\n');
 }
 
-/** Splits LINES into runs of consecutive lines with the same KEY. */
 function runsOf(lines: readonly string[], key: (line: string) => string): string[][] {
   const runs: string[][] = [];
   for (const line of lines) {

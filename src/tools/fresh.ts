@@ -71,7 +71,6 @@ export function withFresh(tool: Tool, running: ToolDependencies, way: FreshWay):
   };
 }
 
-/** Throws a CallError when ARGS make no sense in an image that ends with the call. */
 function checkFresh({ edits, on_error }: Arguments): void {
   if (edits !== undefined)
     throw new CallError(
@@ -148,7 +147,6 @@ function marked({ image }: ToolDependencies, result: Result, which: string, more
   };
 }
 
-/** Returns the section on what differs between the image of FRESH and the running one. */
 async function differences(call: FreshCall, fresh: ToolDependencies): Promise<string> {
   const { running, warnings, context } = call;
   const { image, places, shownWarnings } = running;

@@ -103,7 +103,6 @@ function lispTool(
   });
 }
 
-/** Returns true when the tool has a parameter on_error like that of eval_form. */
 function takesOnError({ parameters }: ToolDefinitionData): boolean {
   return parameters.some(
     ({ name, enum: values }) => name === 'on_error' && values?.includes('hold') && values.includes('end'),

@@ -99,7 +99,6 @@ function builtText({ forms, files, systems, tools, gaveUp, milliseconds }: Rebui
   return `Built again in ${time} s: ${parts.join(', ')}. Variables have the values that their definitions give.`;
 }
 
-/** Returns the number of FILES, their common folder, and the first of their names. */
 function filesText(files: readonly string[]): string {
   const [first = [], ...others] = files.map((file) => file.split('/').slice(0, -1));
   const differs = first.findIndex((part, at) => others.some((parts) => parts[at] !== part));
@@ -170,7 +169,6 @@ function endedText(ending: Ending): string {
   }
 }
 
-/** Returns the line on tools that the new image lacks; '' when there are none. */
 function toolsText({ tools }: ImageContents, rebuilt: Rebuilt | undefined): string {
   const gone = tools.filter((name) => !rebuilt?.tools.includes(name));
   if (gone.length === 0) return '';

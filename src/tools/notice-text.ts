@@ -60,7 +60,6 @@ export function plainText(how: readonly string[], { without }: Lacking): string 
   );
 }
 
-/** Returns the notice that calls now work in another image. */
 function attachedText({ served, before, how, startFile }: ImageNotice & { kind: 'attached' }): string {
   const works = `This server works in the image ${servedName(served)}, which serves ${served.workspace}`;
   const start =

@@ -176,7 +176,6 @@ function differenceText(one: string, other: string): string {
   return [...lines.slice(0, LINES), ...more].join('\n');
 }
 
-/** Returns a line for COUNT equal lines that are not shown; none without any. */
 function equalLine(count: number): string[] {
   return count > 0 ? [`... ${count} equal line${count === 1 ? '' : 's'}`] : [];
 }

@@ -420,7 +420,6 @@ export function evaluationText({ time, by }: Evaluated): string {
   return `evaluated ${unixTimeText(time)}${by === undefined ? '' : ` by ${by}`}`;
 }
 
-/** Returns the site of code without a readable source. NAME is the source file, if there is one. */
 function noSource(name?: string): Site {
   return { at: name === undefined ? 'no source' : `no source (${name})`, text: '' };
 }

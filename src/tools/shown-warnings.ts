@@ -31,7 +31,6 @@ export class ShownWarnings {
     });
   }
 
-  /** Returns the warnings about FILES that all of OTHERS lack. */
   lackedBy(others: readonly ShownWarnings[], files: readonly string[]): Warning[] {
     return files.flatMap((file) =>
       [...(this.#files.get(file) ?? [])].flatMap(([key, warning]) =>

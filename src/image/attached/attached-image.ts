@@ -39,7 +39,6 @@ export interface AttachedOptions {
   onReply?: CallHost['onReply'];
 }
 
-/** The reason with which a connection is closed when the agent does not greet in time. */
 const NO_GREETING = 'it did not answer in time';
 
 /** Milliseconds between attempts to connect to an image whose queue of connections is full. */
@@ -242,8 +241,6 @@ export class AttachedImage implements Image {
   }
 }
 
-/** Returns the error text for an agent in SERVED that does not greet. IS_STOPPED is true when a signal has
- *  stopped its process. */
 function busyText(served: Served, isStopped: boolean): string {
   const head = `The image ${servedName(served)} did not answer in time, so nothing was run`;
   const own = 'With the flag --image own this server works in an image of its own.';

@@ -78,7 +78,6 @@ export class AttachedPeer implements Peer {
     this.greeting.catch(() => {});
   }
 
-  /** The agent's greeting; undefined until the agent greets. */
   get hello(): Hello | undefined {
     return this.#hello;
   }

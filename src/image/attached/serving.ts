@@ -70,7 +70,6 @@ function servedImage(folder: string, file: string): Served | undefined {
   return undefined;
 }
 
-/** True when NAME can be the name of an image: a file name and a single word on a command line. */
 function isImageName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/.test(name);
 }

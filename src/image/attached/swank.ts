@@ -163,7 +163,6 @@ class SwankConnection {
   }
 }
 
-/** Returns the first line of OCTETS, shortened and in quotes, for an error text. */
 function shownStart(octets: Buffer): string {
   const line = octets
     .toString('latin1', 0, 40)
@@ -208,7 +207,6 @@ function readDatum(text: string): Datum | undefined {
   }
 }
 
-/** Returns the index of the quote that ends the string in TEXT. START is the index of its first character. */
 function stringEnd(text: string, start: number): number {
   let at = start;
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

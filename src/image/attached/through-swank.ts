@@ -31,7 +31,6 @@ interface ThroughSwankOptions {
   times?: Times;
 }
 
-/** Facts that Swank reports about its Lisp. */
 interface Lisp {
   pid: number;
   kind: string;
@@ -226,12 +225,10 @@ export class ThroughSwank {
   }
 }
 
-/** Matches the last line from the loading thread. */
 const OUTCOME = new RegExp(`^(${SERVES}|${FAILED}) ?([\\s\\S]*)\\n$`, 'm');
 
 const NAMES = { swank: 'Swank', slynk: 'Slynk' } as const;
 
-/** Returns the address in the syntax of --image. */
 function swankUrl({ kind, host, port }: SwankAddress): string {
   return `${kind}://${host}:${port}`;
 }
@@ -247,7 +244,6 @@ interface Secret {
   doubt: string;
 }
 
-/** Returns the user's secret for the server at an address, if there is one. */
 function secretOf({ kind }: SwankAddress): Secret {
   const file = join(homeFolder() ?? '/', kind === 'swank' ? '.slime-secret' : '.sly-secret');
   const found = readIfRegular(file, { limit: SECRET_LIMIT });

@@ -65,7 +65,6 @@ export class ChosenImage implements Image, RestartableImage {
   readonly #beside = new Set<SbclImage>();
   readonly #besideQueue = new Queue(BESIDE_LIMIT);
   readonly #notices = new Notices<ImageNotice>();
-  /** True after a notice about an unused image of somebody else in this workspace. */
   #unusedNoticed = false;
   /** True after a notice about an unusable folder of sockets. */
   #refusalNoticed = false;
@@ -315,7 +314,6 @@ export class ChosenImage implements Image, RestartableImage {
     ].join(' ');
   }
 
-  /** Adds the notice about an unused image of somebody else in this workspace, once. */
   async #noticeUnused(): Promise<void> {
     const { choice, keptOwnBy } = this.#options;
     if (choice !== 'auto' || this.#unusedNoticed) return;
@@ -334,7 +332,6 @@ export class ChosenImage implements Image, RestartableImage {
   }
 }
 
-/** Returns the error text when servers can attach to several IMAGES of the workspace. */
 function severalText(images: readonly Served[]): string {
   const rows = images.map(
     (image) =>

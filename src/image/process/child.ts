@@ -36,7 +36,6 @@ export class Child implements Peer {
   readonly #startedRequests: StartedRequests | undefined;
   /** Makes stdin and stdout of the command that starts the image the wire; undefined without a command. */
   readonly #bootstrap: Bootstrap | undefined;
-  /** True when the server can read SBCL's memory. */
   #memoryReadable = false;
   /** Process id of SBCL; undefined for an image elsewhere. In the sandbox, it is the id of the spawned
    *  process until the greeting, and then that of a descendant. */

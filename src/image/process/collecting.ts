@@ -2,7 +2,6 @@
 
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** Addresses of two words in SBCL's runtime. */
 interface CollectorAddresses {
   /** Address of the flag that is set during a collection. */
   active: number;

@@ -2,7 +2,6 @@
 
 import { TIMES, type Times } from '../wire/times.ts';
 
-/** The functions with which the heartbeat observes and kills an image. */
 interface HeartbeatTarget {
   busy(): boolean;
   ping(): Promise<unknown>;

@@ -104,7 +104,6 @@ interface FailedCommand {
   remedy: string | undefined;
   exitCode: number | undefined;
   lastLines: readonly string[];
-  /** The reason why its program could not be started, if so. */
   spawnError: string | undefined;
 }
 

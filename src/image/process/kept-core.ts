@@ -149,7 +149,6 @@ function isCore(file: string): boolean {
   return found?.isFile() === true && found.size > NONE.length && isOwn(found);
 }
 
-/** Returns the stats of FILE; undefined when FILE does not exist or cannot be reached. */
 function statsOf(file: string): Stats | undefined {
   try {
     return statSync(file);

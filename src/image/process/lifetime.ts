@@ -74,7 +74,6 @@ export class Lifetime {
   child: Child | undefined;
   #prepared: Child | undefined;
   #pulse: Pulse | undefined;
-  /** The reason why the last start failed, if so. */
   failure: string | undefined;
   #compiler: ChildProcess | undefined;
   /** Begins to make a core, unless the image was started from one. */
@@ -100,7 +99,6 @@ export class Lifetime {
     return this.child?.dead ? undefined : this.#pulse;
   }
 
-  /** The greeting of the latest process's agent; undefined before the greeting. */
   get hello(): Hello | undefined {
     return this.child?.hello;
   }
@@ -131,7 +129,6 @@ export class Lifetime {
     return this.#options.command && true;
   }
 
-  /** True while the agent is being compiled during a start. */
   get compiling(): boolean {
     return this.#compiler !== undefined || this.child?.compiling === true;
   }

@@ -29,7 +29,6 @@ const CORRUPTION = /CORRUPTION WARNING in SBCL pid (\d+).*:$/;
 
 export class RawOutput {
   #buffer = '';
-  /** The unfinished last line of each stream. */
   readonly #partial: Record<RawStream, string> = { stdout: '', stderr: '' };
   /** The unfinished last line of stderr, even after `take` has returned it. */
   #stderrRemainder = '';
@@ -97,7 +96,6 @@ export class RawOutput {
   }
 }
 
-/** True when TEXT, the beginning of a line, can become a line of CHATTER. */
 function canBeChatter(text: string): boolean {
   if (text === '') return false;
   return text.startsWith(' ') || BEGINNINGS.some((each) => each.startsWith(text) || text.startsWith(each));

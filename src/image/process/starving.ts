@@ -3,7 +3,6 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The times for which threads ran and waited. */
 interface CpuTimes {
   /** Milliseconds on a CPU. */
   ran: number;

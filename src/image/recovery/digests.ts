@@ -39,7 +39,6 @@ export class LoadedFileReader {
     return digests;
   }
 
-  /** Returns the files in DIGESTS that have changed or cannot be read any more. */
   async changedSince(digests: Digests): Promise<string[]> {
     const now = await this.digestsOf(Object.keys(digests));
     return Object.keys(digests).filter((file) => now[file] !== digests[file]);

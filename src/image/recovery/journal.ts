@@ -35,7 +35,6 @@ export class Journal {
     return this.#entries;
   }
 
-  /** Returns the problems of the journal since the previous call. */
   takeNotes(): JournalNote[] {
     return this.#notes.splice(0);
   }
@@ -78,7 +77,6 @@ export class Journal {
     return digest !== undefined && now !== undefined && digest === digestOf(now);
   }
 
-  /** Removes ENTRY, and rewrites the store without it. */
   drop(entry: JournalEntry): void {
     const others = this.#entries.filter((each) => each !== entry);
     this.#empty();

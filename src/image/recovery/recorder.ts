@@ -185,7 +185,6 @@ export class Recorder {
     });
   }
 
-  /** Records that a system was loaded, and calls LOADED. */
   #loadedSystem({ value, wentOnBy }: LoadSystemData, loaded: LoadedSystem): void {
     if (value?.system === undefined || value.missing !== undefined) return;
     const names = value.loaded ?? [];
@@ -227,7 +226,6 @@ export class Recorder {
   }
 }
 
-/** Returns the label of the load by the operation NAME with ARGS; undefined for other operations. */
 function labelOfLoad(name: string, args: object): string | undefined {
   const { file: path = '', name: system = '' } = args as { file?: string; name?: string };
   if (name === 'load-file') return labelOf({ kind: 'file', path });
@@ -242,7 +240,6 @@ function keepNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): v
   map.set(key, value);
 }
 
-/** Returns the properties of the entry of an incomplete load. HOW is the kind of its ending. */
 function partialLoad(how: Ending['kind']): { partial: true; cut?: true } {
   return { partial: true, ...(how === 'interrupted' && { cut: true }) };
 }
@@ -275,14 +272,11 @@ function isTable(value: unknown): value is never[] {
   return Array.isArray(value) && !isDeeper(value, 4);
 }
 
-/** Returns the names in RESTARTS, an unchecked value, as the property `restarts` of an entry; {} without
- *  names. */
 function restartsIn(restarts: unknown): { restarts?: string[] } {
   const names = namesIn(restarts);
   return names.length > 0 ? { restarts: names } : {};
 }
 
-/** Returns the strings in MEMBER, an unchecked value; [] when it is no array. */
 function namesIn(member: unknown): string[] {
   return Array.isArray(member) ? member.filter((each) => typeof each === 'string') : [];
 }

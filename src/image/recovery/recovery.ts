@@ -32,13 +32,11 @@ export class Recovery {
   readonly recorder: Recorder;
   readonly #times: Times;
   #losses: string[] = [];
-  /** The contents of the lost images, for the next report. */
   #lostContents = emptyContents();
   #rebuild: Rebuild | undefined;
   /** Number of rebuilds of the lost image since the last report, planned ones included. */
   #attempts = 0;
   #life: ImageLife = { used: false, survivedCall: false };
-  /** Number of rebuilt images in a row that were lost before a call used them. */
   #lostUnusedInARow = 0;
   /** Number of images in a row that were lost soon after their rebuild. */
   #lostSoonInARow = 0;
@@ -55,7 +53,6 @@ export class Recovery {
     this.recorder = new Recorder(this.journal);
   }
 
-  /** Report of the latest loss and rebuild; undefined before the first loss. */
   get lastLoss(): LossReport | undefined {
     return this.#lastReport;
   }
@@ -199,7 +196,6 @@ export class Recovery {
     return this.#lastReport;
   }
 
-  /** Adds to ENTRY the digests of the files of the systems NAMES, loaded in PEER. */
   async #addDigests(peer: Peer, entry: SystemEntry, names: string[]): Promise<void> {
     if (!this.journal.isEnabled) return;
     const { data } = await peer.request('system-files', { names }).answer;

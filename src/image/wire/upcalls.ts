@@ -101,7 +101,6 @@ export class CodeCalls {
     for (const { job, controller } of this.#running.values()) if (job === id) controller.abort();
   }
 
-  /** Aborts all calls, because the process has ended. */
   endAll(): void {
     this.#jobs.clear();
     for (const { controller } of this.#running.values()) controller.abort();

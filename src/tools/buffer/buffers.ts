@@ -52,7 +52,6 @@ export function searchBudget(): Budget {
   return budgetOf(SEARCH_ENTRIES, SEARCH_MS);
 }
 
-/** Maximum number of files to list when a name is ambiguous. */
 const LIST_LIMIT = 20;
 
 /** The files of a workspace as buffers. */

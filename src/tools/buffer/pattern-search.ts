@@ -24,7 +24,6 @@ parentPort.on('message', ({ text, skip, limit }) => {
 
 export interface Matches {
   count: number;
-  /** Start and end index of each requested match. */
   found: [start: number, end: number][];
 }
 

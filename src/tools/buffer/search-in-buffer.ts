@@ -152,7 +152,6 @@ function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: nu
   });
 }
 
-/** Returns a function that finds PATTERN in code. Throws a CallError when PATTERN is too long or not Lisp. */
 function codeFinderFor(pattern: string): NonNullable<ReturnType<typeof codeFinder>> {
   if (pattern.length > CODE_LIMIT) {
     throw new CallError(

@@ -106,7 +106,6 @@ function fewNames(names: string[]): string {
   return fewOf(names.map(visibleName), 5);
 }
 
-/** A line of the list, with its number of matches. */
 interface Row {
   text: string;
   matches: number;

@@ -85,8 +85,6 @@ function inspectResult(data: InspectData, designator: string, offset: number): R
   return { data, text };
 }
 
-/** Returns the reason why there is nothing to show for the value DESIGNATOR; undefined when there is
- * something. */
 function failureText(data: InspectData, designator: string): string | undefined {
   const { goneId, foreignId, noFunction, isForm, noValue, noPart, why, total = 0 } = data;
   if (noValue) return 'value is empty; give a variable, an id such as @12, or * for the last value.';

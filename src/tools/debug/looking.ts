@@ -31,7 +31,6 @@ export async function showHeld(held: HeldErrorRequest): Promise<Result> {
   return { data: value, text: frameText(value, value.call, places) };
 }
 
-/** Returns the source of the newest frame in code of the workspace; undefined when there is none. */
 function ownSource(ending: Ending, places: Places): string | undefined {
   const frame = ending.kind === 'condition' ? newestOwn(ending.condition, places) : undefined;
   return frame && places.around(frame, CONTEXT_LINES, WHOLE_LINES);
@@ -49,7 +48,6 @@ function frameText(value: DebugValue, call: Frame, places: Places): string {
   ]);
 }
 
-/** Number of source lines shown before and after the call. */
 const CONTEXT_LINES = 3;
 /** Maximum number of lines of a form that is shown whole. A fix needs the whole form. */
 const WHOLE_LINES = 20;

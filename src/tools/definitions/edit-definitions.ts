@@ -126,7 +126,6 @@ const KEPT_LINES = 60;
 /** Maximum number of diff lines to show after a human changed the edit. */
 const DIFF_LINES = 200;
 
-/** Returns the answer for PLAN, then the sections SHOWN, then the result of the load, if any. */
 function editedResult(plan: Plan, shown: string[], load: LoadedEdits | undefined): Result {
   const { result, loaded = new Set() } = load ?? {};
   // The notes on loaded files are outdated, because the load has read these files.
@@ -170,7 +169,6 @@ function checkLoadable({ files }: Plan): void {
   }
 }
 
-/** Returns true when the files of the plan have not changed since it was made. */
 async function isCurrent({ files }: Plan, { workspace }: Origins, { signal }: CallContext): Promise<boolean> {
   for (const { path, present } of files) {
     const { fingerprint } = await presentFile(workspace, path, signal);
@@ -179,7 +177,6 @@ async function isCurrent({ files }: Plan, { workspace }: Origins, { signal }: Ca
   return true;
 }
 
-/** Returns the preview of PLAN for a human. With LOAD, it says that the changed forms will then run. */
 function previewOf(plan: Plan, load = false) {
   const changes = plan.files.map(({ present, before, after }) => {
     const updated = { ...before, text: after };

@@ -89,7 +89,6 @@ function formNames(forms: TopLevelForms, start: number): { text: string; name?: 
   return { name, text: parts.length > NAME_LIMIT ? `(${parts.slice(0, NAME_LIMIT)}...` : `(${parts})` };
 }
 
-/** Returns the first and last line of each changed form in the new text. */
 function linesOf({ changed, newForms }: PlannedFile): [number, number][] {
   return changed.map(({ start, end }) => [newForms.source.lineAt(start), newForms.source.lineAt(end - 1)]);
 }

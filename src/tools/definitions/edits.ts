@@ -111,7 +111,6 @@ function patternOf(
   return pattern;
 }
 
-/** Returns the change of a whole file, for an edit that names no definition. */
 function fileChangeOf(args: ArgumentsOf<typeof EDIT, typeof EDIT_REQUIRED>) {
   const { path, line, op = 'after', text, old, new: replacement } = args;
   if (path !== undefined && line === undefined && (old ?? replacement) !== undefined) {

@@ -87,7 +87,6 @@ function addNeeds(files: readonly OutlinedFile[]): void {
   }
 }
 
-/** Returns FILES in the order of SYSTEMS, then files without a system. */
 function inLoadOrder(files: readonly OutlinedFile[], systems: readonly OutlinedSystem[]): OutlinedFile[] {
   const listed = systems.flatMap(({ path, files: own }) =>
     own.map((file) => relative('/', resolve('/', dirname(path), file))),
@@ -207,7 +206,6 @@ function namesByKind(
   return new Map(texts);
 }
 
-/** Returns the name of a definition, without the options of a structure. */
 function shownName({ name }: SummedDefinition): string {
   const [, structure] = /^\(([^\s()]+) \(/.exec(name) ?? [];
   return cutText(structure ?? name, SENTENCE_LIMIT);

@@ -79,7 +79,6 @@ export async function loadEdited(
   };
 }
 
-/** A file with loaded changes, and the reply of the image to the load. */
 interface FileLoad {
   file: PlannedFile;
   reply: Reply<'load-forms'>;
@@ -193,7 +192,6 @@ function formsOf({ name, changed }: PlannedFile): string {
   return `${changed.length} ${changed.length === 1 ? 'form' : 'forms'} of ${name}`;
 }
 
-/** Returns a section on calls of functions with a changed lambda list, when the calls no longer fit. */
 async function unfitSection(
   origins: Origins,
   plan: readonly PlannedFile[],

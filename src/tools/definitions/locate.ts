@@ -193,7 +193,6 @@ export class Locator {
     return undefined;
   }
 
-  /** Returns the error text for EDIT when none of PATHS has its definition. */
   #noneText(edit: Edit, paths: readonly string[], known: DescribeData | undefined): string {
     const { query, path, line } = edit;
     const wanted = `${query.name}${line === undefined ? '' : ` at line ${line}`}`;
@@ -222,7 +221,6 @@ export class Locator {
       : undefined;
   }
 
-  /** Returns an error text when the files SEARCHED define the name in another package; otherwise undefined. */
   #otherPackageText(
     edit: Edit,
     wanted: string,
@@ -261,7 +259,6 @@ function bestFitting(found: readonly Located[], query: DefinitionQuery): Located
   return exact.length > 0 ? exact : best;
 }
 
-/** Returns WRITTEN with a package prefix. HOME is the package in which WRITTEN is read. */
 function qualified(written: string, home: string): string {
   return written.includes(':') ? written : `${spelled(home, 'a')}::${written}`;
 }

@@ -59,19 +59,16 @@ function withComment(
   return { edit: withNewText(edit, commented), located };
 }
 
-/** Returns TEXT from START to END, with the indentation of START removed from each line. */
 function unindented(text: string, start: number, end: number): string {
   const column = start - (text.lastIndexOf('\n', start - 1) + 1);
   return text.slice(start, end).replace(new RegExp(`^[ \\t]{0,${column}}`, 'gm'), '');
 }
 
-/** Returns the whole forms that EDIT inserts, or undefined when it inserts none. */
 function newTextOf(edit: DefinitionEdit): string | undefined {
   if (edit.query === undefined) return edit.part === undefined ? edit.text : undefined;
   return 'text' in edit.change ? edit.change.text : undefined;
 }
 
-/** Returns EDIT with TEXT in place of the whole forms that it inserts. */
 function withNewText(edit: DefinitionEdit, text: string): DefinitionEdit {
   if (edit.query === undefined) return edit.part === undefined ? { ...edit, text } : edit;
   return 'text' in edit.change ? { ...edit, change: { ...edit.change, text } } : edit;

@@ -96,7 +96,6 @@ function editResult(
   };
 }
 
-/** Returns the agent's reason for the edit as a line of the question; none when there is no reason. */
 function reasonLines({ description = '' }: EditArguments): QuestionLine[] {
   const reason = description.trim().replace(/\s+/g, ' ');
   return reason === '' ? [] : [questionLine`The agent says: ${quoted(reason)}`];

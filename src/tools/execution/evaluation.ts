@@ -245,7 +245,6 @@ function valueText(value: PrintedValue): string {
   return `${[text, ...notes].join('\n')}${more}`;
 }
 
-/** Returns a phrase on the omitted parts of a printed value; undefined when the text is complete. */
 function lessText({ cut, characters, length, digits, shortened }: PrintedValue): string | undefined {
   if (cut) return characters === undefined ? 'cut here' : `cut here; it has ${characters} characters`;
   if (digits !== undefined) return `it has ${digits} digits`;

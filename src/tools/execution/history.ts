@@ -89,7 +89,6 @@ async function readHistory(
   return { data: { total, ...(atLeast && { atLeast }), evaluations }, text };
 }
 
-/** Returns OUTPUT without surrounding empty lines. */
 function inner(output: string): string {
   return output.replace(/^\n+/, '').trimEnd();
 }

@@ -66,7 +66,6 @@ function whoseText({ served }: ImageStatus): string {
   return `${which} live-lisp neither restarts nor ends it. Code in it is in no sandbox, so it can do all that the user can.`;
 }
 
-/** Returns a clause on the way in which the image was found. */
 function wayText({ through }: Served): string {
   return through === undefined ? '' : `, which was found through ${through},`;
 }
@@ -353,7 +352,6 @@ function factsOf(job: Partial<AgentJob>): (string | false | undefined)[] {
   return [collectedText(job), job.file && `at the file ${job.file}`, ...outputTexts(job)];
 }
 
-/** Returns the lines for one call: HEAD, the defined FACTS, and the first of FRAMES. */
 function callRows(
   head: string,
   facts: readonly (string | false | undefined)[],

@@ -66,7 +66,6 @@ async function interruptJobs(
   return { data: ended.map(({ data }) => data), text, failed: ended.some(({ data }) => !data.ended) };
 }
 
-/** Returns the jobs that the arguments select. Throws a CallError that lists the choices. */
 function chooseJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Job[] {
   const { job: number, all = false } = args;
   const own = ownJobs(jobs);

@@ -99,7 +99,6 @@ function keptText(total: number): string {
   return total === 1 ? 'one is kept, with index 0' : `${total} are kept, with the indices 0 to ${total - 1}`;
 }
 
-/** For each operation of the image, a phrase that names it as the origin of an error. */
 const OPERATIONS: Record<string, string> = {
   evaluate: 'an evaluation',
   'compile-forms': 'a compilation',

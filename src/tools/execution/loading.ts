@@ -372,7 +372,6 @@ export function missingText(
   return `${headline} ${hint} ${where} ${managed}${unloaded}`;
 }
 
-/** Returns a sentence on an .asd file without the expected system, and on the systems that it defines. */
 function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>, places: Places): string {
   const name = places.fileName(file);
   return systems.length === 0

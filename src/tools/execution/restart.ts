@@ -69,7 +69,6 @@ function checkRestartable({ restartRefusal }: RestartableImage): void {
 
 const LOST = questionLine`all values, threads, open files and connections of the image are lost`;
 
-/** Returns lines for the human who approves the end of IMAGE, on the losses and the rebuild. */
 function previewLines(image: RestartableImage, rebuild: RebuildFrom): QuestionLine[] {
   const { entries, replay, values, calls } = image.stake;
   const count = entries === 1 ? questionLine`1 step` : questionLine`${entries} steps`;

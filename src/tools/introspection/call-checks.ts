@@ -253,7 +253,6 @@ class Checks {
     if (args !== undefined && this.#list === undefined) this.#report(this.#result.perhaps, row);
   }
 
-  /** Returns the name of the definition around a mention; '' when there is none. */
   #holder(file: string, { top, start }: CallMention): string {
     const forms = this.#places.forms(file);
     return (forms && holderAt(forms, top, start, this.#packages)) ?? '';

@@ -104,7 +104,6 @@ function sourceText({ by, text }: NonNullable<NonNullable<EffectiveMethodData['s
   return `(${by === 'instance' ? 'allocate-instance' : 'sb-mop:class-prototype'} (find-class '${name}))`;
 }
 
-/** Returns the reason why there are no methods to show; undefined when there are some. */
 function refusalText({ name, problem, detail, natures = [], arglist }: Dispatch, written: readonly string[]) {
   switch (problem) {
     case 'function':
@@ -124,8 +123,6 @@ function refusalText({ name, problem, detail, natures = [], arglist }: Dispatch,
   }
 }
 
-/** Returns the header of the list of methods. When a call would signal an error, the header gives the
- * reason. */
 function orderHeader({ name, total = 0, problem, detail }: Dispatch): string {
   const applicable = `The applicable methods (${total}), most specific first:`;
   switch (problem) {

@@ -290,7 +290,6 @@ function callSections(impact: Impact): (Section | string | false)[] {
   ];
 }
 
-/** Returns true when ACCESSOR is removed and has no known callers. */
 function isUnused(accessor: ChangedFunction): boolean {
   return accessor.gone && !accessor.kept && usesOf(accessor).length === 0;
 }
@@ -362,7 +361,6 @@ const PACKAGE_ROLES: Readonly<Record<PackageRole, string>> = {
   prefix: 'Symbols written with its name',
 };
 
-/** Returns the lists of uses of a removed definition, besides calls. */
 function removalSections(impact: Impact): (Section | string | false)[] {
   const { removal } = impact;
   if (removal === undefined) return [];
@@ -417,7 +415,6 @@ function removalSections(impact: Impact): (Section | string | false)[] {
   ];
 }
 
-/** Matches the qualifiers of auxiliary methods. */
 const AUXILIARY = /^:(?:BEFORE|AFTER|AROUND) /;
 
 function superclassText({

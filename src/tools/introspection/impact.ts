@@ -197,7 +197,6 @@ function hasOtherUses(facts: ImpactData): boolean {
   return isNamed(facts) || facts.package === true || facts.system === true;
 }
 
-/** Throws a CallError when no uses of the name can be found. */
 function checkHasUses(facts: ImpactData, request: Request): void {
   const { kind, natures = [], name, class: ofClass, type, slotOf = [] } = facts;
   if (kind !== undefined || ofClass !== undefined || type) return;
@@ -269,7 +268,6 @@ async function affectedFacts(
   return others;
 }
 
-/** Returns the part of the answer on the present definition. */
 function descriptionOf(facts: ImpactData, places: Places) {
   const { name, kind, class: ofClass, arglist, place } = facts;
   const { slots, subclassCount, subclasses = [], instances } = facts;
@@ -300,7 +298,6 @@ function descriptionOf(facts: ImpactData, places: Places) {
   };
 }
 
-/** Returns the kind of the definition, when the name is neither a function nor a class. */
 function otherNature({ type, natures = [], ...facts }: ImpactData): string {
   if (facts.package) return 'PACKAGE';
   if (facts.system) return 'SYSTEM';
@@ -310,7 +307,6 @@ function otherNature({ type, natures = [], ...facts }: ImpactData): string {
   return type ? 'TYPE' : (natures[0] ?? '');
 }
 
-/** Returns the functions that find symbols by name, with their places and number. */
 function findersOf(
   { finding = [], findingCount = 0, findingUnrecorded, files = [], homes = [] }: ImpactData,
   places: Places,
@@ -321,7 +317,6 @@ function findersOf(
   return { finding: found, findingCount: found.length };
 }
 
-/** Returns the calls and methods that do not fit after CHANGE, and the functions to compile again. */
 async function impactOnCalls(
   image: Image,
   places: Places,
@@ -372,7 +367,6 @@ function acceptedBy(facts: ImpactData, list: LambdaList | undefined): LambdaList
   };
 }
 
-/** Returns the callers of the function NAME; undefined when the image lacks the function. */
 async function callersOf(
   image: Image,
   name: string,
@@ -420,7 +414,6 @@ function functionsToRecompile(
     : { why: '', names: [], replaced: compiledIn, ...expansions };
 }
 
-/** Returns the functions and instances of a class or structure that CHANGE breaks. */
 async function impactOnClass(
   image: Image,
   places: Places,

@@ -107,7 +107,6 @@ function expansionText({ expansion, expanded, operator }: MacroexpandData, mode:
   return `${text}\n\nNote: it is no macro form.${what}`;
 }
 
-/** Returns a sentence on NAME, which is not a macro. PLACE says whether NAME is an operator or a variable. */
 function operatorText(name: string, place: 'function' | 'variable', natures: string[]): string {
   const expected = place === 'variable' ? ['VARIABLE'] : ['FUNCTION', 'GENERIC-FUNCTION', 'SPECIAL OPERATOR'];
   const nature = natures.find((candidate) => expected.includes(candidate));

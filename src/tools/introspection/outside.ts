@@ -79,7 +79,6 @@ export function outsideUser(
   return possible && user && knownNames.has(user.name) ? undefined : user;
 }
 
-/** Returns the description of a definition with OPERATOR that was evaluated, not loaded. */
 function evaluatedUser({ name = '', kind, possible }: Caller, operator: string): OutsideUser {
   return possible
     ? { name, kind: generalKind(operator), possible }

@@ -114,12 +114,10 @@ export function removalOf(facts: ImpactData, places: Places, history: ReplHistor
   return { named: byRole(found), computed, methods: located, isNamed: others, combined, symbolMacro };
 }
 
-/** Returns the place AT without the column. */
 function lineOf(at: string): string {
   return at.replace(/\d+$/, '');
 }
 
-/** Joins the places in FILES with METHODS and EVALUATED, and leaves out duplicates. */
 function withOthers(
   files: readonly Found<Role>[],
   methods: readonly Found<Role>[],
@@ -235,7 +233,6 @@ function evaluated(
   return rows;
 }
 
-/** Returns the line of TEXT at index AT, cut to the form from START to END. */
 function lineIn(text: SourceText, { start, end }: { start: number; end: number }, at: number): string {
   const lineStart = text.text.lastIndexOf('\n', at - 1) + 1;
   const newline = text.text.indexOf('\n', at);

@@ -104,7 +104,6 @@ export function whoCallsTool(image: Image, places: Places) {
   });
 }
 
-/** Returns a note for a call about METHOD, because calls go to its generic function. */
 function methodNote(method: string): string {
   return `Note: calls go to the generic function; their arguments decide which of them enter the method ${method}.`;
 }

@@ -38,7 +38,6 @@ function heapText({ octets, count, moreOctets, since, rows = [], found }: Counte
   return `${head}\n${lines.join('\n')}${more}`;
 }
 
-/** Returns NUMBER with a sign. RENDER renders its absolute value. */
 function changeText(number: number, render: (number: number) => string): string {
   return `${number < 0 ? '-' : '+'}${render(Math.abs(number))}`;
 }

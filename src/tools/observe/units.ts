@@ -2,7 +2,6 @@
 
 const THOUSAND = 1000;
 
-/** Returns NUMBER with two significant digits, or as a whole number from 100 on. */
 function short(number: number): string {
   return number >= 100 ? String(Math.round(number)) : String(Number(number.toPrecision(2)));
 }

@@ -217,7 +217,6 @@ class Planning {
       this.#packages.note(text);
   }
 
-  /** Returns true when TEXT may contain one of the names to replace. */
   #mentions(text: string): boolean {
     return mayContainPlainly(
       text,

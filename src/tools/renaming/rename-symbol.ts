@@ -92,7 +92,6 @@ export function renameSymbolTool(dependencies: RenameGround) {
   });
 }
 
-/** Carries out the call with ARGS. */
 async function rename(
   dependencies: RenameGround,
   args: RenameArguments,
@@ -127,7 +126,6 @@ interface Planned {
   plan: RenamePlan;
 }
 
-/** Returns the facts on the symbol, and the plan. Throws a CallError with the conflicts. */
 async function planned(
   dependencies: RenameGround,
   args: RenameArguments,

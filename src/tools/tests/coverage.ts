@@ -80,7 +80,6 @@ export function coverageOf({ definitions = [], missed = 0 }: CoverageData, place
   return { measured, missed };
 }
 
-/** Returns the spans that no other span contains, in text order. */
 function outermost(spans: readonly Span[]): Span[] {
   const sorted = [...spans].sort((one, other) => one.start - other.start || other.end - one.end);
   let end = 0;

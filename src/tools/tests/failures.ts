@@ -154,7 +154,6 @@ class ShownFiles {
   }
 }
 
-/** Returns true when PLACE is in the top-level form of DEFINITION. */
 function isWithin(place: Place | undefined, definition: Place | undefined): boolean {
   return place?.form !== undefined && place.file === definition?.file && place.form === definition?.form;
 }

@@ -12,7 +12,6 @@ export interface ChangedResults {
   missing: string[];
 }
 
-/** The last result of a test. */
 interface Known {
   passed: boolean;
   /** The systems, joined by blanks, of the last run of whole systems with this test; '' when there was
@@ -84,7 +83,6 @@ export function hasNotPassed({ failed = 0, errors = 0, left }: TestResult): bool
   return failed + errors > 0 || left === true;
 }
 
-/** Returns for each test whether it passed every time. */
 function outcomes(tests: readonly TestResult[]): Map<string, boolean> {
   const passed = new Map<string, boolean>();
   for (const test of tests) passed.set(test.test, passed.get(test.test) !== false && !hasNotPassed(test));

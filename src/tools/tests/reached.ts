@@ -46,7 +46,6 @@ export class ReachedDefinitions {
     return [...new Set(all)];
   }
 
-  /** Returns the tests that reached a definition accepted by IS_ONE. */
   testsReaching(isOne: (definition: Recorded) => boolean): string[] {
     return [...this.#tests].flatMap(([test, { definitions, bits }]) =>
       definitions.some((each, index) => hasBit(bits, index) && isOne(each)) ? [test] : [],
@@ -79,7 +78,6 @@ export class ReachedDefinitions {
   }
 }
 
-/** Returns NAME in upper case without its package. */
 function bare(name: string): string {
   return name.toUpperCase().replace(/^(\(SETF )?.*?::?(?=[^:])/s, '$1');
 }

@@ -60,7 +60,6 @@ function failureText(name: string, set: readonly string[], why: string): string 
   return `No tests ran, because ${name} could not be set to what its file says.${before}\n\n${why}`;
 }
 
-/** Returns the setting of a variable. Throws a CallError when its definition is not found. */
 async function settingOf(
   dependencies: TestDependencies,
   asked: string,
@@ -96,7 +95,6 @@ function definitionsIn(file: string, symbol: string, places: Places): (NamedText
     .map((definition) => ({ ...definition, path: file }));
 }
 
-/** Returns true when TEXT, a form that OPERATOR begins, defines a variable with a value. */
 function hasValue(operator: string, text: string): boolean {
   const [, , value, ...more] = [...new FormReader(treeOf(text)).forms()].at(-1)?.elements ?? [];
   if (value === undefined) return false;

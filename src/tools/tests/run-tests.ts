@@ -166,8 +166,6 @@ async function previewOf(
   };
 }
 
-/** Joins RAN, the result of the tests, with the results of the edits before and of the forms after the
- * tests. */
 function together(ran: Result, edited: Result | undefined, evaluated: Result | undefined): Result {
   if (edited === undefined && evaluated === undefined) return ran;
   return {

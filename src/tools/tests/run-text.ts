@@ -90,7 +90,6 @@ function differenceLines(
     .join('\n');
 }
 
-/** Returns a line with LABEL and the first of NAMES, shortened by SHORT; '' when there are no names. */
 function namesLine(label: string, names: readonly string[], short: (name: string) => string): string {
   if (names.length === 0) return '';
   return `${label}: ${fewOf(names.map(short), NAMES)}`;
