@@ -318,7 +318,6 @@ export function findThroughSwank(
   return () => way.find();
 }
 
-/** Returns a function that reads files on the machine of IMAGE, whose name is NAME. */
 function readElsewhere(name: string, image: Image): ReadElsewhere {
   return {
     isOne: (file) => file.startsWith(`${name}:/`),
@@ -343,7 +342,6 @@ function loadedTexts(image: Image): ReadLoaded {
   };
 }
 
-/** The common options of an own image and an attached one. */
 type Connections = Required<Pick<SbclOptions, 'limitMs' | 'onReply' | 'callTool' | 'tools'>> &
   Pick<SbclOptions, 'times' | 'series'>;
 

@@ -44,7 +44,6 @@ export function answerWhy(why: string, words: readonly string[]): boolean {
   return true;
 }
 
-/** Returns the id of the request in LINE; undefined when LINE is not a request with an id. */
 function idOf(line: string): unknown {
   try {
     const message = JSON.parse(line) as { id?: unknown; method?: unknown };

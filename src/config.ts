@@ -72,7 +72,6 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     serving: servingFolder(environment),
     /** Directories outside the workspace that sandboxed code can change. */
     write: readDirectories('write', all),
-    /** Time limit of an evaluation in milliseconds. */
     evalTimeoutMs: readSeconds('eval-timeout', '30', flags) * 1000,
     /** Seconds for which an error is held after each use. */
     holdSeconds: readSeconds('hold', '60', flags),
@@ -98,7 +97,6 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     history: readChoice('history', ON_OFF, flags) === 'on',
     /** True to write the texts of arguments to the audit log, instead of only digests. */
     auditTexts: readChoice('audit-texts', ON_OFF, flags) === 'on',
-    /** Age in days at which records are removed. */
     keepDays: readDays(flags.get('keep-days') ?? '90'),
     cache: cacheFolder(environment),
     /** True when XDG_CACHE_HOME names the folder `cache`. */
@@ -133,7 +131,6 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
   return command;
 }
 
-/** Returns the message for WORD, which names no command but may name a tool. */
 function unknownCommand(word: string): string {
   const tool = /^[a-z]+(?:_[a-z]+)+$/.test(word);
   const list = 'live-lisp --help lists the commands.';
@@ -152,7 +149,6 @@ export function inState(state: string, { auditNamed, audit }: { auditNamed: bool
     audit: auditNamed ? audit : join(state, 'audit.jsonl'),
     histories: join(state, 'repl-history'),
     journals: join(state, 'journals'),
-    /** Folder of the files with previews of approvals. */
     previews: join(state, 'previews'),
     /** Folder of the records of replacements of several files at once, for a rollback. */
     edits: join(state, 'edits'),
@@ -261,7 +257,6 @@ function readSwank(text = ''): { kind: 'swank' | 'slynk'; host: string; port: nu
   return { kind, host, port: Number(port) };
 }
 
-/** Host names of this machine. */
 const LOOPBACK = ['127.0.0.1', 'localhost'];
 
 /** Flags about an SBCL of this machine. */

@@ -19,7 +19,6 @@ export function withLock<Value>(lock: string, change: () => Value): Value {
   }
 }
 
-/** Takes the lock by creating the folder LOCK. */
 function acquire(lock: string): void {
   const end = Date.now() + 2 * STALE_LOCK_MS;
   while (Date.now() < end) {

@@ -23,7 +23,6 @@ import { PACKAGE_FOLDER, sandboxOf, withSandboxAsync } from './sandboxing.ts';
 import { assembleServed, type Served } from './several-images.ts';
 import { removeTemporaryFolders } from './temporary-folder.ts';
 
-/** The members of our package.json that the program uses. */
 interface Package {
   version: string;
   homepage?: string;

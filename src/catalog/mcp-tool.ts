@@ -3,7 +3,6 @@
 import type { Effects, SafetyLevel } from '../kernel/tool.ts';
 import type { ToolMetadata } from './metadata.ts';
 
-/** MCP's defaults for the hints of a tool. */
 const MCP_DEFAULTS = {
   readOnlyHint: false,
   destructiveHint: true,

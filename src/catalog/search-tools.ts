@@ -54,7 +54,6 @@ const FROM_CODE =
 
 const ALL_WEAK =
   'All matches are weak: they share only some words with the query, so look at one before you call it.';
-/** Note of an unfiltered search that finds nothing. */
 const NOTHING_FOUND =
   'No tool matches any word of the query: say in other words what the tool should do, or leave query out to list the tools.';
 

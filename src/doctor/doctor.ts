@@ -63,7 +63,6 @@ export async function diagnose(
   return findings.every(({ ok }) => ok) ? 0 : 1;
 }
 
-/** Returns a finding on the SBCL of CONFIG, and its facts if it is supported. */
 async function checkSbcl(config: Config): Promise<{ finding: Finding; facts?: SbclFacts }> {
   try {
     const { sandbox } = imageOptions(config);

@@ -57,7 +57,6 @@ function checkPlace(what: string, path: string, obstacle: string | undefined, co
   return { ok: false, text: `${what}: ${path} cannot be written (${obstacle}), ${consequence}` };
 }
 
-/** Returns the reason why no line can be appended to FILE, if so. */
 function obstacleToRecording(file: string): string | undefined {
   if (!existsSync(file)) return obstacleToWriting(dirname(file));
   try {

@@ -35,7 +35,6 @@ export class Connection {
   readonly #waiting = new Map<number, (answered: Answered) => void>();
   #lastId = 0;
   #rest = '';
-  /** Resolves when the connection has ended. */
   readonly ended: Promise<void>;
 
   constructor(socket: Socket, handle: Handler, limits = EDITOR_LIMITS) {
@@ -54,7 +53,6 @@ export class Connection {
     });
   }
 
-  /** The id of the last request. */
   get lastId(): number {
     return this.#lastId;
   }

@@ -11,7 +11,6 @@ import { argumentsLines } from '../kernel/shown.ts';
 import { visibleLine, visibleName } from '../visible.ts';
 import { Connection, type Params } from './connection.ts';
 
-/** The messages to editors. */
 type Shown =
   | {
       method: 'live-lisp/began';
@@ -22,7 +21,6 @@ type Shown =
       params: { id: number; isError: boolean; milliseconds: number; line: string };
     };
 
-/** A connected editor. */
 interface Editor {
   connection: Connection;
   /** The name of the program. */
@@ -86,7 +84,6 @@ export class Editors implements HumanEditors {
     });
   }
 
-  /** Sends the recent calls and the open questions over CONNECTION. */
   #showAll(connection: Connection): void {
     for (const { method, params } of this.#recent) connection.notify(method, params);
     for (const { params } of this.#questions.values()) connection.notify('live-lisp/asked', params);

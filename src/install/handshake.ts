@@ -5,7 +5,6 @@ import { isObject, membersOf } from '../json.ts';
 import type { InstallContext } from './clients.ts';
 import { startProgram } from './program.ts';
 
-/** Time limit, in milliseconds, for the answers of a server. */
 const ANSWER_MS = 30_000;
 /** Time limit, in milliseconds, for the exit of a server after the end of its stdin. */
 const END_MS = 5000;

@@ -190,8 +190,6 @@ function newsLine(files: readonly string[]): string[] {
   return [`${many} not shown by its loads: ${[...new Set(files)].join(', ')}.`];
 }
 
-/** Returns lines on differences between THEN, the inventory of the running image, and NOW, that of the fresh
- * one. */
 function inventoryLines(then: Inventory, now: Inventory): string[] {
   const here = new Map(now.variables?.map(({ name, value }) => [name, value]));
   const others = (then.variables ?? []).flatMap(({ name, value }) => {

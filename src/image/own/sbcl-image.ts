@@ -23,7 +23,6 @@ import { type Times, timesFor } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 
 export interface SbclOptions extends LifetimeOptions {
-  /** Time limit of a call in milliseconds. */
   limitMs: number;
   /** The numbers for ids of this image. Absent when the server has no other image. */
   series?: Series | undefined;
@@ -272,7 +271,6 @@ export class SbclImage implements Image, RestartableImage {
     this.#notices.add({ kind: 'plain', how: plainBecause, lacking: hello });
   }
 
-  /** Adds the report of the last loss as a notice, unless it was already delivered. */
   #noticeLoss(): void {
     const report = this.#recovery.takeReport();
     if (report !== undefined) this.#notices.add({ kind: 'loss', report });

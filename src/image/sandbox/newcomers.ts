@@ -31,7 +31,6 @@ export class NewFileWatcher {
     } catch {} // The system allows no more watches.
   }
 
-  /** Returns the paths that have appeared since the previous call. */
   take(): string[] {
     const appeared = [...this.#appeared];
     this.#appeared.clear();

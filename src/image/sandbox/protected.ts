@@ -42,7 +42,6 @@ export const REPORTED_FILES = [
   '.pre-commit-config.yaml',
 ] as const;
 
-/** Names that are read-only where they exist. */
 const READ_ONLY = [...FORBIDDEN_FOLDERS, ...REPORTED_FILES, ...REPOSITORIES];
 
 const MAX_FOLDERS = 1000;
@@ -99,7 +98,6 @@ async function repositoriesIn(folder: string): Promise<string[]> {
   return found;
 }
 
-/** Returns the entries of FOLDER; [] when FOLDER does not exist or cannot be read. */
 async function entriesOf(folder: string): Promise<Dirent[]> {
   return withFileTimeout(folder, () => readdir(folder, { withFileTypes: true })).catch(unlessUnanswered([]));
 }

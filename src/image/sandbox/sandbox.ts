@@ -163,7 +163,6 @@ export class Sandbox implements CommandSandbox {
     if (obstacle !== undefined) throw refusalOf(obstacle);
   }
 
-  /** Returns the command that runs TRIAL in the sandbox, or the obstacle to it. */
   #trial(): ProcessCommand | Obstacle {
     if (systemCallFilter() === undefined) return unknownProcessor();
     if (this.#bubblewrap() === undefined) return missingBubblewrap();

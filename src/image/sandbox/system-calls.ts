@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { SetupError } from '../../errors.ts';
 import { cacheUsable } from '../process/agent.ts';
 
-/** Numbers of system calls on one architecture. */
 interface Processor {
   /** The kernel's number for the architecture. */
   audit: number;

@@ -32,7 +32,6 @@ export interface CallHost {
   whenReady(): Promise<Peer>;
   /** Returns the progress of a rebuild as a phrase; undefined when none runs. */
   rebuildProgress(): string | undefined;
-  /** True while the agent is being compiled during a start. */
   compiling(): boolean;
   /** Called before a call from outside the image uses `peer`. */
   beforeCall(peer: Peer): void;

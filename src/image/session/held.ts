@@ -85,7 +85,6 @@ export class HeldCalls<Rendered> {
     this.#highestReported = Math.max(this.#highestReported, number);
   }
 
-  /** Forgets all calls, after the loss of their image. */
   clear(): void {
     for (const { release } of this.#calls.values()) release();
     this.#calls.clear();

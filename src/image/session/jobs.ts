@@ -26,7 +26,6 @@ export interface JobEnd {
 export class Job {
   readonly number: number;
   readonly operation: string;
-  /** The job whose code made this call. */
   readonly parent: Job | undefined;
   readonly startedAt = performance.now();
   /** Aborts when the call must end. */
@@ -50,7 +49,6 @@ export class Job {
     return subjectOf(this.#args);
   }
 
-  /** Milliseconds since the call began. */
   get milliseconds(): number {
     return performance.now() - this.startedAt;
   }

@@ -28,7 +28,6 @@ export class Notices<Notice extends object> {
   readonly #notices: Notice[] = [];
   #dropped = 0;
 
-  /** Stores NOTICE until `take`. */
   add(notice: Notice): void {
     this.#notices.push(notice);
     if (this.#notices.length <= LIMIT) return;
@@ -36,7 +35,6 @@ export class Notices<Notice extends object> {
     this.#dropped += 1;
   }
 
-  /** Returns the stored notices, oldest first, and removes them. */
   take(): (Notice | CallNotice)[] {
     const count = this.#dropped;
     this.#dropped = 0;

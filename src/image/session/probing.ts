@@ -33,7 +33,6 @@ export class Probing {
   readonly #remedies: Remedies;
   readonly #times: Times;
   #interruptedInARow = 0;
-  /** Resolves at the end of the running probe; undefined while none runs. */
   runningProbe: Promise<void> | undefined;
   last: ProbeResult | undefined;
   /** True when an image failed a probe and no call has succeeded since. */

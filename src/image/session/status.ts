@@ -17,7 +17,6 @@ export interface JobStatus extends Partial<Omit<AgentJob, 'id'>> {
   subject: string;
   milliseconds: number;
   phase: 'queued' | 'starting' | 'running';
-  /** Number of calls before this one in the queue. */
   ahead?: number;
   /** Number of the job whose code made the call. */
   parent?: number;
@@ -65,7 +64,6 @@ export interface ImageStatus {
 
 interface Life {
   readonly running: boolean;
-  /** True when the image is ready for calls. */
   readonly prepared: boolean;
   /** Asks the agent for its status; undefined before the greeting. */
   readonly pulse: Pulse | undefined;

@@ -122,7 +122,6 @@ const CODE_LIMIT = 2000;
 
 type SearchArguments = ArgumentsFor<typeof SEARCH_IN_BUFFER>;
 
-/** Returns the finder for the pattern in ARGS. Throws a CallError when the pattern is invalid. */
 function searcherFor(args: SearchArguments, { signal }: CallContext, matchMs: number | undefined): Finder {
   const { pattern, regex = false, code = false } = args;
   const find = code && !regex ? codeFinderFor(pattern) : undefined;

@@ -144,8 +144,6 @@ export function withoutRepeats(rows: readonly ReadRow[]): ReadRow[] {
   return [...unique.values()];
 }
 
-/** Returns the row for a definition that an evaluation made; undefined when none did, or when such rows are
- * not requested. */
 function evaluatedRow(
   evaluated: Evaluated | undefined,
   name: string,

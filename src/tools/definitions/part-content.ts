@@ -81,7 +81,6 @@ function partsToBlank(form: Form): [start: number, end: number][] {
   return parts.flatMap(partsToBlank);
 }
 
-/** Returns true when FORM, or a top-level form inside it, sets how later forms are read and compiled. */
 function hasSetting(form: Form): boolean {
   return [...topLevelFormsIn(form)].some(isSetting);
 }

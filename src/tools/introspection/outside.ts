@@ -104,8 +104,6 @@ function isUse({ form, forms, same }: FormOf, { possible }: Caller, { used, vari
   return uses.length > 0 || (same && !(possible && definitions > 0));
 }
 
-/** Returns the description of a form that uses the name: its definition, or its place when it defines
- * nothing. */
 function userAtForm(found: FormOf, caller: Caller, query: UseQuery, file: string): OutsideUser {
   const { form, forms } = found;
   const uses = caller.possible ? mentionsIn(form, query.used, forms) : usesOf(form, query, forms);

@@ -140,8 +140,6 @@ export function runTestsTool(
   });
 }
 
-/** Returns the preview for the user before a call with `edits`: the edits, the test run with its arguments,
- * and the forms to evaluate afterwards. */
 async function previewOf(
   editing: Tool,
   { edits, then = [], ...how }: Arguments & { edits: readonly unknown[] },
