@@ -85,7 +85,6 @@ class ToolsOfAll implements ServedRegistry {
   members: readonly Member[] = [];
   readonly #default: string | undefined;
 
-  /** NAMES are those of the images. */
   constructor(names: readonly string[]) {
     this.#default = defaultOf(names);
   }
@@ -94,7 +93,6 @@ class ToolsOfAll implements ServedRegistry {
     return this.members.reduce((sum, { registry }) => sum + registry.revision, 0);
   }
 
-  /** Returns the tools as clients see them. */
   tools(): Tool[] {
     const all = new Map<string, Tool>();
     for (const { registry } of this.members)
@@ -120,7 +118,6 @@ class ToolsOfAll implements ServedRegistry {
     return { ...tool, parameters: [...tool.parameters, parameter], required };
   }
 
-  /** Returns the images that have the tool NAME. */
   having(name: string): Member[] {
     return this.members.filter(({ registry }) => registry.getTool(name) !== null);
   }

@@ -4,7 +4,6 @@
 import type { Socket } from 'node:net';
 import { membersOf } from '../json.ts';
 
-/** Functions that serve the connections of each kind. */
 interface Doors {
   editor: (socket: Socket) => void;
   client: (socket: Socket) => void;

@@ -38,7 +38,6 @@ interface Open {
 const RECENT = 100;
 /** Maximum number of characters shown of each argument. */
 const VALUE_LIMIT = 4000;
-/** Maximum number of characters shown of an answer. */
 const ANSWER_LIMIT = 300;
 /** Maximum number of characters of the human's words to the model. */
 const WORDS_LIMIT = 2000;
@@ -183,7 +182,6 @@ export class Editors implements HumanEditors {
   }
 }
 
-/** Returns the name that an editor has GIVEN, if it is a plain name. */
 function editorName(given: unknown): string {
   return typeof given === 'string' && /^[A-Za-z][A-Za-z ]{0,19}$/.test(given) ? given : 'an editor';
 }

@@ -35,7 +35,6 @@ export function isSystemFile(real: string): boolean {
 }
 
 export interface ReadLimits {
-  /** Maximum number of octets of the file. */
   limit: number;
   /** True to read the beginning of a larger file, instead of refusing the file. */
   head?: boolean;

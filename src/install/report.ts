@@ -134,7 +134,6 @@ async function entryFindings(
   });
 }
 
-/** Returns the result of FIND, or a failure when a file of the client cannot be read. */
 async function orUnreadable(find: () => Promise<StarterFindings>): Promise<StarterFindings> {
   try {
     return await find();
@@ -199,7 +198,6 @@ function pluginFindings({ name, title }: Client, context: InstallContext): Promi
   });
 }
 
-/** Returns findings on the program and the script, the first words of a command. */
 function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   const findings: Finding[] = [];
   if (!node.startsWith('/')) {

@@ -21,7 +21,6 @@ export interface OpenQuestion extends Question {
   /** Records in the audit log that `authority` closed the question without approval, and the reason `why`.
    *  Never throws. */
   recordRefusal: (authority: Authority, why: string) => void;
-  /** The error text for a question that is not answered in time. */
   timeoutText: string;
 }
 

@@ -225,7 +225,6 @@ export class Executor {
     return this.#options.standing?.canHoldForSession(...placesOf(preview)) === true;
   }
 
-  /** Records that AUTHORITY refused CALL, and returns a failure with the text ERROR. */
   #refuse(call: Call, authority: Authority, error: string): { success: false; error: string } {
     this.#beginRecord(call, authority)?.({ success: false, error, milliseconds: 0 });
     return failure(error);

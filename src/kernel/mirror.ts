@@ -45,7 +45,6 @@ export class Mirror {
     }
   }
 
-  /** Removes all tools after the end of the image. */
   clear(): void {
     if (this.#tools.size === 0) return;
     this.#tools.clear();

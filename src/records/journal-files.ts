@@ -127,7 +127,6 @@ export class JournalFiles implements JournalStore {
   }
 }
 
-/** Returns the decompressed content of PACKED if it has the digest DIGEST, else undefined. */
 function unpack(packed: Buffer | undefined, digest: string): Buffer | undefined {
   try {
     const content = packed && gunzipSync(packed, { maxOutputLength: CONTENT_LIMIT });

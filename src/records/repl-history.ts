@@ -98,7 +98,6 @@ export class ReplHistory {
     }
   }
 
-  /** Returns the notes for the user since the previous call, about evaluations that cannot be recorded. */
   takeNotes(): string[] {
     return this.#notes.splice(0);
   }

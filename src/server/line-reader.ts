@@ -16,7 +16,6 @@ export class LineReader {
   /** Number of octets of this line so far, including dropped ones. */
   #size = 0;
 
-  /** Adds CHUNK and returns the complete lines. */
   push(chunk: Buffer): Line[] {
     const lines: Line[] = [];
     let start = 0;

@@ -37,7 +37,6 @@ export interface ServerOptions {
   catalog: Catalog;
   executor: Pick<Executor, 'execute' | 'command'>;
   approvals: Approvals;
-  /** The editors that show the calls to the human. */
   editors: HumanEditors;
   version: string;
   homepage?: string;

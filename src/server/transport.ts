@@ -206,7 +206,6 @@ function hasOutput({ params }: JSONRPCNotification): boolean {
 const NO_REQUEST =
   'its parts do not have the form that MCP gives them, so nothing was done. Correct it and send it again.';
 
-/** Returns the answer that the request ID is invalid, for the reason WHY. */
 function refusal(id: string | number, why: string): JSONRPCMessage {
   return {
     jsonrpc: '2.0',

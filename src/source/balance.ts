@@ -36,7 +36,6 @@ interface Region {
   next: Element | undefined;
 }
 
-/** A repair of a region that is tried. */
 interface Candidate {
   repair: Repair;
   /** The line of the repair. */
@@ -292,7 +291,6 @@ function without(parts: readonly Element[], index: number, part: Element, count:
   return { repair, line, cost, put, from: index, to: index + count + put.length, moved: -count };
 }
 
-/** Returns the repair that inserts an opening parenthesis before PART, at INDEX. */
 function openedBefore(index: number, part: Element): Candidate {
   const { line } = part;
   const open: Element = { ...part, sort: 'open', paren: part.column };

@@ -274,7 +274,6 @@ export class FormReader {
     return test && { holds, behind: test.behind };
   }
 
-  /** Returns the value of the feature expression TEST, which is nested in DEPTH others. */
   #holds(test: Form, features: Features, depth: number): boolean {
     const symbol = (test.kind === 'cons' ? test.first : test)?.name ?? '';
     const name = symbol.replace(PACKAGE_MARKER, symbol.startsWith(PACKAGE_MARKER) ? '' : '::');

@@ -121,7 +121,6 @@ export function commentsFrom(source: string, from: number): { start: number; end
   }
 }
 
-/** Returns the end of the match of RUN, a sticky pattern, at index FROM. */
 function endOfRun(run: RegExp, source: string, from: number): number {
   run.lastIndex = from;
   run.test(source);

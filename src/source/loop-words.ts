@@ -30,7 +30,6 @@ const JOINED = new Map(
   ]),
 );
 
-/** By LOOP form: its elements that are words of LOOP. */
 const loopWords = new WeakMap<Form, ReadonlySet<Form>>();
 
 /** True when PART is a word of LOOP, such as FOR, not a form or variable that has the same name. */
@@ -42,7 +41,6 @@ export function isLoopWord(part: Form): boolean {
   return words.has(part);
 }
 
-/** Returns the elements that are words of LOOP, not forms or variables that have the name of a word. */
 function wordsOfLoop({ elements }: Form): ReadonlySet<Form> {
   const words = new Set<Form>();
   let joined: string | undefined;

@@ -13,7 +13,6 @@ export interface Renaming {
   exporters: ReadonlySet<string>;
 }
 
-/** A package as defined in a text. */
 interface Planned {
   uses: string[];
   /** Packages to import from, each with the names of the imported symbols. */

@@ -18,7 +18,6 @@ export class Screen {
   /** The beginning of the last line of the program's output, if this line has not ended, such as the
    *  prompt of a REPL. */
   #lastLine = '';
-  /** True when no more lines are taken. */
   #isClosed = false;
 
   constructor({ line, interrupt, end }: Entered) {
@@ -36,7 +35,6 @@ export class Screen {
     });
   }
 
-  /** Shows TEXT, a piece of the program's output. */
   write(text: string): void {
     const whole = this.#lastLine + text;
     const end = whole.lastIndexOf('\n') + 1;
@@ -58,7 +56,6 @@ export class Screen {
     this.#lastLine = lastLine;
   }
 
-  /** Replaces the line that is shown by PROMPT and LINE. */
   #edit(prompt: string, line: string, cursor: number): void {
     Object.assign(this.#editor, { line, cursor }); // Readline has no other way to replace the line.
     this.#editor.setPrompt(prompt);

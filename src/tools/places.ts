@@ -396,7 +396,6 @@ export class Places {
   }
 }
 
-/** Returns the start of the innermost definition around INDEX. */
 function innermost(forms: TopLevelForms, index: number): number | undefined {
   const top = forms.extentAround(index);
   const around =
@@ -404,7 +403,6 @@ function innermost(forms: TopLevelForms, index: number): number | undefined {
   return around?.map(({ start }) => start).reduce((one, other) => Math.max(one, other), top?.start ?? 0);
 }
 
-/** Returns the place of the top-level form that contains PLACE. */
 function topOf({ start: _, end: _end, inside: _inside, ...top }: Place): Place {
   return top;
 }

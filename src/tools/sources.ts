@@ -247,7 +247,6 @@ export class Sources {
   }
 }
 
-/** Removes the oldest entries of KEPT until the total size is at most LIMIT. */
 function makeRoom<Value>(
   kept: Map<string, Value>,
   limit: number,

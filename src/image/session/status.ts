@@ -77,7 +77,6 @@ interface Life {
   readonly frozenMs?: number;
   /** The reason why the last start failed, if so. */
   readonly failure: string | undefined;
-  /** The agent's greeting, if there was one. */
   readonly hello?: Lacking | undefined;
   readonly corrupted?: string | undefined;
   readonly plainBecause?: readonly string[];

@@ -25,7 +25,6 @@ export interface ChannelCallbacks {
   hasStarted?(id: number): boolean | undefined;
 }
 
-/** Maximum number of stored partial results of one request. */
 const MAX_PARTS = 50_000;
 /** Maximum number of characters, as JSON, of the partial results of all requests. */
 const MAX_PARTS_CHARACTERS = FRAME_LIMIT;
@@ -225,7 +224,6 @@ export class Channel {
     this.#parts.set(id, parts);
   }
 
-  /** Returns ANSWER to the request ID with the partial results so far, if any. */
   #withParts(id: number, answer: Answer): Answer {
     const parts = this.#parts.get(id);
     return parts === undefined ? answer : { ...answer, data: { ...answer.data, parts } };

@@ -77,7 +77,6 @@ class Steps {
     this.#pauseLeftMs = times.collecting;
   }
 
-  /** Runs STEP after MS milliseconds, unless `stop` is called before. */
   later(ms: number, step: () => void): void {
     if (this.#stopped) return;
     const timer = setTimeout(() => {

@@ -8,7 +8,6 @@ export function wholeText({ text, omitted, tail }: Output): string {
   return omitted === undefined ? text : `${text}${leftOutLine(omitted)}${tail ?? ''}`;
 }
 
-/** Returns the line for OMITTED characters of an output, with the line breaks around it. */
 function leftOutLine(omitted: number): string {
   return `\n[... ${omitted} characters left out ...]\n`;
 }

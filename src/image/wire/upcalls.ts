@@ -49,7 +49,6 @@ export class CodeCalls {
     { job: number | undefined; characters: number; controller: AbortController }
   >();
   #fromThreads = 0;
-  /** Number of characters of the arguments of all running calls. */
   #characters = 0;
   readonly #unread: () => number;
 

@@ -135,7 +135,6 @@ async function lackingText(file: PlannedFile, missing: readonly string[], origin
   return `Not loaded: ${formsOf(file)}, since the image has no ${what}. The file is changed. ${how}`;
 }
 
-/** Returns FILES in the load order of ASDF. Files without a system come last. */
 async function inLoadOrder(
   { image }: Origins,
   files: readonly PlannedFile[],

@@ -101,7 +101,6 @@ export function readDefinitionTool(origins: Origins) {
   });
 }
 
-/** A note for an answer that may lack definitions in files. */
 const PARTIAL_NOTE =
   'Note: the workspace has more files than are looked at for one name. search_in_buffer looks further.';
 

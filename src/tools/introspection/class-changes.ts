@@ -17,7 +17,6 @@ export interface ChangedFunction extends CheckedCalls {
   kept?: boolean;
 }
 
-/** A lambda list that no call fits, for a removed function. */
 const ACCEPTS_NOTHING: LambdaList = {
   required: Number.POSITIVE_INFINITY,
   optional: 0,
@@ -57,7 +56,6 @@ export async function changedFunctions(
   return found;
 }
 
-/** Returns the lambda list ARGLIST without the keywords in GONE; undefined when it has no keywords. */
 function withoutKeys(arglist: string | undefined, gone: readonly string[]): LambdaList | undefined {
   const list = arglist === undefined ? undefined : parsedLambdaList(arglist);
   return list?.keys && { ...list, keys: namesMissing(list.keys, gone) };

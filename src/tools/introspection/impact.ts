@@ -211,8 +211,6 @@ function checkHasUses(facts: ImpactData, request: Request): void {
   throw new CallError(`${isNot(name, natures, 'function')} ${instead}`);
 }
 
-/** Returns the change that REQUEST proposes. Throws a CallError when it cannot be read, or defines another
- * name. */
 function proposedChange(facts: ImpactData, request: Request, features: Features): Change {
   const { lambda_list: listText, definition: text } = request;
   if (text !== undefined) {

@@ -34,7 +34,6 @@ export class ReachedDefinitions {
     return this.#tests.has(test);
   }
 
-  /** Records which of the measured DEFINITIONS each of TESTS reached. */
   keep(definitions: readonly Recorded[], tests: readonly TestResult[]): void {
     for (const { name } of definitions) this.#names.add(name);
     for (const { test, reached: bits } of tests)

@@ -142,7 +142,6 @@ export class Run {
     return { limitMs: limitMs - this.#milliseconds };
   }
 
-  /** Returns true when the tests run again after the run that REPLY ended. */
   #isRepeated({ data: { tests = [] }, ending }: Reply<'test-run'>, { signal }: CallContext): boolean {
     const { repeat = 1 } = this.#how;
     if (ending.kind !== 'done' || tests.length + this.#outcomes.length === 0 || signal?.aborted) return false;

@@ -37,7 +37,6 @@ export function nameResult({ missing, several, unmeasured, known = [] }: TestLoo
   return { data: { missing, several, known }, text, failed: true };
 }
 
-/** Advice when new tests may not have run with coverage yet. */
 const IF_ADDED = 'If tests were added since, call run_tests with coverage: true first.';
 
 /** Returns the result when no test to run reached the definition NAME. GONE are tests that no longer exist,
