@@ -204,8 +204,7 @@ function toolIn([tool]: readonly string[]): string {
   return tool.replaceAll('-', '_');
 }
 
-/** Returns the call that OPERANDS of the verb `call` request; undefined when its tool is not built in. Throws
- *  a UsageError for wrong operands before a session starts. */
+/** Returns the call that OPERANDS of the verb `call` request, of a tool with PARAMETERS. */
 function namedCall(operands: readonly string[], parameters: OptionTypes): ToolCall {
   const tool = toolIn(operands);
   const args = namedArguments(operands.slice(1), parameters, tool);
@@ -213,8 +212,8 @@ function namedCall(operands: readonly string[], parameters: OptionTypes): ToolCa
   return { tool, args: withResolvedPaths(args) };
 }
 
-/** Returns the call that OPERANDS, those of the verb `call`, name; undefined when its tool is not built in. Throws a
- *  UsageError when they are wrong, so that these start no session. */
+/** Returns the call that OPERANDS of the verb `call` request; undefined when its tool is not built in. Throws
+ *  a UsageError for wrong operands before a session starts. */
 function builtInCalls(operands: readonly string[]): ToolCall[] | undefined {
   const parameters = parametersOf(toolIn(operands));
   return parameters && [namedCall(operands, parameters)];

@@ -48,7 +48,7 @@ export interface ToldRows {
 const FEW = 4;
 
 /** Returns TEXT, Lisp code, with 0 in place of each number, "" in place of each string, and _ in place of
- *  each name in OWN. Similar code so gets the same text. */
+ *  each name in OWN. The results for similar code are equal. */
 export function codeShape(text: string, own: readonly string[]): string {
   const names = new Set(own.map((name) => name.toUpperCase()));
   return text.replace(/"(?:\\.|[^"\\])*"|[^\s()'`,"]+/g, (word) => {
