@@ -117,7 +117,6 @@ export class Places {
     return visibleLine(this.#below(file) ?? file);
   }
 
-  /** Returns true when FILE is below the workspace root. */
   isOwn(file: string): boolean {
     return this.#below(file) !== undefined;
   }

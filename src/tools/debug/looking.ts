@@ -84,7 +84,6 @@ export async function evaluate(held: HeldErrorRequest, code: string): Promise<Re
   return { data: { values, output }, text };
 }
 
-/** Returns lines with the files that still have the old text of fixed definitions. */
 function staleTextLines({ replaced = [] }: DebugData, places: Places): string {
   return replaced
     .map(({ name, method, place }) => {

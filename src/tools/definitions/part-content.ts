@@ -85,7 +85,6 @@ function hasSetting(form: Form): boolean {
   return [...topLevelFormsIn(form)].some(isSetting);
 }
 
-/** Returns true when FORM only sets how later forms are read and compiled. */
 function isSetting(form: Form): boolean {
   const places = assignedPlaces(form);
   return (

@@ -116,7 +116,6 @@ function sizeText({ name }: Present, bytes: number, text: string, broken: boolea
   return `${size} and ${forms} top-level ${forms === 1 ? 'form' : 'forms'}`;
 }
 
-/** Returns the text of the file before and after the edit. Throws a CallError when the edit is impossible. */
 function editOf(
   present: Present,
   args: EditArguments,

@@ -192,7 +192,6 @@ function meansPlace(facts: ImpactData, { definition, operator = '' }: Request): 
   return facts.place === true && (alone || isPlace);
 }
 
-/** Returns true when uses of the name can be found that are not uses of a function. */
 function hasOtherUses(facts: ImpactData): boolean {
   return isNamed(facts) || facts.package === true || facts.system === true;
 }
