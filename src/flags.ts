@@ -77,10 +77,10 @@ export function splitArguments(argv: readonly string[]): {
       operands.push(word);
       continue;
     }
-    if (!word.startsWith('--')) throw new UsageError(`Unknown flag ${word}; see live-lisp --help.`);
+    if (!word.startsWith('--')) throw unknownFlag(word);
     const [name = '', attached] = word.slice(2).split(/=(.*)/s);
     const flag = FLAGS.find((each) => each.name === name);
-    if (flag === undefined) throw new UsageError(`Unknown flag --${name}; see live-lisp --help.`);
+    if (flag === undefined) throw unknownFlag(`--${name}`);
     if (flag.value === undefined && attached !== undefined) {
       throw new UsageError(`The flag --${name} takes no value.`);
     }
@@ -118,4 +118,10 @@ export function checkFlags(command: CommandName, names: readonly string[]): void
       throw new UsageError(`The flag --${name} is for ${commands.join(' and ')}, not for ${command}.`);
     }
   }
+}
+
+function unknownFlag(flag: string): UsageError {
+  return new UsageError(
+    `Unknown flag ${flag}; see live-lisp --help. Options of a command stand behind its name.`,
+  );
 }

@@ -15,7 +15,12 @@ const OLD_NODE = before(
 
 test.each<[string, { args: string[]; env?: Record<string, string> }, string, number]>([
   ['an old Node', { args: [], env: OLD_NODE }, NODE_18, 1],
-  ['a wrong flag', { args: ['--bogus'] }, 'Unknown flag --bogus; see live-lisp --help.', 2],
+  [
+    'a wrong flag',
+    { args: ['--bogus'] },
+    'Unknown flag --bogus; see live-lisp --help. Options of a command stand behind its name.',
+    2,
+  ],
   [
     'a root that is not there',
     { args: ['--root', '/nonexist'] },

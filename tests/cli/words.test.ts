@@ -31,10 +31,16 @@ describe('what is wrong with the words is one sentence on stderr, exit 2', () =>
       ['load_system'],
       'Unknown command load_system; live-lisp call load_system calls the tool of that name, and live-lisp --help lists the commands.',
     ],
-    [['--bogus'], 'Unknown flag --bogus; see live-lisp --help.'],
-    [['--bogus=5'], 'Unknown flag --bogus; see live-lisp --help.'],
-    [['-x'], 'Unknown flag -x; see live-lisp --help.'],
-    [['--Heap', '1GB'], 'Unknown flag --Heap; see live-lisp --help.'],
+    [['--bogus'], 'Unknown flag --bogus; see live-lisp --help. Options of a command stand behind its name.'],
+    [
+      ['--bogus=5'],
+      'Unknown flag --bogus; see live-lisp --help. Options of a command stand behind its name.',
+    ],
+    [['-x'], 'Unknown flag -x; see live-lisp --help. Options of a command stand behind its name.'],
+    [
+      ['--Heap', '1GB'],
+      'Unknown flag --Heap; see live-lisp --help. Options of a command stand behind its name.',
+    ],
     [['--heap'], 'The flag --heap needs a value: --heap SIZE.'],
     [['--heap='], 'The flag --heap needs a value: --heap SIZE.'],
     [['--root', ''], 'The flag --root needs a value: --root DIR.'],
@@ -94,7 +100,11 @@ describe('what is wrong with the words is one sentence on stderr, exit 2', () =>
   });
 
   test.each([
-    ['a flag', ['--bogus'], 'Unknown flag --bogus; see live-lisp --help.'],
+    [
+      'a flag',
+      ['--bogus'],
+      'Unknown flag --bogus; see live-lisp --help. Options of a command stand behind its name.',
+    ],
     ['a client', ['uninstall'], 'The command uninstall needs the client: live-lisp uninstall --client NAME.'],
     ['what is allowed', ['tools', '--allow', 'writefile'], UNKNOWN_TOOL],
   ])('whether it is %s', async (_, args, sentence) => {
