@@ -213,8 +213,8 @@ folder, under the name of FASL with a suffix that contains TMP."
                          t))))
 
 (defun replaced-p (fasl)
-  "Return true if FASL exists. If another image is replacing FASL, wait until FASL exists, but at
-most *REPLACING-SECONDS*."
+  "Return true if the file FASL exists. While another image is replacing FASL, wait for the new file
+for at most *REPLACING-SECONDS*."
   (loop repeat (* 100 *replacing-seconds*)
         for new = (new-file-beside-p fasl)
         do (when (ignore-errors (probe-file fasl)) (return t))

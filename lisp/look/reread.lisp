@@ -177,7 +177,7 @@ effect."
                 (rest form)))))
 
 (defun enter (package)
-  "Set *PACKAGE* to a new SCRATCH-PACKAGE for PACKAGE, and delete the previous scratch package."
+  "Set *PACKAGE* to a new copy of PACKAGE, and delete the previous copy."
   (let ((old *scratch*))
     (setf *entered* package
           *scratch* (scratch-package package)

@@ -130,7 +130,7 @@ loaded after OLD. Differences in white space and comments do not count."
 (defun changed-form-data (removed added parts)
   "Return a list of JSON objects for forms that differ. REMOVED lists the forms that only the old
 text has, and ADDED those that only the new text has, except those loaded since, in the list PARTS.
-Two forms with the same HEAD-OF count as one form that differs."
+A removed and an added form that begin with the same operator and name give one object."
   (let ((heads (loop for form in removed collect (head-of (numbered-form-text form))))
         (data '()))
     (dolist (form added)

@@ -52,8 +52,8 @@ export class Intents {
       const path = join(this.#folder, name);
       const record = readIfRegular(path, { limit: LIMIT });
       const files = record && isOwn(record.stats) ? filesIn(record.octets.toString('utf8')) : undefined;
-      // The record is incomplete, or is not ours. Files are touched only after `begin` has completed its
-      // record, so an incomplete record needs no rollback.
+      // A record without files is incomplete, or another user wrote it. The server renames files only after it
+      // has written the whole record, so an incomplete record needs no rollback.
       if (files === undefined) await forget(path);
       else found.push({ files, remove: () => forget(path) });
     }

@@ -19,8 +19,8 @@ export interface ShownAnswer {
 export interface EditorQuestion {
   /** The name of the editor with the question, such as `Emacs`. */
   where: string;
-  /** Resolves with the human's verdict, or with undefined when the question is closed or no editor is
-   *  left. */
+  /** Resolves with the human's verdict. Resolves with undefined when `close` was called, or when the last editor has
+   *  disconnected. */
   answer: Promise<Verdict | undefined>;
   readonly given: Verdict | undefined;
   /** Removes the question from the editors, and shows `why` there, as the rest of a sentence. Has no effect

@@ -234,8 +234,8 @@ class Rewriting {
     return text + this.#text.slice(at, end);
   }
 
-  /** Returns the call of BEGIN with ARGS. If it does not fit on the line of FORM, each argument gets its own
-   *  line. */
+  /** Returns the text of a call that begins with BEGIN, has ARGS, and replaces FORM. If the call does not fit on one
+   *  line, each argument gets a line, a keyword with its value. */
   #laidOut({ start, end }: Form, begin: string, args: readonly Argument[]): string {
     const oneLine = `(${[begin, ...args.map(({ text }) => text)].join(' ')})`;
     const column = this.#column(start);

@@ -198,7 +198,7 @@ function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefi
   const list = steps[at] as Step;
   const [outer, third] = steps.slice(at + 1);
   if (list.operator === 'QUOTE') return quotedRole(outer, list.list);
-  // The first element of a clause or structure: (handler-case FORM (NAME ...)), (handler-bind ((NAME ...)) ...)
+  // INNER is the first element of its list, as NAME is in (handler-case FORM (NAME ...)).
   if (list.index === 0) {
     if (list.list.parent?.mark === '#s') return 'instance';
     if (isFrom(2, outer, 'HANDLER-CASE') || isAt(1, third, 'HANDLER-BIND')) return 'handler';

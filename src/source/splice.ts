@@ -150,7 +150,8 @@ export function unfinishedLine(text: string, features: ReadonlySet<string>): num
   }
 }
 
-/** Compares the forms of a text BEFORE and NOW, that is after SPLICES, which are sorted and do not overlap.
+/** Compares the forms of a text BEFORE an edit with its forms NOW. SPLICES are the replacements of the edit, sorted
+ *  and without overlap.
  *  `changed` has the forms of NOW that a splice inserted or changed. `numbers` has for each form of NOW its
  *  number in BEFORE, or null if it changed. A splice can change the reading of another form, as an unclosed
  *  string does. Then returns only the start of that form in BEFORE as `lost`. */

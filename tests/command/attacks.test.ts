@@ -15,7 +15,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -213,43 +213,31 @@ const asRoot = process.geteuid?.() === 0;
 describe('a command', () => {
   let folder: TestFolder;
   let shell: Shell;
-  const servers: Server[] = [];
 
   beforeEach(() => {
     folder = temporaryFolder();
     shell = new Shell(folder.path);
   });
   afterEach(async () => {
-    for (const server of servers.splice(0)) server.close();
     await shell.end();
     folder.remove();
   });
 
-  const facts = (changes: object = {}) => ({
-    pid: process.pid,
-    workspace: shell.workspace,
-    started: 1,
-    version: '0.1.0',
-    ...changes,
-  });
+  const facts = (changes: object = {}) => shell.facts(changes);
 
   /** Announces this process as a session with FACTS, whose socket gives each line to SERVE. */
-  async function fake(
+  function fake(
     serve: (socket: Socket, request: { id: number; method: string }) => void,
     changes: object = {},
     pid = process.pid,
-  ) {
-    mkdirSync(shell.sessionsFolder, { recursive: true, mode: 0o700 });
-    const name = join(shell.sessionsFolder, `session-${pid}`);
-    writeFileSync(`${name}.json`, JSON.stringify(facts(changes)));
-    const server = createServer((socket) => {
+  ): Promise<void> {
+    const serveLines = (socket: Socket) => {
       socket.on('error', () => {});
       socket.on('data', (chunk) => {
         for (const each of String(chunk).trim().split('\n')) serve(socket, JSON.parse(each));
       });
-    });
-    servers.push(server);
-    await new Promise<void>((resolve) => server.listen(`${name}.socket`, resolve));
+    };
+    return shell.announce(facts(changes), serveLines, pid);
   }
 
   const answer = (id: number, result: unknown) => line({ jsonrpc: '2.0', id, result });
@@ -315,7 +303,7 @@ describe('a command', () => {
 
   test('starts one where the one that was announced takes no connection', async () => {
     await fake(() => {});
-    for (const server of servers.splice(0)) server.close();
+    shell.closeAnnounced();
     expect((await shell.run(['eval', '1'])).stdout).toBe('1\n');
   });
 

@@ -11,7 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { connect, createServer, type Server } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -23,7 +23,6 @@ import { Shell } from './shell.ts';
 
 let folder: TestFolder;
 let shell: Shell;
-const servers: Server[] = [];
 
 beforeEach(() => {
   folder = temporaryFolder();
@@ -31,29 +30,15 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await shell.end();
-  for (const server of servers.splice(0)) server.close();
   folder.remove();
 });
 
-/** Writes the files of a session with the FACTS, and has a socket of this process in its place, which answers
- *  each connection by ANSWER. */
-async function plant(facts: object, answer?: string): Promise<void> {
-  const name = `session-${process.pid}`;
-  mkdirSync(shell.sessionsFolder, { recursive: true, mode: 0o700 });
-  chmodSync(shell.serving, 0o700);
-  writeFileSync(join(shell.sessionsFolder, `${name}.json`), JSON.stringify(facts));
-  const server = createServer((socket) => answer && socket.once('data', () => socket.end(answer)));
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(join(shell.sessionsFolder, `${name}.socket`), resolve));
+/** Announces this process as a session by FACTS. The socket answers the first data of a connection by ANSWER. */
+function plant(facts: object, answer?: string): Promise<void> {
+  return shell.announce(facts, (socket) => answer && socket.once('data', () => socket.end(answer)));
 }
 
-const facts = (changes: object = {}) => ({
-  pid: process.pid,
-  workspace: shell.workspace,
-  started: 1,
-  version: '0.1.0',
-  ...changes,
-});
+const facts = (changes: object = {}) => shell.facts(changes);
 
 describe('without a session', () => {
   test('a command starts one in the background, says so once, and stop ends it', async () => {

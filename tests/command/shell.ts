@@ -1,7 +1,8 @@
 // Runs verbs of the command line as a shell does, in sessions of a test's own.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { SERVER } from '../harness.ts';
 import { until } from '../server/processes.ts';
@@ -18,6 +19,7 @@ export class Shell {
   readonly serving: string;
   readonly #env: NodeJS.ProcessEnv;
   readonly #sessions: ChildProcess[] = [];
+  readonly #servers: Server[] = [];
 
   /** FOLDER is a folder of the test's own. The environment of all commands has ENV. */
   constructor(folder: string, env: Record<string, string> = {}) {
@@ -100,8 +102,30 @@ export class Shell {
     return [...stdout.matchAll(/^(\d+) /gm)].map(([, pid]) => Number(pid));
   }
 
+  /** Returns the data with which this process would announce a session of the workspace, with CHANGES. */
+  facts(changes: object = {}): object {
+    return { pid: process.pid, workspace: this.workspace, started: 1, version: '0.1.0', ...changes };
+  }
+
+  /** Announces a session of the process PID by FACTS. This process serves its socket: SERVE gets each connection. */
+  async announce(facts: object, serve: (socket: Socket) => void, pid = process.pid): Promise<void> {
+    mkdirSync(this.sessionsFolder, { recursive: true, mode: 0o700 });
+    chmodSync(this.serving, 0o700);
+    const name = join(this.sessionsFolder, `session-${pid}`);
+    writeFileSync(`${name}.json`, JSON.stringify(facts));
+    const server = createServer(serve);
+    this.#servers.push(server);
+    await new Promise<void>((resolve) => server.listen(`${name}.socket`, resolve));
+  }
+
+  /** Closes the sockets of announced sessions. */
+  closeAnnounced(): void {
+    for (const server of this.#servers.splice(0)) server.close();
+  }
+
   /** Ends all sessions. */
   async end(): Promise<void> {
+    this.closeAnnounced();
     for (const pid of await this.sessions()) if (pid !== process.pid) kill(pid);
     for (const child of this.#sessions) child.kill('SIGKILL');
   }

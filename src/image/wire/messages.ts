@@ -40,8 +40,8 @@ export type JobReport =
 
 /** A request from code in the image. `call` is the number of the request. */
 export type Upcall =
-  /** Call a tool. `job` is the job of the code; undefined for a thread that works for no job. With `asText`,
-   *  the code wants the text for a model instead of data. */
+  /** Calls a tool. `job` is the id of the job whose code calls it; undefined when no job runs that code.
+   *  If `asText` is true, the reply is the text for a model, else data. */
   | {
       kind: 'call';
       call: number;

@@ -105,8 +105,8 @@ function saidText({ date, package: home, by = '' }: Said): string {
   return `${date === undefined ? '' : `, of ${date}`}${home === undefined ? '' : `, in ${home}`}${by}`;
 }
 
-/** Returns the first line for EVALUATION: time, package, duration, and BY, a phrase on the server. Properties
- * in SAID, the header, are left out. */
+/** Returns the first line for EVALUATION: time, package, duration, and BY, a phrase on the server. Leaves out the
+ *  date, package and server that the header of the list, SAID, shows. */
 function headText(evaluation: Evaluation, by: string, said: Said): string {
   const { time, milliseconds, package: home } = evaluation;
   const where = home === undefined || home === said.package ? '' : ` in ${home}`;
