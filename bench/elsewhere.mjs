@@ -1,7 +1,7 @@
 // Decides how an image over ssh is set up for the bench: an SSH server on loopback, and a server of ours whose image it
 // starts.
 
-import { mkdirSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { SSHD, startSshd } from '../scripts/sshd.mjs';
 import { connect } from './client.mjs';
@@ -15,9 +15,8 @@ import { connect } from './client.mjs';
  */
 export async function elsewhereClient({ place, ours }) {
   if (SSHD === undefined) return undefined;
-  const folder = join(place, 'sshd');
-  mkdirSync(folder, { recursive: true });
-  const server = await startSshd(folder);
+  // A section that is measured again starts another server, and ssh-keygen replaces no key.
+  const server = await startSshd(mkdtempSync(join(place, 'sshd-')));
   const sbcl = process.env['LIVE_LISP_SBCL'] || 'sbcl';
   const client = await connect({ ...ours, args: ['--image', `there=${server.ssh} ${sbcl}`] });
   const close = async () => {

@@ -138,13 +138,23 @@ const LARGE_MEASURES = [
  * @returns {Promise<import('./statistics.mjs').Section>}
  */
 export async function measureRoundTrips(stage, size) {
-  const ours = await connect(stage.warm);
-  const sandboxed = stage.sandboxed && (await connect(stage.sandboxed));
-  const attached = await attachedClient(stage);
-  const elsewhere = await elsewhereClient(stage);
-  const overSsh = elsewhere ? [{ client: elsewhere.client, ...EVALUATION, id: 'eval.ssh' }] : [];
-  const boxed = sandboxed ? [{ client: sandboxed, ...EVALUATION, id: 'eval.sandboxed' }] : [];
+  /** @type {{ close: () => Promise<void> }[]} */
+  const open = [];
+  /**
+   * @template {{ close: () => Promise<void> } | undefined} T
+   * @param {T} what
+   */
+  const closedAtTheEnd = (what) => {
+    if (what) open.push(what);
+    return what;
+  };
   try {
+    const ours = closedAtTheEnd(await connect(stage.warm));
+    const sandboxed = closedAtTheEnd(stage.sandboxed && (await connect(stage.sandboxed)));
+    const attached = closedAtTheEnd(await attachedClient(stage));
+    const elsewhere = closedAtTheEnd(await elsewhereClient(stage));
+    const overSsh = elsewhere ? [{ client: elsewhere.client, ...EVALUATION, id: 'eval.ssh' }] : [];
+    const boxed = sandboxed ? [{ client: sandboxed, ...EVALUATION, id: 'eval.sandboxed' }] : [];
     const trips = [
       ...PLAIN.map((trip) => ({ client: ours, ...trip })),
       ...boxed,
@@ -159,10 +169,7 @@ export async function measureRoundTrips(stage, size) {
       ...compare(measures, await timeTrips(stage, trips, size)),
     };
   } finally {
-    await ours.close();
-    await sandboxed?.close();
-    await attached.close();
-    await elsewhere?.close();
+    for (const each of open) await each.close();
   }
 }
 

@@ -204,5 +204,6 @@ try {
 } catch (error) {
   console.error(`bench: ${error instanceof Error ? error.message : error}`);
   if (error instanceof Error && error.cause instanceof Error) console.error(error.cause.message);
-  process.exitCode = 1;
+  // What a section started would keep this process waiting.
+  process.exit(1);
 }
