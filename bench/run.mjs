@@ -45,7 +45,7 @@ const FULL = {
 const QUICK = {
   starts: 4,
   firsts: 1,
-  trips: { rounds: 4, count: 25 },
+  trips: { rounds: 6, count: 100 },
   image: { rounds: 2, count: 5 },
   searches: { rounds: 4, count: 25 },
   memory: 1,
