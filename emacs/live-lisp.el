@@ -196,7 +196,7 @@ Its process is PID, and its tools work in WORKSPACE."
       ("live-lisp/closed" (live-lisp--show-closed server .params))
       ("live-lisp/changed" (live-lisp--show-change .params.file))
       ("live-lisp/unsaved"
-       (live-lisp--send server `((id . ,.id) (result . ,(live-lisp--unsaved-p .params.file)))))
+       (live-lisp--send server `((id . ,.id) (result . ,(live-lisp--unsaved .params.file .params.limit)))))
       ('nil (let ((then (alist-get .id (process-get server 'waiting))))
               (process-put server 'waiting (assq-delete-all .id (process-get server 'waiting)))
               (when then (funcall then .result)))))))
@@ -207,6 +207,43 @@ Its process is PID, and its tools work in WORKSPACE."
   "Return t when a buffer has unsaved changes of FILE."
   (let ((buffer (find-buffer-visiting file)))
     (and buffer (buffer-modified-p buffer) t)))
+
+(defun live-lisp--unsaved (file limit)
+  "Return t when a buffer has unsaved changes of FILE, else nil.
+With LIMIT return a vector of the files with unsaved changes that are
+FILE or below it, if there are any.  Each is an alist with the octets of
+its buffer, in base64.  All together have at most LIMIT octets; files
+whose octets would be more have none."
+  (let ((folder (file-name-as-directory file))
+        (files '()))
+    (dolist (buffer (and limit (buffer-list)))
+      (with-current-buffer buffer
+        (when (and buffer-file-truename (buffer-modified-p))
+          ;; By the name at the time of the visit: a link on the way can lead elsewhere now.
+          (let ((name (expand-file-name buffer-file-truename)))
+            (when (or (string= name file) (string-prefix-p folder name))
+              (let ((octets (live-lisp--octets limit)))
+                (setq limit (- limit (length octets)))
+                (push `((file . ,name) ,@(when octets `((octets . ,(base64-encode-string octets t))))) files)))))))
+    (if files (vconcat files) (live-lisp--unsaved-p file))))
+
+(defun live-lisp--octets (limit)
+  "Return the octets that saving the current buffer would write.
+What hooks would change is not in them.  Return nil for more than LIMIT
+octets, or when the file holds another content than the text, as an
+encrypted one does."
+  (unless (or (> (buffer-size) limit)
+              buffer-file-format
+              write-contents-functions
+              (find-file-name-handler buffer-file-name 'write-region))
+    (save-restriction
+      (widen)
+      (let* ((coding (or buffer-file-coding-system 'undecided))
+             (lacking (unencodable-char-position (point-min) (point-max) coding))
+             (octets (encode-coding-region (point-min) (point-max)
+                                           (if lacking (coding-system-change-text-conversion coding 'utf-8) coding)
+                                           t)))
+        (and (<= (length octets) limit) octets)))))
 
 (defun live-lisp--show-change (file)
   "Read FILE anew into its buffer, if there is one without unsaved changes."

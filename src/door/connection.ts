@@ -22,7 +22,7 @@ interface Limits {
   line: number;
   unread: number;
 }
-const EDITOR_LIMITS: Limits = { line: 1024 * 1024, unread: 16 * 1024 * 1024 };
+const EDITOR_LIMITS: Limits = { line: 2 * 1024 * 1024, unread: 16 * 1024 * 1024 };
 
 /** The error codes of JSON-RPC for a line that is no message, and for a request that failed. */
 const NO_MESSAGE = -32600;

@@ -1,15 +1,17 @@
 // The human's editors that are connected to this server. The server shows them calls, asks them questions,
-// and asks them which files have unsaved changes.
+// and asks them which files have unsaved changes, and for the text of these.
 
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { resolve } from 'node:path';
 import { CallError } from '../errors.ts';
+import type { FileEditors, Unsaved, UnsavedFile } from '../files/unsaved.ts';
 import type { OpenQuestion, Verdict } from '../kernel/approval.ts';
 import type { EditorQuestion, HumanEditors, ShownAnswer, ShownCall } from '../kernel/human-editor.ts';
 import type { Arguments } from '../kernel/parameter.ts';
 import { argumentsLines } from '../kernel/shown.ts';
 import { visibleLine, visibleName } from '../visible.ts';
-import { Connection, type Params } from './connection.ts';
+import { type Answered, Connection, type Params } from './connection.ts';
 
 type Shown =
   | {
@@ -41,11 +43,13 @@ const VALUE_LIMIT = 4000;
 const ANSWER_LIMIT = 300;
 /** Maximum number of characters of the human's words to the model. */
 const WORDS_LIMIT = 2000;
-/** Time limit, in milliseconds, for an editor to say whether a file has unsaved changes. A busy editor
- *  counts as one without. */
+/** Time limit, in milliseconds, for an editor to say which files have unsaved changes. */
 const UNSAVED_MS = 1000;
+/** Maximum number of octets of all texts that an editor sends in one answer. In base64 they are fewer than
+ *  the characters of the longest line. */
+const TEXT_LIMIT = 1024 * 1024;
 
-export class Editors implements HumanEditors {
+export class Editors implements HumanEditors, FileEditors {
   readonly #editors = new Set<Editor>();
   readonly #recent: Shown[] = [];
   readonly #questions = new Map<string, Open>();
@@ -167,13 +171,27 @@ export class Editors implements HumanEditors {
   }
 
   /** Resolves with the name of an editor in which the file at REAL has unsaved changes; with undefined when
-   *  no editor says so in time. */
+   *  no editor says so in time. A busy editor thus counts as one without. */
   async unsavedIn(real: string): Promise<string | undefined> {
     const asked = [...this.#editors].map(async ({ connection, name }) => {
       const answered = await connection.request('live-lisp/unsaved', { file: real }, UNSAVED_MS);
       return Object(answered).result === true ? name : undefined;
     });
     return (await Promise.all(asked)).find((name) => name !== undefined);
+  }
+
+  async unsavedBelow(real: string, names?: 'names'): Promise<Unsaved> {
+    const params = { file: real, limit: names ? 0 : TEXT_LIMIT };
+    const answers = [...this.#editors].map(async ({ connection, name }) => {
+      const answered = await connection.request('live-lisp/unsaved', params, UNSAVED_MS);
+      return { name, files: unsavedFiles(answered, real, name) };
+    });
+    const all = await Promise.all(answers);
+    const silent = all.find(({ files }) => files === undefined)?.name;
+    return {
+      files: oneForEach(all.flatMap(({ files = [] }) => files)),
+      ...(silent !== undefined && { silent }),
+    };
   }
 
   /** Tells the editors that a tool has changed the file at REAL. */
@@ -184,6 +202,37 @@ export class Editors implements HumanEditors {
 
 function editorName(given: unknown): string {
   return typeof given === 'string' && /^[A-Za-z][A-Za-z ]{0,19}$/.test(given) ? given : 'an editor';
+}
+
+/** Returns the files with unsaved changes by ANSWERED, the answer of EDITOR about REAL; undefined when the
+ *  answer is not valid. */
+function unsavedFiles(answered: Answered, real: string, editor: string): UnsavedFile[] | undefined {
+  if (answered === undefined || !('result' in answered)) return undefined;
+  const { result } = answered;
+  if (result === true) return [{ file: real, editor }];
+  if (!Array.isArray(result)) return result === false || result === null ? [] : undefined;
+  const files = result.map((each: unknown): UnsavedFile | undefined => {
+    const { file, octets } = Object(each) as Params;
+    if (typeof file !== 'string' || resolve(file) !== file) return undefined;
+    if (octets === undefined) return { file, editor };
+    return typeof octets === 'string' ? { file, editor, octets: Buffer.from(octets, 'base64') } : undefined;
+  });
+  return files.every((file) => file !== undefined) ? files : undefined;
+}
+
+/** Returns FILES with one entry for each path. When several buffers have unsaved changes of a file, the entry
+ *  says so, and has the first text. */
+function oneForEach(files: readonly UnsavedFile[]): UnsavedFile[] {
+  return [...new Set(files.map(({ file }) => file))].map((path) => {
+    const [first, ...more] = files.filter(({ file }) => file === path) as [UnsavedFile, ...UnsavedFile[]];
+    if (more.length === 0) return first;
+    const { octets } = [first, ...more].find((each) => each.octets !== undefined) ?? first;
+    return {
+      file: path,
+      editor: `one of ${more.length + 1} editor buffers`,
+      ...(octets !== undefined && { octets }),
+    };
+  });
 }
 
 /** Returns ARGS, which are not validated, with their values as short texts. */

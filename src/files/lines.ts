@@ -31,13 +31,9 @@ export async function readLines(
   signal?: AbortSignal,
 ): Promise<Excerpt | string> {
   const head = await readBytes(handle, 0, stats.size > WHOLE_FILE_LIMIT ? CHUNK : WHOLE_FILE_LIMIT);
+  if (stats.size <= WHOLE_FILE_LIMIT) return linesIn(head, first);
   const kind = binaryKind(head);
   if (kind !== undefined) return kind;
-  if (stats.size <= WHOLE_FILE_LIMIT) {
-    const decoded = decode(head);
-    const lines = linesOf(decoded.text);
-    return excerpt(decoded, lines.slice(first - 1), first, { total: lines.length, bytes: head.length });
-  }
   const start = await offsetOfLine(handle, first, signal);
   if (start === undefined) return excerpt(decode(head.subarray(0, 0)), [], first, { bytes: stats.size });
   const part = await readBytes(handle, start, WINDOW);
@@ -49,6 +45,15 @@ export async function readLines(
   // The last line may be cut off. It is dropped unless it is the only one.
   if (lines.length > 1) lines.pop();
   return excerpt(decoded, lines, first, { bytes: stats.size });
+}
+
+/** Returns the lines from number FIRST on of a file with the content BYTES; its kind when it is no text. */
+export function linesIn(bytes: Uint8Array, first: number): Excerpt | string {
+  const kind = binaryKind(bytes);
+  if (kind !== undefined) return kind;
+  const decoded = decode(bytes);
+  const lines = linesOf(decoded.text);
+  return excerpt(decoded, lines.slice(first - 1), first, { total: lines.length, bytes: bytes.length });
 }
 
 function excerpt(

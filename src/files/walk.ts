@@ -2,7 +2,8 @@
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
+import { isInside } from '../paths.ts';
 import { withFileTimeout } from './answering.ts';
 import type { Budget } from './budget.ts';
 import { Folder } from './folder.ts';
@@ -39,6 +40,13 @@ export async function* filesBelow(
       if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) pending.push(inner);
     }
   }
+}
+
+/** True when filesBelow would not yield FILE, a real path, for FOLDER, because of its name. */
+export function isSkippedBelow(folder: string, file: string): boolean {
+  const folders = relative(folder, file).split(sep);
+  const name = folders.pop() ?? '';
+  return !isInside(folder, file) || isTemporary(name) || folders.some((each) => SKIPPED_FOLDERS.has(each));
 }
 
 /** Returns the entries of the directory at PATH; none when it is unreadable or has become a link. */

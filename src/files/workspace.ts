@@ -10,6 +10,7 @@ import { findLocalFolders, realPathOf, UnreadableFile, withFileTimeout } from '.
 import { fileFailure } from './failure.ts';
 import { Folder, type OpenFile } from './folder.ts';
 import { isSystemFile } from './regular.ts';
+import type { FileEditors, Unsaved } from './unsaved.ts';
 
 type Access = 'read' | 'write';
 
@@ -37,14 +38,6 @@ interface WorkspaceFolders {
   editors?: FileEditors;
   /** The last change of a file, shared by workspaces over the same files. */
   changes?: { last: Promise<unknown> };
-}
-
-/** The server's questions and messages to the user's editors about files. */
-interface FileEditors {
-  /** Resolves with the name of an editor with unsaved changes of the file at `real`; undefined for none. */
-  unsavedIn: (real: string) => Promise<string | undefined>;
-  /** Notifies the editors that a tool has changed the file at `real`. */
-  changed: (real: string) => void;
 }
 
 /** Milliseconds for which `sources` is cached, because a search needs it for each of its files. */
@@ -276,6 +269,15 @@ export class Workspace {
   /** Resolves with the name of an editor with unsaved changes of the file at REAL; undefined for none. */
   async unsavedIn(real: string): Promise<string | undefined> {
     return this.#editors?.unsavedIn(real);
+  }
+
+  /** Resolves with the readable files at or below REAL that have unsaved changes in an editor, as
+   *  FileEditors does. */
+  async unsavedBelow(real: string, names?: 'names'): Promise<Unsaved> {
+    const unsaved = (await this.#editors?.unsavedBelow(real, names)) ?? { files: [] };
+    await this.secretsKnown;
+    const isReadable = (file: string) => isInside(real, file) && this.forbids(file) === undefined;
+    return { ...unsaved, files: unsaved.files.filter(({ file }) => isReadable(file)) };
   }
 
   /** Throws a CallError when the file at REAL, the real path of PATH, has unsaved changes in an editor. */

@@ -33,6 +33,10 @@ export class Editor {
   readonly messages: Message[] = [];
   /** The files that it has unsaved changes of; undefined for an editor that never says. */
   unsaved: string[] | undefined = [];
+  /** The unsaved texts that it sends when it is asked for them, by file. A file that is here need not be in `unsaved`. */
+  readonly texts = new Map<string, string | Buffer>();
+  /** Writes its answer to a request about unsaved changes itself, if set. */
+  answerUnsaved: ((request: Message) => void) | undefined;
   #rest = '';
   #lastId = 0;
 
@@ -50,9 +54,19 @@ export class Editor {
   #receive(message: Message): void {
     this.messages.push(message);
     if (message.method !== 'live-lisp/unsaved' || this.unsaved === undefined) return;
-    this.write(
-      JSON.stringify({ id: message.id, result: this.unsaved.includes(String(message.params?.['file'])) }),
-    );
+    if (this.answerUnsaved) this.answerUnsaved(message);
+    else this.write(JSON.stringify({ id: message.id, result: this.#unsavedBelow(message.params ?? {}) }));
+  }
+
+  #unsavedBelow({ file, limit }: Record<string, unknown>): unknown {
+    const asked = String(file);
+    const isAsked = (path: string) => path === asked || path.startsWith(asked === '/' ? '/' : `${asked}/`);
+    const files = [...this.texts].filter(([path]) => limit !== undefined && isAsked(path));
+    if (files.length === 0) return this.unsaved?.includes(asked) || this.texts.has(asked);
+    return files.map(([path, text]) => ({
+      file: path,
+      ...(Number(limit) > 0 && { octets: Buffer.from(text).toString('base64') }),
+    }));
   }
 
   write(line: string): void {

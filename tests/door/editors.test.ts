@@ -388,17 +388,6 @@ describe('a file with unsaved changes in an editor', () => {
     expect(editor.told('live-lisp/changed')).toEqual([{ file }, { file: join(root.path, 'b.lisp') }]);
   });
 
-  test('is read as it is on the disk, which is told', async () => {
-    const { session, root, path } = await start();
-    const file = root.put('a.lisp', '(a)\n');
-    const editor = await watchingEditor(path);
-    const saved = await session.text('read_buffer', { buffer: 'a.lisp' });
-    editor.unsaved = [file];
-    const note = 'Note: It has unsaved changes in Emacs; this is the text on the disk.';
-    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(`${saved}\n\n${note}`);
-    expect(await session.text('search_in_buffer', { pattern: 'a', buffer: 'a.lisp' })).toContain(note);
-  });
-
   test('is refused when the changes came while the question was open', async () => {
     const { session, root, path } = await start();
     const file = root.put('a.lisp', '(b)\n');

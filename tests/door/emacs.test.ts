@@ -1,10 +1,11 @@
 // live-lisp.el in a real Emacs, with a real SLIME.
 
 import { execFile } from 'node:child_process';
-import { copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { good, PROJECT, type Session } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { until } from '../server/processes.ts';
@@ -185,6 +186,137 @@ describe('a file that is open in Emacs', () => {
     expect((await session.call('write_file', { path: 'open.lisp', content: '(b)\n' })).isError).toBe(false);
     await emacs.until('(equal (with-current-buffer "open.lisp" (buffer-string)) "(b)\\n")');
     expect(await emacs.value('(buffer-modified-p (get-buffer "open.lisp"))')).toBe('nil');
+  });
+});
+
+describe('unsaved text in Emacs', () => {
+  const NOTE = 'Note: This is the unsaved text in Emacs, not that on the disk.';
+  const DISK = 'Note: It has unsaved changes in Emacs; this is the text on the disk.';
+
+  /** Visits FILE in Emacs, and evaluates FORMS in its buffer. */
+  const edit = (file: string, ...forms: string[]) =>
+    emacs.value(
+      `(with-current-buffer (find-file-noselect ${JSON.stringify(file)}) (goto-char (point-max)) ${forms.join(' ')} t)`,
+    );
+  afterEach(() =>
+    emacs.value(
+      '(dolist (buffer (buffer-list)) (with-current-buffer buffer (when buffer-file-name (set-buffer-modified-p nil) (kill-buffer))))',
+    ),
+  );
+  const read = (session: Session, buffer: string) => session.text('read_buffer', { buffer });
+
+  test('is read and searched, until it is saved or the buffer is killed', async () => {
+    const file = emacs.folder.put('text/a.lisp', '(a)\n');
+    const session = await start();
+    await edit(file);
+    expect(await read(session, file)).toBe('text/a.lisp, line 1 of 1, 4 bytes\n\n(a)');
+    await edit(file, '(insert "(λ \\"ü\\") ; 日本\\n")', '(narrow-to-region 1 3)');
+    const shown = `text/a.lisp, lines 1 to 2 of 2, 23 bytes\n\n(a)\n(λ "ü") ; 日本\n\n${NOTE}`;
+    expect(await read(session, 'text/a.lisp')).toBe(shown);
+    expect(await session.text('search_in_buffer', { pattern: '日本', buffer: 'text' })).toBe(
+      `Found 1 match of '日本' in 1 of 1 file:\n\n  text/a.lisp:\n    2:11  (λ "ü") ; 日本\nNote: searched as unsaved in Emacs: text/a.lisp.`,
+    );
+    expect(await emacs.value('(with-current-buffer "a.lisp" (buffer-narrowed-p))')).toBe('t');
+    await edit(file, '(widen) (save-buffer)');
+    expect(await read(session, file)).toBe(shown.replace(`\n\n${NOTE}`, ''));
+    await edit(file, '(insert ";")');
+    expect(await read(session, file)).toContain(NOTE);
+    await edit(file, '(set-buffer-modified-p nil) (kill-buffer)');
+    expect(await read(session, file)).toBe(shown.replace(`\n\n${NOTE}`, ''));
+  });
+
+  test.each([
+    ['CRLF', '(a)\r\n', '(insert "(b)\\n")', 'lines 1 to 2 of 2, 10 bytes, CRLF line ends\n\n(a)\n(b)'],
+    [
+      'Latin-1',
+      Buffer.from('"\xe9"\n', 'latin1'),
+      '(insert "ä\\n")',
+      'lines 1 to 2 of 2, 6 bytes, Latin-1\n\n"é"\nä',
+    ],
+    [
+      'Latin-1 with what it lacks',
+      Buffer.from('"\xe9"\n', 'latin1'),
+      '(insert "λ\\n")',
+      'lines 1 to 2 of 2, 8 bytes\n\n"é"\nλ',
+    ],
+    [
+      'a byte order mark',
+      '\ufeff(a)\n',
+      '(insert "(b)")',
+      'lines 1 to 2 of 2, 10 bytes, byte order mark, no newline at the end\n\n(a)\n(b)',
+    ],
+    [
+      'an octet that is no text',
+      '(a)\n',
+      '(insert (unibyte-char-to-multibyte 255))',
+      'lines 1 to 2 of 2, 5 bytes, Latin-1, no newline at the end\n\n(a)\nÿ',
+    ],
+    ['nothing', '(a)\n', '(erase-buffer)', ''],
+  ])('is what would be saved: %s', async (_, before, form, shown) => {
+    const file = emacs.folder.put('stored.lisp', before);
+    const session = await start();
+    await edit(file, form);
+    const head = shown === '' ? 'stored.lisp is empty (0 bytes).' : `stored.lisp, ${shown}`;
+    expect(await read(session, file)).toBe(`${head}\n\n${NOTE}`);
+  });
+
+  test('of a file that was never saved is read by its path and base name', async () => {
+    const file = join(emacs.folder.path, 'never/saved-once.lisp');
+    const session = await start();
+    await edit(file, '(insert "(new)\\n")');
+    const shown = `never/saved-once.lisp, line 1 of 1, 6 bytes\n\n(new)\n\n${NOTE}`;
+    expect(await read(session, 'never/saved-once.lisp')).toBe(shown);
+    expect(await read(session, 'saved-once.lisp')).toBe(shown);
+  });
+
+  test('of a link is that of the file to which it led when Emacs visited it', async () => {
+    const outside = ownFolder();
+    const secret = outside.put('secret.lisp', '(secret)\n');
+    const [target, link] = [emacs.folder.put('target.lisp', '(a)\n'), join(emacs.folder.path, 'link.lisp')];
+    symlinkSync(target, link);
+    const session = await start();
+    await edit(link, '(insert "(b)\\n")');
+    const shown = `target.lisp, lines 1 to 2 of 2, 8 bytes\n\n(a)\n(b)\n\n${NOTE}`;
+    expect(await read(session, 'link.lisp')).toBe(shown);
+    expect(await read(session, 'target.lisp')).toBe(shown);
+    await edit(link, '(set-buffer-modified-p nil) (kill-buffer)');
+    rmSync(link);
+    symlinkSync(secret, link);
+    await edit(link, '(insert "(more)\\n")');
+    expect(await read(session, 'link.lisp')).toMatch(
+      /^Path link\.lisp leads by a link outside the workspace /,
+    );
+    rmSync(link);
+    writeFileSync(link, '(b)\n');
+    expect(await read(session, 'link.lisp')).toBe(`link.lisp, line 1 of 1, 4 bytes\n\n(b)\n\n${DISK}`);
+  });
+
+  test.each([
+    ['more than is sent', 'a.lisp', '(insert (make-string 1100000 ?x))'],
+    ['other octets than the file', 'a.lisp.gz', '(insert "(b)")'],
+    ['a view of the file', 'a.bin', '(hexl-mode)', '(set-buffer-modified-p t)'],
+  ])('is not read when it is %s', async (_, name, ...forms) => {
+    const file = emacs.folder.put(name, name.endsWith('.gz') ? gzipSync('(a)\n') : '(a)\n');
+    const session = await start();
+    await edit(file, ...forms);
+    expect(await session.text('search_in_buffer', { pattern: '(a)', buffer: name })).toContain(DISK);
+  });
+
+  test('is not waited for while Emacs stands still', async () => {
+    const file = emacs.folder.put('still.lisp', '(a)\n');
+    const session = await start();
+    await edit(file, '(insert "(b)\\n")');
+    const pid = Number(await emacs.value('(emacs-pid)'));
+    process.kill(pid, 'SIGSTOP');
+    try {
+      expect(await read(session, 'still.lisp')).toBe(
+        'still.lisp, line 1 of 1, 4 bytes\n\n(a)\n\nNote: Emacs did not say in time whether it has unsaved changes; this is the text on the disk.',
+      );
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await emacs.value('t');
+    expect(await read(session, 'still.lisp')).toContain(NOTE);
   });
 });
 

@@ -79,7 +79,7 @@ describe('what is told of a directory when time is up', () => {
     const found = { total, filesWithMatches: total, files: 3, matches: [], offset: 0 };
     const { text } = searchResult(
       'x',
-      { ...found, unreadable: [], tooHard: [], edited: [] },
+      { ...found, unreadable: [], tooHard: [], edited: [], unsaved: [] },
       undefined,
       true,
     );

@@ -5,8 +5,9 @@ import { basename, join } from 'node:path';
 import { CallError } from '../../errors.ts';
 import { withFileTimeout } from '../../files/answering.ts';
 import { type Budget, budgetOf } from '../../files/budget.ts';
-import { type Excerpt, readLines } from '../../files/lines.ts';
-import { filesBelow } from '../../files/walk.ts';
+import { type Excerpt, linesIn, readLines } from '../../files/lines.ts';
+import type { Unsaved } from '../../files/unsaved.ts';
+import { filesBelow, isSkippedBelow } from '../../files/walk.ts';
 import type { Workspace } from '../../files/workspace.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { boundLines } from '../../kernel/reply.ts';
@@ -17,6 +18,10 @@ export interface TextBuffer {
   /** The name of the buffer in answers. */
   name: string;
   note?: string;
+  /** The editor with unsaved changes of the file, if any. */
+  unsavedIn?: string;
+  /** True when `read` gives the unsaved text of that editor, not the text on the disk. */
+  isUnsavedText?: boolean;
   /** Diffs of edits that wait for approval by a human. */
   pending: string[];
   /** Reads the lines from number `first` (from 1) on, as readLines does. */
@@ -64,15 +69,19 @@ export class WorkspaceBuffers {
     this.#pendingEdits = pendingEdits;
   }
 
-  /** Returns the buffer NAME. Throws a CallError with candidates when no file, or several, have this name. */
+  /** Returns the buffer NAME, with the unsaved text of an editor that has one. Throws a CallError with
+   * candidates when no file, or several, have this name. */
   async find(name: string): Promise<TextBuffer> {
     const { real, missing } = await this.#workspace.locate(name, 'read');
-    if (missing.length === 0) return this.#withNotes(real, name);
-    const newName = this.#workspace.name(join(real, ...missing));
+    if (missing.length === 0) return this.#noted(real, name, await this.#workspace.unsavedBelow(real));
+    const newFile = join(real, ...missing);
+    const newName = this.#workspace.name(newFile);
+    const unsaved = await this.#unsavedIn(this.#workspace.realRoots);
+    if (await this.#isOnlyUnsaved(newFile, unsaved)) return this.#noted(newFile, name, unsaved);
     const pending = pendingSection(this.#pendingEdits(newName), 'the workspace');
     if (pending !== undefined)
       throw new CallError(`There is no file ${visibleName(newName)} yet. ${pending}`);
-    const { paths, budget } = await this.#files();
+    const { paths, budget } = await this.#files(unsaved);
     const matching = paths.filter((path) => basename(path) === name);
     const [only] = matching;
     const note = budget.exceeded
@@ -81,33 +90,62 @@ export class WorkspaceBuffers {
     if (only === undefined)
       throw new CallError([this.#unknownText(name, paths), note].filter(Boolean).join(' '));
     if (matching.length > 1) throw new CallError(this.#severalText(name, matching));
-    return this.#withNotes(only, only, note);
+    return this.#noted(only, only, unsaved, note);
   }
 
-  /** Returns the buffer of the file at the real path REAL. PATH is the path in the call. A note says when an
-   * editor has unsaved changes of the file. */
-  async #withNotes(real: string, path: string, note?: string): Promise<TextBuffer> {
-    const editor = await this.#workspace.unsavedIn(real);
-    const unsaved = editor && `It has unsaved changes in ${editor}; this is the text on the disk.`;
-    const notes = [note, unsaved].filter((each) => each !== undefined);
-    return { ...this.#buffer(real, path), ...(notes.length > 0 && { note: notes.join(' ') }) };
+  /** Returns the buffer of the file at the real path REAL. PATH is the path in the call. A note says which
+   * text it is, if UNSAVED is about the file. */
+  #noted(real: string, path: string, unsaved: Unsaved, note?: string): TextBuffer {
+    const buffer = this.#buffer(real, path, unsaved);
+    const notes = [note, textNote(buffer, unsaved)].filter((each) => each !== undefined);
+    return { ...buffer, ...(notes.length > 0 && { note: notes.join(' ') }) };
+  }
+
+  /** Resolves with the unsaved changes of files in FOLDERS. */
+  async #unsavedIn(folders: readonly string[]): Promise<Unsaved> {
+    const each = await Promise.all(folders.map((folder) => this.#workspace.unsavedBelow(folder)));
+    const silent = each.find(({ silent }) => silent !== undefined)?.silent;
+    return { files: each.flatMap(({ files }) => files), ...(silent !== undefined && { silent }) };
+  }
+
+  /** True when FILE, a real path, is not on the disk, and UNSAVED has its text. */
+  async #isOnlyUnsaved(file: string, { files }: Unsaved): Promise<boolean> {
+    if (!files.some((unsaved) => unsaved.file === file && unsaved.octets !== undefined)) return false;
+    const located = await this.#workspace.locate(file, 'read').catch(() => undefined);
+    return located !== undefined && located.missing.length > 0;
+  }
+
+  /** Returns the files of UNSAVED in FOLDERS that are not on the disk, without those that no search reads. */
+  async #onlyUnsaved(folders: readonly string[], unsaved: Unsaved): Promise<string[]> {
+    const found: string[] = [];
+    for (const { file } of unsaved.files) {
+      if (folders.every((folder) => isSkippedBelow(folder, file))) continue;
+      if (await this.#isOnlyUnsaved(file, unsaved)) found.push(file);
+    }
+    return found;
   }
 
   /** Throws a CallError with similar names when PATH does not exist. */
   async confirmExists(path: string): Promise<void> {
-    const { missing } = await this.#workspace.locate(path, 'read');
+    const { real, missing } = await this.#workspace.locate(path, 'read');
     if (missing.length === 0) return;
-    const listing = await this.#files().catch(() => undefined);
+    const newFile = join(real, ...missing);
+    const { files } = await this.#workspace.unsavedBelow(newFile, 'names');
+    const editor = files.find(({ file }) => file === newFile)?.editor;
+    const listing = await this.#files({ files: [] }).catch(() => undefined);
     const similar = listing && this.#similarText(path, listing.paths);
-    throw new CallError([this.#workspace.noFile(path).message, similar].filter(Boolean).join(' '));
+    const instead =
+      editor === undefined ? similar : `It was never saved in ${editor}; read_buffer shows the text there.`;
+    throw new CallError([this.#workspace.noFile(path).message, instead].filter(Boolean).join(' '));
   }
 
-  async #files(): Promise<{ paths: string[]; budget: Budget }> {
+  /** Returns the files of the workspace, and those of UNSAVED that are not on the disk. */
+  async #files(unsaved: Unsaved): Promise<{ paths: string[]; budget: Budget }> {
     const budget = budgetOf(FIND_ENTRIES, FIND_MS);
     const paths: string[] = [];
-    for await (const path of filesBelow(this.#workspace, this.#workspace.rootFolders(), budget))
-      paths.push(path);
-    return { paths, budget };
+    const roots = this.#workspace.rootFolders();
+    for await (const path of filesBelow(this.#workspace, roots, budget)) paths.push(path);
+    return { paths: [...paths, ...(await this.#onlyUnsaved(roots, unsaved))], budget };
   }
 
   #unknownText(name: string, paths: string[]): string {
@@ -131,29 +169,73 @@ export class WorkspaceBuffers {
     return paths.map((path) => visibleName(this.#workspace.name(path))).join(', ');
   }
 
-  /** Yields the buffers in FOLDER, or in the whole workspace, within BUDGET. Returns undefined when FOLDER
-   * does not exist. */
+  /** Yields the files in FOLDER, or in the whole workspace, within BUDGET, as they are on the disk. Returns
+   * undefined when FOLDER does not exist. */
   async below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined> {
-    if (folder === undefined) return this.#buffersIn(this.#workspace.rootFolders(), budget);
+    const folders = await this.#foldersAt(folder);
+    return folders && this.#buffersIn(folders, budget, { files: [] });
+  }
+
+  /** Does the same, with the unsaved text of editors. `silent` is an editor that did not say what it has. */
+  async belowAsEdited(
+    folder: string | undefined,
+    budget: Budget,
+  ): Promise<{ buffers: AsyncIterable<TextBuffer>; silent?: string } | undefined> {
+    const folders = await this.#foldersAt(folder);
+    if (folders === undefined) return undefined;
+    const unsaved = await this.#unsavedIn(folders);
+    const { silent } = unsaved;
+    return {
+      buffers: this.#buffersIn(folders, budget, unsaved),
+      ...(silent !== undefined && { silent }),
+    };
+  }
+
+  /** Returns the real path of FOLDER in a list, or those of all roots; undefined when FOLDER does not exist. */
+  async #foldersAt(folder: string | undefined): Promise<readonly string[] | undefined> {
+    if (folder === undefined) return this.#workspace.rootFolders();
     const { real, missing } = await this.#workspace.locate(folder, 'read');
     // The directory may have disappeared in the meantime.
     const stats =
       missing.length === 0
         ? await withFileTimeout(real, () => lstat(real)).catch(() => undefined)
         : undefined;
-    return stats?.isDirectory() ? this.#buffersIn([real], budget) : undefined;
+    return stats?.isDirectory() ? [real] : undefined;
   }
 
-  async *#buffersIn(folders: readonly string[], budget: Budget): AsyncGenerator<TextBuffer> {
-    for await (const path of filesBelow(this.#workspace, folders, budget)) yield this.#buffer(path, path);
+  async *#buffersIn(
+    folders: readonly string[],
+    budget: Budget,
+    unsaved: Unsaved,
+  ): AsyncGenerator<TextBuffer> {
+    for await (const path of filesBelow(this.#workspace, folders, budget))
+      yield this.#buffer(path, path, unsaved);
+    if (budget.exceeded) return;
+    for (const file of await this.#onlyUnsaved(folders, unsaved)) yield this.#buffer(file, file, unsaved);
   }
 
-  #buffer(real: string, path: string): TextBuffer {
+  #buffer(real: string, path: string, { files }: Unsaved): TextBuffer {
     const name = this.#workspace.name(real);
+    const pending = this.#pendingEdits(name);
+    const { editor, octets } = files.find(({ file }) => file === real) ?? {};
+    const buffer = { name, pending, ...(editor !== undefined && { unsavedIn: editor }) };
+    if (octets !== undefined)
+      return { ...buffer, isUnsavedText: true, read: async (first) => linesIn(octets, first) };
     return {
-      name,
-      pending: this.#pendingEdits(name),
+      ...buffer,
       read: (first, signal) => this.#workspace.read(path, (file) => readLines(file, first, signal)),
     };
   }
+}
+
+/** Returns a sentence on which text BUFFER is; undefined when no editor has another one. */
+function textNote({ unsavedIn, isUnsavedText }: TextBuffer, { silent }: Unsaved): string | undefined {
+  if (isUnsavedText) return `This is the unsaved text in ${unsavedIn}, not that on the disk.`;
+  if (unsavedIn !== undefined) return `It has unsaved changes in ${unsavedIn}; this is the text on the disk.`;
+  return silent && `${silentText(silent)}; this is the text on the disk.`;
+}
+
+/** Returns the beginning of a sentence on EDITOR, which did not answer. */
+export function silentText(editor: string): string {
+  return `${editor} did not say in time whether it has unsaved changes`;
 }

@@ -115,7 +115,11 @@ export function readBufferTool(buffers: WorkspaceBuffers) {
         range,
       );
       return {
-        data: { ...data, pending: buffer.pending },
+        data: {
+          ...data,
+          pending: buffer.pending,
+          ...(buffer.isUnsavedText && { unsavedIn: buffer.unsavedIn }),
+        },
         text: joinSections([
           text,
           pendingSection(buffer.pending, 'the text above'),

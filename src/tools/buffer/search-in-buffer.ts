@@ -97,13 +97,14 @@ async function runSearch(
   const name = args.buffer || undefined;
   const searcher = searcherFor(args, context, matchMs);
   const budget = searchBudget();
-  const inFolder = await source.below(name, budget);
+  const below = await source.belowAsEdited(name, budget);
+  const inFolder = below?.buffers;
   const single = inFolder === undefined && name !== undefined ? await source.find(name) : undefined;
   try {
     const page = pageOf(args, context);
     const buffers =
       inFolder === undefined ? (single ? [single] : []) : args.code ? lispBuffers(inFolder) : inFolder;
-    const found = await searchAll(searcher, buffers, page, budget);
+    const found = await searchAll(searcher, buffers, page, budget, below?.silent);
     checkWhole(args, context, found.total);
     const stopped = budget.exceeded === true;
     const result = () => searchResult(visibleLine(args.pattern), found, single, stopped, context.told);
@@ -173,13 +174,16 @@ async function searchAll(
   buffers: AsyncIterable<TextBuffer> | TextBuffer[],
   { offset, limit }: { offset: number; limit: number },
   budget: Budget,
+  silent: string | undefined,
 ): Promise<SearchResults> {
   const counts = { total: 0, files: 0, filesWithMatches: 0 };
-  const found: SearchResults = { ...counts, matches: [], offset, unreadable: [], tooHard: [], edited: [] };
+  const lists = { matches: [], unreadable: [], tooHard: [], edited: [], unsaved: [] };
+  const found: SearchResults = { ...counts, ...lists, offset, silent };
   for await (const buffer of buffers) {
     budget.exceeded ||= budget.remainingMs() < 0;
     if (budget.exceeded) break;
     if (buffer.pending.length > 0) found.edited.push(buffer.name);
+    if (buffer.unsavedIn !== undefined) found.unsaved.push(buffer);
     const excerpt = await buffer.read(1).catch((error: unknown) => {
       if (Array.isArray(buffers)) throw error;
       return 'unreadable';

@@ -12,7 +12,8 @@ import {
 import type { Told } from '../../kernel/told.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
-import { pendingSection, type TextBuffer } from './buffers.ts';
+import { groupBy } from '../grouping.ts';
+import { pendingSection, silentText, type TextBuffer } from './buffers.ts';
 
 /** A match in a text. Lines and columns count from 1. */
 export interface Match {
@@ -39,6 +40,10 @@ export interface SearchResults {
   tooHard: string[];
   /** Files with edits that wait for approval. */
   edited: string[];
+  /** Files with unsaved changes in an editor. */
+  unsaved: TextBuffer[];
+  /** An editor that did not say which files have unsaved changes. */
+  silent?: string | undefined;
 }
 
 /** Returns the answer for PATTERN with the matches in BUFFER, or in many files when BUFFER is undefined.
@@ -52,6 +57,7 @@ export function searchResult(
   told?: Told,
 ): Result {
   const { total, matches, offset, files, filesWithMatches, unreadable, tooHard, edited } = found;
+  const asEdited = found.unsaved.filter(({ isUnsavedText }) => isUnsavedText).map(({ name }) => name);
   const rows = rowsOf(matches, buffer === undefined);
   const texts = fittingRows(rows.map(({ text }) => text));
   const shown = rows.slice(0, texts.length).reduce((count, row) => count + row.matches, 0);
@@ -71,6 +77,7 @@ export function searchResult(
       matches,
       notSearched: [...unreadable, ...tooHard],
       pending: edited,
+      ...(asEdited.length > 0 && { unsaved: asEdited }),
       complete: !stopped && tooHard.length === 0,
     },
     text: joinSections([
@@ -81,7 +88,7 @@ export function searchResult(
 }
 
 function notesOf(
-  { unreadable, tooHard, edited }: SearchResults,
+  { unreadable, tooHard, edited, unsaved, silent }: SearchResults,
   buffer: TextBuffer | undefined,
   stopped: boolean,
   told: Told | undefined,
@@ -98,8 +105,23 @@ function notesOf(
     buffer === undefined &&
       edited.length > 0 &&
       `Note: not searched: the edits of ${fewNames(edited)} that wait for approval; read_buffer shows them.`,
+    ...(buffer === undefined ? unsavedNotes(unsaved) : []),
+    silent && `Note: ${silentText(silent)}; the text on the disk was searched.`,
     buffer?.note && `Note: ${buffer.note}`,
   ].filter((note) => typeof note === 'string');
+}
+
+/** Returns notes on which text of the files UNSAVED was searched. */
+function unsavedNotes(unsaved: readonly TextBuffer[]): string[] {
+  return [
+    ...groupBy(unsaved, ({ unsavedIn, isUnsavedText }) => `${isUnsavedText} ${unsavedIn}`).values(),
+  ].map((files) => {
+    const names = fewNames(files.map(({ name }) => name));
+    const [first] = files;
+    return first?.isUnsavedText
+      ? `Note: searched as unsaved in ${first.unsavedIn}: ${names}.`
+      : `Note: searched as on the disk, without the unsaved changes in ${first?.unsavedIn}: ${names}.`;
+  });
 }
 
 function fewNames(names: string[]): string {

@@ -1,0 +1,253 @@
+// What tools answer about a file with unsaved changes in an editor, and when the editor answers wrongly or not at all.
+
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { bad, type Session, type StartOptions } from '../harness.ts';
+import { servingPlace } from '../image/served.ts';
+import { sandboxTest } from '../sandbox/namespaces.ts';
+import { ownFolder, ownSession } from '../shared.ts';
+import { type Editor, type Message, sessionsIn, watchingEditor } from './editor.ts';
+
+interface Place {
+  session: Session;
+  root: ReturnType<typeof ownFolder>;
+  editor: Editor;
+  /** The path of the server's socket, without its end. */
+  path: string;
+}
+
+/** Starts a server and an editor that watches it, for the test that calls this. */
+async function start(options: StartOptions = {}, root = ownFolder()): Promise<Place> {
+  const serving = servingPlace();
+  onTestFinished(serving.remove);
+  const session = await ownSession({
+    ...options,
+    args: ['--root', root.path, ...(options.args ?? [])],
+    env: { ...options.env, LIVE_LISP_SERVING: serving.path },
+  });
+  await session.call('image_status');
+  const [path = ''] = await sessionsIn(serving.path);
+  return { session, root, path, editor: await watchingEditor(path) };
+}
+
+const NOTE = 'Note: This is the unsaved text in Emacs, not that on the disk.';
+const SILENT =
+  'Note: Emacs did not say in time whether it has unsaved changes; this is the text on the disk.';
+
+describe('read_buffer', () => {
+  test('shows the text in the editor, with one request', async () => {
+    const { session, root, editor } = await start();
+    editor.texts.set(root.put('a.lisp', '(a)\n'), '(a)\n;; λ\n(b)\n');
+    root.put('saved.lisp', '(c)\n');
+    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(
+      `a.lisp, lines 1 to 3 of 3, 14 bytes\n\n(a)\n;; λ\n(b)\n\n${NOTE}`,
+    );
+    expect(editor.told('live-lisp/unsaved').length).toBe(1);
+    expect(await session.text('read_buffer', { buffer: 'a.lisp', start_line: 2, end_line: 2 })).toBe(
+      `a.lisp, line 2 of 3, 14 bytes\n\n;; λ\n\n${NOTE}`,
+    );
+    expect(await session.text('read_buffer', { buffer: 'saved.lisp' })).toBe(
+      'saved.lisp, line 1 of 1, 4 bytes\n\n(c)',
+    );
+    expect(editor.told('live-lisp/unsaved').length).toBe(3);
+  });
+
+  test.each([
+    ['(a)\r\n(b)\r\n', 'a.lisp, lines 1 to 2 of 2, 10 bytes, CRLF line ends\n\n(a)\n(b)'],
+    [Buffer.from('"\xe9"\n', 'latin1'), 'a.lisp, line 1 of 1, 4 bytes, Latin-1\n\n"é"'],
+    ['\ufeff(a)', 'a.lisp, line 1 of 1, 6 bytes, byte order mark, no newline at the end\n\n(a)'],
+    ['', 'a.lisp is empty (0 bytes).'],
+  ])('says how the text %j would be stored', async (text, expected) => {
+    const { session, root, editor } = await start();
+    editor.texts.set(root.put('a.lisp', '(a)\n'), text);
+    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(`${expected}\n\n${NOTE}`);
+  });
+
+  test('shows a file that was never saved, by its path or base name', async () => {
+    const { session, root, editor } = await start();
+    root.put('src/old.lisp', '(old)\n');
+    editor.texts.set(join(root.path, 'src/new.lisp'), '(new)\n');
+    editor.texts.set(join(root.path, '.git/message'), 'A message\n');
+    const shown = `src/new.lisp, line 1 of 1, 6 bytes\n\n(new)\n\n${NOTE}`;
+    expect(await session.text('read_buffer', { buffer: 'src/new.lisp' })).toBe(shown);
+    expect(await session.text('read_buffer', { buffer: 'new.lisp' })).toBe(shown);
+    expect(await session.text('read_buffer', { buffer: 'message' })).toBe(
+      `There is no file message in the workspace ${root.path}. No file has a similar name.`,
+    );
+    expect(await session.text('read_file', { path: 'src/new.lisp' })).toBe(
+      `There is no file src/new.lisp. Relative paths start at ${root.path}. It was never saved in Emacs; read_buffer shows the text there.`,
+    );
+  });
+
+  test('shows the text on the disk, and says so, when the editor does not send its own', async () => {
+    const { session, root, editor } = await start();
+    editor.unsaved = [root.put('a.lisp', '(a)\n')];
+    const note = 'Note: It has unsaved changes in Emacs; this is the text on the disk.';
+    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(
+      `a.lisp, line 1 of 1, 4 bytes\n\n(a)\n\n${note}`,
+    );
+    expect(await session.text('search_in_buffer', { pattern: 'a', buffer: 'a.lisp' })).toContain(note);
+  });
+
+  test('says when several editors have changes, and shows the text of the first', async () => {
+    const { session, root, editor, path } = await start();
+    const file = root.put('a.lisp', '(a)\n');
+    const second = await watchingEditor(path);
+    second.texts.set(file, '(second)\n');
+    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toContain(`(second)\n\n${NOTE}`);
+    editor.texts.set(file, '(first)\n');
+    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toContain(
+      '(first)\n\nNote: This is the unsaved text in one of 2 editor buffers, not that on the disk.',
+    );
+  });
+
+  test('gives code the name of the editor', async () => {
+    const { session, root, editor } = await start();
+    editor.texts.set(root.put('a.lisp', '(a)\n'), '(b)\n');
+    const form =
+      '(let ((d (live-lisp:call-tool :read-buffer :buffer "a.lisp"))) (list (gethash "text" d) (gethash "unsavedIn" d)))';
+    expect(await session.eval(form)).toBe('("(b)" "Emacs")');
+  });
+});
+
+describe('search_in_buffer', () => {
+  test('searches the texts in the editor', async () => {
+    const { session, root, editor } = await start();
+    root.put('a.lisp', '(old)\n');
+    editor.texts.set(root.put('b.lisp', '(old)\n'), '(new)\n(newer)\n');
+    editor.texts.set(join(root.path, 'c.lisp'), '(new)\n');
+    editor.texts.set(join(root.path, '.git/message'), 'new\n');
+    expect(await session.text('search_in_buffer', { pattern: 'new' })).toBe(
+      `Found 3 matches of 'new' in 2 of 3 files:\n\n  b.lisp:\n    1:2  (new)\n    2:2  (newer)\n  c.lisp:\n    1:2  (new)\nNote: searched as unsaved in Emacs: b.lisp, c.lisp.`,
+    );
+    expect(await session.text('search_in_buffer', { pattern: 'old' })).toContain(
+      "Found 1 match of 'old' in 1 of 3 files:",
+    );
+    expect(editor.told('live-lisp/unsaved').length).toBe(2);
+    expect(await session.text('search_in_buffer', { pattern: 'newer', buffer: 'b.lisp' })).toBe(
+      `Found 1 match of 'newer' in b.lisp:\n\n  2:2  (newer)\n${NOTE}`,
+    );
+    expect(await session.text('search_in_buffer', { pattern: '(new', code: true })).toContain(
+      "Found 2 matches of '(new' in 2 of 3 files:",
+    );
+    expect(await session.text('search_in_buffer', { pattern: 'message', buffer: '.' })).toContain('Found 0');
+  });
+
+  test('names files whose text the editor does not send', async () => {
+    const { session, root, editor } = await start();
+    const file = root.put('big.lisp', '(old)\n');
+    editor.answerUnsaved = ({ id }) => editor.write(JSON.stringify({ id, result: [{ file }] }));
+    expect(await session.text('search_in_buffer', { pattern: 'old' })).toBe(
+      `Found 1 match of 'old' in 1 of 1 file:\n\n  big.lisp:\n    1:2  (old)\nNote: searched as on the disk, without the unsaved changes in Emacs: big.lisp.`,
+    );
+  });
+});
+
+describe('an editor that gives no valid answer', () => {
+  const DISK = `a.lisp, line 1 of 1, 4 bytes\n\n(a)\n\n${SILENT}`;
+  const results: unknown[] = [
+    42,
+    'text',
+    {},
+    [1],
+    [null],
+    [{ file: 1 }],
+    [{ file: 'a.lisp', octets: '' }],
+    [{ file: '/x/../a.lisp', octets: '' }],
+    [{ file: '/a.lisp', octets: 1 }],
+    [{ octets: 'KGIpCg==' }],
+  ];
+
+  test('is told, and the text on the disk is shown', async () => {
+    const { session, root, editor } = await start();
+    root.put('a.lisp', '(a)\n');
+    for (const result of results) {
+      editor.answerUnsaved = ({ id }) => editor.write(JSON.stringify({ id, result }));
+      expect(await session.text('read_buffer', { buffer: 'a.lisp' }), JSON.stringify(result)).toBe(DISK);
+    }
+    editor.answerUnsaved = ({ id }) => editor.write(JSON.stringify({ id, error: { message: 'No.' } }));
+    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(DISK);
+    editor.answerUnsaved = () => editor.write('no message');
+    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(DISK);
+  });
+
+  test('is not waited for, and its late answer is not taken for another', async () => {
+    const { session, root, editor } = await start();
+    const file = root.put('a.lisp', '(a)\n');
+    const late: Message[] = [];
+    editor.answerUnsaved = (request) => late.push(request);
+    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(DISK);
+    expect(await session.text('search_in_buffer', { pattern: '(a)' })).toBe(
+      "Found 1 match of '(a)' in 1 of 1 file:\n\n  a.lisp:\n    1:1  (a)\nNote: Emacs did not say in time whether it has unsaved changes; the text on the disk was searched.",
+    );
+    editor.answerUnsaved = ({ id }) => {
+      const lines = late.map((request) =>
+        JSON.stringify({ id: request.id, result: [{ file, octets: 'KGwp' }] }),
+      );
+      for (const line of [...lines, JSON.stringify({ id, result: false })]) editor.write(line);
+    };
+    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(
+      'a.lisp, line 1 of 1, 4 bytes\n\n(a)',
+    );
+  });
+
+  test('is let go when it sends too long a line, or ends', async () => {
+    const { session, root, editor, path } = await start();
+    root.put('a.lisp', '(a)\n');
+    editor.answerUnsaved = ({ id }) => editor.write(`{"id":${id},"result":"${'x'.repeat(3_000_000)}`);
+    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(DISK);
+    const next = await watchingEditor(path);
+    next.answerUnsaved = () => next.socket.destroy();
+    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(DISK);
+    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(
+      'a.lisp, line 1 of 1, 4 bytes\n\n(a)',
+    );
+  });
+
+  test('of two does not hide what the other says', async () => {
+    const { session, root, editor, path } = await start();
+    const file = root.put('a.lisp', '(a)\n');
+    editor.unsaved = undefined;
+    (await watchingEditor(path)).texts.set(file, '(b)\n');
+    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(
+      `a.lisp, line 1 of 1, 4 bytes\n\n(b)\n\n${NOTE}`,
+    );
+  });
+});
+
+describe('a file that tools may not read', () => {
+  test('is not asked for outside of the workspace, and ignored in an answer', async () => {
+    const { session, root, editor } = await start();
+    root.put('a.lisp', '(a)\n');
+    const outside = ownFolder();
+    const file = outside.put('secret.lisp', '(s)\n');
+    editor.texts.set(file, '(secret)\n');
+    expect((await session.call('read_buffer', { buffer: file })).text).toContain(
+      `Path ${file} is outside the workspace ${root.path}.`,
+    );
+    expect(editor.told('live-lisp/unsaved')).toEqual([]);
+    const octets = Buffer.from('(secret)\n').toString('base64');
+    editor.answerUnsaved = ({ id }) => editor.write(JSON.stringify({ id, result: [{ file, octets }] }));
+    expect(await session.text('search_in_buffer', { pattern: 'secret' })).toBe(
+      "Found 0 matches of 'secret' in 1 file",
+    );
+    expect(await session.call('read_buffer', { buffer: 'secret.lisp' })).toEqual(
+      bad(`There is no file secret.lisp in the workspace ${root.path}. No file has a similar name.`),
+    );
+  });
+
+  sandboxTest('stays hidden when the sandbox hides it', async () => {
+    const home = ownFolder();
+    const file = home.put('.npmrc', 'on the disk\n');
+    const { session, editor } = await start({ args: ['--sandbox', 'on'], env: { HOME: home.path } }, home);
+    editor.texts.set(file, 'token\n');
+    expect(await session.call('read_buffer', { buffer: '.npmrc' })).toEqual(
+      bad(
+        '.npmrc is not read: the sandbox hides it from the image. Do without it, or ask the user to do this.',
+      ),
+    );
+    expect(await session.text('search_in_buffer', { pattern: 'token' })).toMatch(
+      /^Found 0 matches of 'token' in \d+ files?$/,
+    );
+  });
+});
