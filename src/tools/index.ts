@@ -44,6 +44,7 @@ import { prepare } from './tests/preparation.ts';
 import { ReachedDefinitions } from './tests/reached.ts';
 import { runTestsTool } from './tests/run-tests.ts';
 import { notingUnloaded } from './unloaded.ts';
+import { notingUnsaved } from './unsaved.ts';
 
 /** Returns the eighteen tools of the contract (C5). */
 export function agentQTools(dependencies: ToolDependencies): Tool[] {
@@ -63,7 +64,7 @@ export function agentQTools(dependencies: ToolDependencies): Tool[] {
     compileFormTool(image, { places, holds }),
     getLastErrorTool(image, places),
     getReplHistoryTool(history),
-    readFileTool(workspace, buffers),
+    notingUnsaved(readFileTool(workspace, buffers), workspace),
     readBufferTool(buffers),
     searchInBufferTool(buffers, matchMs),
     writeFileTool(workspace),
@@ -79,10 +80,13 @@ export function furtherTools(dependencies: ToolDependencies): Tool[] {
   const records = { reached: new ReachedDefinitions(), memory: new TestMemory() };
   return [
     withFresh(loadingSystem(dependencies), dependencies, LOADING_SYSTEM),
-    withFresh(loadFileTool(image, dependencies, workspace), dependencies, loadingFile(workspace)),
+    notingUnsaved(
+      withFresh(loadFileTool(image, dependencies, workspace), dependencies, loadingFile(workspace)),
+      workspace,
+    ),
     withFresh(testing(dependencies, editing, records), dependencies, testingBeside(editing, records)),
     compareImageTool(image, places, workspace),
-    readDefinitionTool(origins),
+    notingUnsaved(readDefinitionTool(origins), workspace),
     editing,
     renameSymbolTool({ image, places, workspace, intents, shownWarnings }),
     impactOfChangeTool(origins, records.reached),

@@ -143,6 +143,56 @@ describe('search_in_buffer', () => {
   });
 });
 
+describe('a tool that reads the disk', () => {
+  const note = (file: string) =>
+    `Note: ${file} has unsaved changes in Emacs; this call used the text on the disk. read_buffer shows that in Emacs.`;
+
+  test.each([
+    ['read_file', { path: 'src/a.lisp' }],
+    ['read_file', { path: '', paths: ['src/b.lisp', 'src/a.lisp'] }],
+    ['read_file', { path: 'src' }],
+    ['read_definition', { path: 'src/a.lisp' }],
+    ['read_definition', { path: '.' }],
+    ['read_definition', { name: 'in-a' }],
+    ['read_definition', { name: 'in-no-file' }],
+    ['load_file', { path: 'src/a.lisp' }],
+  ])('says so: %s %j', async (tool, args) => {
+    const { session, root, editor } = await start();
+    editor.texts.set(root.put('src/a.lisp', '(defun in-a () 1)\n'), '(defun in-a () 2)\n');
+    root.put('src/b.lisp', '(defun in-b () 1)\n');
+    expect((await session.call(tool, args)).notices).toContain(note('src/a.lisp'));
+  });
+
+  test.each([
+    ['read_file', { path: 'src/b.lisp' }],
+    ['read_definition', { name: 'in-b' }],
+    ['load_file', { path: 'src/b.lisp' }],
+  ])('says nothing of files that it did not read: %s %j', async (tool, args) => {
+    const { session, root, editor } = await start();
+    editor.texts.set(root.put('b.lisp', '(defun in-a () 1)\n'), '(defun in-a () 2)\n');
+    root.put('src/b.lisp', '(defun in-b () 1)\n');
+    expect((await session.call(tool, args)).notices).toEqual([]);
+  });
+
+  test('says when the editor does not answer', async () => {
+    const { session, root, editor } = await start();
+    root.put('a.lisp', '(a)\n');
+    editor.unsaved = undefined;
+    expect((await session.call('read_file', { path: 'a.lisp' })).notices).toEqual([
+      'Note: Emacs did not say in time whether it has unsaved changes; this call used the text on the disk.',
+    ]);
+  });
+
+  test('says that it did not search unsaved changes for a definition to edit', async () => {
+    const { session, root, editor } = await start({ args: ['--allow', 'edit_definitions'] });
+    editor.texts.set(root.put('a.lisp', '(defun a () 1)\n'), '(defun b () 1)\n');
+    const edits = [{ definition: 'b', text: '(defun b () 2)' }];
+    expect((await session.call('edit_definitions', { edits })).text).toContain(
+      ' The unsaved changes of a.lisp were not searched: ask the user to save them if it may be there.',
+    );
+  });
+});
+
 describe('an editor that gives no valid answer', () => {
   const DISK = `a.lisp, line 1 of 1, 4 bytes\n\n(a)\n\n${SILENT}`;
   const results: unknown[] = [

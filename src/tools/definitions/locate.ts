@@ -2,8 +2,10 @@
 // symbol and, when the edit names no file, names the defining file.
 
 import { CallError } from '../../errors.ts';
+import type { Workspace } from '../../files/workspace.ts';
 import type { DescribeData } from '../../image/wire/operations.ts';
 import { nearest } from '../../kernel/nearest.ts';
+import { fewOf } from '../../kernel/reply.ts';
 import type { CallContext } from '../../kernel/tool.ts';
 import {
   definitionsIn,
@@ -20,6 +22,7 @@ import { visibleName } from '../../visible.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
+import { isLispFile } from '../parentheses.ts';
 import { type DefinitionQuery, prefixOf } from './asked-names.ts';
 import type { EditedFile, EditedFiles } from './edited-files.ts';
 import type { DefinitionEdit as AnyEdit } from './edits.ts';
@@ -35,6 +38,8 @@ export interface Located {
 }
 
 const LIST_LIMIT = 12;
+/** Maximum number of files with unsaved changes to name. */
+const UNSAVED_NAMES = 5;
 /** Maximum number of methods of a generic function to search; no function has so many. */
 const METHOD_LIMIT = 10_000;
 
@@ -69,7 +74,11 @@ export class Locator {
     const [only, ...more] = found;
     // Opening the file throws an error with the reason why it cannot be changed.
     if (only === undefined && outside !== undefined) await this.#files.open(outside);
-    if (only === undefined) throw new CallError(`${label}: ${this.#noneText(edit, paths, known)}`);
+    if (only === undefined) {
+      const none = this.#noneText(edit, paths, known);
+      const unsaved = edit.path === undefined ? await unsavedText(this.#origins.workspace) : '';
+      throw new CallError(`${label}: ${none}${unsaved}`);
+    }
     if (more.length > 0) throw new CallError(`${label}: ${severalText(query.name, found)}`);
     return only;
   }
@@ -247,6 +256,16 @@ export class Locator {
     const hint = didYouMean(nearest(symbol, [...new Set(names)]));
     return `${visibleName(path)} does not define ${wanted}. ${hint || 'read_definition with path lists what it defines.'}`;
   }
+}
+
+/** Returns a sentence on the Lisp files of WORKSPACE with unsaved changes, which are not searched; '' when there
+ * are none. */
+async function unsavedText(workspace: Workspace): Promise<string> {
+  const found = await Promise.all(workspace.realRoots.map((root) => workspace.unsavedBelow(root, 'names')));
+  const files = found.flatMap(({ files }) => files.filter(({ file }) => isLispFile(file)));
+  const names = files.map(({ file }) => visibleName(workspace.name(file)));
+  if (names.length === 0) return '';
+  return ` The unsaved changes of ${fewOf(names, UNSAVED_NAMES)} were not searched: ask the user to save them if it may be there.`;
 }
 
 /** Returns the most likely of FOUND for QUERY. Definitions that begin exactly as QUERY come first: when there

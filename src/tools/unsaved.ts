@@ -1,0 +1,71 @@
+// Adds a note to the answers of tools that read files on the disk, when an editor has unsaved changes of these.
+
+import { join } from 'node:path';
+import type { UnsavedFile } from '../files/unsaved.ts';
+import type { Workspace } from '../files/workspace.ts';
+import { toResult } from '../kernel/outcome.ts';
+import { fewOf, joinSections } from '../kernel/reply.ts';
+import type { Result, Tool } from '../kernel/tool.ts';
+import { visibleName } from '../visible.ts';
+import { silentText } from './buffer/buffers.ts';
+import { isLispFile } from './parentheses.ts';
+
+/** Maximum number of files to name. */
+const NAMES = 5;
+
+/** Returns TOOL with the note. TOOL has the parameters `path` and `paths`, or one of these. */
+export function notingUnsaved(tool: Tool, workspace: Workspace): Tool {
+  return {
+    ...tool,
+    handler: async (args, context) => {
+      // Code does not read notes.
+      if (context.forData) return tool.handler(args, context);
+      const [answer, { files, silent }] = await Promise.all([
+        tool.handler(args, context),
+        workspace.unsavedBelow('/', 'names'),
+      ]);
+      const result = toResult(answer);
+      const paths = [args['path'], args['paths']].flat().filter((path) => typeof path === 'string');
+      const asked = await Promise.all(paths.map((path) => realOf(workspace, path)));
+      const isRead = ({ file }: { file: string }) => readsFile(file, { workspace, asked, result });
+      const read = files.filter(isRead);
+      const silence = silent && `Note: ${silentText(silent)}; this call used the text on the disk.`;
+      const note = joinSections([result.note, unsavedNote(workspace, read), silence]);
+      return note === '' ? answer : { ...result, note };
+    },
+  };
+}
+
+/** Resolves with the real path of PATH, an argument of a call; undefined when it is not readable. */
+async function realOf(workspace: Workspace, path: string): Promise<string | undefined> {
+  try {
+    const { real, missing } = await workspace.locate(path, 'read');
+    return join(real, ...missing);
+  } catch {
+    return undefined;
+  }
+}
+
+/** True when the call read FILE: when it or a folder of it was ASKED for, when RESULT names it, or when a
+ * search of the workspace found nothing and FILE is Lisp. */
+function readsFile(
+  file: string,
+  {
+    workspace,
+    asked,
+    result,
+  }: { workspace: Workspace; asked: readonly (string | undefined)[]; result: Result },
+): boolean {
+  const isIn = (folder: string | undefined) => file === folder || file.startsWith(`${folder}/`);
+  const found = !result.absent && !result.unfound;
+  if (asked.some(isIn) || (!found && isLispFile(file) && workspace.realRoots.some(isIn))) return true;
+  const name = visibleName(workspace.name(file)).replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  return new RegExp(`(?<![\\w./-])${name}(?![\\w/-])`).test(result.text);
+}
+
+function unsavedNote(workspace: Workspace, files: readonly UnsavedFile[]): string | undefined {
+  if (files.length === 0) return undefined;
+  const names = files.map(({ file }) => visibleName(workspace.name(file)));
+  const editors = [...new Set(files.map(({ editor }) => editor))].join(' and ');
+  return `Note: ${fewOf(names, NAMES)} ${files.length === 1 ? 'has' : 'have'} unsaved changes in ${editors}; this call used the text on the disk. read_buffer shows that in ${editors}.`;
+}
