@@ -1,13 +1,13 @@
 // Adds a note to the answers of tools that read files on the disk, when an editor has unsaved changes of these.
+// Has the texts on editors that do not answer.
 
 import { join } from 'node:path';
-import type { UnsavedFile } from '../files/unsaved.ts';
+import type { Unsaved, UnsavedFile } from '../files/unsaved.ts';
 import type { Workspace } from '../files/workspace.ts';
 import { toResult } from '../kernel/outcome.ts';
 import { fewOf, joinSections } from '../kernel/reply.ts';
 import type { Result, Tool } from '../kernel/tool.ts';
 import { visibleName } from '../visible.ts';
-import { silentText } from './buffer/buffers.ts';
 import { isLispFile } from './parentheses.ts';
 
 /** Maximum number of files to name. */
@@ -68,4 +68,14 @@ function unsavedNote(workspace: Workspace, files: readonly UnsavedFile[]): strin
   const names = files.map(({ file }) => visibleName(workspace.name(file)));
   const editors = [...new Set(files.map(({ editor }) => editor))].join(' and ');
   return `Note: ${fewOf(names, NAMES)} ${files.length === 1 ? 'has' : 'have'} unsaved changes in ${editors}; this call used the text on the disk. read_buffer shows that in ${editors}.`;
+}
+
+/** Returns the beginning of a sentence on EDITOR, which did not answer. */
+export function silentText(editor: string): string {
+  return `${editor} did not say in time whether it has unsaved changes`;
+}
+
+/** Returns a sentence on an editor that did not answer; undefined when all did. */
+export function silentSentence({ silent }: Unsaved): string | undefined {
+  return silent && `${silentText(silent)}.`;
 }

@@ -106,3 +106,11 @@ export async function watchingEditor(path: string): Promise<Editor> {
   await editor.request('live-lisp/watch', { editor: 'Emacs' });
   return editor;
 }
+
+/** Repeats CALL until no editor was too slow for it, as one can be on a busy machine. Resolves with its answer. */
+export async function inTime<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+  return until('an answer of the editor in time', 60_000, async () => {
+    const answer = await call();
+    return JSON.stringify(answer).includes('did not say in time') ? undefined : answer;
+  });
+}

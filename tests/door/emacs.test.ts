@@ -10,6 +10,7 @@ import { good, PROJECT, type Session } from '../harness.ts';
 import { libraries } from '../libraries.ts';
 import { until } from '../server/processes.ts';
 import { ownFolder, ownSession } from '../shared.ts';
+import { inTime } from './editor.ts';
 import { LIVE_LISP_EL, sharedEmacs } from './emacs.ts';
 
 libraries('swank');
@@ -203,7 +204,9 @@ describe('unsaved text in Emacs', () => {
       '(dolist (buffer (buffer-list)) (with-current-buffer buffer (when buffer-file-name (set-buffer-modified-p nil) (kill-buffer))))',
     ),
   );
-  const read = (session: Session, buffer: string) => session.text('read_buffer', { buffer });
+  const read = (session: Session, buffer: string) => inTime(() => session.text('read_buffer', { buffer }));
+  const search = (session: Session, args: { pattern: string; buffer: string }) =>
+    inTime(() => session.text('search_in_buffer', args));
 
   test('is read and searched, until it is saved or the buffer is killed', async () => {
     const file = emacs.folder.put('text/a.lisp', '(a)\n');
@@ -213,7 +216,7 @@ describe('unsaved text in Emacs', () => {
     await edit(file, '(insert "(λ \\"ü\\") ; 日本\\n")', '(narrow-to-region 1 3)');
     const shown = `text/a.lisp, lines 1 to 2 of 2, 23 bytes\n\n(a)\n(λ "ü") ; 日本\n\n${NOTE}`;
     expect(await read(session, 'text/a.lisp')).toBe(shown);
-    expect(await session.text('search_in_buffer', { pattern: '日本', buffer: 'text' })).toBe(
+    expect(await search(session, { pattern: '日本', buffer: 'text' })).toBe(
       `Found 1 match of '日本' in 1 of 1 file:\n\n  text/a.lisp:\n    2:11  (λ "ü") ; 日本\nNote: searched as unsaved in Emacs: text/a.lisp.`,
     );
     expect(await emacs.value('(with-current-buffer "a.lisp" (buffer-narrowed-p))')).toBe('t');
@@ -299,22 +302,18 @@ describe('unsaved text in Emacs', () => {
     const file = emacs.folder.put(name, name.endsWith('.gz') ? gzipSync('(a)\n') : '(a)\n');
     const session = await start();
     await edit(file, ...forms);
-    expect(await session.text('search_in_buffer', { pattern: '(a)', buffer: name })).toContain(DISK);
+    expect(await search(session, { pattern: '(a)', buffer: name })).toContain(DISK);
   });
 
   test('is not waited for while Emacs stands still', async () => {
     const file = emacs.folder.put('still.lisp', '(a)\n');
     const session = await start();
     await edit(file, '(insert "(b)\\n")');
-    const pid = Number(await emacs.value('(emacs-pid)'));
-    process.kill(pid, 'SIGSTOP');
-    try {
-      expect(await read(session, 'still.lisp')).toBe(
+    await emacs.stoppedDuring(async () => {
+      expect(await session.text('read_buffer', { buffer: 'still.lisp' })).toBe(
         'still.lisp, line 1 of 1, 4 bytes\n\n(a)\n\nNote: Emacs did not say in time whether it has unsaved changes; this is the text on the disk.',
       );
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
+    });
     await emacs.value('t');
     expect(await read(session, 'still.lisp')).toContain(NOTE);
   });

@@ -109,6 +109,19 @@ export class Emacs {
     this.#process?.stdin?.write(keys);
   }
 
+  /** Stops the process of Emacs, and lets it go on behind WORK. */
+  async stoppedDuring(work: () => Promise<void>): Promise<void> {
+    const pid = Number(await this.value('(emacs-pid)'));
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await work();
+    } finally {
+      process.kill(pid, 'SIGCONT');
+      // script stops itself when its child is stopped.
+      this.#process?.kill('SIGCONT');
+    }
+  }
+
   async end(): Promise<void> {
     await this.value('(kill-emacs)').catch(() => {});
     this.#process?.kill();

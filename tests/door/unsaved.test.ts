@@ -5,8 +5,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { bad, type Session, type StartOptions } from '../harness.ts';
 import { servingPlace } from '../image/served.ts';
 import { sandboxTest } from '../sandbox/namespaces.ts';
+import { until } from '../server/processes.ts';
 import { ownFolder, ownSession } from '../shared.ts';
-import { type Editor, type Message, sessionsIn, watchingEditor } from './editor.ts';
+import { type Editor, inTime, type Message, sessionsIn, watchingEditor } from './editor.ts';
 
 interface Place {
   session: Session;
@@ -30,26 +31,44 @@ async function start(options: StartOptions = {}, root = ownFolder()): Promise<Pl
   return { session, root, path, editor: await watchingEditor(path) };
 }
 
+/** Resolves with the text of the answer to the call of TOOL with ARGS. */
+const text = (session: Session, tool: string, args: object) => inTime(() => session.text(tool, { ...args }));
+
 const NOTE = 'Note: This is the unsaved text in Emacs, not that on the disk.';
 const SILENT =
   'Note: Emacs did not say in time whether it has unsaved changes; this is the text on the disk.';
 
 describe('read_buffer', () => {
-  test('shows the text in the editor, with one request', async () => {
+  test('shows the text in the editor', async () => {
     const { session, root, editor } = await start();
     editor.texts.set(root.put('a.lisp', '(a)\n'), '(a)\n;; λ\n(b)\n');
     root.put('saved.lisp', '(c)\n');
-    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(
+    expect(await text(session, 'read_buffer', { buffer: 'a.lisp' })).toBe(
       `a.lisp, lines 1 to 3 of 3, 14 bytes\n\n(a)\n;; λ\n(b)\n\n${NOTE}`,
     );
-    expect(editor.told('live-lisp/unsaved').length).toBe(1);
-    expect(await session.text('read_buffer', { buffer: 'a.lisp', start_line: 2, end_line: 2 })).toBe(
+    expect(await text(session, 'read_buffer', { buffer: 'a.lisp', start_line: 2, end_line: 2 })).toBe(
       `a.lisp, line 2 of 3, 14 bytes\n\n;; λ\n\n${NOTE}`,
     );
-    expect(await session.text('read_buffer', { buffer: 'saved.lisp' })).toBe(
+    expect(await text(session, 'read_buffer', { buffer: 'saved.lisp' })).toBe(
       'saved.lisp, line 1 of 1, 4 bytes\n\n(c)',
     );
-    expect(editor.told('live-lisp/unsaved').length).toBe(3);
+  });
+
+  test.each([
+    ['read_buffer', { buffer: 'a.lisp' }],
+    ['search_in_buffer', { pattern: 'a' }],
+  ])('takes one request, also of a saved file: %s', async (tool, args) => {
+    const { session, root, editor } = await start();
+    const file = root.put('a.lisp', '(a)\n');
+    for (const unsaved of ['', '(b)\n']) {
+      if (unsaved !== '') editor.texts.set(file, unsaved);
+      let before = 0;
+      await inTime(async () => {
+        before = editor.told('live-lisp/unsaved').length;
+        return session.text(tool, args);
+      });
+      expect(editor.told('live-lisp/unsaved').length).toBe(before + 1);
+    }
   });
 
   test.each([
@@ -57,10 +76,10 @@ describe('read_buffer', () => {
     [Buffer.from('"\xe9"\n', 'latin1'), 'a.lisp, line 1 of 1, 4 bytes, Latin-1\n\n"é"'],
     ['\ufeff(a)', 'a.lisp, line 1 of 1, 6 bytes, byte order mark, no newline at the end\n\n(a)'],
     ['', 'a.lisp is empty (0 bytes).'],
-  ])('says how the text %j would be stored', async (text, expected) => {
+  ])('says how the text %j would be stored', async (content, expected) => {
     const { session, root, editor } = await start();
-    editor.texts.set(root.put('a.lisp', '(a)\n'), text);
-    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(`${expected}\n\n${NOTE}`);
+    editor.texts.set(root.put('a.lisp', '(a)\n'), content);
+    expect(await text(session, 'read_buffer', { buffer: 'a.lisp' })).toBe(`${expected}\n\n${NOTE}`);
   });
 
   test('shows a file that was never saved, by its path or base name', async () => {
@@ -69,12 +88,12 @@ describe('read_buffer', () => {
     editor.texts.set(join(root.path, 'src/new.lisp'), '(new)\n');
     editor.texts.set(join(root.path, '.git/message'), 'A message\n');
     const shown = `src/new.lisp, line 1 of 1, 6 bytes\n\n(new)\n\n${NOTE}`;
-    expect(await session.text('read_buffer', { buffer: 'src/new.lisp' })).toBe(shown);
-    expect(await session.text('read_buffer', { buffer: 'new.lisp' })).toBe(shown);
-    expect(await session.text('read_buffer', { buffer: 'message' })).toBe(
+    expect(await text(session, 'read_buffer', { buffer: 'src/new.lisp' })).toBe(shown);
+    expect(await text(session, 'read_buffer', { buffer: 'new.lisp' })).toBe(shown);
+    expect(await text(session, 'read_buffer', { buffer: 'message' })).toBe(
       `There is no file message in the workspace ${root.path}. No file has a similar name.`,
     );
-    expect(await session.text('read_file', { path: 'src/new.lisp' })).toBe(
+    expect(await text(session, 'read_file', { path: 'src/new.lisp' })).toBe(
       `There is no file src/new.lisp. Relative paths start at ${root.path}. It was never saved in Emacs; read_buffer shows the text there.`,
     );
   });
@@ -83,10 +102,10 @@ describe('read_buffer', () => {
     const { session, root, editor } = await start();
     editor.unsaved = [root.put('a.lisp', '(a)\n')];
     const note = 'Note: It has unsaved changes in Emacs; this is the text on the disk.';
-    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(
+    expect(await text(session, 'read_buffer', { buffer: 'a.lisp' })).toBe(
       `a.lisp, line 1 of 1, 4 bytes\n\n(a)\n\n${note}`,
     );
-    expect(await session.text('search_in_buffer', { pattern: 'a', buffer: 'a.lisp' })).toContain(note);
+    expect(await text(session, 'search_in_buffer', { pattern: 'a', buffer: 'a.lisp' })).toContain(note);
   });
 
   test('says when several editors have changes, and shows the text of the first', async () => {
@@ -94,10 +113,12 @@ describe('read_buffer', () => {
     const file = root.put('a.lisp', '(a)\n');
     const second = await watchingEditor(path);
     second.texts.set(file, '(second)\n');
-    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toContain(`(second)\n\n${NOTE}`);
+    expect(await text(session, 'read_buffer', { buffer: 'a.lisp' })).toContain(`(second)\n\n${NOTE}`);
     editor.texts.set(file, '(first)\n');
-    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toContain(
-      '(first)\n\nNote: This is the unsaved text in one of 2 editor buffers, not that on the disk.',
+    await until('the text of the first', 60_000, async () =>
+      (await session.text('read_buffer', { buffer: 'a.lisp' })).endsWith(
+        '(first)\n\nNote: This is the unsaved text in one of 2 editor buffers, not that on the disk.',
+      ),
     );
   });
 
@@ -106,7 +127,7 @@ describe('read_buffer', () => {
     editor.texts.set(root.put('a.lisp', '(a)\n'), '(b)\n');
     const form =
       '(let ((d (live-lisp:call-tool :read-buffer :buffer "a.lisp"))) (list (gethash "text" d) (gethash "unsavedIn" d)))';
-    expect(await session.eval(form)).toBe('("(b)" "Emacs")');
+    await until('the name', 60_000, async () => (await session.eval(form)) === '("(b)" "Emacs")');
   });
 });
 
@@ -117,27 +138,26 @@ describe('search_in_buffer', () => {
     editor.texts.set(root.put('b.lisp', '(old)\n'), '(new)\n(newer)\n');
     editor.texts.set(join(root.path, 'c.lisp'), '(new)\n');
     editor.texts.set(join(root.path, '.git/message'), 'new\n');
-    expect(await session.text('search_in_buffer', { pattern: 'new' })).toBe(
+    expect(await text(session, 'search_in_buffer', { pattern: 'new' })).toBe(
       `Found 3 matches of 'new' in 2 of 3 files:\n\n  b.lisp:\n    1:2  (new)\n    2:2  (newer)\n  c.lisp:\n    1:2  (new)\nNote: searched as unsaved in Emacs: b.lisp, c.lisp.`,
     );
-    expect(await session.text('search_in_buffer', { pattern: 'old' })).toContain(
+    expect(await text(session, 'search_in_buffer', { pattern: 'old' })).toContain(
       "Found 1 match of 'old' in 1 of 3 files:",
     );
-    expect(editor.told('live-lisp/unsaved').length).toBe(2);
-    expect(await session.text('search_in_buffer', { pattern: 'newer', buffer: 'b.lisp' })).toBe(
+    expect(await text(session, 'search_in_buffer', { pattern: 'newer', buffer: 'b.lisp' })).toBe(
       `Found 1 match of 'newer' in b.lisp:\n\n  2:2  (newer)\n${NOTE}`,
     );
-    expect(await session.text('search_in_buffer', { pattern: '(new', code: true })).toContain(
+    expect(await text(session, 'search_in_buffer', { pattern: '(new', code: true })).toContain(
       "Found 2 matches of '(new' in 2 of 3 files:",
     );
-    expect(await session.text('search_in_buffer', { pattern: 'message', buffer: '.' })).toContain('Found 0');
+    expect(await text(session, 'search_in_buffer', { pattern: 'message', buffer: '.' })).toContain('Found 0');
   });
 
   test('names files whose text the editor does not send', async () => {
     const { session, root, editor } = await start();
     const file = root.put('big.lisp', '(old)\n');
     editor.answerUnsaved = ({ id }) => editor.write(JSON.stringify({ id, result: [{ file }] }));
-    expect(await session.text('search_in_buffer', { pattern: 'old' })).toBe(
+    expect(await text(session, 'search_in_buffer', { pattern: 'old' })).toBe(
       `Found 1 match of 'old' in 1 of 1 file:\n\n  big.lisp:\n    1:2  (old)\nNote: searched as on the disk, without the unsaved changes in Emacs: big.lisp.`,
     );
   });
@@ -160,7 +180,7 @@ describe('a tool that reads the disk', () => {
     const { session, root, editor } = await start();
     editor.texts.set(root.put('src/a.lisp', '(defun in-a () 1)\n'), '(defun in-a () 2)\n');
     root.put('src/b.lisp', '(defun in-b () 1)\n');
-    expect((await session.call(tool, args)).notices).toContain(note('src/a.lisp'));
+    expect((await inTime(() => session.call(tool, args))).notices).toContain(note('src/a.lisp'));
   });
 
   test.each([
@@ -171,7 +191,7 @@ describe('a tool that reads the disk', () => {
     const { session, root, editor } = await start();
     editor.texts.set(root.put('b.lisp', '(defun in-a () 1)\n'), '(defun in-a () 2)\n');
     root.put('src/b.lisp', '(defun in-b () 1)\n');
-    expect((await session.call(tool, args)).notices).toEqual([]);
+    expect((await inTime(() => session.call(tool, args))).notices).toEqual([]);
   });
 
   test('says when the editor does not answer', async () => {
@@ -187,9 +207,9 @@ describe('a tool that reads the disk', () => {
     const { session, root, editor } = await start({ args: ['--allow', 'edit_definitions'] });
     editor.texts.set(root.put('a.lisp', '(defun a () 1)\n'), '(defun b () 1)\n');
     const edits = [{ definition: 'b', text: '(defun b () 2)' }];
-    expect((await session.call('edit_definitions', { edits })).text).toContain(
-      ' The unsaved changes of a.lisp were not searched: ask the user to save them if it may be there.',
-    );
+    const sentence =
+      ' The unsaved changes of a.lisp were not searched: ask the user to save them if it may be there.';
+    expect(await text(session, 'edit_definitions', { edits })).toContain(sentence);
   });
 });
 
@@ -236,9 +256,23 @@ describe('an editor that gives no valid answer', () => {
       );
       for (const line of [...lines, JSON.stringify({ id, result: false })]) editor.write(line);
     };
-    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(
+    expect(await text(session, 'read_buffer', { buffer: 'a.lisp' })).toBe(
       'a.lisp, line 1 of 1, 4 bytes\n\n(a)',
     );
+  });
+
+  test('is named by the error when there is no such file or definition on the disk', async () => {
+    const { session, root, editor } = await start({ args: ['--allow', 'edit_definitions'] });
+    editor.unsaved = undefined;
+    const sentence = ' Emacs did not say in time whether it has unsaved changes.';
+    expect(await session.text('read_buffer', { buffer: 'new.lisp' })).toBe(
+      `There is no file new.lisp in the workspace ${root.path}. No file has a similar name.${sentence}`,
+    );
+    expect(await session.text('read_file', { path: 'new.lisp' })).toBe(
+      `There is no file new.lisp. Relative paths start at ${root.path}. No file has a similar name.${sentence}`,
+    );
+    const edits = [{ definition: 'b', text: '(defun b () 2)' }];
+    expect((await session.text('edit_definitions', { edits })).endsWith(sentence)).toBe(true);
   });
 
   test('is let go when it sends too long a line, or ends', async () => {
@@ -259,7 +293,7 @@ describe('an editor that gives no valid answer', () => {
     const file = root.put('a.lisp', '(a)\n');
     editor.unsaved = undefined;
     (await watchingEditor(path)).texts.set(file, '(b)\n');
-    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(
+    expect(await text(session, 'read_buffer', { buffer: 'a.lisp' })).toBe(
       `a.lisp, line 1 of 1, 4 bytes\n\n(b)\n\n${NOTE}`,
     );
   });
@@ -278,7 +312,7 @@ describe('a file that tools may not read', () => {
     expect(editor.told('live-lisp/unsaved')).toEqual([]);
     const octets = Buffer.from('(secret)\n').toString('base64');
     editor.answerUnsaved = ({ id }) => editor.write(JSON.stringify({ id, result: [{ file, octets }] }));
-    expect(await session.text('search_in_buffer', { pattern: 'secret' })).toBe(
+    expect(await text(session, 'search_in_buffer', { pattern: 'secret' })).toBe(
       "Found 0 matches of 'secret' in 1 file",
     );
     expect(await session.call('read_buffer', { buffer: 'secret.lisp' })).toEqual(
@@ -296,7 +330,7 @@ describe('a file that tools may not read', () => {
         '.npmrc is not read: the sandbox hides it from the image. Do without it, or ask the user to do this.',
       ),
     );
-    expect(await session.text('search_in_buffer', { pattern: 'token' })).toMatch(
+    expect(await text(session, 'search_in_buffer', { pattern: 'token' })).toMatch(
       /^Found 0 matches of 'token' in \d+ files?$/,
     );
   });

@@ -12,6 +12,7 @@ import type { Workspace } from '../../files/workspace.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { boundLines } from '../../kernel/reply.ts';
 import { visibleName } from '../../visible.ts';
+import { silentSentence, silentText } from '../unsaved.ts';
 
 /** A text that is read in ranges of lines. */
 export interface TextBuffer {
@@ -88,7 +89,7 @@ export class WorkspaceBuffers {
       ? `Only the first ${FIND_ENTRIES - budget.entries} entries of the workspace were looked at for this name.`
       : undefined;
     if (only === undefined)
-      throw new CallError([this.#unknownText(name, paths), note].filter(Boolean).join(' '));
+      throw new CallError(joinedSentences(this.#unknownText(name, paths), note, silentSentence(unsaved)));
     if (matching.length > 1) throw new CallError(this.#severalText(name, matching));
     return this.#noted(only, only, unsaved, note);
   }
@@ -130,13 +131,14 @@ export class WorkspaceBuffers {
     const { real, missing } = await this.#workspace.locate(path, 'read');
     if (missing.length === 0) return;
     const newFile = join(real, ...missing);
-    const { files } = await this.#workspace.unsavedBelow(newFile, 'names');
-    const editor = files.find(({ file }) => file === newFile)?.editor;
+    const unsaved = await this.#workspace.unsavedBelow(newFile, 'names');
+    const editor = unsaved.files.find(({ file }) => file === newFile)?.editor;
     const listing = await this.#files({ files: [] }).catch(() => undefined);
     const similar = listing && this.#similarText(path, listing.paths);
     const instead =
       editor === undefined ? similar : `It was never saved in ${editor}; read_buffer shows the text there.`;
-    throw new CallError([this.#workspace.noFile(path).message, instead].filter(Boolean).join(' '));
+    const { message } = this.#workspace.noFile(path);
+    throw new CallError(joinedSentences(message, instead, silentSentence(unsaved)));
   }
 
   /** Returns the files of the workspace, and those of UNSAVED that are not on the disk. */
@@ -235,7 +237,6 @@ function textNote({ unsavedIn, isUnsavedText }: TextBuffer, { silent }: Unsaved)
   return silent && `${silentText(silent)}; this is the text on the disk.`;
 }
 
-/** Returns the beginning of a sentence on EDITOR, which did not answer. */
-export function silentText(editor: string): string {
-  return `${editor} did not say in time whether it has unsaved changes`;
+function joinedSentences(...sentences: (string | undefined)[]): string {
+  return sentences.filter(Boolean).join(' ');
 }

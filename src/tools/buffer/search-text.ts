@@ -13,7 +13,8 @@ import type { Told } from '../../kernel/told.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { groupBy } from '../grouping.ts';
-import { pendingSection, silentText, type TextBuffer } from './buffers.ts';
+import { silentText } from '../unsaved.ts';
+import { pendingSection, type TextBuffer } from './buffers.ts';
 
 /** A match in a text. Lines and columns count from 1. */
 export interface Match {

@@ -23,6 +23,7 @@ import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
 import { isLispFile } from '../parentheses.ts';
+import { silentSentence } from '../unsaved.ts';
 import { type DefinitionQuery, prefixOf } from './asked-names.ts';
 import type { EditedFile, EditedFiles } from './edited-files.ts';
 import type { DefinitionEdit as AnyEdit } from './edits.ts';
@@ -258,14 +259,18 @@ export class Locator {
   }
 }
 
-/** Returns a sentence on the Lisp files of WORKSPACE with unsaved changes, which are not searched; '' when there
- * are none. */
+/** Returns sentences on the Lisp files of WORKSPACE with unsaved changes, which are not searched, and on an editor
+ * that did not answer; '' when there is neither. */
 async function unsavedText(workspace: Workspace): Promise<string> {
   const found = await Promise.all(workspace.realRoots.map((root) => workspace.unsavedBelow(root, 'names')));
   const files = found.flatMap(({ files }) => files.filter(({ file }) => isLispFile(file)));
-  const names = files.map(({ file }) => visibleName(workspace.name(file)));
-  if (names.length === 0) return '';
-  return ` The unsaved changes of ${fewOf(names, UNSAVED_NAMES)} were not searched: ask the user to save them if it may be there.`;
+  const names = fewOf(
+    files.map(({ file }) => visibleName(workspace.name(file))),
+    UNSAVED_NAMES,
+  );
+  const unsearched = `The unsaved changes of ${names} were not searched: ask the user to save them if it may be there.`;
+  const silence = found.flatMap((unsaved) => silentSentence(unsaved) ?? []).slice(0, 1);
+  return [...(files.length > 0 ? [unsearched] : []), ...silence].map((sentence) => ` ${sentence}`).join('');
 }
 
 /** Returns the most likely of FOUND for QUERY. Definitions that begin exactly as QUERY come first: when there
