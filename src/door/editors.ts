@@ -220,10 +220,10 @@ function unsavedFiles(answered: Answered, real: string, editor: string): Unsaved
   return files.every((file) => file !== undefined) ? files : undefined;
 }
 
-/** Returns FILES with one entry for each path. When several buffers have unsaved changes of a file, the entry
+/** Returns FILES sorted, with one entry for each path. When several buffers have unsaved changes of a file, the entry
  *  says so, and has the first text. */
 function oneForEach(files: readonly UnsavedFile[]): UnsavedFile[] {
-  return [...new Set(files.map(({ file }) => file))].map((path) => {
+  return [...new Set(files.map(({ file }) => file))].sort().map((path) => {
     const [first, ...more] = files.filter(({ file }) => file === path) as [UnsavedFile, ...UnsavedFile[]];
     if (more.length === 0) return first;
     const { octets } = [first, ...more].find((each) => each.octets !== undefined) ?? first;

@@ -305,6 +305,13 @@ describe('unsaved text in Emacs', () => {
     expect(await search(session, { pattern: '(a)', buffer: name })).toContain(DISK);
   });
 
+  test('of a file that is encrypted when it is saved is not read', async () => {
+    const session = await start();
+    await edit(join(emacs.folder.path, 'never.gpg'), '(insert "secret")');
+    expect(await read(session, 'never.gpg')).toMatch(/^There is no file never\.gpg in the workspace /);
+    expect(await search(session, { pattern: 'secret', buffer: '.' })).not.toContain('never.gpg');
+  });
+
   test('is not waited for while Emacs stands still', async () => {
     const file = emacs.folder.put('still.lisp', '(a)\n');
     const session = await start();

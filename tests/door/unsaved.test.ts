@@ -49,6 +49,9 @@ describe('read_buffer', () => {
     expect(await text(session, 'read_buffer', { buffer: 'a.lisp', start_line: 2, end_line: 2 })).toBe(
       `a.lisp, line 2 of 3, 14 bytes\n\n;; λ\n\n${NOTE}`,
     );
+    expect(await text(session, 'read_buffer', { buffer: 'a.lisp', start_line: 4 })).toBe(
+      'a.lisp has 3 lines; start_line 4 is beyond its end. This is the unsaved text in Emacs, not that on the disk.',
+    );
     expect(await text(session, 'read_buffer', { buffer: 'saved.lisp' })).toBe(
       'saved.lisp, line 1 of 1, 4 bytes\n\n(c)',
     );
@@ -247,8 +250,11 @@ describe('an editor that gives no valid answer', () => {
     const late: Message[] = [];
     editor.answerUnsaved = (request) => late.push(request);
     expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(DISK);
+    expect(await session.text('read_buffer', { buffer: 'a.lisp', start_line: 2 })).toBe(
+      `a.lisp has 1 line; start_line 2 is beyond its end. ${SILENT.replace('Note: ', '')}`,
+    );
     expect(await session.text('search_in_buffer', { pattern: '(a)' })).toBe(
-      "Found 1 match of '(a)' in 1 of 1 file:\n\n  a.lisp:\n    1:1  (a)\nNote: Emacs did not say in time whether it has unsaved changes; the text on the disk was searched.",
+      "Found 1 match of '(a)' in 1 of 1 file:\n\n  a.lisp:\n    1:1  (a)\nNote: Emacs did not say in time whether it has unsaved changes, so such changes may be missing here.",
     );
     editor.answerUnsaved = ({ id }) => {
       const lines = late.map((request) =>

@@ -109,25 +109,30 @@ export function readBufferTool(buffers: WorkspaceBuffers) {
     handler: async (args, context) => {
       const range = rangeOf(args, context);
       const buffer = await buffers.find(args.buffer);
-      const { data, text } = excerptResult(
-        buffer.name,
-        await buffer.read(range.first, context.signal),
-        range,
-      );
+      const { note } = buffer;
+      const excerpt = await buffer.read(range.first, context.signal);
+      const { data, text } = withNote(note, () => excerptResult(buffer.name, excerpt, range));
       return {
         data: {
           ...data,
           pending: buffer.pending,
           ...(buffer.isUnsavedText && { unsavedIn: buffer.unsavedIn }),
         },
-        text: joinSections([
-          text,
-          pendingSection(buffer.pending, 'the text above'),
-          buffer.note && `Note: ${buffer.note}`,
-        ]),
+        text: joinSections([text, pendingSection(buffer.pending, 'the text above'), note && `Note: ${note}`]),
       };
     },
   });
+}
+
+/** Returns the value of SHOW. Appends NOTE to an error, because another text might cause none. */
+function withNote<Value>(note: string | undefined, show: () => Value): Value {
+  try {
+    return show();
+  } catch (error) {
+    throw error instanceof CallError && note !== undefined
+      ? new CallError(`${error.message} ${note}`)
+      : error;
+  }
 }
 
 type RangeArguments = ArgumentsOf<typeof RANGE, readonly []>;

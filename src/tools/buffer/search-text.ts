@@ -107,7 +107,7 @@ function notesOf(
       edited.length > 0 &&
       `Note: not searched: the edits of ${fewNames(edited)} that wait for approval; read_buffer shows them.`,
     ...(buffer === undefined ? unsavedNotes(unsaved) : []),
-    silent && `Note: ${silentText(silent)}; the text on the disk was searched.`,
+    silent && `Note: ${silentText(silent)}, so such changes may be missing here.`,
     buffer?.note && `Note: ${buffer.note}`,
   ].filter((note) => typeof note === 'string');
 }
