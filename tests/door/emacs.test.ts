@@ -308,7 +308,9 @@ describe('unsaved text in Emacs', () => {
   test('of a file that is encrypted when it is saved is not read', async () => {
     const session = await start();
     await edit(join(emacs.folder.path, 'never.gpg'), '(insert "secret")');
-    expect(await read(session, 'never.gpg')).toMatch(/^There is no file never\.gpg in the workspace /);
+    expect(await read(session, 'never.gpg')).toBe(
+      `There is no file never.gpg in the workspace ${emacs.folder.path}. No file has a similar name. It was never saved in Emacs, which did not send its text. Ask the user to save it.`,
+    );
     expect(await search(session, { pattern: 'secret', buffer: '.' })).not.toContain('never.gpg');
   });
 

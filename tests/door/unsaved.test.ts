@@ -156,6 +156,17 @@ describe('search_in_buffer', () => {
     expect(await text(session, 'search_in_buffer', { pattern: 'message', buffer: '.' })).toContain('Found 0');
   });
 
+  test('counts a file that was never saved once, also when one root is in another', async () => {
+    const root = ownFolder();
+    root.put('src/a.lisp', '(a)\n');
+    const { session, editor } = await start({ args: ['--root', join(root.path, 'src')] }, root);
+    editor.texts.set(join(root.path, 'src/b.lisp'), '(b)\n');
+    expect(await text(session, 'search_in_buffer', { pattern: '(b)' })).toContain(
+      "Found 1 match of '(b)' in 1 of 2 files:",
+    );
+    expect(await text(session, 'read_buffer', { buffer: 'b.lisp' })).toContain('src/b.lisp, line 1 of 1');
+  });
+
   test('names files whose text the editor does not send', async () => {
     const { session, root, editor } = await start();
     const file = root.put('big.lisp', '(old)\n');

@@ -88,8 +88,11 @@ export class WorkspaceBuffers {
     const note = budget.exceeded
       ? `Only the first ${FIND_ENTRIES - budget.entries} entries of the workspace were looked at for this name.`
       : undefined;
-    if (only === undefined)
-      throw new CallError(joinedSentences(this.#unknownText(name, paths), note, silentSentence(unsaved)));
+    if (only === undefined) {
+      const unknown = this.#unknownText(name, paths);
+      const inEditors = [neverSavedText(newFile, unsaved), silentSentence(unsaved)];
+      throw new CallError(joinedSentences(unknown, note, ...inEditors));
+    }
     if (matching.length > 1) throw new CallError(this.#severalText(name, matching));
     return this.#noted(only, only, unsaved, note);
   }
@@ -119,7 +122,7 @@ export class WorkspaceBuffers {
   /** Returns the files of UNSAVED in FOLDERS that are not on the disk, without those that no search reads. */
   async #onlyUnsaved(folders: readonly string[], unsaved: Unsaved): Promise<string[]> {
     const found: string[] = [];
-    for (const { file } of unsaved.files) {
+    for (const file of new Set(unsaved.files.map(({ file }) => file))) {
       if (folders.every((folder) => isSkippedBelow(folder, file))) continue;
       if (await this.#isOnlyUnsaved(file, unsaved)) found.push(file);
     }
@@ -131,14 +134,13 @@ export class WorkspaceBuffers {
     const { real, missing } = await this.#workspace.locate(path, 'read');
     if (missing.length === 0) return;
     const newFile = join(real, ...missing);
-    const unsaved = await this.#workspace.unsavedBelow(newFile, 'names');
-    const editor = unsaved.files.find(({ file }) => file === newFile)?.editor;
+    const unsaved = await this.#workspace.unsavedBelow(newFile);
     const listing = await this.#files({ files: [] }).catch(() => undefined);
     const similar = listing && this.#similarText(path, listing.paths);
-    const instead =
-      editor === undefined ? similar : `It was never saved in ${editor}; read_buffer shows the text there.`;
     const { message } = this.#workspace.noFile(path);
-    throw new CallError(joinedSentences(message, instead, silentSentence(unsaved)));
+    throw new CallError(
+      joinedSentences(message, neverSavedText(newFile, unsaved) ?? similar, silentSentence(unsaved)),
+    );
   }
 
   /** Returns the files of the workspace, and those of UNSAVED that are not on the disk. */
@@ -235,6 +237,15 @@ function textNote({ unsavedIn, isUnsavedText }: TextBuffer, { silent }: Unsaved)
   if (isUnsavedText) return `This is the unsaved text in ${unsavedIn}, not that on the disk.`;
   if (unsavedIn !== undefined) return `It has unsaved changes in ${unsavedIn}; this is the text on the disk.`;
   return silent && `${silentText(silent)}; this is the text on the disk.`;
+}
+
+/** Returns a sentence on FILE, a real path that is not on the disk, if an editor has it. */
+function neverSavedText(file: string, { files }: Unsaved): string | undefined {
+  const own = files.find((unsaved) => unsaved.file === file);
+  if (own === undefined) return undefined;
+  return own.octets === undefined
+    ? `It was never saved in ${own.editor}, which did not send its text. Ask the user to save it.`
+    : `It was never saved in ${own.editor}; read_buffer shows the text there.`;
 }
 
 function joinedSentences(...sentences: (string | undefined)[]): string {
