@@ -300,7 +300,7 @@ describe('an editor that gives no valid answer', () => {
     const next = await watchingEditor(path);
     next.answerUnsaved = () => next.socket.destroy();
     expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(DISK);
-    expect(await session.text('read_buffer', { buffer: 'a.lisp' })).toBe(
+    expect(await text(session, 'read_buffer', { buffer: 'a.lisp' })).toBe(
       'a.lisp, line 1 of 1, 4 bytes\n\n(a)',
     );
   });
