@@ -264,10 +264,9 @@ export class Locator {
 async function unsavedText(workspace: Workspace): Promise<string> {
   const found = await Promise.all(workspace.realRoots.map((root) => workspace.unsavedBelow(root, 'names')));
   const files = found.flatMap(({ files }) => files.filter(({ file }) => isLispFile(file)));
-  const names = fewOf(
-    files.map(({ file }) => visibleName(workspace.name(file))),
-    UNSAVED_NAMES,
-  );
+  // A root can be inside another one.
+  const all = [...new Set(files.map(({ file }) => visibleName(workspace.name(file))))];
+  const names = fewOf(all, UNSAVED_NAMES);
   const unsearched = `The unsaved changes of ${names} were not searched: ask the user to save them if it may be there.`;
   const silence = found.flatMap((unsaved) => silentSentence(unsaved) ?? []).slice(0, 1);
   return [...(files.length > 0 ? [unsearched] : []), ...silence].map((sentence) => ` ${sentence}`).join('');
