@@ -1,6 +1,6 @@
 // A call of a tool in a fresh image: its settings, and the loads before it.
 
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { CallError } from '../errors.ts';
 import type { CallOptions } from '../image/wire/call.ts';
 import type { Inventory, LoadStep } from '../image/wire/operations.ts';
@@ -63,6 +63,13 @@ export async function givenSteps({ running: { image }, way, args, context }: Fre
   if (isEmpty || !way.givenFirst(args)) return [];
   const { data } = await image.call('loads-again', image.loads, asking(context));
   return data.value ?? [...systems.map((system) => ({ system })), ...files.map((file) => ({ file }))];
+}
+
+/** Returns STEPS with the files below ROOT as they are in COPY, a copy of ROOT. */
+export function stepsIn(steps: readonly LoadStep[], root: string, copy: string): LoadStep[] {
+  return steps.map((step) =>
+    step.file?.startsWith(`${root}/`) ? { file: join(copy, relative(root, step.file)) } : step,
+  );
 }
 
 /** Returns the options of a query to the image, with a time limit of its own. */

@@ -28,6 +28,7 @@ import { noticeText } from './notice-text.ts';
 import { compareRevisions } from './old-and-new.ts';
 import { groupedWarnings } from './remarks.ts';
 import { ShownWarnings } from './shown-warnings.ts';
+import { runWithEdits } from './tests/noticed.ts';
 
 const FRESH = {
   name: 'fresh',
@@ -53,16 +54,18 @@ export function withFresh(tool: Tool, running: ToolDependencies, way: FreshWay):
   return {
     ...tool,
     parameters: [...tool.parameters, way.parts ? FRESH_OR_REVISION : FRESH],
-    // A call with edits is refused, so that nobody is asked to approve them.
+    // Edits then change no file of the workspace, so that nobody is asked to approve them.
     ...(raisedBy && { raisedBy: (args) => (args['fresh'] === undefined ? raisedBy(args) : undefined) }),
     handler: (args, context) => {
       const { fresh: kind, ...call } = args;
       if (kind === undefined) return tool.handler(call, context);
-      checkFresh(call);
+      checkFresh(args);
+      const { edits, ...rest } = call;
       // Earlier answers were about the running image, so they say nothing about a fresh one.
       const { told: _, ...alone } = context;
       return withTemporaryFolder((folder) => {
-        const own = { running, way, args: call, context: alone, folder, warnings: new ShownWarnings() };
+        const own = { running, way, args: rest, context: alone, folder, warnings: new ShownWarnings() };
+        if (Array.isArray(edits)) return runWithEdits(own, edits);
         return kind === 'true' || kind === 'fasls'
           ? perform(own, kind === 'fasls')
           : compareRevisions(own, String(kind));
@@ -71,10 +74,10 @@ export function withFresh(tool: Tool, running: ToolDependencies, way: FreshWay):
   };
 }
 
-function checkFresh({ edits, on_error }: Arguments): void {
-  if (edits !== undefined)
+function checkFresh({ fresh, edits, on_error }: Arguments): void {
+  if (edits !== undefined && fresh !== 'true')
     throw new CallError(
-      'Give fresh or edits, not both; nothing was done. Make the edits with edit_definitions, then call again with fresh.',
+      `Give edits with fresh: true, not ${fresh}; nothing was done. They hold for the run in the fresh image alone.`,
     );
   if (on_error === 'hold')
     throw new CallError(

@@ -9,6 +9,7 @@ import { WorkspaceBuffers } from './buffer/buffers.ts';
 import { readBufferTool, readFileTool } from './buffer/reading.ts';
 import { searchInBufferTool } from './buffer/search-in-buffer.ts';
 import { writeFileTool } from './buffer/writing.ts';
+import { limitOption } from './calling.ts';
 import { debugTool } from './debug/debug.ts';
 import { inspectTool } from './debug/inspect.ts';
 import { editDefinitionsTool } from './definitions/edit-definitions.ts';
@@ -80,7 +81,11 @@ export function furtherTools(dependencies: ToolDependencies): Tool[] {
   return [
     withFresh(loadingSystem(dependencies), dependencies, LOADING_SYSTEM),
     withFresh(loadFileTool(image, dependencies, workspace), dependencies, loadingFile(workspace)),
-    withFresh(testing(dependencies, editing, records), dependencies, testingBeside(editing, records)),
+    withFresh(
+      testing(dependencies, editing, records),
+      dependencies,
+      testingBeside(places.root, editing, records),
+    ),
     compareImageTool(image, places, workspace),
     readDefinitionTool(origins),
     editing,
@@ -102,13 +107,20 @@ function evaluating({ image, history, places, holds }: ToolDependencies): Tool {
 
 type TestRecords = Pick<TestDependencies, 'reached' | 'memory'>;
 
-/** Returns the plain tool run_tests. EDITING makes its edits, and RECORDS keeps its results. */
-function testing(dependencies: ToolDependencies, editing: Tool, records: TestRecords): Tool {
+/** Returns the plain tool run_tests. EDITING makes its edits, and RECORDS keeps its results. If it LIMITS_LOADS,
+ * its timeout is one of its loads too. */
+function testing(
+  dependencies: ToolDependencies,
+  editing: Tool,
+  records: TestRecords,
+  limitsLoads = false,
+): Tool {
   return runTestsTool(dependencies.image, {
     ...dependencies,
     ...records,
     editing,
     evaluating: evaluating(dependencies),
+    limitsLoads,
   });
 }
 
@@ -131,14 +143,22 @@ function loadingFile(workspace: Workspace): FreshWay {
 }
 
 /** Returns the settings of run_tests for calls in a fresh image. Its results are compared with those of the
- * running image. */
-function testingBeside(editing: Tool, { reached, memory }: TestRecords): FreshWay {
+ * running image, whose workspace is at ROOT. */
+function testingBeside(root: string, editing: Tool, { reached, memory }: TestRecords): FreshWay {
   return {
-    over: (fresh) => testing(fresh, editing, { reached, memory: memory.copyFor('in the running image') }),
+    over: (fresh) => {
+      const own = {
+        reached: fresh.places.root === root ? reached : reached.copy(),
+        memory: memory.copyFor('in the running image'),
+      };
+      return testing(fresh, editing, own, true);
+    },
     givenFirst: ({ system }) => system === undefined,
-    build: async (fresh, { system }, context) => {
+    build: async (fresh, args, context) => {
+      const { system, timeout } = args;
       const wanted = typeof system === 'string' ? { system } : {};
-      const prepared = await prepare({ ...fresh, reached, memory }, wanted, context);
+      const loadLimit = typeof timeout === 'number' ? limitOption({ timeout }) : {};
+      const prepared = await prepare({ ...fresh, reached, memory, loadLimit }, wanted, context);
       return 'failed' in prepared ? prepared.failed : undefined;
     },
   };
