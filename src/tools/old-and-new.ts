@@ -130,7 +130,7 @@ async function performed(
   const loads = await loadSteps(call, fresh, steps, false);
   const isUnmade = loads.some(({ failed }) => failed);
   const rest = isUnmade ? [] : ((await way.parts?.(fresh, args, context)) ?? []);
-  const inventory = fresh.image.running ? await freshInventory(call, fresh) : undefined;
+  const inventory = await freshInventory(call, fresh);
   return {
     parts: [['Loads', loads.map(({ text }) => text).join('\n\n')], ...rest],
     isUnmade,

@@ -12,7 +12,15 @@ import { fewOf, joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { editsOf } from '../definitions/edits.ts';
 import { planEdits } from '../definitions/plan.ts';
-import { asking, type FreshCall, givenSteps, listed, loadSteps, starterOf, stepsIn } from '../fresh-call.ts';
+import {
+  type FreshCall,
+  freshInventory,
+  givenSteps,
+  listed,
+  loadSteps,
+  starterOf,
+  stepsIn,
+} from '../fresh-call.ts';
 import { shortNames } from './failures.ts';
 import { hasNotPassed } from './memory.ts';
 import type { TestOutcome } from './results.ts';
@@ -88,12 +96,9 @@ async function runInCopy(call: FreshCall, name: string, copy: Omit<RootCopy, 'ta
       const result = failed ?? toResult(await way.over(fresh).handler(args, context));
       const { results = [], verdict, ending } = result.data as RunData;
       const ran = failed || verdict === undefined ? undefined : ending?.kind === 'done';
-      const asked = { folders: [`${target}/`] };
-      const inventory = fresh.image.running
-        ? await fresh.image.call('inventory', asked, asking(context))
-        : undefined;
-      const { value } = inventory?.data ?? {};
-      const isLoaded = (file: string) => value === undefined || value.files?.map(inRoot).includes(file);
+      const inventory = await freshInventory(call, fresh, [target]);
+      const isLoaded = (file: string) =>
+        inventory === undefined || inventory.files?.map(inRoot).includes(file);
       const unloaded = [...contents.keys()].filter((file) => !isLoaded(file));
       return {
         result: { ...result, text: inRoot(result.text) },
