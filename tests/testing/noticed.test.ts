@@ -1,7 +1,7 @@
 // Tests with edits that hold for one run alone: whether a test notices the change, and that the workspace and the
 // running image stay as they are.
 
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -216,11 +216,25 @@ describe('its copy of the workspace', () => {
     );
   });
 
+  const begun = join(root.path, 'begun');
+  const hang = `(progn (close (open ${JSON.stringify(begun)} :direction :output)) (loop (sleep 0.1)))`;
+  const args = { edits: [{ definition: 'shop::price', old: '(length item)', new: hang }], fresh: true };
+
+  test('is not made again when the call is interrupted', async () => {
+    const call = session.call('run_tests', { ...args, system: 'shop/tests' });
+    await until('its tests', 60_000, () => existsSync(begun));
+    const [, number] =
+      /Calls in fresh images:\n {2}(\d+): run_tests/.exec(await session.text('image_status')) ?? [];
+    await session.call('interrupt', { job: Number(number) });
+    const { text, isError } = await call;
+    expect(isError).toBe(true);
+    expect(text).toMatch(/^Not known whether a test notices this change: the call was interrupted\.\n/);
+    expect(remains(session)).toEqual(ONE_IMAGE);
+    rmSync(begun);
+  });
+
   test('goes with a cancelled call', async () => {
-    const begun = join(root.path, 'begun');
-    const hang = `(progn (close (open ${JSON.stringify(begun)} :direction :output)) (loop (sleep 0.1)))`;
     const cancel = new AbortController();
-    const args = { edits: [{ definition: 'shop::price', old: '(length item)', new: hang }], fresh: true };
     const call = session.call('run_tests', { ...args, system: 'shop/tests' }, { signal: cancel.signal });
     const rejected = expect(call).rejects.toThrow();
     await until('its tests', 60_000, () => existsSync(begun));

@@ -3,10 +3,10 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CallError } from '../../errors.ts';
 import { realPathOf } from '../../files/answering.ts';
 import { copyRoot, type RootCopy } from '../../files/copy.ts';
 import type { Ending } from '../../image/wire/endings.ts';
+import type { Reason } from '../../image/wire/operations.ts';
 import { toResult } from '../../kernel/outcome.ts';
 import { fewOf, joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
@@ -31,6 +31,8 @@ interface Side {
   tests: readonly TestOutcome[];
   /** True when the run ended normally; undefined when there was none, because a load failed. */
   isDone: boolean | undefined;
+  /** True when a human or the client ended the call. */
+  isStopped: boolean;
   /** The files with new content that the image has not loaded. */
   unloaded: string[];
 }
@@ -47,14 +49,14 @@ interface Verdict {
 export async function runWithEdits(call: FreshCall, edits: readonly unknown[]): Promise<Result> {
   const { running, context } = call;
   starterOf(running);
-  const [root] = running.workspace.rootFolders();
-  if (root === undefined) throw new CallError('There is no workspace, so it has no files to edit.');
+  const [root = running.places.root] = running.workspace.rootFolders();
   const { files } = await planEdits(running, editsOf(edits), undefined, context);
   const contents = new Map(files.map(({ real, bytes }) => [real, bytes]));
   const copy = { root, contents, signal: context.signal };
   const changed = await runInCopy(call, 'with', copy);
   const isPassed = changed.isDone === true && changed.tests.length > 0 && !changed.tests.some(hasNotPassed);
-  const plain = isPassed ? undefined : await runInCopy(call, 'without', { ...copy, contents: new Map() });
+  const isEnough = isPassed || changed.isStopped;
+  const plain = isEnough ? undefined : await runInCopy(call, 'without', { ...copy, contents: new Map() });
   const verdict = checkedVerdict(verdictOn(changed, plain), changed, contents.size);
   const whose = running.image.isAttached ? " of live-lisp, not the user's" : '';
   const names = listed(
@@ -77,6 +79,9 @@ export async function runWithEdits(call: FreshCall, edits: readonly unknown[]): 
     failed: verdict.verdict === 'unbuilt' || verdict.verdict === 'unknown',
   };
 }
+
+/** The reasons of interruptions that end the whole call. */
+const STOPS: readonly Reason[] = ['cancelled', 'interrupt', 'ending'];
 
 /** Makes CALL in a fresh image with a copy of the workspace below its folder, named NAME. */
 async function runInCopy(call: FreshCall, name: string, copy: Omit<RootCopy, 'target'>): Promise<Side> {
@@ -104,6 +109,7 @@ async function runInCopy(call: FreshCall, name: string, copy: Omit<RootCopy, 'ta
         result: { ...result, text: inRoot(result.text) },
         tests: results,
         isDone: ran,
+        isStopped: ending?.kind === 'interrupted' && STOPS.includes(ending.reason),
         unloaded: unloaded.map((file) => running.places.fileName(file)),
       };
     },
@@ -126,6 +132,8 @@ const NAMES = 10;
 function verdictOn(changed: Side, plain: Side | undefined): Verdict {
   const all = namesOf(changed.tests);
   const as = (verdict: Verdict['verdict'], text: string): Verdict => ({ verdict, noticed: [], text });
+  if (changed.isStopped || plain?.isStopped)
+    return as('unknown', 'Not known whether a test notices this change: the call was interrupted.');
   if (plain === undefined)
     return as(
       'unnoticed',
