@@ -14,8 +14,8 @@ import { entriesBelow } from './walk.ts';
 import type { Workspace } from './workspace.ts';
 import { checkNotCancelled } from './write.ts';
 
-/** A copy to make of the directory `root` of the workspace, into the empty directory `target`. Files in
- *  `contents`, by their real paths, get that content. They may be new. */
+/** A copy to make of the directory `root` of the workspace, into the empty directory `target`, a real path.
+ *  Files in `contents`, by their real paths, get that content. They may be new. */
 export interface RootCopy {
   root: string;
   target: string;
@@ -32,8 +32,12 @@ export async function copyRoot(
 ): Promise<void> {
   const added = new Map(contents);
   const unlimited = { entries: Number.POSITIVE_INFINITY, remainingMs: () => 0 };
-  const copy = new Copy(root, target);
+  const top = await Folder.open(target).catch((error: unknown) => {
+    throw fileFailure(error, target, 'written');
+  });
+  const copy = new Copy(root, target, top);
   try {
+    if (top.path !== target) throw Object.assign(new Error('The folder was replaced.'), { code: 'ESTALE' });
     for await (const { kind, path } of entriesBelow(workspace, [root], unlimited)) {
       checkNotCancelled(signal);
       if (kind === 'folder') await copy.place(`${path}/.`);
@@ -59,16 +63,18 @@ function outside(workspace: Workspace, path: string, root: string): CallError {
   );
 }
 
-/** The copy of `root` in `target`. The directory of the last entry stays open, because most entries are in the
- *  same directory as the one before. */
+/** The copy of `root` in `target`, which is open as `top`. The directory of the last entry stays open too,
+ * because most entries are in the same directory as the one before. */
 class Copy {
   readonly root: string;
   readonly target: string;
+  readonly #top: Folder;
   #last: { path: string; folder: Folder } | undefined;
 
-  constructor(root: string, target: string) {
+  constructor(root: string, target: string, top: Folder) {
     this.root = root;
     this.target = target;
+    this.#top = top;
   }
 
   /** Returns the path of the copy of PATH, an entry of the root. */
@@ -81,28 +87,33 @@ class Copy {
   async place(path: string): Promise<string> {
     const parent = dirname(path);
     if (this.#last?.path !== parent) {
-      await this.close();
+      await this.#closeLast();
       this.#last = { path: parent, folder: await this.#open(parent) };
     }
     return this.#last.folder.at(basename(path));
   }
 
   async #open(path: string): Promise<Folder> {
-    let folder = await Folder.open(this.target);
+    let folder = this.#top;
     for (const name of relative(this.root, path).split(sep).filter(Boolean)) {
       const parent = folder;
       try {
         folder = (await parent.openOrMake(name)).folder;
       } finally {
-        await parent.close();
+        if (parent !== this.#top) await parent.close();
       }
     }
     return folder;
   }
 
-  async close(): Promise<void> {
-    await this.#last?.folder.close();
+  async #closeLast(): Promise<void> {
+    if (this.#last?.folder !== this.#top) await this.#last?.folder.close();
     this.#last = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.#closeLast();
+    await this.#top.close();
   }
 }
 
