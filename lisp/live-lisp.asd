@@ -39,7 +39,7 @@
      (:file "rows") (:file "xref") (:file "describe") (:file "arglist") (:file "packages")
      (:file "classes") (:file "hierarchy") (:file "dispatch") (:file "combination")
      (:file "ranked") (:file "unused") (:file "class-impact") (:file "removal")
-     (:file "compiled-in") (:file "impact")))
+     (:file "compiled-in") (:file "impact") (:file "crowding")))
    (:module "sources"
     :serial t
     :components

@@ -44,7 +44,8 @@ arguments before those of the method."
   "Remove the wrapper KEY of FUNCTION, a generic function that may no longer have a name."
   ("SB-IMPL" "UNENCAPSULATE-GENERIC-FUNCTION"))
 
-(define-ability "hashes" "a profile does not tell which hash tables have keys with the same hash")
+(define-ability
+ "hashes" "profiles and inspect do not tell which hash tables have keys with the same hash")
 
 (define-internal hash-function (table)
   "Return the function that computes the hash of a key for TABLE, a hash table."

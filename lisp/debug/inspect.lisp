@@ -82,6 +82,8 @@ error answer."
   (value string :optional) (type string :optional) (id string :optional)
   (total integer :optional)
   (parts (or (list inspected-part) (list string)) :optional "The parts, or for a string its lines.")
+  (crowd integer :optional
+   "For a hash table whose look-ups are slow, the largest number of keys with the same hash.")
   (no-value boolean :optional)
   (gone-id string :optional "The requested id, when its object no longer exists.")
   (foreign-id string :optional
@@ -102,6 +104,13 @@ error answer."
             "why" (part-why part)
             "id" (and (null (part-why part)) (not (part-made part)) (object-id value)))))
 
+(defun crowd (object)
+  "If OBJECT is a hash table with at least *CROWD* keys of the same hash, return the largest number
+of such keys. Else return NIL. Look at *PART-LIMIT* keys, and run no code of the program."
+  (when (and (hash-table-p object) (hashed-by-system-p object))
+    (let ((sharing (ignore-errors (sharing-keys object *part-limit*))))
+      (and sharing (>= sharing *crowd*) sharing))))
+
 (defun inspection (object holders offset limit)
   "Return a JSON object about OBJECT: its text, type and id, the number of its parts, and LIMIT of
 its parts from OFFSET on. If HOLDERS is true, show the references that keep OBJECT alive in place
@@ -115,6 +124,7 @@ of its parts."
             "id" (object-id object)
             "total" (length parts)
             "parts" (mapcar #'part-data (page parts offset limit))
+            "crowd" (and (not holders) (crowd object))
             "holders" (and holders (holders-data object limit)))))
 
 (define-operation ("inspect" :gives (or inspect-data lookup-failure))

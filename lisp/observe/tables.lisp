@@ -10,22 +10,9 @@
   (test string) (count integer "The number of its keys that were looked at.")
   (sharing integer "The largest number of keys with the same hash."))
 
-(defparameter *crowd* 16 "The least number of keys with the same hash for which an answer lists a
-table.")
 (defparameter *most-keys* 1000000 "The maximum number of keys that are looked at in all tables.")
 (defparameter *most-objects* 1000
   "The maximum number of objects that are looked at to find the tables of one variable.")
-
-(defun sharing-keys (table limit)
-  "Return two values for the hash table TABLE: the largest number of keys with the same hash, and
-the number of keys examined, at most LIMIT."
-  (if-able "hashes"
-    (let ((counts (make-hash-table)) (function (hash-function table)))
-      (loop for key being the hash-keys of table
-            repeat limit
-            do (incf (gethash (nth-value 0 (funcall function key)) counts 0)))
-      (values (or (loop for count being the hash-values of counts maximize count) 0)
-              (loop for count being the hash-values of counts sum count)))))
 
 (defun tables-within (object)
   "Return a list of the hash tables that can be reached from OBJECT through data of the program."

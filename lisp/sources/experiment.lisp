@@ -173,9 +173,14 @@ is to be removed. Return a list of the removed indicators as texts."
         when (or (funcall going-p symbol) (entry-p value going-p))
           collect (progn (remprop symbol key) (local-text key))))
 
+(defparameter *too-many-parts*
+  "The values of variables are too large to search, so they may still refer to it."
+  "The line of an answer for a search that stopped at *MOST-PARTS* objects.")
+
 (defun trim-program (going-p)
   "Remove the entries that satisfy ENTRY-P from the values of the program's variables and from
-property lists. Return a list of lines: for each variable or property list, what was removed."
+property lists. Return a list of lines: for each variable or property list, what was removed, and
+whether there was too much to search."
   (let ((seen (make-hash-table :test 'eq)) (lines '()))
     (flet ((note (symbol format texts)
              (when texts (push (format nil format (symbol-text symbol) texts) lines))))
@@ -188,7 +193,8 @@ property lists. Return a list of lines: for each variable or property list, what
                              going-p seen)))
          (note symbol "Taken out of the property list of ~A: ~{~A~^, ~}."
                (trim-plist symbol going-p)))))
-    (sort lines #'string<)))
+    (append (sort lines #'string<)
+            (and (>= (hash-table-count seen) *most-parts*) (list *too-many-parts*)))))
 
 ;;; Removing the definitions
 
@@ -229,7 +235,16 @@ kept."
     (return-from referring-lines
       (loop for text in (values-with (lambda (symbol) (member symbol symbols)))
             collect (format nil "Still refers to it: ~A." text))))
-  (list "The values of variables are too large to search, so they may still refer to it."))
+  (list *too-many-parts*))
+
+(defun untrace-names (names)
+  "Take the functions of NAMES out of those that TRACE shows. Return a list with a line about these,
+or NIL if there are none."
+  (let* ((all (trace))
+         (traced (remove-if-not (lambda (name) (member name all :test #'equal)) names)))
+    (when traced
+      (eval `(untrace ,@traced))
+      (list (format nil "No longer traced: ~{~A~^, ~}." (mapcar #'function-name-text traced))))))
 
 (defun forgotten-lines (names)
   "Remove the evaluated definitions of NAMES, and the entries of lists and hash tables that refer to
@@ -244,7 +259,8 @@ these definitions. Return a list of lines about what was removed and what was no
                                  (find-if (lambda (definition) (of-names-p definition (list name)))
                                           (append going replacing)))
                                names))
-           (trimmed (and going (trim-program going-p))))
+           (trimmed (and going (trim-program going-p)))
+           (untraced (untrace-names names)))
       (multiple-value-bind (gone kept) (remove-definitions going)
         (append
          (and gone
@@ -256,6 +272,7 @@ these definitions. Return a list of lines about what was removed and what was no
                                  evaluated a definition."
                             (mapcar #'function-name-text unknown))))
          trimmed
+         untraced
          kept
          (loop for definition in (sort-definitions replacing)
                collect (format nil "Not removed: ~A, which replaced that of a file. load_file of ~
@@ -268,13 +285,14 @@ these definitions. Return a list of lines about what was removed and what was no
 
 (defun live-lisp:forget (name &rest names)
   "Remove the definitions of NAME and NAMES, symbols or lists (SETF symbol), that evaluated forms
-made and no file has. Also remove the entries for them from the lists and hash tables in the values
-of variables. Print what was removed and what was not."
+made and no file has, and untrace their functions. Also remove the entries for the definitions from
+the lists and hash tables in the values of variables. Print what was removed and what was not."
   (let* ((names (cons name names))
          (wrong (find-if-not (lambda (name) (typep name 'program-name)) names)))
     (when wrong
       (error "LIVE-LISP:FORGET takes symbols and lists (SETF symbol), such as 'f, but not ~S. ~
               Nothing was removed."
              wrong))
-    (format t "~{~A~%~}" (forgotten-lines names))
+    ;; Each search of the values can stop, and then add the same line.
+    (format t "~{~A~%~}" (remove-duplicates (forgotten-lines names) :test #'eq))
     (values)))

@@ -10,12 +10,16 @@ import { Folder } from './folder.ts';
 import { isTemporary } from './half-written.ts';
 import type { Workspace } from './workspace.ts';
 
-/** Directories without source of the project: of version control, installed packages, caches. */
-const SKIPPED_FOLDERS = new Set(
-  '.git .hg .svn .bzr .jj _darcs CVS node_modules .qlot ocicl quicklisp .venv venv __pycache__ .cache'.split(
-    ' ',
-  ),
-);
+/** Directories of version control. */
+const VERSION_CONTROL = new Set('.git .hg .svn .bzr .jj _darcs CVS'.split(' '));
+/** Directories without source of the project: of installed packages and caches. */
+const INSTALLED = new Set('node_modules .qlot ocicl quicklisp .venv venv __pycache__ .cache'.split(' '));
+
+/** An entry of a directory. The entries of `installed` directories and of links are not visited. */
+interface Entry {
+  kind: 'file' | 'folder' | 'installed' | 'link';
+  path: string;
+}
 
 /** Yields the real path of each readable file below FOLDERS of WORKSPACE, breadth first, and sorted by name
  *  within a directory. Follows no links. Uses up BUDGET, and stops when it is exceeded. */
@@ -24,6 +28,17 @@ export async function* filesBelow(
   folders: readonly string[],
   budget: Budget,
 ): AsyncGenerator<string> {
+  for await (const { kind, path } of entriesBelow(workspace, folders, budget))
+    if (kind === 'file') yield path;
+}
+
+/** Like filesBelow, but yields directories and links too, except directories of version control. Each
+ *  directory comes before its entries. */
+export async function* entriesBelow(
+  workspace: Workspace,
+  folders: readonly string[],
+  budget: Budget,
+): AsyncGenerator<Entry> {
   await workspace.secretsKnown;
   const pending = [...folders];
   const seen = new Set<string>();
@@ -36,8 +51,10 @@ export async function* filesBelow(
       if (budget.exceeded) return;
       budget.entries -= 1;
       const inner = join(real, entry.name);
-      if (entry.isFile() && !isTemporary(entry.name) && workspace.forbids(inner) === undefined) yield inner;
-      if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) pending.push(inner);
+      if (VERSION_CONTROL.has(entry.name) || workspace.forbids(inner) !== undefined) continue;
+      const kind = kindOf(entry);
+      if (kind === 'folder') pending.push(inner);
+      if (kind !== undefined) yield { kind, path: inner };
     }
   }
 }
@@ -46,7 +63,17 @@ export async function* filesBelow(
 export function isSkippedBelow(folder: string, file: string): boolean {
   const folders = relative(folder, file).split(sep);
   const name = folders.pop() ?? '';
-  return !isInside(folder, file) || isTemporary(name) || folders.some((each) => SKIPPED_FOLDERS.has(each));
+  return (
+    !isInside(folder, file) ||
+    isTemporary(name) ||
+    folders.some((each) => VERSION_CONTROL.has(each) || INSTALLED.has(each))
+  );
+}
+
+function kindOf(entry: Dirent): Entry['kind'] | undefined {
+  if (entry.isDirectory()) return INSTALLED.has(entry.name) ? 'installed' : 'folder';
+  if (entry.isFile()) return isTemporary(entry.name) ? undefined : 'file';
+  return entry.isSymbolicLink() ? 'link' : undefined;
 }
 
 /** Returns the entries of the directory at PATH; none when it is unreadable or has become a link. */

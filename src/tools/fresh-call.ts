@@ -1,6 +1,6 @@
 // A call of a tool in a fresh image: its settings, and the loads before it.
 
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { CallError } from '../errors.ts';
 import type { CallOptions } from '../image/wire/call.ts';
 import type { Inventory, LoadStep } from '../image/wire/operations.ts';
@@ -10,17 +10,16 @@ import { moreText } from './agreement.ts';
 import { callOptions, limitOption } from './calling.ts';
 import type { ToolDependencies, WithFresh } from './dependencies.ts';
 import { loadResult } from './execution/load-text.ts';
-import { systemResult } from './execution/loading.ts';
+import { loadFileBy, loadNamedSystem } from './execution/loading.ts';
 import type { Places } from './places.ts';
 import type { ShownWarnings } from './shown-warnings.ts';
 
-/** Settings of a tool for calls in a fresh image. */
+/** A tool, and its settings for calls in a fresh image. */
 export interface FreshWay {
-  over: (fresh: ToolDependencies) => Tool;
-  /** Returns true when the call needs the files and systems that the running image has loaded. */
-  givenFirst: (args: Arguments) => boolean;
-  /** Returns the file that the call itself loads. */
-  file?: (args: Arguments) => Promise<string>;
+  /** Returns the tool for the running image or a fresh one. */
+  over: (dependencies: ToolDependencies) => Tool;
+  /** Returns what the call itself loads. */
+  loads?: (args: Arguments, running: ToolDependencies) => Promise<LoadStep>;
   /** Makes the call and returns its outcome in parts, which are compared with those for another commit.
    * Absent: the tool cannot be called with a commit. */
   parts?: (fresh: ToolDependencies, args: Arguments, context: CallContext) => Promise<Part[]>;
@@ -56,13 +55,20 @@ export function starterOf({ withFreshImage }: ToolDependencies): WithFresh {
 }
 
 /** Returns the loads that give the fresh image the files and systems of the running one; none when the call
- * does not need them. */
-export async function givenSteps({ running: { image }, way, args, context }: FreshCall): Promise<LoadStep[]> {
+ * names the system that it needs. */
+export async function givenSteps({ running: { image }, args, context }: FreshCall): Promise<LoadStep[]> {
   const { systems, files } = image.loads;
   const isEmpty = !image.running && systems.length + files.length === 0;
-  if (isEmpty || !way.givenFirst(args)) return [];
+  if (isEmpty || args['system'] !== undefined) return [];
   const { data } = await image.call('loads-again', image.loads, asking(context));
   return data.value ?? [...systems.map((system) => ({ system })), ...files.map((file) => ({ file }))];
+}
+
+/** Returns STEPS with the files below ROOT as they are in COPY, a copy of ROOT. */
+export function stepsIn(steps: readonly LoadStep[], root: string, copy: string): LoadStep[] {
+  return steps.map((step) =>
+    step.file?.startsWith(`${root}/`) ? { file: join(copy, relative(root, step.file)) } : step,
+  );
 }
 
 /** Returns the options of a query to the image, with a time limit of its own. */
@@ -76,13 +82,16 @@ export function afterLoading(steps: readonly LoadStep[], places: Places): string
   return names.length > 0 ? `after loading ${listed(names, ', ')}` : 'with nothing loaded before';
 }
 
-/** Returns what the loaded files of the workspace define in the image of FRESH; undefined when it does not answer. */
+/** Returns what the loaded files below ROOTS, by default those of the workspace, define in the image of FRESH;
+ * undefined when it does not answer. */
 export async function freshInventory(
   { running: { workspace }, context }: FreshCall,
-  fresh: ToolDependencies,
+  { image }: ToolDependencies,
+  roots: readonly string[] = workspace.realRoots,
 ): Promise<Inventory | undefined> {
-  const folders = workspace.realRoots.map((root) => `${root}/`);
-  return (await fresh.image.call('inventory', { folders }, asking(context))).data.value;
+  if (!image.running) return undefined;
+  const folders = roots.map((root) => `${root}/`);
+  return (await image.call('inventory', { folders }, asking(context))).data.value;
 }
 
 /** Loads STEPS in the image of FRESH until one fails, files by their fasls if they ARE_COMPILED. Returns the results. */
@@ -104,24 +113,22 @@ export async function loadSteps(
 /** Loads STEP in the image of FRESH; a file by its fasl, which NUMBER tells, if it IS_COMPILED. Returns the result. */
 export async function loadStep(
   { args, context, folder, warnings }: FreshCall,
-  { image, places }: ToolDependencies,
+  fresh: ToolDependencies,
   { system, file = '' }: LoadStep,
   number: number,
   isCompiled: boolean,
 ): Promise<Result> {
-  const options = { ...callOptions(context), ...limitOption(args) };
-  if (system !== undefined) {
-    const reply = await image.call('load-system', { name: system, force: false }, options);
-    warnings.keep(reply.data.warnings);
-    return systemResult(reply, system, places, context);
-  }
+  const { image, places } = fresh;
+  const load = { ...fresh, shownWarnings: warnings };
+  const limit = typeof args['timeout'] === 'number' ? { timeout: args['timeout'] } : {};
+  if (system !== undefined) return loadNamedSystem(image, load, { system, ...limit }, context);
   const fasl = join(folder, `${number}.fasl`);
-  const reply = isCompiled
-    ? await image.call('load-source', { file: fasl }, options)
-    : await image.call('load-file', { file, fasl }, options);
+  if (!isCompiled) return loadFileBy(image, load, { file, fasl, ...limit }, context);
+  const options = { ...callOptions(context), ...limitOption(limit) };
+  const reply = await image.call('load-source', { file: fasl }, options);
   warnings.keep(reply.data.warnings);
-  const name = `${isCompiled ? 'the fasl of ' : ''}${places.fileName(file)}`;
-  const isWhole = reply.ending.kind === 'done' && reply.data.value?.notLoaded !== true;
+  const name = `the fasl of ${places.fileName(file)}`;
+  const isWhole = reply.ending.kind === 'done';
   return loadResult(reply, isWhole ? `Loaded ${name}` : `Not loaded to its end: ${name}`, places, context);
 }
 

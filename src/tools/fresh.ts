@@ -28,6 +28,7 @@ import { noticeText } from './notice-text.ts';
 import { compareRevisions } from './old-and-new.ts';
 import { groupedWarnings } from './remarks.ts';
 import { ShownWarnings } from './shown-warnings.ts';
+import { runWithEdits } from './tests/noticed.ts';
 
 const FRESH = {
   name: 'fresh',
@@ -46,23 +47,25 @@ const FRESH_OR_REVISION = {
 
 const NOT_RUN = 'So the call itself was not made.';
 const LOST = 'The fresh image was lost, so it was not compared with the running one.';
-/** Returns TOOL, which works in the image of RUNNING, with a parameter `fresh` for calls in a fresh image.
- * WAY has the settings of such calls. */
-export function withFresh(tool: Tool, running: ToolDependencies, way: FreshWay): Tool {
+/** Returns the tool of WAY for the image of RUNNING, with a parameter `fresh` for calls in a fresh image. */
+export function withFresh(running: ToolDependencies, way: FreshWay): Tool {
+  const tool = way.over(running);
   const { raisedBy } = tool;
   return {
     ...tool,
     parameters: [...tool.parameters, way.parts ? FRESH_OR_REVISION : FRESH],
-    // A call with edits is refused, so that nobody is asked to approve them.
+    // Edits then change no file of the workspace, so that nobody is asked to approve them.
     ...(raisedBy && { raisedBy: (args) => (args['fresh'] === undefined ? raisedBy(args) : undefined) }),
     handler: (args, context) => {
       const { fresh: kind, ...call } = args;
       if (kind === undefined) return tool.handler(call, context);
-      checkFresh(call);
+      checkFresh(args);
+      const { edits, ...rest } = call;
       // Earlier answers were about the running image, so they say nothing about a fresh one.
       const { told: _, ...alone } = context;
       return withTemporaryFolder((folder) => {
-        const own = { running, way, args: call, context: alone, folder, warnings: new ShownWarnings() };
+        const own = { running, way, args: rest, context: alone, folder, warnings: new ShownWarnings() };
+        if (Array.isArray(edits)) return runWithEdits(own, edits);
         return kind === 'true' || kind === 'fasls'
           ? perform(own, kind === 'fasls')
           : compareRevisions(own, String(kind));
@@ -71,10 +74,10 @@ export function withFresh(tool: Tool, running: ToolDependencies, way: FreshWay):
   };
 }
 
-function checkFresh({ edits, on_error }: Arguments): void {
-  if (edits !== undefined)
+function checkFresh({ fresh, edits, on_error }: Arguments): void {
+  if (edits !== undefined && fresh !== 'true')
     throw new CallError(
-      'Give fresh or edits, not both; nothing was done. Make the edits with edit_definitions, then call again with fresh.',
+      `Give edits with fresh: true, not ${fresh}; nothing was done. They hold for the run in the fresh image alone.`,
     );
   if (on_error === 'hold')
     throw new CallError(
@@ -87,9 +90,9 @@ function checkFresh({ edits, on_error }: Arguments): void {
 async function perform(call: FreshCall, fromFasls: boolean): Promise<Result> {
   const { running, way, args, folder } = call;
   const withFreshImage = starterOf(running);
-  const file = await way.file?.(args);
-  const steps = (await givenSteps(call)).filter((step) => file === undefined || step.file !== file);
-  const own = file === undefined ? undefined : { file };
+  const own = await way.loads?.(args, running);
+  const isOther = ({ file }: LoadStep) => file === undefined || file !== own?.file;
+  const steps = (await givenSteps(call)).filter(isOther);
   if (!fromFasls) return withFreshImage(folder, (fresh) => performIn(fresh, call, steps));
   // ASDF compiles a file again when its fasl was written in the same second as the source.
   await pause(1000 - (Date.now() % 1000), undefined, { ref: false });
@@ -98,22 +101,19 @@ async function perform(call: FreshCall, fromFasls: boolean): Promise<Result> {
   return withFreshImage(folder, (fresh) => performIn(fresh, call, steps, { own }));
 }
 
-/** Compiles and loads STEPS and the file or system of CALL. Returns a result on failure only. */
+/** Compiles and loads STEPS, and builds what else CALL needs. Returns a result on failure only. */
 async function build(
   fresh: ToolDependencies,
   call: FreshCall,
   steps: readonly LoadStep[],
 ): Promise<Result | undefined> {
   const { way, args, context, warnings } = call;
-  const loads = await loadSteps(call, fresh, steps, false);
-  const result = loads.at(-1)?.failed
-    ? loads.at(-1)
-    : await way.build?.({ ...fresh, shownWarnings: warnings }, args, context);
-  return result?.failed ? result : undefined;
+  const failed = (await loadSteps(call, fresh, steps, false)).find((load) => load.failed);
+  return failed ?? way.build?.({ ...fresh, shownWarnings: warnings }, args, context);
 }
 
 /** Loads STEPS in the image of FRESH, and performs CALL there. BUILT is given when another image has made the
- * fasls; `own` is the file that the call loads. */
+ * fasls; `own` is what the call loads. */
 async function performIn(
   fresh: ToolDependencies,
   call: FreshCall,
@@ -125,9 +125,9 @@ async function performIn(
   const which = built ? ', from the fasls that another has built' : '';
   if (failed) return marked(running, failed, which, [NOT_RUN]);
   // Effects of an evaluated form do not count as differences, so the images are compared before it runs.
-  const early = way.build || way.file ? undefined : await differences(call, fresh);
+  const early = way.parts ? await differences(call, fresh) : undefined;
   const result = built?.own
-    ? await loadStep(call, fresh, built.own, steps.length, true)
+    ? await loadStep({ ...call, warnings: fresh.shownWarnings }, fresh, built.own, steps.length, true)
     : toResult(await way.over(fresh).handler(args, context));
   const notices = fresh.image.takeNotices().filter(({ kind }) => kind !== 'loss');
   const after = steps.length > 0 ? `, ${afterLoading(steps, running.places)}` : '';

@@ -1,14 +1,13 @@
 // Lists the built-in tools, in the order in which clients see them.
 
 import { realPathOf } from '../files/answering.ts';
-import type { Workspace } from '../files/workspace.ts';
-import { toResult } from '../kernel/outcome.ts';
 import type { Tool } from '../kernel/tool.ts';
 import { withAnswerChecks } from './answer-checks.ts';
 import { WorkspaceBuffers } from './buffer/buffers.ts';
 import { readBufferTool, readFileTool } from './buffer/reading.ts';
 import { searchInBufferTool } from './buffer/search-in-buffer.ts';
 import { writeFileTool } from './buffer/writing.ts';
+import { limitOption } from './calling.ts';
 import { debugTool } from './debug/debug.ts';
 import { inspectTool } from './debug/inspect.ts';
 import { editDefinitionsTool } from './definitions/edit-definitions.ts';
@@ -60,7 +59,7 @@ export function agentQTools(dependencies: ToolDependencies): Tool[] {
     classSlotsTool(image),
     classHierarchyTool(image),
     macroexpandFormTool(image, places),
-    withFresh(evaluating(dependencies), dependencies, EVALUATING),
+    withFresh(dependencies, EVALUATING),
     compileFormTool(image, { places, holds }),
     getLastErrorTool(image, places),
     getReplHistoryTool(history),
@@ -79,12 +78,9 @@ export function furtherTools(dependencies: ToolDependencies): Tool[] {
   const editing = editDefinitionsTool(origins, intents);
   const records = { reached: new ReachedDefinitions(), memory: new TestMemory() };
   return [
-    withFresh(loadingSystem(dependencies), dependencies, LOADING_SYSTEM),
-    notingUnsaved(
-      withFresh(loadFileTool(image, dependencies, workspace), dependencies, loadingFile(workspace)),
-      workspace,
-    ),
-    withFresh(testing(dependencies, editing, records), dependencies, testingBeside(editing, records)),
+    withFresh(dependencies, LOADING_SYSTEM),
+    notingUnsaved(withFresh(dependencies, LOADING_FILE), workspace),
+    withFresh(dependencies, testing(dependencies, editing, records)),
     compareImageTool(image, places, workspace),
     notingUnsaved(readDefinitionTool(origins), workspace),
     editing,
@@ -104,45 +100,43 @@ function evaluating({ image, history, places, holds }: ToolDependencies): Tool {
   return evalFormTool(image, history, { places, holds });
 }
 
-type TestRecords = Pick<TestDependencies, 'reached' | 'memory'>;
-
-/** Returns the plain tool run_tests. EDITING makes its edits, and RECORDS keeps its results. */
-function testing(dependencies: ToolDependencies, editing: Tool, records: TestRecords): Tool {
-  return runTestsTool(dependencies.image, {
-    ...dependencies,
-    ...records,
-    editing,
-    evaluating: evaluating(dependencies),
-  });
-}
-
-const EVALUATING: FreshWay = { over: evaluating, givenFirst: () => true, parts: evaluatedParts };
-
-const loadingSystem = (fresh: ToolDependencies) => loadSystemTool(fresh.image, fresh);
+const EVALUATING: FreshWay = { over: evaluating, parts: evaluatedParts };
 
 const LOADING_SYSTEM: FreshWay = {
-  over: loadingSystem,
-  givenFirst: () => false,
-  build: async (fresh, args, context) => toResult(await loadingSystem(fresh).handler(args, context)),
+  over: (of) => loadSystemTool(of.image, of),
+  loads: async ({ system }) => ({ system: String(system) }),
 };
 
-function loadingFile(workspace: Workspace): FreshWay {
-  return {
-    over: (fresh) => loadFileTool(fresh.image, fresh, workspace),
-    givenFirst: () => true,
-    file: async ({ path }) => realPathOf(await sourceFile(workspace, String(path))),
-  };
-}
+const LOADING_FILE: FreshWay = {
+  over: (of) => loadFileTool(of.image, of, of.workspace),
+  loads: async ({ path }, { workspace }) => ({
+    file: await realPathOf(await sourceFile(workspace, String(path))),
+  }),
+};
 
-/** Returns the settings of run_tests for calls in a fresh image. Its results are compared with those of the
- * running image. */
-function testingBeside(editing: Tool, { reached, memory }: TestRecords): FreshWay {
+type TestRecords = Pick<TestDependencies, 'reached' | 'memory'>;
+
+/** Returns the settings of run_tests. EDITING makes its edits, and RECORDS keeps its results in the image of
+ * RUNNING. Results in a fresh image are compared with these. */
+function testing(running: ToolDependencies, editing: Tool, records: TestRecords): FreshWay {
+  const isCopy = ({ places }: ToolDependencies) => places.root !== running.places.root;
+  const recordsFor = (fresh: ToolDependencies): TestRecords => ({
+    reached: isCopy(fresh) ? records.reached.copy() : records.reached,
+    memory: records.memory.copyFor('in the running image'),
+  });
   return {
-    over: (fresh) => testing(fresh, editing, { reached, memory: memory.copyFor('in the running image') }),
-    givenFirst: ({ system }) => system === undefined,
-    build: async (fresh, { system }, context) => {
+    over: (of) =>
+      runTestsTool(of.image, {
+        ...of,
+        ...(of === running ? records : recordsFor(of)),
+        editing,
+        evaluating: evaluating(of),
+        limitsLoads: of !== running,
+      }),
+    build: async (fresh, { system, timeout }, context) => {
       const wanted = typeof system === 'string' ? { system } : {};
-      const prepared = await prepare({ ...fresh, reached, memory }, wanted, context);
+      const loadLimit = typeof timeout === 'number' ? limitOption({ timeout }) : {};
+      const prepared = await prepare({ ...fresh, ...records, loadLimit }, wanted, context);
       return 'failed' in prepared ? prepared.failed : undefined;
     },
   };

@@ -2,7 +2,7 @@
 // compares the answers.
 
 import { mkdir } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { realPathOf } from '../files/answering.ts';
 import { hunksBetween } from '../files/line-changes.ts';
 import type { LoadStep } from '../image/wire/operations.ts';
@@ -18,6 +18,7 @@ import {
   loadSteps,
   type Part,
   starterOf,
+  stepsIn,
 } from './fresh-call.ts';
 
 /** The outcome of the call in one of the two images. */
@@ -50,9 +51,7 @@ export async function compareRevisions(call: FreshCall, revision: string): Promi
     context.signal,
   );
   const steps = await givenSteps(call);
-  const oldSteps = steps.map((step) =>
-    step.file?.startsWith(`${root}/`) ? { file: join(old, relative(root, step.file)) } : step,
-  );
+  const oldSteps = stepsIn(steps, root, old);
   const [before, after] = await both(
     withFreshImage(older, (fresh) => performed({ ...call, folder: older }, fresh, oldSteps), old),
     withFreshImage(newer, (fresh) => performed({ ...call, folder: newer }, fresh, steps)),
@@ -131,7 +130,7 @@ async function performed(
   const loads = await loadSteps(call, fresh, steps, false);
   const isUnmade = loads.some(({ failed }) => failed);
   const rest = isUnmade ? [] : ((await way.parts?.(fresh, args, context)) ?? []);
-  const inventory = fresh.image.running ? await freshInventory(call, fresh) : undefined;
+  const inventory = await freshInventory(call, fresh);
   return {
     parts: [['Loads', loads.map(({ text }) => text).join('\n\n')], ...rest],
     isUnmade,

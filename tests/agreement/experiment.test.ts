@@ -74,6 +74,28 @@ describe('an experiment is taken back', () => {
     ).toBe('((:OLD) NIL ((:CALL OLD-HOOK :AT 4)) NIL 3 NIL)');
   });
 
+  test('with its trace, also that of a function of a file', async () => {
+    await session.eval('(progn (defun zz-traced () 1) (trace zz-traced old-hook) nil)');
+    expect(await forget("'zz-traced 'old-hook")).toBe(
+      [
+        'Removed: function APP::ZZ-TRACED.',
+        'Nothing was removed for APP::OLD-HOOK: no call that has ended has evaluated a definition.',
+        'No longer traced: APP::ZZ-TRACED, APP::OLD-HOOK.',
+        REST,
+      ].join('\n'),
+    );
+    expect(await session.eval('(list (trace) (old-hook))')).toBe('(NIL :OLD)');
+  });
+
+  test('and the answer says when the values are too large to search', async () => {
+    await session.eval(
+      '(progn (defvar *many* (make-list 600000 :initial-element 1)) (defun zz-many () 1) nil)',
+    );
+    expect(await forget("'zz-many '*many*")).toBe(
+      `Removed: function APP::ZZ-MANY; variable APP::*MANY*.\nThe values of variables are too large to search, so they may still refer to it.\n${REST}`,
+    );
+  });
+
   test('but nothing is that another definition may need, and the answer names it', async () => {
     await session.eval(`(progn
       (defun zz-late () :zz)

@@ -153,15 +153,6 @@ describe('beside an image whose code was changed', () => {
   ])('%s %j is refused', async (tool, args, text) => {
     expect(await session.call(tool, args)).toEqual(bad(text));
   });
-
-  test('with edits it is refused, and nobody is asked', async () => {
-    const edits = [{ path: 'shop.lisp', definition: 'total', how: 'delete' }];
-    expect(await session.call('run_tests', { edits, fresh: true })).toEqual(
-      bad(
-        'Give fresh or edits, not both; nothing was done. Make the edits with edit_definitions, then call again with fresh.',
-      ),
-    );
-  });
 });
 
 describe('beside an image that has what is loaded later', () => {

@@ -403,6 +403,21 @@ describe('profiles', () => {
       '\nNote: 500 of 500 keys of a hash table with the test COMMON-LISP::EQUAL in *SHELF* have the same hash, so a look-up of one compares up to 500. Give it keys, or a hash function (sb-ext:define-hash-table-test), that differ in the hash.',
     );
     expect(text).not.toContain('*GOOD*');
+    const inspected = await session.text('inspect', { value: '*shelf*', path: ['books'] });
+    expect(inspected).toContain(
+      '\n\n500 of its keys have the same hash, so a look-up of one compares up to 500. Give it keys, or a hash function (sb-ext:define-hash-table-test), that differ in the hash.\n\n',
+    );
+    await session.eval(`(progn
+      (defvar *hashed* '())
+      (defun own-hash (key) (push key *hashed*) 1)
+      (sb-ext:define-hash-table-test string= own-hash)
+      (defvar *own* (make-hash-table :test 'string=))
+      (loop for i below 20 do (setf (gethash (format nil "~D" i) *own*) i))
+      (setf *hashed* '()))`);
+    // To show an object runs no code of the program, such as its hash function.
+    for (const value of ['*good*', '*own*'])
+      expect(await session.text('inspect', { value })).not.toContain('same hash');
+    expect(await session.eval('*hashed*')).toBe('NIL');
     await session.eval(`(let ((books (make-hash-table :test 'equal)))
       (loop for i below 2000 do (setf (gethash (list 1 2 3 4 5 6 i) books) i))
       (defun look-up-closed () (loop for i below 500 sum (gethash (list 1 2 3 4 5 6 i) books))))`);

@@ -12,6 +12,7 @@ const OPENER =
 const ALLOWED: { readonly [path: string]: string } = {
   'src/files/regular.ts': 'the one way to read a file',
   'src/files/folder.ts': 'folders: O_DIRECTORY refuses all else',
+  'src/files/copy.ts': 'new files only, in a folder of ours that is held open: O_EXCL',
   'src/files/write.ts': 'new files only: O_EXCL',
   'src/files/intents.ts': 'a new file and a folder of ours in the state folder',
   'src/files/together.ts': 'copies a file whose folder is held open and whose kind was checked',

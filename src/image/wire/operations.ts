@@ -1476,6 +1476,8 @@ export interface InspectData {
   total?: number;
   /** The parts, or for a string its lines. */
   parts?: InspectedPart[] | string[];
+  /** For a hash table whose look-ups are slow, the largest number of keys with the same hash. */
+  crowd?: number;
   noValue?: boolean;
   /** The requested id, when its object no longer exists. */
   goneId?: string;

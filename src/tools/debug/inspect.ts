@@ -65,10 +65,17 @@ export function inspectTool(image: Image) {
   });
 }
 
+/** Returns sentences on SHARING, the largest number of keys of a hash table with the same hash. KEYS is a phrase
+ * for all keys. */
+export function crowdText(sharing: number, keys: string): string {
+  const count = sharing.toLocaleString('en-US');
+  return `${count} of ${keys} have the same hash, so a look-up of one compares up to ${count}. Give it keys, or a hash function (sb-ext:define-hash-table-test), that differ in the hash.`;
+}
+
 function inspectResult(data: InspectData, designator: string, offset: number): Result {
   const failure = failureText(data, designator);
   if (failure !== undefined) return { data, text: failure, absent: true };
-  const { value = '', type, id, total = 0, holders } = data;
+  const { value = '', type, id, total = 0, holders, crowd } = data;
   if (holders !== undefined)
     return { data, text: holdersText(holders, id === undefined ? value : `${value}  ${id}`) };
   const parts = (data.parts ?? []).flatMap((part) => (typeof part === 'string' ? [] : [part]));
@@ -79,6 +86,7 @@ function inspectResult(data: InspectData, designator: string, offset: number): R
   const page = { offset, shown: rows.length, total };
   const text = joinSections([
     `${value}${id === undefined ? '' : `  ${id}`}\nType: ${type}${total > 0 ? `, ${total} ${total === 1 ? 'part' : 'parts'}` : ''}`,
+    crowd !== undefined && crowdText(crowd, 'its keys'),
     rows.length > 0 && listText(rows, hasMore(page)),
     beyondNote(page, 'parts'),
   ]);

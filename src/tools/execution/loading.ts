@@ -25,7 +25,7 @@ import {
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import { questionLine } from '../../question-line.ts';
-import { withTemporaryFolder } from '../../temporary-folder.ts';
+import { type KeepFolder, withTemporaryFolder } from '../../temporary-folder.ts';
 import { visibleName } from '../../visible.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
 import {
@@ -88,11 +88,7 @@ const LOAD_FILE = {
   ],
 } as const satisfies ToolDescription;
 
-export function loadFileTool(
-  image: Image,
-  { places, holds, shownWarnings }: LoadContext,
-  workspace: Workspace,
-) {
+export function loadFileTool(image: Image, load: LoadContext, workspace: Workspace) {
   return defineTool({
     ...LOAD_FILE,
     preview: async (args) => {
@@ -106,32 +102,39 @@ export function loadFileTool(
       const file = await sourceFile(workspace, args.path);
       if (args.check && args.forget)
         throw new CallError('Give check or forget, not both: check loads nothing.');
-      return withTemporaryFolder(async (folder, keep) => {
-        if (args.check) return checkFile(image, places, file, folder, context, limitOption(args));
-        const request = {
-          file,
-          fasl: join(folder, 'loaded.fasl'),
-          ...(args.forget && { forget: 'listed' as const }),
-          ...errorOptions(args, holds),
-        };
-        const reply = await image.call('load-file', request, {
-          ...callOptions(context),
-          ...limitOption(args),
-        });
-        return heldResultOr(
-          reply,
-          { name: 'load-file', args: request, holds, places, keep },
-          (finalReply) => {
-            const headline = fileHeadline(finalReply, places.fileName(file));
-            const { fresh, same } = freshWarnings(finalReply.data, shownWarnings, context.told);
-            const result = loadResult({ ...finalReply, data: fresh }, headline, places, context, same);
-            const twins = twinsText(finalReply.data.twins, places, context.told);
-            return { ...result, text: joinSections([result.text, twins]) };
-          },
-        );
-      });
+      return withTemporaryFolder(async (folder, keep) =>
+        args.check
+          ? checkFile(image, load.places, file, folder, context, limitOption(args))
+          : loadFileBy(image, load, { ...args, file, fasl: join(folder, 'loaded.fasl'), keep }, context),
+      );
     },
   });
+}
+
+/** The arguments of a load of `file`. `keep` keeps the folder of `fasl` when an error of the load is held. */
+type FileLoad = Omit<LoadArguments, 'path'> & { file: string; fasl: string; keep?: KeepFolder };
+
+/** Compiles `file` to `fasl` and loads it in IMAGE. Returns the result. */
+export async function loadFileBy(
+  image: Image,
+  { places, holds, shownWarnings }: LoadContext,
+  { file, fasl, keep, ...args }: FileLoad,
+  context: CallContext,
+): Promise<Result> {
+  const forget = args.forget && { forget: 'listed' as const };
+  const request = { file, fasl, ...forget, ...errorOptions(args, holds) };
+  const reply = await image.call('load-file', request, { ...callOptions(context), ...limitOption(args) });
+  return heldResultOr(
+    reply,
+    { name: 'load-file', args: request, holds, places, ...(keep && { keep }) },
+    (finalReply) => {
+      const headline = fileHeadline(finalReply, places.fileName(file));
+      const { fresh, same } = freshWarnings(finalReply.data, shownWarnings, context.told);
+      const result = loadResult({ ...finalReply, data: fresh }, headline, places, context, same);
+      const twins = twinsText(finalReply.data.twins, places, context.told);
+      return { ...result, text: joinSections([result.text, twins]) };
+    },
+  );
 }
 
 /** Compiles FILE into FOLDER without loading it. Returns the result with errors and warnings. */
@@ -244,7 +247,8 @@ export function loadSystemTool(image: Image, load: LoadContext) {
   });
 }
 
-async function loadNamedSystem(
+/** Loads the system of ARGS in IMAGE. Returns the result. */
+export async function loadNamedSystem(
   image: Image,
   { places, holds, shownWarnings }: LoadContext,
   args: ArgumentsFor<typeof LOAD_SYSTEM>,

@@ -2,6 +2,7 @@
 
 import type { Operations, Profile, Spot } from '../../image/wire/operations.ts';
 import type { Result } from '../../kernel/tool.ts';
+import { crowdText } from '../debug/inspect.ts';
 import { packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { type Observing, observeCallOptions, observedResult, observeRefusalResult } from './observing.ts';
@@ -66,9 +67,8 @@ function profileText(profile: Profile, mode: string, places: Places): string {
 
 function notesText({ full, large, crowded = [] }: Profile): string {
   const notes = [
-    ...crowded.map(
-      ({ variable, test, count, sharing }) =>
-        `${sharing.toLocaleString('en-US')} of ${countText(count, 'key')} of a hash table with the test ${test} in ${variable} have the same hash, so a look-up of one compares up to ${sharing.toLocaleString('en-US')}. Give it keys, or a hash function (sb-ext:define-hash-table-test), that differ in the hash.`,
+    ...crowded.map(({ variable, test, count, sharing }) =>
+      crowdText(sharing, `${countText(count, 'key')} of a hash table with the test ${test} in ${variable}`),
     ),
     full &&
       'There were more samples than are kept, so only the beginning is in the profile. Profile a smaller part of the program.',

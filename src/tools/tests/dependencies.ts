@@ -2,6 +2,7 @@
 
 import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
+import type { CallOptions } from '../../image/wire/call.ts';
 import type { HeldToolCalls } from '../debug/hold.ts';
 import type { Places } from '../places.ts';
 import type { ShownWarnings } from '../shown-warnings.ts';
@@ -17,4 +18,6 @@ export interface TestDependencies {
   memory: TestMemory;
   shownWarnings: ShownWarnings;
   reached: ReachedDefinitions;
+  /** The limit of each load before the tests. Absent: none. */
+  loadLimit?: Pick<CallOptions, 'limitMs'>;
 }

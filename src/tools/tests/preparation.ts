@@ -77,11 +77,11 @@ function notPlanned(ending: Ending, places: Places): Result {
  * `failed` is the result of the call when the load failed. `lacks` is true when ASDF does not find a
  * required system. */
 async function load(
-  { image, places, shownWarnings }: TestDependencies,
+  { image, places, shownWarnings, loadLimit }: TestDependencies,
   asked: { name: string; force: boolean; restarts?: readonly string[] },
   context: CallContext,
 ): Promise<{ said: string; warned: boolean; failed?: Result; lacks?: boolean }> {
-  const reply = await image.call('load-system', asked, callOptions(context));
+  const reply = await image.call('load-system', asked, { ...callOptions(context), ...loadLimit });
   const { name } = asked;
   const lacks = reply.data.value?.missing !== undefined;
   if (reply.ending.kind !== 'done' || lacks) {

@@ -30,6 +30,14 @@ export class ReachedDefinitions {
     return this.#tests.size > 0;
   }
 
+  /** Returns a copy for runs of a copy of the workspace, so that its files are not recorded here. */
+  copy(): ReachedDefinitions {
+    const copy = new ReachedDefinitions();
+    for (const name of this.#names) copy.#names.add(name);
+    for (const [test, reached] of this.#tests) copy.#tests.set(test, reached);
+    return copy;
+  }
+
   has(test: string): boolean {
     return this.#tests.has(test);
   }

@@ -15,7 +15,7 @@ import {
   type ToolDescription,
 } from '../../kernel/tool.ts';
 import { questionLine } from '../../question-line.ts';
-import { TIMEOUT } from '../calling.ts';
+import { limitOption, TIMEOUT } from '../calling.ts';
 import { ON_ERROR, RESTARTS } from '../debug/hold.ts';
 import type { TestDependencies } from './dependencies.ts';
 import { nothingToRun, prepare } from './preparation.ts';
@@ -25,7 +25,7 @@ import { Run, type TestSelection } from './run.ts';
 const RUN_TESTS = {
   name: 'run_tests',
   description:
-    'Run tests of a system, package or name, after loading what changed; without arguments the test suites of the project. With edits and then, a change, its tests and a check are one call. Tells each failure with form, values and place, and what passed before.',
+    'Run tests of a system, package or name, after loading what changed; without arguments all suites of the project. With edits and then, a change, its tests and a check are one call. Tells each failure with form, values and place, and what passed before.',
   parameters: [
     { name: 'system', type: 'string' },
     { name: 'package', type: 'string' },
@@ -55,7 +55,7 @@ const RUN_TESTS = {
       name: 'edits',
       type: 'array',
       items: { type: 'object' },
-      description: 'As edit_definitions takes',
+      description: 'As edit_definitions takes; with fresh for this run',
     },
     {
       name: 'then',
@@ -88,7 +88,7 @@ type Arguments = ArgumentsFor<typeof RUN_TESTS>;
 type Chosen = Pick<TestSelection, 'name' | 'again' | 'package' | 'touching'>;
 
 /** Returns the tool run_tests for IMAGE. `editing` makes the edits in `edits`, `evaluating` evaluates the
- * forms in `then`. */
+ * forms in `then`. With `limitsLoads`, the timeout of a call limits its loads too. */
 export function runTestsTool(
   image: Image,
   {
@@ -100,7 +100,8 @@ export function runTestsTool(
     memory,
     editing,
     evaluating,
-  }: Omit<TestDependencies, 'image'> & { editing: Tool; evaluating: Tool },
+    limitsLoads = false,
+  }: Omit<TestDependencies, 'image'> & { editing: Tool; evaluating: Tool; limitsLoads?: boolean },
 ) {
   const dependencies: TestDependencies = {
     image,
@@ -127,7 +128,8 @@ export function runTestsTool(
     handler: async (args, context) => {
       const chosen = await chosenTests(dependencies, args);
       const edited = args.edits && toResult(await editing.handler({ edits: args.edits }, context));
-      const ran = await perform(dependencies, evaluating, args, chosen, context).catch((error: unknown) => {
+      const own = limitsLoads ? { ...dependencies, loadLimit: limitOption(args) } : dependencies;
+      const ran = await perform(own, evaluating, args, chosen, context).catch((error: unknown) => {
         // The edits were made, so the answer must report them. The forms in `then` are evaluated in any case.
         if (edited === undefined && args.then === undefined) throw error;
         return { data: {}, text: messageOf(error), failed: true };

@@ -1,0 +1,168 @@
+// Copies a root of the workspace, so that an image works with other contents of some files while the workspace
+// stays as it is. Code in an image can replace directories by links meanwhile, so the copy is written through
+// open directories.
+
+import { type FileHandle, open, realpath, symlink } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { CallError } from '../errors.ts';
+import { isInside } from '../paths.ts';
+import { visibleName } from '../visible.ts';
+import { withFileTimeout } from './answering.ts';
+import { fileFailure } from './failure.ts';
+import { Folder } from './folder.ts';
+import { entriesBelow } from './walk.ts';
+import type { Workspace } from './workspace.ts';
+import { checkNotCancelled } from './write.ts';
+
+/** A copy to make of the directory `root` of the workspace, into the empty directory `target`, a real path.
+ *  Files in `contents`, by their real paths, get that content. They may be new. */
+export interface RootCopy {
+  root: string;
+  target: string;
+  contents: ReadonlyMap<string, Buffer>;
+  signal?: AbortSignal | undefined;
+}
+
+/** Makes the copy of a root of WORKSPACE, with all files that tools may read except those of version control.
+ *  Directories of installed packages become links to the originals. Throws a CallError when a file with new
+ *  content would not be in the copy. */
+export async function copyRoot(
+  workspace: Workspace,
+  { root, target, contents, signal }: RootCopy,
+): Promise<void> {
+  const added = new Map(contents);
+  const unlimited = { entries: Number.POSITIVE_INFINITY, remainingMs: () => 0 };
+  const top = await Folder.open(target).catch((error: unknown) => {
+    throw fileFailure(error, target, 'written');
+  });
+  const copy = new Copy(root, target, top);
+  try {
+    if (top.path !== target) throw Object.assign(new Error('The folder was replaced.'), { code: 'ESTALE' });
+    for await (const { kind, path } of entriesBelow(workspace, [root], unlimited)) {
+      checkNotCancelled(signal);
+      if (kind === 'folder') await copy.place(`${path}/.`);
+      else if (kind === 'file') await copyFile(workspace, path, copy, added.get(path));
+      else await putLink(path, copy, kind === 'link');
+      added.delete(path);
+    }
+    for (const [path, content] of added) {
+      const place = isInside(root, path) ? await copy.place(path).catch(() => undefined) : undefined;
+      if (place === undefined) throw outside(workspace, path, root);
+      await putFile(place, 0o666, content);
+    }
+  } catch (error) {
+    throw fileFailure(error, target, 'written');
+  } finally {
+    await copy.close();
+  }
+}
+
+function outside(workspace: Workspace, path: string, root: string): CallError {
+  return new CallError(
+    `${visibleName(workspace.name(path))} is not in the copy of ${visibleName(root)} that such a call makes: that has no other roots, no version control and no installed packages. Nothing was done. Leave the edits of this file out.`,
+  );
+}
+
+/** The copy of `root` in `target`, which is open as `top`. The directory of the last entry stays open too,
+ * because most entries are in the same directory as the one before. */
+class Copy {
+  readonly root: string;
+  readonly target: string;
+  readonly #top: Folder;
+  #last: { path: string; folder: Folder } | undefined;
+
+  constructor(root: string, target: string, top: Folder) {
+    this.root = root;
+    this.target = target;
+    this.#top = top;
+  }
+
+  /** Returns the path of the copy of PATH, an entry of the root. */
+  pathOf(path: string): string {
+    return join(this.target, relative(this.root, path));
+  }
+
+  /** Returns a path for the copy of PATH that leads into the open directory. Makes this directory if there is
+   *  none. */
+  async place(path: string): Promise<string> {
+    const parent = dirname(path);
+    if (this.#last?.path !== parent) {
+      await this.#closeLast();
+      this.#last = { path: parent, folder: await this.#open(parent) };
+    }
+    return this.#last.folder.at(basename(path));
+  }
+
+  async #open(path: string): Promise<Folder> {
+    let folder = this.#top;
+    for (const name of relative(this.root, path).split(sep).filter(Boolean)) {
+      const parent = folder;
+      try {
+        folder = (await parent.openOrMake(name)).folder;
+      } finally {
+        if (parent !== this.#top) await parent.close();
+      }
+    }
+    return folder;
+  }
+
+  async #closeLast(): Promise<void> {
+    if (this.#last?.folder !== this.#top) await this.#last?.folder.close();
+    this.#last = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.#closeLast();
+    await this.#top.close();
+  }
+}
+
+/** Maximum number of octets to hold of a file. */
+const CHUNK = 1024 * 1024;
+
+/** Puts the file at PATH of WORKSPACE into COPY, with CONTENT if that is given. A file that cannot be read is
+ *  left out, because the image could not read it either. */
+async function copyFile(
+  workspace: Workspace,
+  path: string,
+  copy: Copy,
+  content: Buffer | undefined,
+): Promise<void> {
+  let isOpen = false;
+  const copied = workspace.read(path, async ({ handle, stats }) => {
+    isOpen = true;
+    await putFile(await copy.place(path), stats.mode & 0o777, content ?? handle);
+  });
+  await copied.catch((error: unknown) => {
+    if (isOpen) throw error;
+  });
+}
+
+/** Puts a link to the entry PATH into COPY. If PATH IS_LINK itself and leads to an entry of the root, it leads
+ *  to the copy of that. */
+async function putLink(path: string, copy: Copy, isLink: boolean): Promise<void> {
+  const real = await withFileTimeout(dirname(path), () => realpath(path)).catch(() => undefined);
+  if (real === undefined) return;
+  await symlink(isLink && isInside(copy.root, real) ? copy.pathOf(real) : real, await copy.place(path));
+}
+
+/** Creates the file PLACE with MODE. CONTENT is its content or an open file that has it. */
+async function putFile(place: string, mode: number, content: Buffer | FileHandle): Promise<void> {
+  const handle = await open(place, 'wx', mode);
+  try {
+    if (Buffer.isBuffer(content)) await handle.writeFile(content);
+    else await copyContent(content, handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function copyContent(source: FileHandle, target: FileHandle): Promise<void> {
+  const { size } = await source.stat();
+  const buffer = Buffer.allocUnsafe(Math.min(CHUNK, size + 1));
+  for (;;) {
+    const { bytesRead } = await source.read(buffer, 0, buffer.length, null);
+    if (bytesRead === 0) return;
+    await target.writeFile(buffer.subarray(0, bytesRead));
+  }
+}

@@ -1,0 +1,300 @@
+// Tests with edits that hold for one run alone: whether a test notices the change, and that the workspace and the
+// running image stay as they are.
+
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { bad, type Session } from '../harness.ts';
+import { servingPlace, startServing } from '../image/served.ts';
+import { sandboxTest } from '../sandbox/namespaces.ts';
+import { imagesOf, until } from '../server/processes.ts';
+import { ownFolder, ownSession, sharedFolder, sharedSession } from '../shared.ts';
+
+const FILES = {
+  'shop.asd': `(defsystem "shop" :serial t :components ((:file "macros") (:file "prices") (:file "shop")))
+(defsystem "shop/tests" :depends-on ("shop" "sb-rt") :components ((:file "tests"))
+  :perform (test-op (o c) (uiop:symbol-call :sb-rt :do-tests)))`,
+  'macros.lisp': `(defpackage shop (:use cl))
+(in-package shop)
+(defmacro twice (form) \`(* 2 ,form))`,
+  'prices.lisp': '(in-package shop)\n(defun price (item) (length item))\n(defun unused () 1)',
+  'shop.lisp': `(in-package shop)
+(defun total (items) (loop for item in items sum (price item)))
+(defun pair (item) (twice (price item)))`,
+  'tests.lisp': `(in-package shop)
+(sb-rt:deftest total (total '("tea" "oats")) 7)
+(sb-rt:deftest pair (pair "tea") 6)
+(sb-rt:deftest broken (total '("tea")) 4)
+(sb-rt:deftest file (with-open-file (in "rate.txt") (read in)) 5)`,
+  'rate.txt': '5',
+  'alone.lisp': '(defun alone () 1)',
+};
+
+/** Returns the images of the server of SESSION, and the folders that it has for its calls. */
+function remains(session: Session) {
+  const folders = readdirSync(tmpdir()).filter((name) => name.startsWith(`live-lisp-${session.pid}-`));
+  return { images: imagesOf(session.pid).length, folders };
+}
+/** The argument `then`. */
+const THEN = 'then';
+const ONE_IMAGE = { images: 1, folders: [] };
+
+function put(root: { put: (path: string, text: string) => unknown }, files: Record<string, string> = FILES) {
+  for (const [name, text] of Object.entries(files)) root.put(name, text);
+}
+
+/** Returns TEXT without its seconds. */
+const untimed = (text: string) => text.replace(/\d+\.\d s/g, 'N s');
+
+describe('in a workspace without git', () => {
+  const root = sharedFolder();
+  put(root);
+  const session = sharedSession({
+    args: ['--root', root.path, '--no-sandbox'],
+    env: { ASDF_OUTPUT_TRANSLATIONS: `/:${root.path}/cache/` },
+  });
+  const run = (edits: object[], more: object = { system: 'shop/tests' }) =>
+    session.call('run_tests', { edits, fresh: true, ...more });
+  const replaced = (definition: string, old: string, now: string) => ({ definition, old, new: now });
+  beforeAll(async () => {
+    await session.call('run_tests', { system: 'shop/tests' });
+  });
+
+  /** Returns the first section of an answer. */
+  const verdictOf = async (edits: object[], more?: object) => (await run(edits, more)).text.split('\n\n')[0];
+
+  test('the tests that notice the change are told first, and nothing stays', async () => {
+    const { text, isError } = await run([replaced('shop::price', '(length item)', '(1+ (length item))')]);
+    expect(isError).toBe(false);
+    expect(untimed(text)).toBe(`Noticed: 2 of 4 tests fail with this change and pass without it: TOTAL, PAIR.
+
+With the change of prices.lisp, in a fresh image:
+shop/tests: 2 of 4 tests fail (N s).
+  TOTAL tests.lisp:2: (total '("tea" "oats")) = 9, wanted 7
+  PAIR tests.lisp:3: (pair "tea") = 8, wanted 6
+All of these passed in the running image.
+Failed in the running image, pass now: BROKEN`);
+    expect(await session.eval('(shop::price "tea")')).toBe('3');
+    for (const [name, content] of Object.entries(FILES))
+      expect(readFileSync(join(root.path, name), 'utf8')).toBe(content);
+    expect(remains(session)).toEqual(ONE_IMAGE);
+    // What was remembered of the running image is as before.
+    const { text: again } = await session.call('run_tests', { failed: true });
+    expect(untimed(again)).toMatch(/^Tests that failed before: 1 of 1 test fails/);
+  });
+
+  test('so is that none notices it, beside those that fail in any case', async () => {
+    const edits = [replaced('shop::unused', '1', '2')];
+    expect(await verdictOf(edits)).toBe(
+      'No test noticed this change: 3 of 4 tests pass with it, and no other passes without it.',
+    );
+    const { text } = await run(edits, { test: 'shop::pair' });
+    expect(untimed(text)).toBe(
+      'No test noticed this change: the only one passes.\n\nWith the change of prices.lisp, in a fresh image:\nshop::pair: 1 test passes (N s).',
+    );
+  });
+
+  test('a change of two files, and one of a macro in what uses it', async () => {
+    const twice = replaced('shop::twice', '`(* 2 ,form)', 'form');
+    expect(await verdictOf([twice])).toBe(
+      'Noticed: 1 of 4 tests fails with this change and passes without it: PAIR.',
+    );
+    const price = replaced('shop::price', '(length item)', '(* 2 (length item))');
+    const { text } = await run([twice, price]);
+    expect(text).toMatch(/^Noticed: 1 of 4 tests fails with this change and passes without it: TOTAL\.\n/);
+    expect(text).toContain('\n\nWith the change of macros.lisp, prices.lisp, in a fresh image:\n');
+  });
+
+  test.each([
+    ['(defun pair (item) #.(error "No.") item)', /ERROR: cannot be read: No\./],
+    ['(error "At load.")', /Error: At load\./],
+  ])('what does not build: %s', async (text, why) => {
+    const { text: answer, isError } = await run([{ path: 'shop.lisp', text }]);
+    expect(isError).toBe(true);
+    expect(answer).toMatch(
+      /^This change does not build, so no test ran with it\. Without it, 4 tests ran\.\n\nWith the change of shop\.lisp, in a fresh image:\nNo tests ran\. /,
+    );
+    expect(answer).toMatch(why);
+  });
+
+  test('an endless loop, when the tests run and when the code is compiled', async () => {
+    const more = { system: 'shop/tests', timeout: 10 };
+    const { text } = await run([replaced('shop::price', '(length item)', '(loop (sleep 1))')], more);
+    expect(untimed(text)).toMatch(
+      /^Noticed: 1 of 4 tests fails with this change and passes without it: TOTAL\.\n\n.*\n.*\n {2}TOTAL tests\.lisp:2: did not end: the run was interrupted after N s, its limit\n/,
+    );
+    expect(await verdictOf([replaced('shop::twice', '`(* 2 ,form)', '(loop (sleep 1))')], more)).toBe(
+      'This change does not build, so no test ran with it. Without it, 4 tests ran.',
+    );
+    expect(remains(session)).toEqual(ONE_IMAGE);
+  });
+
+  test('a file that nothing loads', async () => {
+    const [test, edit] = [{ test: 'shop::pair' }, { path: 'alone.lisp', old: '1', new: '2' }];
+    expect(await verdictOf([edit], test)).toBe(
+      'Not known whether a test notices this change: nothing loaded alone.lisp. Load it first, or give its system.',
+    );
+    expect(await verdictOf([edit, replaced('shop::unused', '1', '2')], test)).toBe(
+      'No test noticed this change: the only one passes. Nothing loaded alone.lisp, so the change there had no effect.',
+    );
+    const asd = { path: 'shop.asd', old: '(:file "prices")', new: '(:file "prices") (:file "alone")' };
+    expect(await verdictOf([asd, edit], test)).toBe('No test noticed this change: the only one passes.');
+  });
+
+  test('forms after the tests, a new file, and coverage that is not kept', async () => {
+    const edits = [
+      { path: 'new/more.lisp', text: '(defun shop::more () 5)' },
+      { path: 'shop.lisp', text: '(load "new/more.lisp")' },
+    ];
+    const { text } = await run(edits, { test: 'shop::pair', [THEN]: ['(shop::more)'], coverage: true });
+    expect(text).toMatch(/^No test noticed this change: the only one passes\.\n/);
+    expect(text).toMatch(/\n\nThen:\n5$/);
+    expect(existsSync(join(root.path, 'new'))).toBe(false);
+    expect(await session.text('run_tests', { touching: 'shop::pair' })).toBe(
+      'What tests reach was not recorded yet. Call run_tests with coverage: true, then with touching.',
+    );
+  });
+});
+
+describe('its copy of the workspace', () => {
+  const root = sharedFolder();
+  put(root);
+  const other = sharedFolder();
+  other.put('other.lisp', '(defun other () 1)');
+  root.put('node_modules/extra.lisp', '(defun extra () 1)');
+  root.put('data/deep/rate.txt', '6');
+  root.put('script', '#!/bin/sh\n');
+  chmodSync(join(root.path, 'script'), 0o755);
+  mkdirSync(join(root.path, 'empty'));
+  for (const [target, name] of [
+    ['data/deep/rate.txt', 'link.txt'],
+    [join(root.path, 'prices.lisp'), 'prices-link.lisp'],
+    [other.path, 'other'],
+    ['nothing', 'dangling'],
+  ] as const)
+    symlinkSync(target, join(root.path, name));
+  const session = sharedSession({ args: ['--root', root.path, '--root', other.path, '--no-sandbox'] });
+  const run = (edits: object[], more: object = {}) =>
+    session.call('run_tests', { edits, fresh: true, test: 'shop::pair', ...more });
+  beforeAll(async () => {
+    await session.call('load_system', { system: 'shop/tests' });
+  });
+
+  test('has directories, modes, links and installed packages', async () => {
+    const form = `(let ((home (namestring *default-pathname-defaults*)))
+  (flet ((below (name) (let ((real (probe-file name))) (and real (enough-namestring real home)))))
+    (list (mapcar #'below '("link.txt" "prices-link.lisp" "dangling" "empty/" ".git/"))
+          (mapcar #'namestring (mapcar #'probe-file '("other/other.lisp" "node_modules/extra.lisp")))
+          (logand #o777 (sb-posix:stat-mode (sb-posix:stat "script"))))))`;
+    const { text } = await run([{ definition: 'shop::unused', old: '1', new: '2' }], {
+      [THEN]: ['(require :sb-posix)', form],
+    });
+    expect(text).toContain('(("data/deep/rate.txt" "prices.lisp" NIL "empty/" NIL)');
+    for (const path of [join(other.path, 'other.lisp'), join(root.path, 'node_modules', 'extra.lisp')])
+      expect(text).toContain(JSON.stringify(path));
+    expect(text).toContain(' 493)');
+  });
+
+  test.each([
+    ['of another root', join(other.path, 'other.lisp'), join(other.path, 'other.lisp')],
+    ['of an installed package', 'node_modules/extra.lisp', 'node_modules/extra.lisp'],
+  ])('has no file %s, which is refused', async (_, path, name) => {
+    expect(await run([{ path, old: '1', new: '2' }])).toEqual(
+      bad(
+        `${name} is not in the copy of ${root.path} that such a call makes: that has no other roots, no version control and no installed packages. Nothing was done. Leave the edits of this file out.`,
+      ),
+    );
+    expect(remains(session)).toEqual(ONE_IMAGE);
+  });
+
+  test('is not made for edits with fasls', async () => {
+    expect(await run([{ path: 'alone.lisp', old: '1', new: '2' }], { fresh: 'fasls' })).toEqual(
+      bad(
+        'Give edits with fresh: true, not fasls; nothing was done. They hold for the run in the fresh image alone.',
+      ),
+    );
+  });
+
+  const begun = join(root.path, 'begun');
+  const hang = `(progn (close (open ${JSON.stringify(begun)} :direction :output)) (loop (sleep 0.1)))`;
+  const args = { edits: [{ definition: 'shop::price', old: '(length item)', new: hang }], fresh: true };
+
+  test('is not made again when the call is interrupted', async () => {
+    const call = session.call('run_tests', { ...args, system: 'shop/tests' });
+    await until('its tests', 60_000, () => existsSync(begun));
+    const [, number] =
+      /Calls in fresh images:\n {2}(\d+): run_tests/.exec(await session.text('image_status')) ?? [];
+    await session.call('interrupt', { job: Number(number) });
+    const { text, isError } = await call;
+    expect(isError).toBe(true);
+    expect(text).toMatch(/^Not known whether a test notices this change: the call was interrupted\.\n/);
+    expect(remains(session)).toEqual(ONE_IMAGE);
+    rmSync(begun);
+  });
+
+  test('goes with a cancelled call', async () => {
+    const cancel = new AbortController();
+    const call = session.call('run_tests', { ...args, system: 'shop/tests' }, { signal: cancel.signal });
+    const rejected = expect(call).rejects.toThrow();
+    await until('its tests', 60_000, () => existsSync(begun));
+    expect(remains(session)).toMatchObject({ images: 2, folders: [expect.any(String)] });
+    cancel.abort();
+    await rejected;
+    await until('its end', 60_000, () => {
+      const { images, folders } = remains(session);
+      return images === 1 && folders.length === 0;
+    });
+    expect(await session.eval('(shop::price "tea")')).toBe('3');
+  });
+});
+
+const CHANGE = [{ definition: 'shop::twice', old: '* 2', new: '* 3' }];
+const NOTICED = /^Noticed: 1 of 4 tests fails with this change and passes without it: PAIR\./;
+
+test('nobody is asked, because the workspace stays as it is', async () => {
+  const root = ownFolder();
+  put(root);
+  const session = await ownSession({ args: ['--root', root.path, '--no-sandbox', '--ask', 'dangerous'] });
+  const args = { edits: CHANGE.map((edit) => ({ ...edit, path: 'macros.lisp' })), system: 'shop/tests' };
+  const { text, isError } = await session.call('run_tests', { ...args, fresh: true });
+  expect(text).toMatch(NOTICED);
+  expect(isError).toBe(false);
+});
+
+sandboxTest.each(['on', 'strict'])('it is in the box of the other (%s)', async (sandbox) => {
+  const root = ownFolder();
+  put(root);
+  const session = await ownSession({ args: ['--root', root.path, '--sandbox', sandbox] });
+  await session.call('load_system', { system: 'shop/tests' });
+  const { text } = await session.call('run_tests', { edits: CHANGE, system: 'shop/tests', fresh: true });
+  expect(text).toMatch(NOTICED);
+  const write = {
+    definition: 'shop::pair',
+    text: '(defun pair (item) (with-open-file (out "/usr/live-lisp-test" :direction :output) item))',
+  };
+  const refused = await session.text('run_tests', { edits: [write], system: 'shop/tests', fresh: true });
+  expect(refused).toMatch(NOTICED);
+  expect(refused).toContain('Read-only file system');
+  expect(remains(session)).toEqual(ONE_IMAGE);
+});
+
+test('beside the image of a user it is one of ours', async () => {
+  const root = ownFolder();
+  put(root);
+  const place = servingPlace();
+  const users = await startServing(place.path, 'sbcl-1', root.path);
+  onTestFinished(async () => {
+    await users.kill();
+    place.remove();
+  });
+  const session = await ownSession({
+    args: ['--root', root.path],
+    env: { LIVE_LISP_SERVING: place.path, ASDF_OUTPUT_TRANSLATIONS: `/:${root.path}/cache/` },
+  });
+  await session.call('load_system', { system: 'shop' });
+  const { text } = await session.call('run_tests', { edits: CHANGE, system: 'shop/tests', fresh: true });
+  expect(text).toMatch(NOTICED);
+  expect(text).toContain("With the change of macros.lisp, in a fresh image of live-lisp, not the user's:\n");
+  expect(await session.eval('(shop::pair "tea")')).toBe('6');
+});
