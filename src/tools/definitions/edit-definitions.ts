@@ -1,8 +1,6 @@
 // The tool edit_definitions, which edits definitions by name in one or several files.
 
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
-import { setTimeout } from 'node:timers/promises';
 import { CallError } from '../../errors.ts';
 import { changesLines, fileDiffOf, filesSummary, newFileDiff } from '../../files/diff.ts';
 import type { Intents } from '../../files/intents.ts';
@@ -19,7 +17,6 @@ import {
 import { questionLine } from '../../question-line.ts';
 import { checkApproved } from '../approved.ts';
 import { PACKAGE, packageOf } from '../lookup.ts';
-import type { PlannedFile } from './edited-files.ts';
 import { editedData, editedText } from './edited-text.ts';
 import { EDIT, EDIT_REQUIRED, editsOf } from './edits.ts';
 import { type LoadedEdits, loadEdited } from './load-edited.ts';
@@ -109,7 +106,6 @@ async function carryOut(
   { load }: EditArguments,
   context: CallContext,
 ): Promise<Result> {
-  if (load) await nextSecond(plan.files);
   const replacements = plan.files.map(({ path, bytes, present: { fingerprint } }) => ({
     path,
     bytes,
@@ -145,16 +141,6 @@ function editedResult(plan: Plan, shown: string[], load: LoadedEdits | undefined
     ]),
     failed: result?.failed === true,
   };
-}
-
-/** Waits until no file of PLAN was written in the current second, because SBCL compares file times by the
- * second. */
-async function nextSecond(files: readonly PlannedFile[]): Promise<void> {
-  for (const { real } of files) {
-    const mtimeMs = (await stat(real).catch(() => undefined))?.mtimeMs ?? 0;
-    const waitMs = 1000 * (Math.floor(mtimeMs / 1000) + 1) - Date.now();
-    if (waitMs > 0 && waitMs <= 1000) await setTimeout(waitMs);
-  }
 }
 
 /** Throws a CallError when a form that would not be loaded changes how the reader reads a changed form. */
