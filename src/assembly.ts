@@ -22,7 +22,7 @@ import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
 import { type CommandWire, openCommandWire } from './image/process/command-wire.ts';
 import { farPaths, type ImageCommand } from './image/process/image-command.ts';
 import { libraryManager } from './image/process/libraries.ts';
-import { processState } from './image/process/process-state.ts';
+import { isStopped } from './image/process/process-state.ts';
 import { putRevision } from './image/process/revision.ts';
 import { whyUnsupported } from './image/process/sbcl-versions.ts';
 import { LoadedFileReader } from './image/recovery/digests.ts';
@@ -205,7 +205,7 @@ export function assembleParts(
       line: attachLine(),
       trees: config.roots,
       // The process of an image on another machine cannot be observed.
-      isStopped: (pid) => dial === undefined && processState(pid).stopped === true,
+      isStopped: (pid) => dial === undefined && isStopped(pid),
       ...connections,
       ...(config.init !== undefined && { startFile: config.init }),
       ...dial?.options,
