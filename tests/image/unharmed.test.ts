@@ -210,10 +210,10 @@ const NOT_INTERRUPTED =
 test('a call in an image that is stopped meanwhile is left at its limit, and all goes on after SIGCONT', async () => {
   const image = server();
   const { call, text, eval: evaluate } = toolCaller(image, folder.path);
-  await evaluate('(defvar *begun* 0)');
+  await evaluate('(defvar *begun* 0) (defvar *ended* 0)');
   expect(await evaluate('(list 4 2)')).toBe('(4 2)');
   image.takeNotices();
-  const sleeping = call('eval_form', { form: '(progn (incf *begun*) (sleep 100))', timeout: 2 });
+  const sleeping = call('eval_form', { form: '(unwind-protect (progn (incf *begun*) (sleep 100)) (incf *ended*))', timeout: 2 });
   await until('the call', 10_000, async () => /sleep/.test(await text('image_status', {})));
   sbcl.kill('SIGSTOP');
   expect(await sleeping).toEqual({
@@ -228,7 +228,7 @@ test('a call in an image that is stopped meanwhile is left at its limit, and all
   expect(await evaluate('(incf *begun*)')).toContain(stoppedText());
   sbcl.kill('SIGCONT');
   expect(await evaluate('(list *begun* *)')).toBe('(1 (4 2))');
-  await until('the interrupt', 10_000, async () => !/sleep/.test(await text('image_status', {})));
+  await until('the interrupt', 10_000, async () => (await evaluate('*ended*')) === '1');
   expect(await evaluate('*begun*')).toBe('1');
   expect(image.takeNotices()).toEqual([]);
 });
