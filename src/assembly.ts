@@ -45,6 +45,7 @@ import { AuditLog } from './records/audit-log.ts';
 import { JournalFiles } from './records/journal-files.ts';
 import { ReplHistory, workspaceFile } from './records/repl-history.ts';
 import { PACKAGE_FOLDER, sandboxOf, sandboxText } from './sandboxing.ts';
+import { ChangeTurns } from './tools/changing.ts';
 import type { HeldToolCalls } from './tools/debug/hold.ts';
 import type { ToolDependencies, WithFresh } from './tools/dependencies.ts';
 import { LongCalls } from './tools/execution/long-calls.ts';
@@ -275,6 +276,7 @@ export function assembleParts(
     log,
     history,
     intents,
+    turns: new ChangeTurns(image, times),
     confinement: () => sandboxText(config),
     pendingEdits: (file: string) => questions.previewsAbout(file),
     matchMs,

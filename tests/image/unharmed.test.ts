@@ -213,7 +213,10 @@ test('a call in an image that is stopped meanwhile is left at its limit, and all
   await evaluate('(defvar *begun* 0) (defvar *ended* 0)');
   expect(await evaluate('(list 4 2)')).toBe('(4 2)');
   image.takeNotices();
-  const sleeping = call('eval_form', { form: '(unwind-protect (progn (incf *begun*) (sleep 100)) (incf *ended*))', timeout: 2 });
+  const sleeping = call('eval_form', {
+    form: '(unwind-protect (progn (incf *begun*) (sleep 100)) (incf *ended*))',
+    timeout: 2,
+  });
   await until('the call', 10_000, async () => /sleep/.test(await text('image_status', {})));
   sbcl.kill('SIGSTOP');
   expect(await sleeping).toEqual({

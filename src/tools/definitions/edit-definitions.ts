@@ -16,6 +16,7 @@ import {
 } from '../../kernel/tool.ts';
 import { questionLine } from '../../question-line.ts';
 import { checkApproved } from '../approved.ts';
+import type { ChangeTurns } from '../changing.ts';
 import { PACKAGE, packageOf } from '../lookup.ts';
 import { editedData, editedText } from './edited-text.ts';
 import { EDIT, EDIT_REQUIRED, editsOf } from './edits.ts';
@@ -65,8 +66,8 @@ const EDIT_DEFINITIONS = {
 type EditArguments = ArgumentsFor<typeof EDIT_DEFINITIONS>;
 
 /** Returns the tool edit_definitions. ORIGINS finds the definitions. INTENTS keeps records to undo an edit
- * that a kill interrupted. */
-export function editDefinitionsTool(origins: Origins, intents: Intents) {
+ * that a kill interrupted. TURNS decides when an edit may run. */
+export function editDefinitionsTool(origins: Origins, intents: Intents, turns: ChangeTurns) {
   // Each call is planned before a human is asked, after the human's answer, and when it runs. The plan is
   // cached, because planning takes long for large files.
   let cached: { call: string; plan: Plan } | undefined;
@@ -85,16 +86,17 @@ export function editDefinitionsTool(origins: Origins, intents: Intents) {
   return defineTool({
     ...EDIT_DEFINITIONS,
     preview: async (args, context) => previewOf(await plan(args, context), args.load),
-    handler: async (args, context) => {
-      const current = await plan(args, context);
-      cached = undefined;
-      if (context.fingerprint !== undefined && context.fingerprint !== fingerprintOf(current)) {
-        throw new CallError(
-          'The files changed while these edits were prepared; nothing was written. Call again.',
-        );
-      }
-      return carryOut(origins, intents, current, args, context);
-    },
+    handler: (args, context) =>
+      turns.within(context, async () => {
+        const current = await plan(args, context);
+        cached = undefined;
+        if (context.fingerprint !== undefined && context.fingerprint !== fingerprintOf(current)) {
+          throw new CallError(
+            'The files changed while these edits were prepared; nothing was written. Call again.',
+          );
+        }
+        return carryOut(origins, intents, current, args, context);
+      }),
   });
 }
 
