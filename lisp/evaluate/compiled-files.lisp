@@ -56,8 +56,9 @@ date as the version of the source."
 
 (defun call-compiling-as (file copy function)
   "Call FUNCTION, which compiles COPY, and return its values. The compiled code, and code compiled
-while COPY is loaded, gets FILE as its source, and a date that no loaded version of FILE with another
-text has. FILE need not exist: then the date is later than that of the version loaded before."
+while COPY is loaded, gets FILE as its source, and a date that no loaded version of FILE with
+another text has. FILE need not exist: then the date is later than that of the version loaded
+before."
   (let* ((written (ignore-errors (file-write-date file)))
          (date (if written
                    (version-date (true-name file) written (or *whole-text* (read-text file)))

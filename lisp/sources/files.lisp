@@ -116,9 +116,9 @@ DATE or TEXT is NIL."
           when (> size *former-limit*) do (setf (rest rest) '()))))
 
 (defun version-date (path date text)
-  "Return the date that identifies TEXT, a version of the file PATH, a native truename with the write
-date DATE. This is DATE, unless another version has it already, since dates are whole seconds. Then
-return the next date without another version."
+  "Return the date that identifies TEXT, a version of the file PATH, a native truename with the
+write date DATE. This is DATE, unless another version has it already, since dates are whole seconds.
+Then return the next date without another version."
   (let* ((file (gethash path **files**))
          (versions (list* (list path (and file (source-file-date file))
                                 (and file (source-file-text file)))
