@@ -209,17 +209,13 @@ const NOT_INTERRUPTED =
 
 test('a call in an image that is stopped meanwhile is left at its limit, and all goes on after SIGCONT', async () => {
   const image = server();
-  const { call, text, eval: evaluate } = toolCaller(image, folder.path);
+  const { call, eval: evaluate } = toolCaller(image, folder.path);
   await evaluate('(defvar *begun* 0) (defvar *ended* 0)');
   expect(await evaluate('(list 4 2)')).toBe('(4 2)');
   image.takeNotices();
-  const sleeping = call('eval_form', {
-    form: '(unwind-protect (progn (incf *begun*) (sleep 100)) (incf *ended*))',
-    timeout: 2,
-  });
-  await until('the call', 10_000, async () => /sleep/.test(await text('image_status', {})));
-  sbcl.kill('SIGSTOP');
-  expect(await sleeping).toEqual({
+  const stop = '(sb-posix:kill (sb-posix:getpid) sb-posix:sigstop)';
+  const form = `(unwind-protect (progn (incf *begun*) ${stop} (sleep 100)) (incf *ended*))`;
+  expect(await call('eval_form', { form, timeout: 4 })).toEqual({
     text: expect.stringMatching(
       new RegExp(
         `^Error: Left at its limit after \\d+\\.\\d s: the process of the image was stopped by a signal, as by Ctrl-Z, so the call stands still\\. Ask the user to let the process go on: kill -CONT ${sbcl.pid}\\. The call is then interrupted; the image and what was done so far are kept\\.$`,
