@@ -57,6 +57,47 @@ thread of one calls it: then signal NOT-OURS."
         (session-trees *session*) (coerce trees 'list))
   nil)
 
+;;; Servers that change files and load them take turns
+
+(sb-ext:defglobal **turn** '()
+  "NIL, or a list (SESSION COUNT TIME): the session that has the turn, the number of its calls that
+have taken it, and the universal time when the first of them took it.")
+(sb-ext:defglobal **turn-lock** (sb-thread:make-mutex :name "live-lisp turn")
+  "The mutex that a thread holds while it reads or changes **TURN**.")
+
+(define-shape turn-holder ()
+  "The server that has the turn."
+  (server string "What it said of itself in `begin-session`.") (seconds integer "For how long."))
+
+(define-operation ("take-turn" :inline t :gives (nullable turn-holder)) ()
+  "Take the turn to change files and load them, which only one server of the image has. Return NIL,
+or the server that has it now. A session can take it several times, and gives it back as often."
+  (sb-thread:with-mutex (**turn-lock**)
+    (destructuring-bind (&optional holder (count 0) (time (get-universal-time))) **turn**
+      (cond ((member holder (list nil *session*))
+             (setf **turn** (list *session* (1+ count) time))
+             nil)
+            (t (object "server" (or (session-server holder) "unknown")
+                       "seconds" (- (get-universal-time) time)))))))
+
+(defun drop-turn (count)
+  "If *SESSION* has the turn, give it back COUNT times."
+  (sb-thread:with-mutex (**turn-lock**)
+    (destructuring-bind (&optional holder (left 0) time) **turn**
+      (when (eq holder *session*)
+        (setf **turn** (and (> left count) (list holder (- left count) time)))))))
+
+(define-operation ("give-turn" :inline t :gives boolean) ()
+  "Give back the turn. Do nothing if the session does not have it."
+  (drop-turn 1)
+  nil)
+
+(defun leave-turn ()
+  "Give back the turn for all calls of *SESSION*."
+  (drop-turn most-positive-fixnum))
+
+(pushnew 'leave-turn **at-session-end**)
+
 ;;; Leaving nothing behind
 
 (defun all-own-packages ()

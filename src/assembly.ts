@@ -22,7 +22,7 @@ import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
 import { type CommandWire, openCommandWire } from './image/process/command-wire.ts';
 import { farPaths, type ImageCommand } from './image/process/image-command.ts';
 import { libraryManager } from './image/process/libraries.ts';
-import { processState } from './image/process/process-state.ts';
+import { isStopped } from './image/process/process-state.ts';
 import { putRevision } from './image/process/revision.ts';
 import { whyUnsupported } from './image/process/sbcl-versions.ts';
 import { LoadedFileReader } from './image/recovery/digests.ts';
@@ -45,6 +45,7 @@ import { AuditLog } from './records/audit-log.ts';
 import { JournalFiles } from './records/journal-files.ts';
 import { ReplHistory, workspaceFile } from './records/repl-history.ts';
 import { PACKAGE_FOLDER, sandboxOf, sandboxText } from './sandboxing.ts';
+import { ChangeTurns } from './tools/changing.ts';
 import type { HeldToolCalls } from './tools/debug/hold.ts';
 import type { ToolDependencies, WithFresh } from './tools/dependencies.ts';
 import { LongCalls } from './tools/execution/long-calls.ts';
@@ -205,7 +206,7 @@ export function assembleParts(
       line: attachLine(),
       trees: config.roots,
       // The process of an image on another machine cannot be observed.
-      isStopped: (pid) => dial === undefined && processState(pid).stopped === true,
+      isStopped: (pid) => dial === undefined && isStopped(pid),
       ...connections,
       ...(config.init !== undefined && { startFile: config.init }),
       ...dial?.options,
@@ -275,6 +276,7 @@ export function assembleParts(
     log,
     history,
     intents,
+    turns: new ChangeTurns(image, times),
     confinement: () => sandboxText(config),
     pendingEdits: (file: string) => questions.previewsAbout(file),
     matchMs,

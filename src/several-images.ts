@@ -15,7 +15,7 @@ import type { Arguments, Parameter } from './kernel/parameter.ts';
 import { OpenQuestions } from './kernel/questions.ts';
 import type { ToolRegistry } from './kernel/registry.ts';
 import { printable, validateArguments } from './kernel/schema.ts';
-import type { CallContext, Tool } from './kernel/tool.ts';
+import { type CallContext, SAFETY_LEVELS, type Tool } from './kernel/tool.ts';
 
 /** The parts that the server needs of the assembly of its image, or of the assemblies of all its images. */
 export interface Served extends Pick<Assembly, 'catalog' | 'questions' | 'editors'> {
@@ -94,10 +94,21 @@ class ToolsOfAll implements ServedRegistry {
   }
 
   tools(): Tool[] {
-    const all = new Map<string, Tool>();
-    for (const { registry } of this.members)
-      for (const tool of registry.tools()) if (!all.has(tool.name)) all.set(tool.name, this.withImage(tool));
-    return [...all.values()];
+    const names = new Set(this.members.flatMap(({ registry }) => registry.tools().map(({ name }) => name)));
+    return [...names].flatMap((name) => {
+      const [first, ...others] = this.versions(name);
+      if (first === undefined) return [];
+      const isSame = others.every(({ tool }) => signatureOf(tool) === signatureOf(first.tool));
+      return this.withImage(isSame ? first.tool : mergedTool([first, ...others]));
+    });
+  }
+
+  /** Returns the tool NAME of each image that has one. Tools that code has made can differ from image to image. */
+  versions(name: string): Version[] {
+    return this.members.flatMap((member) => {
+      const tool = member.registry.getTool(name);
+      return tool === null ? [] : { image: member.name, tool };
+    });
   }
 
   /** Returns TOOL with the parameter that names the image, if it takes one. */
@@ -138,6 +149,66 @@ class ToolsOfAll implements ServedRegistry {
   }
 }
 
+/** The tool of a name in one image. */
+interface Version {
+  image: string;
+  tool: Tool;
+}
+
+function takes({ parameters }: Tool, name: string): boolean {
+  return parameters.some((parameter) => parameter.name === name);
+}
+
+/** Returns a text that is the same for tools that a client may call in the same way. */
+function signatureOf({ description, parameters, required, safetyLevel }: Tool): string {
+  return JSON.stringify([description, parameters, required, safetyLevel]);
+}
+
+/** Returns a tool for lists in place of VERSIONS, which differ: it takes what any of them takes, and says which
+ *  image takes what. */
+function mergedTool(versions: readonly [Version, ...Version[]]): Tool {
+  const [{ tool: first }] = versions;
+  const all = versions.map(({ tool }) => tool);
+  const names = new Set(all.flatMap(({ parameters }) => parameters.map(({ name }) => name)));
+  const levels = all.map(({ safetyLevel }) => SAFETY_LEVELS.indexOf(safetyLevel));
+  return {
+    ...first,
+    description: perImage(versions.map(({ image, tool }) => ({ image, text: tool.description }))),
+    parameters: [...names].map((name) => mergedParameter(name, versions)),
+    required: first.required.filter((name) => all.every(({ required }) => required.includes(name))),
+    safetyLevel: SAFETY_LEVELS[Math.max(...levels)] ?? first.safetyLevel,
+  };
+}
+
+function mergedParameter(name: string, versions: readonly Version[]): Parameter {
+  const having = versions.flatMap(({ image, tool }) => {
+    const parameter = tool.parameters.find((each) => each.name === name);
+    return parameter === undefined ? [] : { image, parameter, isRequired: tool.required.includes(name) };
+  });
+  const [first, ...more] = having.map(({ parameter: { description: _, ...shape } }) => shape);
+  const images = having.map(({ image }) => image).join(', ');
+  const needed = having.flatMap(({ image, isRequired }) => (isRequired ? image : [])).join(', ');
+  const description = [
+    having.length < versions.length && `Only in ${images}.`,
+    needed !== '' && (having.length < versions.length || needed !== images) && `Required in ${needed}.`,
+    perImage(having.map(({ image, parameter }) => ({ image, text: parameter.description ?? '' }))),
+  ];
+  const isSame = more.every((shape) => JSON.stringify(shape) === JSON.stringify(first));
+  const types = [...new Set(having.map(({ parameter }) => parameter.type))];
+  const [type = 'string', ...otherTypes] = types;
+  return {
+    ...(isSame && first !== undefined ? first : { name, type, ...(otherTypes.length > 0 && { otherTypes }) }),
+    description: description.filter(Boolean).join(' '),
+  };
+}
+
+/** Returns TEXTS as one text, which says once what is the same in all images. */
+function perImage(texts: readonly { image: string; text: string }[]): string {
+  const [first, ...others] = texts;
+  if (others.every(({ text }) => text === first?.text)) return first?.text ?? '';
+  return texts.map(({ image, text }) => `In ${image}: ${text}`).join(' ');
+}
+
 /** Runs each call in the image that its argument `image` names. */
 class ExecutorOfAll implements ServedExecutor {
   readonly #members: readonly [Member, ...Member[]];
@@ -167,8 +238,8 @@ class ExecutorOfAll implements ServedExecutor {
         return this.#run(this.#members[0], name, args, context, verdict);
       const inAll = named === undefined && tool.images === 'all';
       const member = inAll ? undefined : this.#chosen(tool, named);
-      // Tools of one name that code has made can differ from image to image.
       const called = member?.registry.getTool(name) ?? tool;
+      if (member !== undefined) this.#checkNames(called, others, member);
       validateArguments(this.#tools.withImage(called), args);
       if (member === undefined) return await this.#runInAll(name, others, context);
       this.#checkIds(called, others, member);
@@ -229,6 +300,21 @@ class ExecutorOfAll implements ServedExecutor {
     throw new ArgumentError(
       `The image ${member.name} has no tool ${tool.name}, so nothing was done. Give image: ${having.map(({ name }) => name).join(' or ')}.`,
     );
+  }
+
+  /** Throws an ArgumentError when ARGS, for TOOL of MEMBER, have a parameter that only tools of this name in other
+   *  images take. */
+  #checkNames(tool: Tool, args: Arguments, member: Member): void {
+    for (const name of Object.keys(args)) {
+      if (takes(tool, name)) continue;
+      const images = this.#tools
+        .versions(tool.name)
+        .flatMap((version) => (takes(version.tool, name) ? version.image : []));
+      if (images.length > 0)
+        throw new ArgumentError(
+          `The tool ${tool.name} has the parameter '${printable(name)}' in the image ${images.join(' and ')}, and not in ${member.name}, so nothing was done. Leave it out, or give image: ${images.join(' or ')}.`,
+        );
+    }
   }
 
   /** Throws an ArgumentError when ARGS, for TOOL, have an id of another image than MEMBER. */

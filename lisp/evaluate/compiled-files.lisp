@@ -56,10 +56,13 @@ date as the version of the source."
 
 (defun call-compiling-as (file copy function)
   "Call FUNCTION, which compiles COPY, and return its values. The compiled code, and code compiled
-while COPY is loaded, gets FILE as its source. FILE need not exist: then its version gets a later
-date than the version loaded before."
-  (let ((date (or (ignore-errors (file-write-date file))
-                  (max (file-write-date copy) (1+ (or (loaded-date (true-name file)) 0))))))
+while COPY is loaded, gets FILE as its source, and a date that no loaded version of FILE with
+another text has. FILE need not exist: then the date is later than that of the version loaded
+before."
+  (let* ((written (ignore-errors (file-write-date file)))
+         (date (if written
+                   (version-date (true-name file) written (or *whole-text* (read-text file)))
+                   (max (file-write-date copy) (1+ (or (loaded-date (true-name file)) 0))))))
     (give-date copy date)
     (with-compilation-unit (:source-namestring (namestring (found-name file))
                             :source-plist (list :live-lisp-date date))

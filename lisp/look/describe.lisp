@@ -86,23 +86,37 @@ no such evaluation is known."
   (apply **evaluation-of** name kinds))
 
 (sb-ext:defglobal **maker-of** (constantly nil)
-  "A function with the arguments of EVALUATION-DATA, for a definition without a source location in
-SBCL. The function returns two values: the path of the loaded file whose code made the definition,
-and the number of the top-level form that ran this code. An unknown value is NIL.")
+  "A function with the arguments of EVALUATION-DATA. The function returns three values: the path of
+the loaded file whose code made the definition, the number of the top-level form that ran this code,
+in the last loaded text, and the object of the definition. An unknown value is NIL.")
 
 (defun maker-members (name &rest kinds)
   "Return a plist with the file and toplevel form whose code made the definition of NAME, for a
 definition without a source location in SBCL. NAME and KINDS are arguments of EVALUATION-DATA."
-  (multiple-value-bind (path form) (apply **maker-of** name kinds)
-    (if form
-        (list* "byCode" t (json-object-members (loaded-place path form)))
-        (list "maker" path))))
+  (multiple-value-bind (path form object) (apply **maker-of** name kinds)
+    ;; The methods of a generic function without a DEFGENERIC are found instead.
+    (cond ((typep object 'generic-function) nil)
+          (form (list* "byCode" t (json-object-members (loaded-place path form))))
+          (t (list "maker" path)))))
+
+(defun numbered-anew (source name kinds)
+  "Return SOURCE, the source location of the definition of NAME as one of KINDS, or the place of
+this definition in the last loaded text of its file if SOURCE has another number of a form. SBCL
+keeps the date of the file only for functions, so that number can be of an earlier text."
+  (multiple-value-bind (path form object) (apply **maker-of** name kinds)
+    (if (and form
+             (not (typep object '(and function (not generic-function))))
+             (equal path (json-member "file" source))
+             (not (eql form (json-member "form" source))))
+        (loaded-place path form)
+        source)))
 
 (defun sources-or-maker (sources name &rest kinds)
-  "Return the list SOURCES of source locations if it is not empty. Else return a list with the place
-of the code that made the definition of NAME, if known. KINDS are keywords such as :FUNCTION, for
-the kinds of definitions that count."
-  (or sources
+  "Return the list SOURCES of source locations, with present numbers of forms, if it is not empty.
+Else return a list with the place of the code that made the definition of NAME, if known. KINDS are
+keywords such as :FUNCTION, for the kinds of definitions that count."
+  (if sources
+      (loop for source in sources collect (numbered-anew source name kinds))
       (let ((members (apply #'maker-members name kinds)))
         (and (second members) (list (make-json-object members))))))
 

@@ -234,23 +234,20 @@ form."
                 return (make-json-object (evaluation-members kept)))))
 
 (defun maker-of (name &rest kinds)
-  "NAME is a name or a method, and KINDS are keywords such as :FUNCTION. Return two values for the
-definition of NAME as one of KINDS: the path of the file whose code made this definition, and the
-number of the top-level form that ran this code. An unknown value is NIL. **MAKER-OF** is this
-function."
+  "NAME is a name or a method, and KINDS are keywords such as :FUNCTION. Return three values for the
+definition of NAME as one of KINDS: the path of the file whose code made this definition, the number
+of the top-level form that ran this code, and the object of the definition. An unknown value is NIL.
+**MAKER-OF** is this function."
   (loop for file being the hash-values of **files**
         do (loop for kind in kinds
                  for definition = (gethash (definition-key kind name name)
                                            (source-file-definitions file))
-                 when (and definition
-                           (current-p definition)
-                           ;; The methods of a generic function without a DEFGENERIC are found
-                           ;; instead.
-                           (not (typep (definition-identity definition) 'generic-function)))
+                 when (and definition (current-p definition))
                    do (return-from maker-of
                         (values (source-file-path file)
                                 (and (not (not-made-again-p definition file))
-                                     (definition-number definition)))))))
+                                     (definition-number definition))
+                                (definition-identity definition))))))
 
 (setf **maker-of** #'maker-of)
 

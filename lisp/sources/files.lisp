@@ -115,6 +115,19 @@ DATE or TEXT is NIL."
           sum (length (third (first rest))) into size
           when (> size *former-limit*) do (setf (rest rest) '()))))
 
+(defun version-date (path date text)
+  "Return the date that identifies TEXT, a version of the file PATH, a native truename with the
+write date DATE. This is DATE, unless another version has it already, since dates are whole seconds.
+Then return the next date without another version."
+  (let* ((file (gethash path **files**))
+         (versions (list* (list path (and file (source-file-date file))
+                                (and file (source-file-text file)))
+                          **former-texts**)))
+    (loop while (loop for (of taken other) in versions
+                        thereis (and (eql date taken) (equal path of) (not (equal text other))))
+          do (incf date)
+          finally (return date))))
+
 (defun set-text (file text date)
   "Record TEXT and DATE, which can be NIL, as the text and date of the version of the file FILE that
 was loaded to its end last."

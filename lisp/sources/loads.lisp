@@ -350,7 +350,9 @@ definitions that are compiled into code that uses them."
           (when (or (eq (definition-kind definition) :variable) (compiled-in-p definition))
             (setf (definition-baseline definition) (form-before definition text)))))
       (let* ((path (source-file-path file))
-             (date (or (ignore-errors (file-write-date (sb-ext:parse-native-namestring path)))
+             (written (ignore-errors (file-write-date (sb-ext:parse-native-namestring path))))
+             (date (if written
+                       (version-date path written text)
                        (loop for source in (fresh-sources definitions)
                              thereis (source-date source)))))
         (cond (same (renumber file definitions old-text)

@@ -9,6 +9,8 @@ export type ParameterType = (typeof PARAMETER_TYPES)[number];
 export interface Parameter {
   name: string;
   type: ParameterType;
+  /** Further types in the schema for clients: those in other images whose tools of this name differ. */
+  otherTypes?: readonly ParameterType[];
   /** Absent when the name is clear enough. */
   description?: string;
   enum?: readonly string[];

@@ -25,10 +25,9 @@ export function inputSchema(tool: Signature): InputSchema {
     : { type: 'object', properties };
 }
 
-function propertySchema({ type, description, enum: values, default: defaultValue, items }: Parameter): {
-  [key: string]: Json;
-} {
-  const schema: { [key: string]: Json } = { type };
+function propertySchema(parameter: Parameter): { [key: string]: Json } {
+  const { type, otherTypes, description, enum: values, default: defaultValue, items } = parameter;
+  const schema: { [key: string]: Json } = { type: otherTypes ? [type, ...otherTypes] : type };
   if (description) schema['description'] = description;
   if (values) schema['enum'] = [...values];
   if (defaultValue !== undefined) schema['default'] = defaultValue;

@@ -19,6 +19,7 @@ export function timeoutAdvice(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&
     ending.reason === 'timeout' &&
+    ending.stoppedPid === undefined &&
     'If it needs longer, give a longer timeout (seconds).'
   );
 }

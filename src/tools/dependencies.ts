@@ -6,6 +6,7 @@ import type { Image, RestartableImage } from '../image/image.ts';
 import type { AuditLog } from '../records/audit-log.ts';
 import type { ReplHistory } from '../records/repl-history.ts';
 import type { PendingEdits } from './buffer/buffers.ts';
+import type { ChangeTurns } from './changing.ts';
 import type { HeldToolCalls } from './debug/hold.ts';
 import type { Places } from './places.ts';
 import type { ShownWarnings } from './shown-warnings.ts';
@@ -24,6 +25,7 @@ export interface ToolDependencies {
   history: ReplHistory;
   /** Records of edits of several files. The next start uses them to undo an edit that a kill interrupted. */
   intents: Intents;
+  turns: ChangeTurns;
   /** Edits that wait for an approval. */
   pendingEdits: PendingEdits;
   /** Returns a sentence on how code in the image is confined. Absent: unknown. */

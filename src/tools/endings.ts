@@ -29,8 +29,8 @@ export function endingText(ending: Ending, places?: Places): string {
   }
 }
 
-/** For each reason of an interruption, a phrase on a call that ended before it began. */
-const NOT_STARTED_REASONS: Partial<Record<Interruption['reason'], string>> = {
+/** For each reason of an interruption, a phrase on a call that was not interrupted in the image. */
+const END_REASONS: Partial<Record<Interruption['reason'], string>> = {
   interrupt: 'by the tool interrupt',
   ending: 'because the server is ending',
   timeout: 'at its limit',
@@ -40,12 +40,14 @@ const NOT_STARTED_REASONS: Partial<Record<Interruption['reason'], string>> = {
 };
 
 function interruptionText(interruption: Interruption): string {
-  const { reason, afterMs, notBegun, endedBy, attached, fresh } = interruption;
+  const { reason, afterMs, notBegun, endedBy, attached, fresh, stoppedPid } = interruption;
   const after = secondsText(afterMs);
   const kept = fresh ? 'the fresh image ends with its call' : 'the image is kept';
   const whole = fresh ? kept : 'the image and what was done so far are kept';
+  const why = END_REASONS[reason] ?? 'because the client cancelled it';
+  if (stoppedPid !== undefined)
+    return `Left ${why} after ${after}: the process of the image was stopped by a signal, as by Ctrl-Z, so the call stands still. Ask the user to let the process go on: kill -CONT ${stoppedPid}. The call is then interrupted; the image and what was done so far are kept.`;
   if (notBegun) {
-    const why = NOT_STARTED_REASONS[reason] ?? 'because the client cancelled it';
     return `Ended ${why} after it had waited ${after}; it had not begun, so nothing was done.`;
   }
   switch (reason) {

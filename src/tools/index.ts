@@ -73,9 +73,10 @@ export function agentQTools(dependencies: ToolDependencies): Tool[] {
 
 /** Returns the built-in tools beyond the eighteen of the contract. */
 export function furtherTools(dependencies: ToolDependencies): Tool[] {
-  const { image, replaceable, workspace, places, holds, log, history, intents, shownWarnings } = dependencies;
+  const { image, replaceable, workspace, places, holds, log, history, intents, turns, shownWarnings } =
+    dependencies;
   const origins = { image, places, workspace, history };
-  const editing = editDefinitionsTool(origins, intents);
+  const editing = editDefinitionsTool(origins, intents, turns);
   const records = { reached: new ReachedDefinitions(), memory: new TestMemory() };
   return [
     withFresh(dependencies, LOADING_SYSTEM),
@@ -84,7 +85,7 @@ export function furtherTools(dependencies: ToolDependencies): Tool[] {
     compareImageTool(image, places, workspace),
     notingUnsaved(readDefinitionTool(origins), workspace),
     editing,
-    renameSymbolTool({ image, places, workspace, intents, shownWarnings }),
+    renameSymbolTool({ image, places, workspace, intents, shownWarnings }, turns),
     impactOfChangeTool(origins, records.reached),
     debugTool(image, holds, places),
     inspectTool(image),

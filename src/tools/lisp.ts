@@ -164,6 +164,7 @@ function limitAdvice(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&
     ending.reason === 'timeout' &&
+    ending.stoppedPid === undefined &&
     'A person can give it longer when they start the server: --eval-timeout SECONDS'
   );
 }

@@ -3,16 +3,23 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { AttachedImage } from '../../src/image/attached/attached-image.ts';
+import { TIMES } from '../../src/image/wire/times.ts';
+import { ChangeTurns } from '../../src/tools/changing.ts';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
+import { LONG } from '../long.ts';
 import { until } from '../server/processes.ts';
 import { PERSON, type Person, personAt, REPL, startSbcl } from './attached-sbcl.ts';
-import { servingPlace } from './served.ts';
+import { described, servingPlace } from './served.ts';
+
+const ROUNDS = Array.from({ length: LONG ? 30 : 3 }, (_, round) => round);
 
 const place = servingPlace();
 const root = temporaryFolder();
 const sessions: Session[] = [];
 let person: Person;
 let end: () => Promise<void>;
+let pid: number;
 
 const CODE = `(defpackage "SHOP" (:use "CL"))
 (in-package "SHOP")
@@ -30,6 +37,7 @@ beforeAll(async () => {
     silent: true,
   });
   person = personAt(sbcl);
+  pid = sbcl.pid ?? -1;
   end = async () => {
     sbcl.kill('SIGKILL');
     await until('its end', 10_000, () => sbcl.signalCode !== null);
@@ -48,21 +56,39 @@ afterAll(async () => {
   root.remove();
 });
 
+const CHANGED = 'The files changed while these edits were prepared; nothing was written. Call again.';
+/** Returns the errors of a rename of NAME, which another server has renamed before or after this one was planned. */
+const refusals = (name: string) => [
+  `SHOP::${name.toUpperCase()} names nothing and stands in no file, so there is nothing to rename. Another call may have renamed it; apropos_search finds names by a part of them.`,
+  'The files changed while this rename was prepared; nothing was written. Call again.',
+];
+
 const [one, other] = [() => sessions[0] as Session, () => sessions[1] as Session];
 const text = () => readFileSync(join(root.path, 'shop.lisp'), 'utf8');
 
-// Both can be told that they renamed, when the second server checks the file just before the first one replaces it.
-test('two renames at once leave the file of one of them, whole', async () => {
-  await one().call('load_file', { path: 'shop.lisp' });
-  const answers = await Promise.all([
-    one().call('rename_symbol', { name: 'shop::price', to: 'cost' }),
-    other().call('rename_symbol', { name: 'shop::price', to: 'worth' }),
-  ]);
-  const renamed = answers.map((answer) => /^Renamed SHOP::PRICE to (\w+): 3 places/.exec(answer.text)?.[1]);
-  const done = renamed.flatMap((name) => name?.toLowerCase() ?? []);
-  expect(done.map((name) => CODE.replaceAll(/(?<=[( '])price(?= )/g, name))).toContain(text());
-  expect(await one().eval(`(list (fboundp 'shop::price) (shop::twice '(:price 4)))`)).toBe('(NIL 8)');
-});
+test.each(ROUNDS)(
+  'of two renames at once one is done, and the other says why it is not (%i)',
+  async (round) => {
+    const [old, cost, worth] = [`price${round}`, `cost${round}`, `worth${round}`];
+    const named = (name: string) => CODE.replaceAll(/(?<=[( '])price(?= )/g, name);
+    root.put('shop.lisp', named(old));
+    await one().call('load_file', { path: 'shop.lisp' });
+    const answers = await Promise.all([
+      one().call('rename_symbol', { name: `shop::${old}`, to: cost }),
+      other().call('rename_symbol', { name: `shop::${old}`, to: worth }),
+    ]);
+    const [first, second] = answers[0].isError ? [worth, cost] : [cost, worth];
+    const [done, refused] = answers[0].isError ? answers.toReversed() : answers;
+    expect(done?.text).toMatch(new RegExp(`^Renamed SHOP::${old} to ${first}: 3 places`, 'i'));
+    expect(refused?.isError).toBe(true);
+    expect(refusals(old)).toContain(refused?.text);
+    expect(text()).toBe(named(first));
+    const bound = [old, first, second].map((name) => `(fboundp 'shop::${name})`).join(' ');
+    expect(await person.say(`(list (shop::twice '(:price 4)) (mapcar #'not (list ${bound})))`)).toBe(
+      '(8 (T NIL T))',
+    );
+  },
+);
 
 test('what the person redefines is told before the agent edits it, and the edit is of the file', async () => {
   const read = (session: Session) => session.call('read_definition', { names: ['shop::total'] });
@@ -82,17 +108,48 @@ test('what the person redefines is told before the agent edits it, and the edit 
   expect((await read(other())).notices.join()).toContain('SHOP::TOTAL');
 });
 
-// The loads of the two servers are not in the order of their writes, so the image can have the other text until a load.
-test('two agents who edit one definition at once leave one of the two texts in the file, and a load puts it into the image', async () => {
-  const edited = (session: Session, value: number) =>
-    session.call('edit_definitions', {
-      edits: [{ definition: 'shop::twice', text: `(defun twice (item) item ${value})` }],
-      load: true,
-    });
-  const answers = await Promise.all([edited(one(), 1), edited(other(), 2)]);
-  const inFile = /\(defun twice \(item\) item (\d)\)/.exec(text())?.[1];
-  expect(answers[Number(inFile) - 1]?.isError).toBe(false);
-  expect(await person.say('(shop::twice 0)')).toMatch(/^[12]$/);
-  await one().call('load_file', { path: 'shop.lisp' });
-  expect(await person.say('(shop::twice 0)')).toBe(inFile);
+test.each(ROUNDS)(
+  'two agents who edit one definition at once leave the same text in file and image (%i)',
+  async (round) => {
+    const edited = (session: Session, value: number) =>
+      session.call('edit_definitions', {
+        edits: [{ definition: 'shop::twice', text: `(defun twice (item) item ${value})` }],
+        load: true,
+      });
+    const answers = await Promise.all([edited(one(), 2 * round), edited(other(), 2 * round + 1)]);
+    const inFile = /\(defun twice \(item\) item (\d+)\)/.exec(text())?.[1];
+    expect(answers[Number(inFile) % 2]?.isError).toBe(false);
+    for (const { isError, text } of answers) if (isError) expect(text).toBe(CHANGED);
+    expect(await person.say('(shop::twice 0)')).toBe(inFile);
+  },
+);
+
+/** Returns what decides when changes run in a further server of the image, which waits 100 ms for another one. */
+function furtherServer(): { image: AttachedImage; turns: ChangeTurns } {
+  const name = `sbcl-${pid}`;
+  const image = new AttachedImage({
+    find: async () => described(place.path, name, { pid }),
+    line: '',
+    limitMs: 60_000,
+  });
+  return { image, turns: new ChangeTurns(image, { ...TIMES, turn: 100 }) };
+}
+
+test('a server that does not end its change is named to the others, and its end lets them go on', async () => {
+  const [hung, waiting] = [furtherServer(), furtherServer()];
+  await hung.image.call('take-turn', {});
+  const change = () => waiting.turns.within({}, async () => 'done');
+  await expect(change()).rejects.toThrow(
+    new RegExp(
+      `^Another server of this image \\(process ${process.pid}\\) has been changing files and loading them for \\d+ s, so nothing was done\\. Call again later\\. If it hangs, ask the user to end it: kill ${process.pid}\\.$`,
+    ),
+  );
+  hung.image.close();
+  await until('the turn', 10_000, () =>
+    change().then(
+      (value) => value === 'done',
+      () => false,
+    ),
+  );
+  waiting.image.close();
 });

@@ -204,12 +204,43 @@ describe('two images of which calls have to name one', () => {
     }
     expect(await session.text('in_both', { y: '1', ...app })).toContain('there');
     expect(await session.call('in_both', { y: '1', ...gpu })).toEqual(
-      bad("Unknown parameter 'y'; in_both takes x, image."),
+      bad(
+        "The tool in_both has the parameter 'y' in the image app, and not in gpu, so nothing was done. Leave it out, or give image: app.",
+      ),
+    );
+    expect(await session.call('in_both', { z: '1', ...gpu })).toEqual(
+      bad("Unknown parameter 'z'; in_both takes x, image."),
     );
     const taking = form.replace('only_there', 'taking').replace("'()", '\'((:name "image" :type :string))');
     expect((await session.call('eval_form', { form: taking, ...gpu })).text).toContain(
       "Tool taking has a parameter 'image', by which calls name an image of this server, so it was not registered. Give the parameter another name.",
     );
+  });
+
+  test('tools of one name that differ are listed with what each image takes', async () => {
+    const define = (description: string, parameters: string, level: string) =>
+      `(live-lisp:register-tool live-lisp:*agent-q-registry*
+        (live-lisp:define-tool "unlike" "${description}" '(${parameters}) :required '("size") :safety-level ${level}
+          :handler (lambda (args) args "there")))`;
+    const [size, both] = ['(:name "size" :type', '(:name "both" :type :string :description "Same")'];
+    const ofGpu = define('Of gpu.', `${size} :string) ${both}`, ':dangerous');
+    const ofApp = define('Of app.', `${size} :integer) ${both} (:name "more" :type :boolean)`, ':cautious');
+    await session.call('eval_form', { form: ofGpu, ...gpu });
+    await session.call('eval_form', { form: ofApp, ...app });
+    const { tools } = await session.client.listTools();
+    const unlike = tools.find(({ name }) => name === 'unlike');
+    expect(unlike?.description).toContain('In gpu: Of gpu. In app: Of app.');
+    expect(unlike?.inputSchema).toEqual({
+      type: 'object',
+      properties: {
+        size: { type: ['string', 'integer'] },
+        both: { type: 'string', description: 'Same' },
+        more: { type: 'boolean', description: 'Only in app.' },
+        image: { type: 'string', enum: ['gpu', 'app'] },
+      },
+      required: ['size', 'image'],
+    });
+    expect(await session.text('unlike', { size: 1, more: true, ...app })).toContain('there');
   });
 
   test('what one lost is told in its next answer, and not in those of the other', async () => {

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
-import { processState } from '../../src/image/process/process-state.ts';
+import { isStopped } from '../../src/image/process/process-state.ts';
 import { wholeText } from '../../src/image/wire/endings.ts';
 import { TIMES } from '../../src/image/wire/times.ts';
 import { PROJECT, temporaryFolder } from '../harness.ts';
@@ -42,7 +42,6 @@ afterAll(() => folder.remove());
 function server(trees: string[] = []): AttachedImage {
   const socket = join(folder.path, `sbcl-${sbcl.pid}.socket`);
   const served = described(folder.path, `sbcl-${sbcl.pid}`, { socket, pid: sbcl.pid ?? -1 });
-  const isStopped = (pid: number) => processState(pid).stopped === true;
   const times = { ...TIMES, greeting: 3000, frozenElsewhere: 2000 };
   const image = new AttachedImage({
     find: async () => served,
@@ -178,18 +177,22 @@ test('an image that was stopped by a signal is told as that', async () => {
   const { text } = toolCaller(image, folder.path);
   await value(image, '1');
   sbcl.kill('SIGSTOP');
-  await until('the stop', 10_000, () => processState(sbcl.pid ?? 0).stopped === true);
+  await until('the stop', 10_000, () => isStopped(sbcl.pid ?? 0));
   expect(await text('image_status', {})).toMatch(
     new RegExp(
       `^The Lisp image does not react, for \\d+\\.\\d s now: its process was stopped by a signal, as by Ctrl-Z\\. Ask the user to let it go on: kill -CONT ${sbcl.pid}\\n`,
     ),
   );
-  await expect(server().call('evaluate', { code: '1' })).rejects.toThrow(
-    `The image sbcl-${sbcl.pid} (SBCL 2.2.9, pid ${sbcl.pid}) did not answer in time, so nothing was run: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${sbcl.pid}. Then call again. With the flag --image own this server works in an image of its own.`,
-  );
+  for (const other of [server(), image])
+    await expect(other.call('evaluate', { code: '1' })).rejects.toThrow(stoppedText());
   sbcl.kill('SIGCONT');
   expect(await value(image, '(+ 1 2)')).toBe('3');
 });
+
+/** Returns the error of a call that begins while the image is stopped. */
+function stoppedText(): string {
+  return `The image sbcl-${sbcl.pid} (SBCL 2.2.9, pid ${sbcl.pid}) does not react, so nothing was run: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${sbcl.pid}. Then call again. With the flag --image own this server works in an image of its own.`;
+}
 
 /** Resolves with the reason why a call that has a limit lost its connection, after WORK was done while the call ran. */
 async function lossDuring(image: AttachedImage, work: () => void): Promise<string> {
@@ -204,12 +207,29 @@ async function lossDuring(image: AttachedImage, work: () => void): Promise<strin
 const NOT_INTERRUPTED =
   'Error: The connection to the Lisp image was lost during this call: a call could not be interrupted, so the connection to its image was closed. The next call looks for the image again.';
 
-test('a call in an image that is stopped meanwhile is ended after its limit, and the next works', async () => {
+test('a call in an image that is stopped meanwhile is left at its limit, and all goes on after SIGCONT', async () => {
   const image = server();
-  expect(await lossDuring(image, () => void sbcl.kill('SIGSTOP'))).toBe(NOT_INTERRUPTED);
+  const { call, eval: evaluate } = toolCaller(image, folder.path);
+  await evaluate('(defvar *begun* 0) (defvar *ended* 0)');
+  expect(await evaluate('(list 4 2)')).toBe('(4 2)');
+  image.takeNotices();
+  const stop = '(sb-posix:kill (sb-posix:getpid) sb-posix:sigstop)';
+  const form = `(unwind-protect (progn (incf *begun*) ${stop} (sleep 100)) (incf *ended*))`;
+  expect(await call('eval_form', { form, timeout: 4 })).toEqual({
+    text: expect.stringMatching(
+      new RegExp(
+        `^Error: Left at its limit after \\d+\\.\\d s: the process of the image was stopped by a signal, as by Ctrl-Z, so the call stands still\\. Ask the user to let the process go on: kill -CONT ${sbcl.pid}\\. The call is then interrupted; the image and what was done so far are kept\\.$`,
+      ),
+    ),
+    notices: [],
+    isError: true,
+  });
+  expect(await evaluate('(incf *begun*)')).toContain(stoppedText());
   sbcl.kill('SIGCONT');
-  expect(await value(image, '(+ 1 2)')).toBe('3');
-  expect(await person.say(THREADS)).not.toContain('sleep');
+  expect(await evaluate('(list *begun* *)')).toBe('(1 (4 2))');
+  await until('the interrupt', 10_000, async () => (await evaluate('*ended*')) === '1');
+  expect(await evaluate('*begun*')).toBe('1');
+  expect(image.takeNotices()).toEqual([]);
 });
 
 test('an image whose threads are forked in spite of SBCL, and that is then killed, keeps no call waiting', async () => {

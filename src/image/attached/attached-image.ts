@@ -75,11 +75,15 @@ export class AttachedImage implements Image {
       limitMs: options.limitMs,
       attached: true,
       series: options.series,
+      stoppedPid: () => this.#stoppedPid(),
       readyPeer: () => (this.#closed ? undefined : this.#peer),
       whenReady: () => this.#ready(),
       rebuildProgress: () => undefined,
       compiling: () => false,
-      beforeCall: () => this.#noticeImage(),
+      beforeCall: () => {
+        this.#checkNotStopped();
+        this.#noticeImage();
+      },
       answerRecorder: () => undefined,
       afterCall: () => {},
       ...(options.onReply && { onReply: options.onReply }),
@@ -127,7 +131,7 @@ export class AttachedImage implements Image {
       hello: this.#peer?.hello,
       attached: true,
       served: this.#served,
-      stopped: () => this.#served !== undefined && this.#isStopped(this.#served),
+      stopped: () => this.#stoppedPid() !== undefined,
     } as const;
     return imageStatusOf(life, { unreported: this.#losses }, this.jobs, this.#times.status);
   }
@@ -173,6 +177,7 @@ export class AttachedImage implements Image {
     const deadline = performance.now() + this.#times.greeting;
     for (;;) {
       if (this.#closed) throw new SetupError('The server is ending.');
+      this.#checkNotStopped();
       const peer = this.#newPeer(served);
       const timer = setTimeout(() => peer.disconnect(NO_GREETING), deadline - performance.now());
       try {
@@ -182,7 +187,7 @@ export class AttachedImage implements Image {
         const why = messageOf(error);
         const isFull = why.includes('EAGAIN'); // The image's queue of connections is full.
         if (why === NO_GREETING || (isFull && performance.now() >= deadline))
-          throw new SetupError(busyText(served, this.#isStopped(served)));
+          throw new SetupError(busyText(served, this.#stoppedPid() !== undefined));
         if (!isFull) throw new SetupError(this.#unreachableText(served, why));
         await pause(RETRY_MS);
       } finally {
@@ -191,8 +196,17 @@ export class AttachedImage implements Image {
     }
   }
 
-  #isStopped({ pid }: Served): boolean {
-    return this.#options.isStopped?.(pid) ?? false;
+  /** Returns the process id of the image if a signal has stopped this process. */
+  #stoppedPid(): number | undefined {
+    const pid = this.#served?.pid;
+    return pid !== undefined && this.#options.isStopped?.(pid) ? pid : undefined;
+  }
+
+  /** Throws a SetupError when a signal has stopped the image. A request would run after SIGCONT, when its
+   *  caller does not wait for it any more. */
+  #checkNotStopped(): void {
+    if (this.#served !== undefined && this.#stoppedPid() !== undefined)
+      throw new SetupError(busyText(this.#served, true));
   }
 
   #newPeer(served: Served): AttachedPeer {
@@ -242,9 +256,9 @@ export class AttachedImage implements Image {
 }
 
 function busyText(served: Served, isStopped: boolean): string {
-  const head = `The image ${servedName(served)} did not answer in time, so nothing was run`;
+  const name = `The image ${servedName(served)}`;
   const own = 'With the flag --image own this server works in an image of its own.';
   return isStopped
-    ? `${head}: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${served.pid}. Then call again. ${own}`
-    : `${head}; it may be busy. Call again later, or ask the user what it does. ${own}`;
+    ? `${name} does not react, so nothing was run: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${served.pid}. Then call again. ${own}`
+    : `${name} did not answer in time, so nothing was run; it may be busy. Call again later, or ask the user what it does. ${own}`;
 }

@@ -17,3 +17,14 @@ export function processState(pid: number): Pick<Outside, 'residentOctets' | 'sto
     return {};
   }
 }
+
+/** True when a signal has stopped the process PID; false without /proc or such a process. It takes less than
+ *  half the time of `processState`, because every call in an attached image asks it. */
+export function isStopped(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.startsWith(') T', stat.lastIndexOf(')'));
+  } catch {
+    return false;
+  }
+}

@@ -24,6 +24,9 @@ export interface CallHost {
   readonly attached?: boolean;
   /** True for an image that was made for one call and ends with it. */
   readonly fresh?: boolean;
+  /** Returns the process id of the image if a signal has stopped this process; undefined for an image of the
+   *  server, which is replaced instead. */
+  stoppedPid?(): number | undefined;
   /** The series of the calls' numbers; by default, all numbers. */
   readonly series?: Series | undefined;
   /** Returns the peer (the agent in an image) that is ready for calls; undefined when there is none now. */
@@ -220,14 +223,15 @@ export class Calls {
     const { id, answer } = peer.request(name, args, options.onOutput !== undefined);
     job.phase = { kind: 'running', peer, id };
     const limitMs = options.limitMs ?? (LONG_OPERATIONS.has(name) ? this.#times.load : this.#host.limitMs);
-    const stopWatching = this.#watch(peer, id, job, limitMs);
-    const received = await answer;
-    stopWatching();
+    const { stop, abandoned } = this.#watch(peer, id, job, limitMs);
+    const received = await Promise.race([answer, abandoned]);
+    stop();
+    if (received.ending.kind === 'interrupted' && received.ending.stoppedPid !== undefined)
+      void answer.then((late) => this.#notifyNews(late));
     const afterMs = performance.now() - startedAt;
     const ending = endingAfter(received.ending, afterMs, this.#host);
-    const { output, background, changes, data } = received;
-    if (background) this.#host.notify({ kind: 'background', output: background });
-    if (changes) this.#host.notify({ kind: 'changes', changes });
+    const { output, data } = received;
+    this.#notifyNews(received);
     if (options.signal?.aborted && !options.ofCommand && codeCaller() === undefined)
       this.#host.notify({ kind: 'cancelled', ending, afterMs, output });
     const callback =
@@ -236,17 +240,42 @@ export class Calls {
     return { ending, ...(output && { output }), data };
   }
 
-  /** Ends JOB, the request ID of PEER, when it is aborted or takes longer than LIMIT_MS. Returns a function
-   *  that stops this. */
-  #watch(peer: Peer, id: number, job: Job, limitMs: number): () => void {
+  #notifyNews({ background, changes }: Answer): void {
+    if (background) this.#host.notify({ kind: 'background', output: background });
+    if (changes) this.#host.notify({ kind: 'changes', changes });
+  }
+
+  /** Ends JOB, the request ID of PEER, when it is aborted or takes longer than LIMIT_MS, until `stop` is
+   *  called. `abandoned` resolves when the request must be ended while the process of PEER is stopped. */
+  #watch(
+    peer: Peer,
+    id: number,
+    job: Job,
+    limitMs: number,
+  ): { stop: () => void; abandoned: Promise<Abandoned> } {
     const endable = peer.job(id);
     const interrupt = (reason: Reason) => {
       job.stopping ??= { reason, at: performance.now() };
       endable.interrupt(reason);
     };
-    return enforceLimit({ ...endable, interrupt }, limitMs, job.signal, this.#times);
+    let resolveAbandoned: (answer: Abandoned) => void = () => {};
+    const abandoned = new Promise<Abandoned>((resolve) => {
+      resolveAbandoned = resolve;
+    });
+    const abandon = () => {
+      const stoppedPid = this.#host.stoppedPid?.();
+      if (stoppedPid === undefined) return false;
+      const reason = job.stopping?.reason ?? 'timeout';
+      resolveAbandoned({ ending: { kind: 'interrupted', reason, frames: [], stoppedPid }, data: {} });
+      return true;
+    };
+    const stop = enforceLimit({ ...endable, interrupt, abandon }, limitMs, job.signal, this.#times);
+    return { stop, abandoned };
   }
 }
+
+/** Stands for the answer to a request that a stopped image has not answered. */
+type Abandoned = Omit<Answer, 'data'> & { data: Record<string, never> };
 
 /** True when a call ended before any part of it ran, because the image was lost or the thread of the call
  *  ended. */

@@ -19,6 +19,9 @@ export interface Endable {
   /** Milliseconds for which the system has denied the image the CPU since the first call of this function; 0
    *  when unknown. */
   deniedMs(): number;
+  /** If a signal has stopped the process of the image, ends the wait for the call and returns true. The call
+   *  itself ends later, because an interrupt waits for it in the image. */
+  abandon?(): boolean;
   kill(): void;
 }
 
@@ -96,6 +99,7 @@ class Steps {
     this.#started = true;
     const { again, terminate, ask } = this.#times;
     this.#job.interrupt(reason);
+    if (this.#abandoned()) return;
     this.#plan.push(
       { at: again, step: () => this.#job.interrupt(reason) },
       { at: terminate, step: () => this.#job.terminate() },
@@ -106,11 +110,18 @@ class Steps {
     this.#poll(this.#job.deniedMs());
   }
 
+  #abandoned(): boolean {
+    const isAbandoned = this.#job.abandon?.() === true;
+    if (isAbandoned) this.stop();
+    return isAbandoned;
+  }
+
   /** Polls the image at intervals, and runs the steps that are due. DENIED is the result of `deniedMs` at the
    *  previous poll. */
   #poll(denied: number): void {
     const { poll: intervalMs } = this.#times;
     this.later(intervalMs, () => {
+      if (this.#abandoned()) return;
       const collecting = this.#job.collecting();
       const deniedNow = this.#job.deniedMs();
       const pausedMs = Math.min(collecting ? intervalMs : deniedNow - denied, intervalMs, this.#pauseLeftMs);

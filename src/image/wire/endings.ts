@@ -16,6 +16,8 @@ function leftOutLine(omitted: number): string {
 export interface Interrupted extends InterruptedMember {
   kind: 'interrupted';
   frames: Frame[];
+  /** The process of the image, if a signal has stopped it, so that the call will end only after SIGCONT. */
+  stoppedPid?: number;
 }
 
 export interface Interruption extends Interrupted {

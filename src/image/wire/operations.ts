@@ -1934,6 +1934,14 @@ export interface RunToolData extends Remarks {
   value?: RunToolValue;
 }
 
+/** The server that has the turn. */
+export interface TurnHolder {
+  /** What it said of itself in `begin-session`. */
+  server: string;
+  /** For how long. */
+  seconds: number;
+}
+
 /** The operations that tools request, each with its arguments and the data of its answer. */
 export interface Operations {
   /** Do nothing. Features that have changed are sent before the answer, as for every job. */
@@ -2584,6 +2592,11 @@ export interface Operations {
     } & Hold;
     data: RunToolData;
   };
+  /** Take the turn to change files and load them, which only one server of the image has. Return NIL, or
+   *  the server that has it now. A session can take it several times, and gives it back as often. */
+  'take-turn': { args: object; data: { value?: TurnHolder | null } };
+  /** Give back the turn. Do nothing if the session does not have it. */
+  'give-turn': { args: object; data: { value?: boolean } };
 }
 
 /** All operations: also those that only the server itself requests, to observe and control the image and its jobs. */

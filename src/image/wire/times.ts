@@ -53,6 +53,8 @@ export const TIMES = {
   progress: 1000,
   /** Time for a call that loads, checks or tests. */
   load: 600_000,
+  /** Maximum wait for another server of the image that changes files and loads them. */
+  turn: 60_000,
   /** Time for cleanup forms of calls when the server ends. */
   cleanup: 150,
   /** Time for a whole rebuild, after which no entry is begun. It is longer than rebuiltLoad, so that a

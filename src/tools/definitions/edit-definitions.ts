@@ -1,8 +1,6 @@
 // The tool edit_definitions, which edits definitions by name in one or several files.
 
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
-import { setTimeout } from 'node:timers/promises';
 import { CallError } from '../../errors.ts';
 import { changesLines, fileDiffOf, filesSummary, newFileDiff } from '../../files/diff.ts';
 import type { Intents } from '../../files/intents.ts';
@@ -18,8 +16,8 @@ import {
 } from '../../kernel/tool.ts';
 import { questionLine } from '../../question-line.ts';
 import { checkApproved } from '../approved.ts';
+import type { ChangeTurns } from '../changing.ts';
 import { PACKAGE, packageOf } from '../lookup.ts';
-import type { PlannedFile } from './edited-files.ts';
 import { editedData, editedText } from './edited-text.ts';
 import { EDIT, EDIT_REQUIRED, editsOf } from './edits.ts';
 import { type LoadedEdits, loadEdited } from './load-edited.ts';
@@ -68,8 +66,8 @@ const EDIT_DEFINITIONS = {
 type EditArguments = ArgumentsFor<typeof EDIT_DEFINITIONS>;
 
 /** Returns the tool edit_definitions. ORIGINS finds the definitions. INTENTS keeps records to undo an edit
- * that a kill interrupted. */
-export function editDefinitionsTool(origins: Origins, intents: Intents) {
+ * that a kill interrupted. TURNS decides when an edit may run. */
+export function editDefinitionsTool(origins: Origins, intents: Intents, turns: ChangeTurns) {
   // Each call is planned before a human is asked, after the human's answer, and when it runs. The plan is
   // cached, because planning takes long for large files.
   let cached: { call: string; plan: Plan } | undefined;
@@ -88,16 +86,17 @@ export function editDefinitionsTool(origins: Origins, intents: Intents) {
   return defineTool({
     ...EDIT_DEFINITIONS,
     preview: async (args, context) => previewOf(await plan(args, context), args.load),
-    handler: async (args, context) => {
-      const current = await plan(args, context);
-      cached = undefined;
-      if (context.fingerprint !== undefined && context.fingerprint !== fingerprintOf(current)) {
-        throw new CallError(
-          'The files changed while these edits were prepared; nothing was written. Call again.',
-        );
-      }
-      return carryOut(origins, intents, current, args, context);
-    },
+    handler: (args, context) =>
+      turns.within(context, async () => {
+        const current = await plan(args, context);
+        cached = undefined;
+        if (context.fingerprint !== undefined && context.fingerprint !== fingerprintOf(current)) {
+          throw new CallError(
+            'The files changed while these edits were prepared; nothing was written. Call again.',
+          );
+        }
+        return carryOut(origins, intents, current, args, context);
+      }),
   });
 }
 
@@ -109,7 +108,6 @@ async function carryOut(
   { load }: EditArguments,
   context: CallContext,
 ): Promise<Result> {
-  if (load) await nextSecond(plan.files);
   const replacements = plan.files.map(({ path, bytes, present: { fingerprint } }) => ({
     path,
     bytes,
@@ -145,16 +143,6 @@ function editedResult(plan: Plan, shown: string[], load: LoadedEdits | undefined
     ]),
     failed: result?.failed === true,
   };
-}
-
-/** Waits until no file of PLAN was written in the current second, because SBCL compares file times by the
- * second. */
-async function nextSecond(files: readonly PlannedFile[]): Promise<void> {
-  for (const { real } of files) {
-    const mtimeMs = (await stat(real).catch(() => undefined))?.mtimeMs ?? 0;
-    const waitMs = 1000 * (Math.floor(mtimeMs / 1000) + 1) - Date.now();
-    if (waitMs > 0 && waitMs <= 1000) await setTimeout(waitMs);
-  }
 }
 
 /** Throws a CallError when a form that would not be loaded changes how the reader reads a changed form. */

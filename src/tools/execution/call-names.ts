@@ -22,6 +22,7 @@ const TOOLS: Record<string, string> = {
   'load-source': 'the start file',
   'run-tool': 'the tool',
   'system-sources': 'the list of sources',
+  'take-turn': 'the wait for another server',
 };
 
 /** Returns the name of the tool that performs an operation, or a phrase such as 'the start file'. */

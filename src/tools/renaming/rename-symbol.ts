@@ -6,9 +6,7 @@ import type { Intents } from '../../files/intents.ts';
 import { encode } from '../../files/text.ts';
 import { replaceTogether } from '../../files/together.ts';
 import type { Present } from '../../files/write.ts';
-import { Queue } from '../../image/session/queue.ts';
 import type { RenameFacts } from '../../image/wire/operations.ts';
-import { codeCaller } from '../../image/wire/origin.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import {
   type ArgumentsFor,
@@ -22,6 +20,7 @@ import { questionLine } from '../../question-line.ts';
 import { visibleName } from '../../visible.ts';
 import { checkApproved } from '../approved.ts';
 import { callOptions } from '../calling.ts';
+import type { ChangeTurns } from '../changing.ts';
 import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import { checkFacts, newName } from './conflicts.ts';
 import { followingNames } from './derived.ts';
@@ -77,18 +76,14 @@ interface RenameGround extends RenameDependencies, FollowGround {
   intents: Intents;
 }
 
-export function renameSymbolTool(dependencies: RenameGround) {
-  // While a rename writes and loads files, the image knows definitions that the files do not have.
-  const renames = new Queue(1);
-  // Code that a rename loads can itself call rename_symbol. Such a call must not wait for its turn, because
-  // the outer rename waits for the call.
-  const inTurn = <Value>(work: () => Promise<Value>) =>
-    codeCaller() === undefined ? renames.within(work) : work();
+export function renameSymbolTool(dependencies: RenameGround, turns: ChangeTurns) {
   return defineTool({
     ...RENAME_SYMBOL,
     isReadOnly: (args) => args.dry_run === true,
-    preview: (args, context) => inTurn(async () => previewOf(await planned(dependencies, args, context))),
-    handler: (args, context) => inTurn(() => rename(dependencies, args, context)),
+    // While a rename writes and loads files, the image knows definitions that the files do not have.
+    preview: (args, context) =>
+      turns.within(context, async () => previewOf(await planned(dependencies, args, context))),
+    handler: (args, context) => turns.within(context, () => rename(dependencies, args, context)),
   });
 }
 

@@ -1,0 +1,76 @@
+// Runs changes of files and their loads one at a time, also among the servers of one image.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { CallError } from '../errors.ts';
+import type { Image } from '../image/image.ts';
+import { Queue } from '../image/session/queue.ts';
+import type { TurnHolder } from '../image/wire/operations.ts';
+import { codeCaller } from '../image/wire/origin.ts';
+import { TIMES, type Times } from '../image/wire/times.ts';
+import type { CallContext } from '../kernel/tool.ts';
+import { callOptions } from './calling.ts';
+import { endingText } from './endings.ts';
+
+/** Milliseconds between two attempts to take the turn. */
+const ATTEMPT_MS = 20;
+
+/** Decides when a change of files with its load may run. The image of somebody else can have several servers.
+ * It gives the turn to one of them, until that gives it back or its connection ends. */
+export class ChangeTurns {
+  readonly #image: Image;
+  readonly #times: Times;
+  /** The changes of this server. */
+  readonly #queue = new Queue(1);
+
+  constructor(image: Image, times: Times = TIMES) {
+    this.#image = image;
+    this.#times = times;
+  }
+
+  /** Runs CHANGE while no other change runs in the image, and returns its value. Throws a CallError when
+   * another server does not give back the turn in time. */
+  within<Value>(context: CallContext, change: () => Promise<Value>): Promise<Value> {
+    const inTurn = () => this.#inTurn(context, change);
+    // Code that a change loads can itself change files. Such a call must not wait in the queue, because the
+    // outer change waits for it.
+    return codeCaller() === undefined ? this.#queue.within(inTurn) : inTurn();
+  }
+
+  async #inTurn<Value>(context: CallContext, change: () => Promise<Value>): Promise<Value> {
+    // Before the first call it is not known who runs the image.
+    if (!this.#image.running) await this.#image.call('features', {}, callOptions(context));
+    if (!this.#image.isAttached) return change();
+    await this.#take(context);
+    try {
+      return await change();
+    } finally {
+      this.#give();
+    }
+  }
+
+  async #take(context: CallContext): Promise<void> {
+    const end = performance.now() + this.#times.turn;
+    for (;;) {
+      const { ending, data } = await this.#image.call('take-turn', {}, callOptions(context));
+      if (ending.kind !== 'done') {
+        // The image may have given the turn, or may still give it when its stopped process goes on.
+        if (!('notBegun' in ending)) this.#give();
+        throw new CallError(endingText(ending));
+      }
+      if (!data.value) return;
+      if (performance.now() > end) throw new CallError(heldText(data.value));
+      await pause(ATTEMPT_MS);
+    }
+  }
+
+  /** Gives the turn back. The answer of the tool does not wait for this, and a lost connection does it too. */
+  #give(): void {
+    this.#image.call('give-turn', {}).catch(() => {});
+  }
+}
+
+function heldText({ server, seconds }: TurnHolder): string {
+  const pid = /^process (\d+)$/.exec(server)?.[1];
+  const remedy = pid === undefined ? 'end that server' : `end it: kill ${pid}`;
+  return `Another server of this image (${server}) has been changing files and loading them for ${seconds} s, so nothing was done. Call again later. If it hangs, ask the user to ${remedy}.`;
+}
