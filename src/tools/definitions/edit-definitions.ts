@@ -24,7 +24,6 @@ import { editedData, editedText } from './edited-text.ts';
 import { EDIT, EDIT_REQUIRED, editsOf } from './edits.ts';
 import { type LoadedEdits, loadEdited } from './load-edited.ts';
 import type { Origins } from './origins.ts';
-import { lineOfReaderSetting } from './part-content.ts';
 import { type Plan, planEdits } from './plan.ts';
 
 const EDIT_DEFINITIONS = {
@@ -82,7 +81,6 @@ export function editDefinitionsTool(origins: Origins, intents: Intents) {
         ? known
         : await planEdits(origins, editsOf(args.edits), packageOf(args).package, context);
     cached = { call, plan: current };
-    if (args.load) checkLoadable(current);
     return current;
   };
   return defineTool({
@@ -154,18 +152,6 @@ async function nextSecond(files: readonly PlannedFile[]): Promise<void> {
     const mtimeMs = (await stat(real).catch(() => undefined))?.mtimeMs ?? 0;
     const waitMs = 1000 * (Math.floor(mtimeMs / 1000) + 1) - Date.now();
     if (waitMs > 0 && waitMs <= 1000) await setTimeout(waitMs);
-  }
-}
-
-/** Throws a CallError when a form that would not be loaded changes how the reader reads a changed form. */
-function checkLoadable({ files }: Plan): void {
-  for (const file of files) {
-    const line = lineOfReaderSetting(file);
-    if (line !== undefined) {
-      throw new CallError(
-        `${file.name} cannot be loaded in part: the form at line ${line} changes how the forms below it are read, and does more. Nothing was changed. Leave load out, then load the whole file with load_file.`,
-      );
-    }
   }
 }
 
