@@ -19,7 +19,7 @@ import { isNot, isVariable, usersAdvice } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { unknownNotes } from './unknown-users.ts';
-import { missingNote, type NameUser, userHeading, usersOf, usersTold, withoutOutside } from './users.ts';
+import { missingNote, type NameUser, userHeading, usersOf, usersOnPage, usersTold } from './users.ts';
 
 const WHO_REFERENCES = {
   name: 'who_references',
@@ -74,11 +74,12 @@ export async function referencesOf(
     callOptions(context),
   );
   return lookedUp(reply, (found) => {
-    const users = usersOf(found, places, { page, named: found.total, sites, variable: true });
+    const { accessibleIn, packages, outside, outsideCount, ...shown } = found;
+    const { functions, forms, certain, repeated } = usersOf(found, places, { sites, variable: true });
     const data = {
-      ...withoutOutside(found),
-      total: found.total + users.outside - users.repeated,
-      rows: users.rows,
+      ...shown,
+      total: found.total + certain - repeated,
+      rows: usersOnPage(functions, found.total, forms, page),
     };
     const text = joinSections([
       referencesText(data, page.offset, places),
