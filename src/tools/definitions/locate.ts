@@ -20,6 +20,7 @@ import { visibleName } from '../../visible.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
+import { METHOD_LIMIT } from './asked-method.ts';
 import { type DefinitionQuery, prefixOf } from './asked-names.ts';
 import type { EditedFile, EditedFiles } from './edited-files.ts';
 import type { DefinitionEdit as AnyEdit } from './edits.ts';
@@ -35,8 +36,6 @@ export interface Located {
 }
 
 const LIST_LIMIT = 12;
-/** Maximum number of methods of a generic function to search; no function has so many. */
-const METHOD_LIMIT = 10_000;
 
 export class Locator {
   readonly #origins: Origins;
