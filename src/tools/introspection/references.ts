@@ -18,8 +18,15 @@ import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot, isVariable, usersAdvice } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
-import { unknownNotes } from './unknown-users.ts';
-import { missingNote, type NameUser, userHeading, usersOf, usersOnPage, usersTold } from './users.ts';
+import {
+  missingNote,
+  type NameUser,
+  unknownNotes,
+  userHeading,
+  usersOf,
+  usersOnPage,
+  usersTold,
+} from './users.ts';
 
 const WHO_REFERENCES = {
   name: 'who_references',

@@ -1,7 +1,7 @@
 // Selects and renders a page of the users of a name: functions, top-level forms and other definitions that
 // use it. Each user has a row with the places of its uses.
 
-import type { Caller } from '../../image/wire/operations.ts';
+import type { Caller, UnreadFile } from '../../image/wire/operations.ts';
 import { partsOfName, unqualifiedName } from '../../source/qualified.ts';
 import { codeShape, fitting, mergeAlikeRows } from '../alike-rows.ts';
 import { groupBy } from '../grouping.ts';
@@ -171,4 +171,27 @@ function wordsOf(method = ''): string[] {
  * (S3.12). */
 export function missingNote(what: string): string {
   return `Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so ${what} can be missing here.`;
+}
+
+const FILE_LIMIT = 3;
+
+/** Returns notes on the reasons why a list may be incomplete. WHAT is a plural noun, such as 'callers'. */
+export function unknownNotes(
+  { interpreted, unheard, unread = [] }: { interpreted?: boolean; unheard?: boolean; unread?: UnreadFile[] },
+  what: string,
+  places: Places,
+): string[] {
+  const files = unread
+    .slice(0, FILE_LIMIT)
+    .map(
+      ({ file, why }) =>
+        `Note: the top-level forms of ${places.fileName(file)} are not all known (${why}); search_in_buffer finds names in it.`,
+    );
+  const more = unread.length - files.length;
+  return [
+    interpreted && `Note: ${what} in code that an interpreter ran in this image are not known.`,
+    unheard && `Note: ${what} in initial values and top-level forms are not known here.`,
+    ...files,
+    more > 0 && `Note: nor are those of ${more} more ${more === 1 ? 'file' : 'files'}.`,
+  ].filter((note) => typeof note === 'string');
 }

@@ -22,10 +22,17 @@ import type { Places } from '../places.ts';
 import { lookedUpEach, NAMES } from '../several.ts';
 import { findersIn } from './finders.ts';
 import { referencesOf } from './references.ts';
-import { unknownNotes } from './unknown-users.ts';
 import { unseenAgain, unseenBefore, unseenUsers } from './unseen.ts';
 import { unusedFunctions } from './unused.ts';
-import { missingNote, type NameUser, userHeading, usersOf, usersOnPage, usersTold } from './users.ts';
+import {
+  missingNote,
+  type NameUser,
+  unknownNotes,
+  userHeading,
+  usersOf,
+  usersOnPage,
+  usersTold,
+} from './users.ts';
 
 const PARAMETERS = [
   { name: 'name', type: 'string', description: 'Function name to find callers of' },
