@@ -36,40 +36,41 @@ interface Placed {
   leads: boolean;
 }
 
-/** Tokens with `excess` more opening parentheses than closing ones. `next` begins the next top-level form. */
+/** Tokens with `excess` more opening parentheses than closing ones; none when there are more than TOKEN_LIMIT. `next` begins
+ *  the next top-level form. */
 interface Region {
   tokens: readonly Placed[];
+  began: number;
+  lastLine: number;
   excess: number;
   next?: Placed;
 }
 
 /** Returns the imbalance of parentheses or string quotes in TEXT; undefined when they balance. */
 export function imbalanceOf(text: string): Imbalance | undefined {
-  const tokens = [...placedTokens(text)];
-  const { start } = nextToken(text, tokens.at(-1)?.end ?? 0);
-  if (start < text.length) return openString(text, tokens, start);
-  const region = unbalancedRegion(tokens);
+  // A missing quote makes strings of what is between strings, so the first of these in which a line begins with a
+  // parenthesis is the likeliest fault.
+  let swallowing: number | undefined;
+  let read = 0;
+  const region = unbalancedRegion(placedTokens(text), ({ start, end, line, endLine }) => {
+    if (endLine > line && text.slice(start, end).includes('\n(')) swallowing ??= start;
+    read = end;
+  });
+  const { start } = nextToken(text, read);
+  if (start < text.length) {
+    const line = text.slice(0, swallowing ?? start).split('\n').length;
+    return { kind: 'string', began: line, line };
+  }
   if (region === undefined) return undefined;
-  const repair = region.tokens.length > TOKEN_LIMIT ? undefined : bestRepair(region);
+  const repair = bestRepair(region);
   const open = region.excess > 0;
   return {
     kind: open ? 'open' : 'closed',
-    began: region.tokens[0]?.line ?? 0,
-    line: repair?.line ?? region.tokens.at(-1)?.line ?? 0,
+    began: region.began,
+    line: repair?.line ?? region.lastLine,
     ...(repair && { repair: repair.edit }),
     ...(open && region.next && { swallowed: region.next.line }),
   };
-}
-
-/** Returns the imbalance of TEXT, whose last string or |symbol| begins at START and does not end. A missing quote makes
- *  strings of what is between strings, so the first of TOKENS with a line that begins with a parenthesis is the more
- *  likely fault. */
-function openString(text: string, tokens: readonly Placed[], start: number): Imbalance {
-  const swallowing = tokens.find(
-    (token) => token.endLine > token.line && text.slice(token.start, token.end).includes('\n('),
-  );
-  const line = text.slice(0, swallowing?.start ?? start).split('\n').length;
-  return { kind: 'string', began: line, line };
 }
 
 /** Yields the tokens of TEXT. Stops before a token that the end of TEXT cuts off. */
@@ -102,27 +103,39 @@ function sortOf(kind: string): Placed['sort'] {
   return kind === 'atom' || kind === '.' || kind === '##' ? 'atom' : 'prefix';
 }
 
-/** Returns the first part of TOKENS that is not balanced. It begins and ends at forms at the left margin, since people
- *  indent all others. */
-function unbalancedRegion(tokens: readonly Placed[]): Region | undefined {
-  let [first, depth, closesNothing] = [0, 0, false];
+/** Returns the first part of TOKENS that is not balanced; undefined when all are. It begins and ends at forms at the left
+ *  margin, since people indent all others. Passes each token to NOTE. */
+function unbalancedRegion(tokens: Iterable<Placed>, note: (token: Placed) => void): Region | undefined {
+  let kept: Placed[] = [];
+  let [began, lastLine, depth, closesNothing] = [0, 0, 0, false];
   let unclosed: Region | undefined;
-  for (const [index, token] of tokens.entries()) {
+  let overclosed: Region | undefined;
+  const region = (next?: Placed): Region => {
+    const all = kept.length > TOKEN_LIMIT ? [] : kept.slice();
+    return { tokens: all, began, lastLine, excess: depth, ...(next && { next }) };
+  };
+  for (const token of tokens) {
+    note(token);
+    if (overclosed !== undefined) continue;
     const isAtMargin = token.leads && token.column === 0 && token.sort !== 'close';
     if (isAtMargin && depth === 0 && !closesNothing) {
-      first = index;
-      unclosed = undefined;
+      [kept, began, unclosed] = [[], token.line, undefined];
     } else if (isAtMargin && depth !== 0 && token.sort !== 'atom') {
-      const region = { tokens: tokens.slice(first, index), excess: depth, next: token };
-      if (closesNothing) return region;
-      unclosed ??= region;
+      if (closesNothing) {
+        overclosed = region(token);
+        continue;
+      }
+      unclosed ??= region(token);
     }
+    if (began === 0) began = token.line;
+    if (kept.length <= TOKEN_LIMIT) kept.push(token);
+    lastLine = token.line;
     if (token.sort === 'open') depth++;
     if (token.sort === 'close') depth--;
     if (depth < 0) closesNothing = true;
   }
-  if (depth === 0) return undefined;
-  return (closesNothing ? undefined : unclosed) ?? { tokens: tokens.slice(first), excess: depth };
+  if (overclosed !== undefined || depth === 0) return overclosed;
+  return (closesNothing ? undefined : unclosed) ?? region();
 }
 
 /** Larger regions are most likely tables of data, so they are not searched for a repair. */
@@ -155,11 +168,16 @@ function bestRepair({ tokens, excess }: Region): Candidate | undefined {
   let best: Candidate | undefined;
   let lowest = Number.POSITIVE_INFINITY;
   let reads = 0;
+  // Number of closing parentheses in a row, from this token on, in its line.
+  let closes = 0;
   for (let index = tokens.findLastIndex(({ line }) => line <= contradicted); index >= 0; index--) {
     if (reads > READ_LIMIT) break;
-    for (const candidate of candidatesAt(tokens, index, excess)) {
+    const [token, next] = [tokens[index], tokens[index + 1]];
+    closes = token?.sort !== 'close' ? 0 : next?.line === token.line ? closes + 1 : 1;
+    for (const candidate of candidatesAt(tokens, index, excess, closes)) {
       let reading = readings[candidate.at] as Reading;
       for (const token of candidate.added) reading = readOn(reading, token);
+      reads += candidate.added.length;
       const limit = lowest - candidate.cost;
       for (let rest = candidate.to; rest < tokens.length && reading.cost <= limit; rest++, reads++) {
         const token = tokens[rest] as Placed;
@@ -176,8 +194,9 @@ function moved(token: Placed, shift: number): Placed {
   return { ...token, column: token.column + shift };
 }
 
-/** Returns the repairs at the token with INDEX for a region with EXCESS. */
-function candidatesAt(tokens: readonly Placed[], index: number, excess: number): Candidate[] {
+/** Returns the repairs at the token with INDEX for a region with EXCESS. CLOSES is the number of closing parentheses in a
+ *  row, from this token on, in its line. */
+function candidatesAt(tokens: readonly Placed[], index: number, excess: number, closes: number): Candidate[] {
   const [token, next] = [tokens[index] as Placed, tokens[index + 1]];
   const { sort, line, leads, start, end, endLine } = token;
   const found: Candidate[] = [];
@@ -195,9 +214,7 @@ function candidatesAt(tokens: readonly Placed[], index: number, excess: number):
     found.push({ edit, line: endLine, at: index + 1, to: index + 1, added, shift: 0, cost: 0 });
   }
   if (excess === 1 && sort === 'open') removal(1, '(', UNLIKELY);
-  const surplus = excess < 0 ? tokens.slice(index, index - excess) : [];
-  const areClosing = surplus.every((each) => each.sort === 'close' && each.line === line);
-  if (surplus.length === -excess && areClosing) removal(-excess, ')', 0);
+  if (excess < 0 && closes >= -excess) removal(-excess, ')', 0);
   if (excess === -1 && sort !== 'close') {
     const edit = { index: start, removed: 0, sign: '(' as const, text: '(' };
     const added = [
