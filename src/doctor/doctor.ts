@@ -1,6 +1,6 @@
 // Runs the checks of live-lisp doctor, and prints a line for each.
 
-import { tmpdir } from 'node:os';
+import { arch, release, tmpdir, type } from 'node:os';
 import { imageOptions } from '../assembly.ts';
 import type { Config } from '../config.ts';
 import { messageOf, SetupError } from '../errors.ts';
@@ -13,10 +13,10 @@ import {
   TESTED_VERSIONS,
   whyUnsupported,
 } from '../image/process/sbcl-versions.ts';
+import type { Lacking } from '../image/wire/messages.ts';
 import { type Finding, findingText } from '../install/report.ts';
+import { homeFolder } from '../paths.ts';
 import { lackingLine } from '../tools/lacking-text.ts';
-import { findCulprit } from './culprit.ts';
-import { reportText } from './report.ts';
 import { checkFolders, checkLibraries, checkSandbox, checkServing, clientConfigurations } from './set-up.ts';
 import { failureOf, type StepResult, type Trial, tryImage } from './trial.ts';
 
@@ -107,4 +107,70 @@ async function causeOf({ name, lost }: StepResult, config: Config): Promise<stri
   return culprit.kind === 'core'
     ? 'It works when the image does not start from its saved core.'
     : `It works without this part of the agent: ${culprit.parts.join(', ')}.`;
+}
+
+interface Trouble {
+  version: string;
+  issues: string;
+  facts: SbclFacts;
+  failure: StepResult;
+  cause: string;
+  lacking: Lacking | undefined;
+}
+
+/** Returns the report, without the path of the user's home. */
+function reportText({ version, issues, facts, failure, cause, lacking }: Trouble): string {
+  const missing = lacking?.fallbacks.map(
+    ({ ability, missing }) => `${ability} (${missing.join(', ') || 'as a whole'})`,
+  );
+  const lines = [
+    `live-lisp ${version}, Node ${process.versions.node}, ${type()} ${release()} ${arch()}`,
+    `SBCL ${facts.version}: ${facts.features.join(' ')}`,
+    `Missing in this SBCL: ${missing === undefined ? 'not known' : missing.join('; ') || 'nothing'}`,
+    `Fails: ${failure.name}. ${cause}`,
+    failure.failure,
+  ];
+  return `Report, for ${issues}:\n\n${withoutHome(lines.join('\n'))}`;
+}
+
+function withoutHome(text: string): string {
+  const home = homeFolder();
+  return home === undefined || home === '/' ? text : text.replaceAll(home, '~');
+}
+
+/** A list with no real part to leave out. An image with any such list does not start from its saved core, so
+ *  this list leaves out only the core. */
+export const ONLY_CORE: readonly string[] = ['nothing'];
+
+/** The parts without which an image works: its saved core, or `parts` of the agent. */
+type Culprit = { kind: 'core' } | { kind: 'parts'; parts: readonly string[] };
+
+/** Returns the parts to leave out so that an image works. WORKS resolves to true when an image works without
+ *  the given parts. It must be true for ALL. Takes about log2(ALL.length) tests for each part at fault. */
+export async function findCulprit(
+  all: readonly string[],
+  works: (without: readonly string[]) => Promise<boolean>,
+): Promise<Culprit> {
+  if (await works(ONLY_CORE)) return { kind: 'core' };
+  const parts: string[] = [];
+  let rest = all;
+  do {
+    const count = await leastCount(rest.length, (count) => works([...parts, ...rest.slice(0, count)]));
+    // An image works without the first COUNT parts, but not without COUNT - 1, so the last of them is at
+    // fault.
+    parts.push(...rest.slice(count - 1, count));
+    rest = rest.slice(0, count - 1);
+  } while (rest.length > 0 && !(await works(parts)));
+  return { kind: 'parts', parts };
+}
+
+/** Returns the least number from 1 to MOST with a true SUFFICES. It must be true for MOST. */
+async function leastCount(most: number, suffices: (count: number) => Promise<boolean>): Promise<number> {
+  let [low, high] = [0, most];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (await suffices(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
 }

@@ -1,6 +1,5 @@
 // Finds where a Lisp text lacks parentheses or has too many, judging by its indentation.
 
-import { costAtEnd, type Element, type Indented, NOTHING_READ, readOn } from './indentation.ts';
 import { nextToken } from './lexer.ts';
 
 /** What is wrong with a text. Line numbers are 1-based. */
@@ -25,276 +24,280 @@ interface Repair {
   text: string;
 }
 
+/** A token with its place. `column` is 0-based. `leads` is true for the first token of a line. */
+interface Placed {
+  sort: 'open' | 'close' | 'prefix' | 'atom';
+  start: number;
+  end: number;
+  line: number;
+  /** The line in which the token ends: a string can span lines. */
+  endLine: number;
+  column: number;
+  leads: boolean;
+}
+
+/** Tokens with `excess` more opening parentheses than closing ones; none when there are more than TOKEN_LIMIT. `next` begins
+ *  the next top-level form. */
 interface Region {
-  /** Elements of the region; empty when there are too many to search for a repair. */
-  parts: readonly Element[];
+  tokens: readonly Placed[];
   began: number;
   lastLine: number;
-  /** Number of opening parentheses in the region minus the number of closing ones; never 0. */
   excess: number;
-  /** The first element of the next top-level form; undefined at the end of the text. */
-  next: Element | undefined;
+  next?: Placed;
 }
-
-interface Candidate {
-  repair: Repair;
-  /** The line of the repair. */
-  line: number;
-  /** Cost of the repair itself. The cost of the resulting indentation is added to it. */
-  cost: number;
-  /** The elements that replace those with the indices FROM to TO - 1 of the region. */
-  put: Element[];
-  from: number;
-  to: number;
-  /** Number of columns that the rest of the line moves to the right. */
-  moved: number;
-}
-
-/** Larger regions are most likely tables of data, so they are not searched for a repair. */
-const ELEMENTS = 30_000;
-
-/** Number of lines before the first contradicted line (see Indented) in which repairs are tried. */
-const LINES_BACK = 250;
-
-/** After this many elements were read, no other repairs are tried. Each try reads the rest of the form. */
-const READS = 600_000;
-
-/** Added cost of a repair that changes an opening parenthesis. People miscount closing parentheses more
- *  often, so a repair of these is preferred. */
-const UNLIKELY = 0.5;
 
 /** Returns the imbalance of parentheses or string quotes in TEXT; undefined when they balance. */
 export function imbalanceOf(text: string): Imbalance | undefined {
-  const search = new RegionSearch();
-  // Start of the first string or |symbol| that contains a line beginning with a parenthesis.
+  // A missing quote makes strings of what is between strings, so the first of these in which a line begins with a
+  // parenthesis is the likeliest fault.
   let swallowing: number | undefined;
-  let at = 0;
-  for (const element of elementsOf(text)) {
-    search.take(element);
-    if (element.endLine > element.line && text.slice(element.start, element.end).includes('\n('))
-      swallowing ??= element.start;
-    at = element.end;
+  let read = 0;
+  const region = unbalancedRegion(placedTokens(text), ({ start, end, line, endLine }) => {
+    if (endLine > line && text.slice(start, end).includes('\n(')) swallowing ??= start;
+    read = end;
+  });
+  const { start } = nextToken(text, read);
+  if (start < text.length) {
+    const line = text.slice(0, swallowing ?? start).split('\n').length;
+    return { kind: 'string', began: line, line };
   }
-  const { start } = nextToken(text, at);
-  if (start < text.length) return openString(text, swallowing ?? start);
-  const region = search.end();
   if (region === undefined) return undefined;
-  const best = bestRepair(region);
+  const repair = bestRepair(region);
   const open = region.excess > 0;
   return {
     kind: open ? 'open' : 'closed',
     began: region.began,
-    line: best?.line ?? region.lastLine,
-    ...(best && { repair: best.repair }),
+    line: repair?.line ?? region.lastLine,
+    ...(repair && { repair: repair.edit }),
     ...(open && region.next && { swallowed: region.next.line }),
   };
 }
 
 /** Yields the tokens of TEXT. Stops before a token that the end of TEXT cuts off. */
-function* elementsOf(text: string): Generator<Element> {
-  let [line, lineStart, lastLine] = [1, 0, 0];
-  let [column, measured] = [0, 0];
-  for (let at = 0, nextLine = text.indexOf('\n'); ; ) {
-    const { kind, start, end } = nextToken(text, at);
-    for (; nextLine !== -1 && nextLine < start; nextLine = text.indexOf('\n', lineStart)) {
-      line++;
-      lineStart = nextLine + 1;
-    }
-    if (kind === 'end') return;
-    // Counts on from the line's last element: counting from the line's beginning is quadratic.
-    const counted = measured >= lineStart;
-    column = width(text, counted ? measured : lineStart, start, counted ? column : 0);
-    measured = start;
-    const sort = sortOf(kind);
-    const endLine = sort === 'atom' ? line + lineEndsIn(text, nextLine, end) : line;
-    const paren = column + end - start - 1;
-    yield { sort, start, end, line, endLine, column, paren, leads: line !== lastLine };
-    lastLine = endLine;
+function* placedTokens(text: string): Generator<Placed> {
+  let [line, lastLine, column, at] = [1, 0, 0, 0];
+  for (let token = nextToken(text, 0); token.kind !== 'end'; token = nextToken(text, at)) {
+    const { kind, start, end } = token;
+    ({ line, column } = advanced(text, at, start, { line, column }));
+    const after = advanced(text, start, end, { line, column });
+    yield { sort: sortOf(kind), start, end, line, endLine: after.line, column, leads: line !== lastLine };
+    ({ line, column } = after);
+    lastLine = line;
     at = end;
   }
 }
 
-/** Returns the number of line breaks in TEXT before END. FIRST is the index of the first one, or -1. */
-function lineEndsIn(text: string, first: number, end: number): number {
-  let count = 0;
-  for (let at = first; at !== -1 && at < end; at = text.indexOf('\n', at + 1)) count++;
-  return count;
+/** Returns the line and column at END of TEXT when those at START are given. Tab stops are 8 columns apart. */
+function advanced(text: string, start: number, end: number, from: { line: number; column: number }) {
+  let { line, column } = from;
+  for (const char of text.slice(start, end)) {
+    column += char === '\t' ? 8 - (column % 8) : 1;
+    if (char === '\n') [line, column] = [line + 1, 0];
+  }
+  return { line, column };
 }
 
-function sortOf(kind: string): Element['sort'] {
+function sortOf(kind: string): Placed['sort'] {
   if (kind.endsWith('(')) return 'open';
   if (kind === ')') return 'close';
   return kind === 'atom' || kind === '.' || kind === '##' ? 'atom' : 'prefix';
 }
 
-/** Returns the column at END of TEXT when START is at COLUMN. Tab stops are 8 columns apart. */
-function width(text: string, start: number, end: number, column: number): number {
-  let columns = column;
-  for (const char of text.slice(start, end)) columns += char === '\t' ? 8 - (columns % 8) : 1;
-  return columns;
-}
-
-/** Returns the imbalance of TEXT, whose last string or |symbol| is not closed. START is the start of the
- *  string that most likely lacks its end. */
-function openString(text: string, start: number): Imbalance {
-  const line = text.slice(0, start).split('\n').length;
-  return { kind: 'string', began: line, line };
-}
-
-function atMargin({ leads, column, sort }: Element): boolean {
-  return leads && column === 0 && sort !== 'close';
-}
-
-function depthAfter({ sort }: Element): number {
-  if (sort === 'open') return 1;
-  return sort === 'close' ? -1 : 0;
-}
-
-class RegionSearch {
-  /** The elements since the last top-level form that was balanced; not all when there are too many. */
-  #parts: Element[] = [];
-  #lastLine = 0;
-  #depth = 0;
-  /** Whether a closing parenthesis without an opening one was read. */
-  #closed = false;
-  /** The region to report if the open lists are never closed: it ends at the first form at the left
-   *  margin. */
-  #open: Region | undefined;
-  /** The complete region with too many closing parentheses. */
-  #found: Region | undefined;
-
-  take(part: Element): void {
-    if (this.#found !== undefined) return;
-    if (atMargin(part) && this.#depth === 0 && !this.#closed) {
-      this.#parts = [];
-      this.#open = undefined;
-    } else if (atMargin(part) && this.#depth !== 0 && part.sort !== 'atom') {
-      if (this.#closed) this.#found = this.#region(part);
-      else this.#open ??= this.#region(part);
-    }
-    if (this.#parts.length <= ELEMENTS) this.#parts.push(part);
-    this.#lastLine = part.line;
-    this.#depth += depthAfter(part);
-    if (this.#depth < 0) this.#closed = true;
-  }
-
-  /** Returns the unbalanced region, if any. Call it after the last element. */
-  end(): Region | undefined {
-    if (this.#found !== undefined || this.#depth === 0) return this.#found;
-    return this.#closed ? this.#region(undefined) : (this.#open ?? this.#region(undefined));
-  }
-
-  #region(next: Element | undefined): Region {
-    return {
-      parts: this.#parts.length > ELEMENTS ? [] : this.#parts.slice(),
-      began: this.#parts[0]?.line ?? 0,
-      lastLine: this.#lastLine,
-      excess: this.#depth,
-      next,
-    };
-  }
-}
-
-/** Returns the repair with the lowest cost; undefined when there is none. Tries repairs from the first line
- *  that contradicts the parentheses backwards, because the fault is in this line or before it. */
-function bestRepair({ parts, excess }: Region): Candidate | undefined {
-  const states = statesOf(parts);
-  const contradicted = states.at(-1)?.contradicted ?? parts.at(-1)?.line ?? 0;
-  const first = parts.findIndex(({ line }) => line >= contradicted - LINES_BACK);
-  const last = parts.findLastIndex(({ line }) => line <= contradicted);
-  let best: { candidate: Candidate; cost: number } | undefined;
-  // Number of closing parentheses in a row, from this element on, in its line.
-  let closes = 0;
-  for (let index = last, reads = 0; index >= first && reads < READS; index--) {
-    const [part, next] = [parts[index], parts[index + 1]];
-    closes = part?.sort !== 'close' ? 0 : next?.line === part.line ? closes + 1 : 1;
-    for (const candidate of repairsAt(parts, index, excess, closes)) {
-      const tried = costOf(candidate, states[candidate.from] as Indented, parts, best?.cost);
-      reads += tried.reads;
-      if (best === undefined || tried.cost < best.cost) best = { candidate, cost: tried.cost };
-    }
-  }
-  return best?.candidate;
-}
-
-/** Returns the reading states before each of PARTS, and the state after the last. */
-function statesOf(parts: readonly Element[]): Indented[] {
-  const states = [NOTHING_READ];
-  for (const [index, part] of parts.entries()) states.push(readOn(states[index] as Indented, part));
-  return states;
-}
-
-/** Returns the cost of CANDIDATE and of PARTS with it applied, and the number of elements that were READ to
- *  compute it. BEFORE is the state before the replaced elements. A cost above LIMIT is a lower bound: reading
- *  stops there. */
-function costOf(
-  { put, to, moved, line, cost }: Candidate,
-  before: Indented,
-  parts: readonly Element[],
-  limit = Number.POSITIVE_INFINITY,
-): { cost: number; reads: number } {
-  let read = before;
-  for (const part of put) read = readOn(read, part);
-  let index = to;
-  for (; index < parts.length && read.cost <= limit; index++) {
-    const part = parts[index] as Element;
-    read = readOn(read, part.line === line ? movedBy(part, moved) : part);
-  }
-  return { cost: cost + costAtEnd(read), reads: put.length + index - to };
-}
-
-function movedBy(part: Element, columns: number): Element {
-  return { ...part, column: part.column + columns, paren: part.paren + columns };
-}
-
-/** Returns the repairs at PARTS[INDEX] for a region with this EXCESS. CLOSES is the number of closing
- *  parentheses in a row from PARTS[INDEX] to the end of its line. */
-function repairsAt(parts: readonly Element[], index: number, excess: number, closes: number): Candidate[] {
-  const part = parts[index];
-  if (part === undefined) return [];
-  const endsLine = parts[index + 1]?.leads ?? true;
-  const opens = part.sort === 'open';
-  if (excess > 0) {
-    return [
-      ...(endsLine && part.sort !== 'prefix' ? [closedAfter(index, part, excess)] : []),
-      ...(excess === 1 && opens ? [without(parts, index, part, 1)] : []),
-    ];
-  }
-  return [
-    ...(closes >= -excess ? [without(parts, index, part, -excess)] : []),
-    ...(excess === -1 && part.sort !== 'close' ? [openedBefore(index, part)] : []),
-  ];
-}
-
-/** Returns the repair that inserts COUNT closing parentheses after PART, at INDEX, which ends its line. */
-function closedAfter(index: number, part: Element, count: number): Candidate {
-  const line = part.endLine;
-  const close: Element = { ...part, sort: 'close', leads: false, line };
-  const repair: Repair = { index: part.end, removed: 0, sign: ')', text: ')'.repeat(count) };
-  return { repair, line, cost: 0, put: Array(count).fill(close), from: index + 1, to: index + 1, moved: 0 };
-}
-
-/** Returns the repair that removes COUNT parentheses from PART, at INDEX of PARTS, on. If PART begins its
- *  line, the element after the parentheses begins the line instead. */
-function without(parts: readonly Element[], index: number, part: Element, count: number): Candidate {
-  const { line, leads } = part;
-  const opens = part.sort === 'open';
-  const next = parts[index + count];
-  const put = next?.line === line ? [{ ...movedBy(next, -count), leads }] : [];
-  const repair: Repair = {
-    index: opens ? part.end - 1 : part.start,
-    removed: count,
-    sign: opens ? '(' : ')',
-    text: '',
+/** Returns the first part of TOKENS that is not balanced; undefined when all are. It begins and ends at forms at the left
+ *  margin, since people indent all others. Passes each token to NOTE. */
+function unbalancedRegion(tokens: Iterable<Placed>, note: (token: Placed) => void): Region | undefined {
+  let kept: Placed[] = [];
+  let [began, lastLine, depth, closesNothing] = [0, 0, 0, false];
+  let unclosed: Region | undefined;
+  let overclosed: Region | undefined;
+  const region = (next?: Placed): Region => {
+    const all = kept.length > TOKEN_LIMIT ? [] : kept.slice();
+    return { tokens: all, began, lastLine, excess: depth, ...(next && { next }) };
   };
-  const cost = opens ? UNLIKELY : 0;
-  return { repair, line, cost, put, from: index, to: index + count + put.length, moved: -count };
+  for (const token of tokens) {
+    note(token);
+    if (overclosed !== undefined) continue;
+    const isAtMargin = token.leads && token.column === 0 && token.sort !== 'close';
+    if (isAtMargin && depth === 0 && !closesNothing) {
+      [kept, began, unclosed] = [[], token.line, undefined];
+    } else if (isAtMargin && depth !== 0 && token.sort !== 'atom') {
+      if (closesNothing) {
+        overclosed = region(token);
+        continue;
+      }
+      unclosed ??= region(token);
+    }
+    if (began === 0) began = token.line;
+    if (kept.length <= TOKEN_LIMIT) kept.push(token);
+    lastLine = token.line;
+    if (token.sort === 'open') depth++;
+    if (token.sort === 'close') depth--;
+    if (depth < 0) closesNothing = true;
+  }
+  if (overclosed !== undefined || depth === 0) return overclosed;
+  return (closesNothing ? undefined : unclosed) ?? region();
 }
 
-function openedBefore(index: number, part: Element): Candidate {
-  const { line } = part;
-  const open: Element = { ...part, sort: 'open', paren: part.column };
-  const repair: Repair = { index: part.start, removed: 0, sign: '(', text: '(' };
-  const put = [open, { ...part, leads: false }];
-  return { repair, line, cost: UNLIKELY, put, from: index, to: index + 1, moved: 1 };
+/** Larger regions are most likely tables of data, so they are not searched for a repair. */
+const TOKEN_LIMIT = 30_000;
+
+/** After this many tokens were read, no other repairs are tried. Each try reads the rest of the form. */
+const READ_LIMIT = 600_000;
+
+/** Added cost of a repair that changes an opening parenthesis. People miscount closing parentheses more often. */
+const UNLIKELY = 0.5;
+
+/** A repair, and its effect on the tokens: those with the indices from `at` to `to` - 1 are replaced by `added`, and the
+ *  rest of `line` moves by `shift` columns. */
+interface Candidate {
+  edit: Repair;
+  line: number;
+  at: number;
+  to: number;
+  added: readonly Placed[];
+  shift: number;
+  cost: number;
+}
+
+/** Returns the repair that leaves the indentation with the lowest cost. The fault is in the first line that contradicts
+ *  the parentheses or before it, so repairs are tried from there backwards. */
+function bestRepair({ tokens, excess }: Region): Candidate | undefined {
+  const readings = [NOTHING_READ];
+  for (const [index, token] of tokens.entries()) readings.push(readOn(readings[index] as Reading, token));
+  const contradicted = readings.at(-1)?.contradicted ?? tokens.at(-1)?.line ?? 0;
+  let best: Candidate | undefined;
+  let lowest = Number.POSITIVE_INFINITY;
+  let reads = 0;
+  // Number of closing parentheses in a row, from this token on, in its line.
+  let closes = 0;
+  for (let index = tokens.findLastIndex(({ line }) => line <= contradicted); index >= 0; index--) {
+    if (reads > READ_LIMIT) break;
+    const [token, next] = [tokens[index], tokens[index + 1]];
+    closes = token?.sort !== 'close' ? 0 : next?.line === token.line ? closes + 1 : 1;
+    for (const candidate of candidatesAt(tokens, index, excess, closes)) {
+      let reading = readings[candidate.at] as Reading;
+      for (const token of candidate.added) reading = readOn(reading, token);
+      reads += candidate.added.length;
+      const limit = lowest - candidate.cost;
+      for (let rest = candidate.to; rest < tokens.length && reading.cost <= limit; rest++, reads++) {
+        const token = tokens[rest] as Placed;
+        reading = readOn(reading, token.line === candidate.line ? moved(token, candidate.shift) : token);
+      }
+      const cost = candidate.cost + reading.cost + CONTRADICTION * reading.depth;
+      if (cost < lowest) [best, lowest] = [candidate, cost];
+    }
+  }
+  return best;
+}
+
+function moved(token: Placed, shift: number): Placed {
+  return { ...token, column: token.column + shift };
+}
+
+/** Returns the repairs at the token with INDEX for a region with EXCESS. CLOSES is the number of closing parentheses in a
+ *  row, from this token on, in its line. */
+function candidatesAt(tokens: readonly Placed[], index: number, excess: number, closes: number): Candidate[] {
+  const [token, next] = [tokens[index] as Placed, tokens[index + 1]];
+  const { sort, line, leads, start, end, endLine } = token;
+  const found: Candidate[] = [];
+  const endsLine = next?.leads ?? true;
+  const removal = (count: number, sign: '(' | ')', cost: number) => {
+    const edit = { index: sign === '(' ? end - 1 : start, removed: count, sign, text: '' };
+    const follower = tokens[index + count];
+    const added = follower?.line === line ? [{ ...moved(follower, -count), leads }] : [];
+    found.push({ edit, line, at: index, to: index + count + added.length, added, shift: -count, cost });
+  };
+  if (excess > 0 && endsLine && sort !== 'prefix') {
+    const edit = { index: end, removed: 0, sign: ')' as const, text: ')'.repeat(excess) };
+    const close = { ...token, sort: 'close' as const, leads: false, line: endLine };
+    const added = Array<Placed>(excess).fill(close);
+    found.push({ edit, line: endLine, at: index + 1, to: index + 1, added, shift: 0, cost: 0 });
+  }
+  if (excess === 1 && sort === 'open') removal(1, '(', UNLIKELY);
+  if (excess < 0 && closes >= -excess) removal(-excess, ')', 0);
+  if (excess === -1 && sort !== 'close') {
+    const edit = { index: start, removed: 0, sign: '(' as const, text: '(' };
+    const added = [
+      { ...token, sort: 'open' as const, end: start + 1 },
+      { ...moved(token, 1), leads: false },
+    ];
+    found.push({ edit, line, at: index, to: index + 1, added, shift: 1, cost: UNLIKELY });
+  }
+  return found;
+}
+
+/** An open list. `around` is the list outside of it. */
+interface OpenList {
+  /** The column of its parenthesis, which in #( is after the #. */
+  readonly paren: number;
+  /** Columns of its elements. */
+  readonly columns: Columns;
+  readonly around: OpenList | undefined;
+}
+
+/** Columns in a list, as a linked list with the latest first. */
+type Columns = { readonly column: number; readonly before: Columns } | undefined;
+
+/** The state after reading some tokens. It is immutable, so that each repair can be tried from it. */
+interface Reading {
+  /** Sum of the costs so far: 0 when each line fits. */
+  readonly cost: number;
+  /** The first line whose indentation contradicts the nesting. */
+  readonly contradicted: number | undefined;
+  readonly open: OpenList | undefined;
+  readonly depth: number;
+  /** Whether the last token was a prefix, such as '. A prefix counts as one element with its form. */
+  readonly prefixed: boolean;
+}
+
+const NOTHING_READ: Reading = {
+  cost: 0,
+  contradicted: undefined,
+  open: undefined,
+  depth: 0,
+  prefixed: false,
+};
+
+/** Cost of an impossible line: at or left of its list's parenthesis, or indented at top level. */
+const CONTRADICTION = 10;
+
+/** At most this many elements of a list are compared with the column of a line. */
+const COMPARED = 200;
+
+/** Returns the state after TOKEN, given the state BEFORE it. */
+function readOn(before: Reading, token: Placed): Reading {
+  const { open, depth, cost, contradicted, prefixed } = before;
+  const { sort, column, leads, line } = token;
+  if (sort === 'close') {
+    if (open !== undefined) return { ...before, open: open.around, depth: depth - 1 };
+    return { ...before, cost: cost + CONTRADICTION, contradicted: contradicted ?? line };
+  }
+  const paid = leads && !prefixed ? lineCost(open, column) : 0;
+  const list = prefixed ? open : open && { ...open, columns: { column, before: open.columns } };
+  const paren = column + token.end - token.start - 1;
+  return {
+    cost: cost + paid,
+    contradicted: contradicted ?? (paid >= CONTRADICTION ? line : undefined),
+    open: sort === 'open' ? { paren, columns: undefined, around: list } : list,
+    depth: sort === 'open' ? depth + 1 : depth,
+    prefixed: sort === 'prefix',
+  };
+}
+
+function has(columns: Columns, column: number): boolean {
+  let each = columns;
+  for (let count = 0; each !== undefined && count < COMPARED; count++) {
+    if (each.column === column) return true;
+    each = each.before;
+  }
+  return false;
+}
+
+/** Returns the cost of a line that begins in COLUMN within LIST, or at top level if LIST is undefined. The column below
+ *  the previous element costs 0, and so does that of a body, two right of the parenthesis. */
+function lineCost(list: OpenList | undefined, column: number): number {
+  if (list === undefined) return column === 0 ? 0 : CONTRADICTION;
+  if (column <= list.paren) return CONTRADICTION;
+  if (list.columns?.column === column || column === list.paren + 2) return 0;
+  return has(list.columns, column) ? 1 : 3;
 }

@@ -101,7 +101,7 @@ function note(form: Form, elements: readonly Form[], state: Walk, data: boolean)
   } else if (operatorOf(first) === 'QUOTE' && isSoughtName(second, state)) {
     state.found.push({ start, top, how: 'as a name' });
   } else if (bareName(first) === 'FUNCALL' && second && isReference(second, state)) {
-    state.seen.add(second.resolved.firstToken);
+    state.seen.add(second.firstToken);
     const call = { ...callOf(elements.slice(2), data), ...callIn(form, elements, data) };
     state.found.push({ start, top, also: second.start, ...call });
   }

@@ -176,13 +176,9 @@ function nameOr(option: readonly (Form | undefined)[] | undefined, usual: string
 /** Operators of definitions whose lambda list shows how to write a call. */
 const DEFINERS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFTYPE'];
 
-/** Tokens that make the reader skip, compute or share parts of a form, so that the text is not the form
- *  read. */
-const CONDITIONAL: readonly string[] = ['#+', '#-', '#.', '#=', '##'];
-
-/** Returns the name and the lambda list of the definition at START of SOURCE, on one line without comments.
- *  The name is bare, or `(SETF NAME)`. Returns undefined for other forms, and for lists with a CONDITIONAL
- *  token. */
+/** Returns the name and the lambda list of the definition at START of SOURCE, on one line without comments. The name is
+ *  bare, or `(SETF NAME)`. Returns undefined for other forms, and when the reader can skip, compute or share parts of the
+ *  list. */
 export function definedLambdaList(
   source: string,
   start: number,
@@ -191,15 +187,7 @@ export function definedLambdaList(
   const [definer, defined, list] = form?.elements ?? [];
   if (form?.start !== start || !DEFINERS.includes(bareName(definer)) || list?.mark !== '(') return undefined;
   const { symbol, setf } = namedBy(defined);
-  const name = bareName(symbol);
-  const lambdaList = defined?.isList && !setf ? undefined : listText(list);
-  return name && lambdaList ? { name: setf ? `(SETF ${name})` : name, lambdaList } : undefined;
-}
-
-/** Returns the list on one line without comments; undefined when it is not closed or has a CONDITIONAL
- *  token. */
-function listText({ tree, firstToken, behind }: Form): string | undefined {
-  for (let token = firstToken; token < behind; token++)
-    if (CONDITIONAL.includes(tree.kind(token))) return undefined;
-  return tree.behind(firstToken) === undefined ? undefined : tree.line(firstToken, behind);
+  const name = setf ? `(SETF ${bareName(symbol)})` : bareName(defined);
+  const isClosed = list.tree.behind(list.firstToken) !== undefined;
+  return name && isClosed && !/#[+.\d-]/.test(list.line) ? { name, lambdaList: list.line } : undefined;
 }

@@ -1,6 +1,6 @@
 /** Finds the definitions in a Lisp text by the shape of its forms: operator, name, further elements. */
 
-import { elementsOf, type Form, namedBy } from './form.ts';
+import { elementsOf, type Form, formsWithin, namedBy } from './form.ts';
 import { headOf } from './heads.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 import type { Extent, TopLevelForms } from './top-level.ts';
@@ -109,14 +109,10 @@ export function targetsFitting(forms: TopLevelForms, wanted: SoughtDefinition): 
 
 /** Returns those of FOUND, which all fit WANTED, that it most likely means. Without an operator in WANTED,
  *  these are definitions rather than other forms, and a generic function rather than its methods. */
-export function likeliest<Found extends Pick<NamingForm, 'operator'>>(
-  found: readonly Found[],
-  { operator }: SoughtDefinition,
-): Found[] {
-  if (operator !== undefined) return [...found];
-  const defining = found.filter(isDefining);
+export function likeliest(found: readonly NamingForm[], { operator }: SoughtDefinition): NamingForm[] {
+  const defining = operator === undefined ? found.filter(isDefining) : [];
   const others = defining.filter((each) => each.operator !== 'DEFMETHOD');
-  return [others, defining, [...found]].find(({ length }) => length > 0) ?? [];
+  return [others, defining].find(({ length }) => length > 0) ?? [...found];
 }
 
 /** Returns the forms that WANTED most likely means, as in `likeliest`. */
@@ -124,16 +120,16 @@ export function likeliestFormsNaming(forms: TopLevelForms, wanted: SoughtDefinit
   return likeliest(targetsFitting(forms, wanted), wanted);
 }
 
-function isDefining({ operator }: Pick<NamingForm, 'operator'>): boolean {
+function isDefining({ operator }: NamingForm): boolean {
   return operator.startsWith('DEF');
 }
 
 /** Returns those of TARGETS, sorted by start, that are in no other of them. */
-function outermost(targets: readonly NamingForm[]): NamingForm[] {
-  let end = 0;
-  return targets.filter((target) => {
-    if (target.start < end) return false;
-    end = target.end;
+function outermost<Target extends Span>(targets: readonly Target[]): Target[] {
+  let last = 0;
+  return targets.filter(({ start, end }) => {
+    if (start < last) return false;
+    last = end;
     return true;
   });
 }
@@ -168,13 +164,10 @@ function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: str
 export function innermostDefining(forms: TopLevelForms, start: number, symbol: string): Span | undefined {
   const whole = forms.formFrom(start);
   if (whole === undefined || headOf(whole)?.name === symbol) return whole;
-  const inner: Form[] = [];
-  const visit = (form: Form, depth: number) => {
-    if (headOf(form)?.name === symbol) inner.push(form);
-    else if (depth < 6) for (const each of elementsOf(form)) if (each.kind === 'cons') visit(each, depth + 1);
-  };
-  visit(whole, 0);
-  const [only = whole, ...more] = inner;
+  const inner = [...formsWithin(whole)].filter(
+    (form) => form.kind === 'cons' && headOf(form)?.name === symbol,
+  );
+  const [only = whole, ...more] = outermost(inner);
   return more.length > 0 ? whole : only;
 }
 

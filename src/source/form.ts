@@ -60,17 +60,17 @@ export class Form {
   }
 
   /** 'cons': a list with elements, also the (QUOTE X) of 'X. 'comma' and 'made' (#.): a prefix, with the form
-   *  after it as `inner`. 'label': a reference such as #1#. 'atom': anything else. */
-  get kind(): 'atom' | 'cons' | 'comma' | 'label' | 'made' {
+   *  after it as `inner`. 'atom': anything else, also a reference such as #1#, which is not followed. */
+  get kind(): 'atom' | 'cons' | 'comma' | 'made' {
     if (this.mark === '(') return this.#reading.isEmpty(this) ? 'atom' : 'cons';
     if (OPERATORS.has(this.mark)) return 'cons';
     if (this.mark === ',') return 'comma';
     if (this.mark === '#.') return 'made';
-    return this.resolved === this ? 'atom' : 'label';
+    return 'atom';
   }
 
   /** The name of a symbol or number, as `nameOf` returns it. For #. it is the name of the form after it.
-   *  Undefined for lists, commas and labels; '' for other forms. */
+   *  Undefined for lists and commas; '' for other forms. */
   get name(): string | undefined {
     if (this.mark === 'atom') return this.#nameOfAtom();
     if (this.mark === 'operator') return OPERATORS.get(this.token);
@@ -144,11 +144,6 @@ export class Form {
     this.#items ??= this.#reading.itemsOf(this);
     return this.#items;
   }
-
-  /** The form that a label such as #1# refers to; the form itself when it is no label. */
-  get resolved(): Form {
-    return this.mark === '##' ? this.#reading.labelled(this) : this;
-  }
 }
 
 interface Items {
@@ -169,8 +164,6 @@ export class FormReader {
   readonly tree: Tree;
   readonly #features: Features | undefined;
   #depth = 0;
-  /** Maps the token number of a reference such as #1# to the form with that label. */
-  readonly #labelled = new Map<number, Form>();
 
   constructor(tree: Tree, features?: Features) {
     this.tree = tree;
@@ -333,25 +326,6 @@ export class FormReader {
     }
     return dot === undefined ? { elements } : { elements: elements.slice(0, dot), tail: elements[dot] };
   }
-
-  /** Returns the form that REFERENCE, #N#, refers to; REFERENCE itself when there is no such label. */
-  labelled(reference: Form): Form {
-    const passed: number[] = [];
-    let form = reference;
-    for (
-      let label = this.tree.labelOf(form.firstToken);
-      form.mark === '##';
-      label = this.tree.labelOf(form.firstToken)
-    ) {
-      const next: Form | undefined =
-        this.#labelled.get(form.firstToken) ?? (label === undefined ? undefined : this.#read(label + 1));
-      if (next === undefined || next.firstToken === form.firstToken) break;
-      passed.push(form.firstToken);
-      form = next;
-    }
-    for (const at of passed) this.#labelled.set(at, form);
-    return form;
-  }
 }
 
 /** Yields FORM and all forms inside it, in the order of the text. */
@@ -388,30 +362,26 @@ export function readForm(source: string, index: number, features?: Features): Fo
 
 /** Returns the name of the symbol FORM without its package; '' when FORM is no symbol or number. */
 export function bareName(form: Form | undefined): string {
-  return bareTokenName(form?.resolved.name ?? '');
+  return bareTokenName(operatorOf(form));
 }
 
 /** Returns the name of FORM, usually an operator, as `nameOf` returns it; '' when FORM is a list or
  *  missing. */
 export function operatorOf(form: Form | undefined): string {
-  return form?.resolved.name ?? '';
+  return form?.name ?? '';
 }
 
-/** Returns the elements of the list FORM, dotted tails included, labels resolved; [] when FORM is no list. */
-export function elementsOf(form: Form | undefined): Form[] {
-  return spineOf(form).elements.map((element) => element.resolved);
+/** Returns the elements of the list FORM, dotted tails included; [] when FORM is no list. */
+export function elementsOf(form: Form | undefined): readonly Form[] {
+  return spineOf(form).elements;
 }
 
 /** Returns the elements of the list FORM, and the object after the last dot. A list after a dot continues the
- *  elements. For a circular list, `tail` is a list inside FORM. */
+ *  elements. */
 export function spineOf(form: Form | undefined): { elements: readonly Form[]; tail: Form | undefined } {
-  let tail = form?.resolved;
-  if (tail?.kind === 'cons' && tail.tail === undefined) return { elements: tail.elements, tail: undefined };
-  const elements: Form[] = [];
-  const seen = new Set<number>();
-  for (; tail?.kind === 'cons' && !seen.has(tail.firstToken); tail = tail.tail?.resolved) {
-    seen.add(tail.firstToken);
-    for (const element of tail.elements) elements.push(element);
-  }
-  return { elements, tail };
+  if (form?.kind !== 'cons') return { elements: NONE, tail: form };
+  const lists = [form];
+  let { tail } = form;
+  for (; tail?.kind === 'cons'; { tail } = tail) lists.push(tail);
+  return { elements: lists.length === 1 ? form.elements : lists.flatMap(({ elements }) => elements), tail };
 }

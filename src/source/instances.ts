@@ -79,7 +79,7 @@ function makingIn(
     const wanted = classes.find((each) => isSoughtSymbol(quoted, each));
     return wanted && { name: wanted.name, keys };
   }
-  const literal = designator === undefined || designator.resolved.name === '';
+  const literal = designator === undefined || designator.name === '';
   if (literal || !keys.some((key) => initargs.includes(key))) return undefined;
   return { keys, how: 'its class is computed' };
 }

@@ -2,7 +2,7 @@
  *  in calls. */
 
 import { bareName, type Form, namedBy } from './form.ts';
-import { atomsIn, formsMentioning } from './mentioning.ts';
+import { atomsIn } from './mentioning.ts';
 
 /** The bare names of functions, classes and structures that take the keyword of a renamed symbol. When X is
  *  renamed, (defun area (&key x)) adds AREA to `functions`, so that the :x in (area :x 1) is renamed too. */
@@ -55,18 +55,9 @@ function sectionsOf({ elements }: Form): string[] {
   });
 }
 
-/** Adds to TAKERS the functions and classes that TEXT defines with SYMBOL as keyword parameter or initarg.
- *  NAMED is true for a form that is the symbol. */
-export function noteTakers(
-  text: string,
-  symbol: string,
-  named: (part: Form) => boolean,
-  takers: Takers,
-): void {
-  for (const form of formsMentioning(text, [symbol])) noteTakersIn(form, named, takers);
-}
-
-function noteTakersIn(form: Form, named: (part: Form) => boolean, takers: Takers): void {
+/** Adds to TAKERS the functions and classes that FORM defines with a symbol as keyword parameter or initarg. NAMED is true
+ *  for a part that is the symbol. */
+export function noteTakers(form: Form, named: (part: Form) => boolean, takers: Takers): void {
   const [withSymbol, withInitarg] = [
     new Map<Form | undefined, string>(),
     new Map<Form | undefined, string>(),

@@ -94,7 +94,7 @@ export function parsedLambdaList(
 
 /** Classifies FORM as an argument of a call. */
 export function argumentOf(form: Form): Argument {
-  const { kind, name = '' } = form.resolved;
+  const { kind, name = '' } = form;
   if (kind === 'made') return { unknown: true };
   if (kind === 'cons' || isProper(form)) return { list: form };
   return kind === 'atom' && name.startsWith(PACKAGE_MARKER) && name.length > 1

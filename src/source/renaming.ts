@@ -254,5 +254,5 @@ export function noteKeywords(text: string, renaming: Renaming, task: Task): void
     const current = task.packageAt(part.start);
     return task.packages.has(renaming, prefix ?? current, current) === true;
   };
-  noteTakers(text, renaming.from, named, takers);
+  for (const form of formsMentioning(text, [renaming.from])) noteTakers(form, named, takers);
 }

@@ -5,7 +5,7 @@ import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 
 /** Lists that are not evaluated as forms, each with the evaluated forms in it. */
-type Parts = Map<Form, Form[]>;
+type Parts = Map<Form, readonly Form[]>;
 
 /** A function from the elements of a form to the lists among them that are no forms. */
 type Syntax = (elements: readonly Form[]) => Parts;
@@ -57,19 +57,19 @@ function each(operators: string, ...syntaxes: Syntax[]): [string, Syntax][] {
 }
 
 /** Returns the Syntax for an element at INDEX that is no form. FORMS returns the evaluated forms in it. */
-function at(index: number, forms: (part: Form) => Form[]): Syntax {
+function at(index: number, forms: (part: Form) => readonly Form[]): Syntax {
   return (elements) => parts(elements.slice(index, index + 1), forms);
 }
 
 /** Returns the Syntax for elements from INDEX on that are no forms. FORMS returns the evaluated forms in
  *  each. */
-function from(index: number, forms: (part: Form) => Form[]): Syntax {
+function from(index: number, forms: (part: Form) => readonly Form[]): Syntax {
   return (elements) => parts(elements.slice(index), forms);
 }
 
 /** Returns the non-empty lists among LISTS, each with the forms that FORMS finds in it. */
-function parts(lists: readonly Form[], forms: (part: Form) => Form[]): Parts {
-  return new Map(lists.filter((list) => list.resolved.kind === 'cons').map((list) => [list, forms(list)]));
+function parts(lists: readonly Form[], forms: (part: Form) => readonly Form[]): Parts {
+  return new Map(lists.filter((list) => list.kind === 'cons').map((list) => [list, forms(list)]));
 }
 
 function nothing(): Form[] {
@@ -80,7 +80,7 @@ function behindName(list: Form | undefined): Form[] {
   return elementsOf(list).slice(1);
 }
 
-function eachOf(forms: (part: Form) => Form[]): (list: Form) => Form[] {
+function eachOf(forms: (part: Form) => readonly Form[]): (list: Form) => readonly Form[] {
   return (list) => elementsOf(list).flatMap(forms);
 }
 
@@ -104,7 +104,7 @@ function defaultsIn(list: Form | undefined): Form[] {
     for (const parameter of parameters.slice(required.length))
       defaults.push(...behindName(parameter).slice(0, 1));
     // A required parameter of a macro can be a lambda list.
-    for (const parameter of required.reverse()) lists.push(parameter);
+    for (const parameter of required.toReversed()) lists.push(parameter);
   }
   return defaults;
 }
@@ -112,7 +112,7 @@ function defaultsIn(list: Form | undefined): Form[] {
 /** Returns the lambda list of a method with the evaluated forms in it: objects of EQL specializers, and
  *  defaults. It is the first list among ELEMENTS from index FIRST on. */
 function methodList(elements: readonly Form[], first = 2): Parts {
-  const list = elements.slice(first).find((element) => element.resolved.kind === 'cons');
+  const list = elements.slice(first).find((element) => element.kind === 'cons');
   if (list === undefined) return new Map();
   const specializers = elementsOf(list).map((parameter) => elementsOf(parameter)[1]);
   const evaluated = specializers

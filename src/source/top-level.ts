@@ -154,11 +154,9 @@ function headOf(form: Form | undefined): { operator: string; name?: string } {
 /** Yields the top-level form FORM, or, for a PROGN or the like, the top-level forms in it. */
 export function* topLevelFormsIn(form: Form): Generator<Form, void> {
   const left = [form];
-  const seen = new Set<number>();
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (!SPREADING.includes(bareName(next.first))) yield next;
-    else if (!seen.has(next.firstToken)) for (const part of elementsOf(next).reverse()) left.push(part);
-    seen.add(next.firstToken);
+    else for (const part of elementsOf(next).toReversed()) left.push(part);
   }
 }
 

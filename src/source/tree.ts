@@ -21,11 +21,8 @@ export class Tree {
   readonly #behind = new Numbers();
   /** Numbers of the opening tokens without closing one so far. */
   readonly #open: number[] = [];
-  /** Numbers of the tokens that begin a top-level element. */
-  readonly #tops: number[] = [];
   #at: number;
   #done = false;
-  #labels: Map<string, number[]> | undefined;
 
   constructor(text: string, from = 0) {
     this.text = text;
@@ -47,7 +44,6 @@ export class Tree {
       return;
     }
     const number = this.#kinds.length;
-    if (this.#open.length === 0 && !isPrefix(this.#kindRead(number - 1) ?? 'atom')) this.#tops.push(number);
     this.#kinds.push(codeOf(kind));
     this.#starts.push(start);
     this.#ends.push(end);
@@ -103,23 +99,6 @@ export class Tree {
   get cut(): number | undefined {
     this.count();
     return this.#at < this.text.length ? this.#at : undefined;
-  }
-
-  /** Returns the last label #N= before the token NUMBER, which is #N#, in its top-level form; undefined if
-   *  none. */
-  labelOf(number: number): number | undefined {
-    if (this.#labels === undefined) {
-      this.#labels = new Map();
-      for (let each = 0; each < this.count(); each++) {
-        if (this.kind(each) !== '#=') continue;
-        const known = this.#labels.get(this.name(each));
-        if (known === undefined) this.#labels.set(this.name(each), [each]);
-        else known.push(each);
-      }
-    }
-    const labels = this.#labels.get(this.name(number)) ?? [];
-    const label = labels[firstFrom(labels, number) - 1] ?? -1;
-    return label < (this.#tops[firstFrom(this.#tops, number + 1) - 1] ?? 0) ? undefined : label;
   }
 
   /** Returns the text of the tokens from FROM up to, not including, BEHIND on one line, without comments. */

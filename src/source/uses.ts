@@ -28,8 +28,7 @@ export function namesSymbol(token: string | undefined, { name, packages, current
 
 /** True when FORM is the symbol SOUGHT. */
 export function isSoughtSymbol(form: Form | undefined, sought: SoughtName): boolean {
-  const atom = form?.resolved;
-  return atom?.kind === 'atom' && namesSymbol(atom.name, sought);
+  return form?.kind === 'atom' && namesSymbol(form.name, sought);
 }
 
 /** True when FORM is the name SOUGHT in a definition: the list (setf NAME) for a setf function. */
@@ -51,14 +50,12 @@ interface Left {
  *  when there are no others, because they can be expansions of a local macro. */
 export function usesIn(form: Form, sought: SoughtName): number[] {
   const found = { code: new Set<number>(), templates: new Set<number>() };
-  const seen = new Set<number>();
-  const left: Left[] = [{ list: form.resolved, depth: 0, data: false }];
+  const left: Left[] = [{ list: form, depth: 0, data: false }];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const { list, depth, data } = next;
     if (list.kind === 'comma' && list.inner)
-      left.push({ list: list.inner.resolved, depth: Math.max(0, depth - 1), data: false });
-    if (list.kind !== 'cons' || seen.has(list.firstToken)) continue;
-    seen.add(list.firstToken);
+      left.push({ list: list.inner, depth: Math.max(0, depth - 1), data: false });
+    if (list.kind !== 'cons') continue;
     const elements = elementsOf(list);
     if (!data)
       for (const start of usesOf(list, sought, list === form))
@@ -68,10 +65,10 @@ export function usesIn(form: Form, sought: SoughtName): number[] {
     // In a quoted form, only the forms after commas are evaluated.
     if (quoted && inner === 0) continue;
     // A binding, clause or parameter is no call of the function that its first element names.
-    const lists = sought.variable || inner > 0 ? new Map<Form, Form[]>() : nonForms(elements);
+    const lists = sought.variable || inner > 0 ? new Map<Form, readonly Form[]>() : nonForms(elements);
     for (const element of elements)
       for (const part of lists.get(element) ?? [element])
-        left.push({ list: part.resolved, depth: inner, data: quoted });
+        left.push({ list: part, depth: inner, data: quoted });
   }
   return [...(found.code.size > 0 ? found.code : found.templates)].sort((one, other) => one - other);
 }
@@ -87,13 +84,13 @@ function usesOf(list: Form, sought: SoughtName, whole: boolean): number[] {
  *  the variable. A place (NAME ...) is a use of (setf NAME). Returns undefined for no use. */
 function useIn(list: Form, sought: SoughtName, whole: boolean): number | undefined {
   if (!sought.variable)
-    return namesUsed(list, sought) || namesSymbol(list.first?.resolved.name, sought) ? list.start : undefined;
+    return namesUsed(list, sought) || namesSymbol(list.first?.name, sought) ? list.start : undefined;
   const named = elementsOf(list).find((element) => isSoughtSymbol(element, sought));
   return whole ? named?.start : named && list.start;
 }
 
 function namesUsed(list: Form, sought: SoughtName): boolean {
-  const operator = list.first?.resolved.name;
+  const operator = list.first?.name;
   return (operator === 'QUOTE' || operator === 'FUNCTION') && isSoughtName(elementsOf(list)[1], sought);
 }
 

@@ -43,7 +43,7 @@ interface Left {
 function walk(top: Form, visitor: Visitor, seen: Set<number>): void {
   const left: Left[] = [{ form: top, depth: 0, quoted: false }];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const form = next.form.resolved;
+    const { form } = next;
     const { inner } = form;
     if (seen.has(form.firstToken)) continue;
     if (form.kind === 'comma' && inner)
@@ -66,7 +66,7 @@ function partsToWalk({ form, depth, quoted }: Left, visitor: Visitor): Left[] {
   const data = depth > 0 || quoted;
   visitor.visit(form, elements, data);
   const inner = form.isBackquote ? depth + 1 : depth;
-  const lists = quoted || inner > 0 ? new Map<Form, Form[]>() : nonForms(elements);
+  const lists = quoted || inner > 0 ? new Map<Form, readonly Form[]>() : nonForms(elements);
   const parts = (visitor.within?.(elements, data) ?? elements).flatMap((each) => lists.get(each) ?? [each]);
   // A quote in a backquote belongs to the template, in which forms after commas are evaluated.
   const isQuoted = quoted || (inner === 0 && operatorOf(elements[0]) === 'QUOTE');

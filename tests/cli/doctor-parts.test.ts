@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { findCulprit, ONLY_CORE } from '../../src/doctor/culprit.ts';
+import { findCulprit, ONLY_CORE } from '../../src/doctor/doctor.ts';
 import { failureOf, tryImage } from '../../src/doctor/trial.ts';
 import VERSIONS from '../../src/image/process/sbcl-versions.json' with { type: 'json' };
 import { supportText } from '../../src/image/process/sbcl-versions.ts';

@@ -24,6 +24,7 @@ import { foundValue, isLookupFailure } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
 import { isLispFile } from '../parentheses.ts';
 import { silentSentence } from '../unsaved.ts';
+import { METHOD_LIMIT } from './asked-method.ts';
 import { type DefinitionQuery, prefixOf } from './asked-names.ts';
 import type { EditedFile, EditedFiles } from './edited-files.ts';
 import type { DefinitionEdit as AnyEdit } from './edits.ts';
@@ -41,8 +42,6 @@ export interface Located {
 const LIST_LIMIT = 12;
 /** Maximum number of files with unsaved changes to name. */
 const UNSAVED_NAMES = 5;
-/** Maximum number of methods of a generic function to search; no function has so many. */
-const METHOD_LIMIT = 10_000;
 
 export class Locator {
   readonly #origins: Origins;

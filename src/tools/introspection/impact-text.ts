@@ -13,7 +13,7 @@ import type { Removal } from './removal.ts';
 import { unseenAgain, unseenBefore } from './unseen.ts';
 
 interface LocatedUse {
-  name?: string;
+  name?: string | undefined;
   at: string;
   text: string;
   why?: string;
@@ -519,7 +519,7 @@ function callList(calls: readonly CheckedCall[], said = ''): Pick<Section, 'rows
 /** Returns the rows for CALLS. Calls with the same shape and reason are merged. */
 function callRows(calls: readonly CheckedCall[]): Row[] {
   const shaped = calls.map((call) => ({
-    text: callText(call),
+    text: locatedText({ ...call, name: call.caller }),
     shape:
       call.text === ''
         ? undefined
@@ -531,10 +531,6 @@ function callRows(calls: readonly CheckedCall[]): Row[] {
 
 function locatedRows(uses: readonly LocatedUse[]): Row[] {
   return uses.map((use) => ({ text: locatedText(use), count: 1 }));
-}
-
-function callText({ caller, at, text, why }: CheckedCall): string {
-  return [caller, at, text, why && `[${why}]`].filter(Boolean).join('  ');
 }
 
 function locatedText({ name, at, text, why }: LocatedUse): string {

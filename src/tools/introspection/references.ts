@@ -18,8 +18,15 @@ import { lookedUp, PACKAGE, packageOf } from '../lookup.ts';
 import { isNot, isVariable, usersAdvice } from '../natures.ts';
 import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
-import { unknownNotes } from './unknown-users.ts';
-import { missingNote, type NameUser, userHeading, usersOf, usersTold, withoutOutside } from './users.ts';
+import {
+  missingNote,
+  type NameUser,
+  unknownNotes,
+  userHeading,
+  usersOf,
+  usersOnPage,
+  usersTold,
+} from './users.ts';
 
 const WHO_REFERENCES = {
   name: 'who_references',
@@ -74,11 +81,12 @@ export async function referencesOf(
     callOptions(context),
   );
   return lookedUp(reply, (found) => {
-    const users = usersOf(found, places, { page, named: found.total, sites, variable: true });
+    const { accessibleIn, packages, outside, outsideCount, ...shown } = found;
+    const { functions, forms, certain, repeated } = usersOf(found, places, { sites, variable: true });
     const data = {
-      ...withoutOutside(found),
-      total: found.total + users.outside - users.repeated,
-      rows: users.rows,
+      ...shown,
+      total: found.total + certain - repeated,
+      rows: usersOnPage(functions, found.total, forms, page),
     };
     const text = joinSections([
       referencesText(data, page.offset, places),

@@ -9,8 +9,8 @@ import { callOptions } from '../calling.ts';
 import { groupBy } from '../grouping.ts';
 import { lookedUp } from '../lookup.ts';
 import type { Places } from '../places.ts';
-import { unknownNotes } from './unknown-users.ts';
 import { unseenUsers } from './unseen.ts';
+import { unknownNotes } from './users.ts';
 
 /** Returns the functions of a package that no code uses. With `within`, only the code of that system
  * counts. */

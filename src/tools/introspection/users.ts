@@ -1,7 +1,7 @@
 // Selects and renders a page of the users of a name: functions, top-level forms and other definitions that
 // use it. Each user has a row with the places of its uses.
 
-import type { Caller } from '../../image/wire/operations.ts';
+import type { Caller, UnreadFile } from '../../image/wire/operations.ts';
 import { partsOfName, unqualifiedName } from '../../source/qualified.ts';
 import { codeShape, fitting, mergeAlikeRows } from '../alike-rows.ts';
 import { groupBy } from '../grouping.ts';
@@ -34,44 +34,48 @@ export interface NameUser {
   sites?: UserSite[];
 }
 
-/** A page of users. `outside` counts top-level forms that certainly use the name, `outsidePossible` those
- * with the name in data. `repeated` counts rows left out because a certain user has the same name. */
-export interface Users {
-  rows: NameUser[];
-  outside: number;
-  outsidePossible: number;
+/** The users of a name. `functions` are those on the page that the image returned. `forms` are all users outside of
+ * functions: `certain` of them surely use the name, with those that the image left out. `repeated` counts functions that
+ * are left out because a form of the same name certainly uses the name. */
+interface Users {
+  functions: NameUser[];
+  forms: NameUser[];
+  certain: number;
+  possible: number;
   repeated: number;
 }
 
-interface UsersPage {
-  page: { offset: number; limit: number };
-  /** Number of functions on all pages. Top-level forms follow the functions. */
-  named: number;
-  /** True to add the places of uses (S3.18). */
-  sites: boolean;
-  variable?: boolean;
-}
-
-/** Returns the users on the page: functions first, then top-level forms. */
+/** Returns the users in DATA. With `sites`, each has the places of its uses (S3.18). */
 export function usersOf(
   data: Uses,
   places: Places,
-  { page, named, sites, variable = false }: UsersPage,
+  { sites, variable = false }: { sites: boolean; variable?: boolean },
 ): Users {
   const { rows = [], outside = [], outsideCount = 0 } = data;
   const forms = formsUsing(data, places, { sites, variable });
-  const certainForms = forms.filter(({ possible }) => !possible);
-  const certainNames = new Set(certainForms.map(({ name }) => name));
-  const functions = rows.filter(({ possible, name = '' }) => !(possible && certainNames.has(name)));
+  const certain = forms.filter(({ possible }) => !possible);
+  const names = new Set(certain.map(({ name }) => name));
+  const functions = rows.filter(({ possible, name = '' }) => !(possible && names.has(name)));
   const find = siteFinder({ ...data, variable }, places);
-  const firstForm = Math.max(0, page.offset - named);
-  const formsOnPage = forms.slice(firstForm, firstForm + page.limit - rows.length);
   return {
-    rows: [...functions.map((row) => functionUser(row, find)), ...formsOnPage].sort(byBlock),
+    functions: functions.map((row) => functionUser(row, find)),
+    forms,
+    certain: certain.length + Math.max(0, outsideCount - outside.length),
+    possible: forms.length - certain.length,
     repeated: rows.length - functions.length,
-    outside: certainForms.length + Math.max(0, outsideCount - outside.length),
-    outsidePossible: forms.length - certainForms.length,
   };
+}
+
+/** Returns the users on PAGE: those of FUNCTIONS, the image's part of the page from a list of COUNT, then those of
+ * FURTHER, the whole rest of the list. */
+export function usersOnPage(
+  functions: readonly NameUser[],
+  count: number,
+  further: readonly NameUser[],
+  page: { offset: number; limit: number },
+): NameUser[] {
+  const start = Math.max(0, page.offset - count);
+  return [...functions, ...further.slice(start, start + page.limit - functions.length)].sort(byBlock);
 }
 
 function formsUsing(
@@ -109,14 +113,6 @@ function functionUser(
 function byBlock(one: NameUser, other: NameUser): number {
   const rank = ({ possible, outside }: NameUser) => (possible ? 2 : outside ? 1 : 0);
   return rank(one) - rank(other);
-}
-
-/** Returns DATA without the members that only serve to find the places of uses. */
-export function withoutOutside<Data extends Uses>(
-  data: Data,
-): Omit<Data, 'accessibleIn' | 'packages' | 'outside' | 'outsideCount'> {
-  const { accessibleIn, packages, outside, outsideCount, ...rest } = data;
-  return rest;
 }
 
 /** Returns the beginning of a user's row: the name, and the kind unless it is an ordinary function. */
@@ -175,4 +171,27 @@ function wordsOf(method = ''): string[] {
  * (S3.12). */
 export function missingNote(what: string): string {
   return `Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so ${what} can be missing here.`;
+}
+
+const FILE_LIMIT = 3;
+
+/** Returns notes on the reasons why a list may be incomplete. WHAT is a plural noun, such as 'callers'. */
+export function unknownNotes(
+  { interpreted, unheard, unread = [] }: { interpreted?: boolean; unheard?: boolean; unread?: UnreadFile[] },
+  what: string,
+  places: Places,
+): string[] {
+  const files = unread
+    .slice(0, FILE_LIMIT)
+    .map(
+      ({ file, why }) =>
+        `Note: the top-level forms of ${places.fileName(file)} are not all known (${why}); search_in_buffer finds names in it.`,
+    );
+  const more = unread.length - files.length;
+  return [
+    interpreted && `Note: ${what} in code that an interpreter ran in this image are not known.`,
+    unheard && `Note: ${what} in initial values and top-level forms are not known here.`,
+    ...files,
+    more > 0 && `Note: nor are those of ${more} more ${more === 1 ? 'file' : 'files'}.`,
+  ].filter((note) => typeof note === 'string');
 }

@@ -22,10 +22,17 @@ import type { Places } from '../places.ts';
 import { lookedUpEach, NAMES } from '../several.ts';
 import { findersIn } from './finders.ts';
 import { referencesOf } from './references.ts';
-import { unknownNotes } from './unknown-users.ts';
 import { unseenAgain, unseenBefore, unseenUsers } from './unseen.ts';
 import { unusedFunctions } from './unused.ts';
-import { missingNote, type NameUser, userHeading, usersOf, usersTold, withoutOutside } from './users.ts';
+import {
+  missingNote,
+  type NameUser,
+  unknownNotes,
+  userHeading,
+  usersOf,
+  usersOnPage,
+  usersTold,
+} from './users.ts';
 
 const PARAMETERS = [
   { name: 'name', type: 'string', description: 'Function name to find callers of' },
@@ -136,30 +143,26 @@ async function callersOf(
   return withReferences(callers, await referencesOf(image, places, args, context));
 }
 
-/** Returns FOUND with the rows of PAGE, and with the totals of all pages. The pages list callers in three parts: those
- *  in the cross references of the image, code outside functions, and code that ran only during a compilation. */
+/** Returns FOUND with the callers on PAGE, and with the totals of all pages. First come the callers that the image has
+ * recorded, then code outside of functions, then code that ran only during a compilation. */
 function callersOnPage(
   found: WhoCallsData,
   places: Places,
   page: ReturnType<typeof pageOf>,
   sites: boolean,
 ): ShownCallers {
-  const { callers, others, possible } = found;
-  const recorded = callers + others + possible;
-  const users = usersOf(found, places, { page, named: recorded, sites });
-  const hasCertain = callers + others + users.outside > 0;
-  const unseen =
-    hasCertain && found.unrecorded !== 'slot' ? [] : unseenUsers(found, users.rows, places, sites);
-  const earlier = Math.max(0, page.offset - recorded - users.outside - users.outsidePossible);
-  const { files = [], ...shown } = withoutOutside(found);
-  const finders = found.findingUnrecorded ? findersIn(files, found.accessibleIn ?? [], places) : undefined;
+  const { files = [], accessibleIn = [], packages, outside, outsideCount, ...shown } = found;
+  const { callers, others, possible } = shown;
+  const { functions, forms, certain, ...counts } = usersOf(found, places, { sites });
+  const isKnown = callers + others + certain > 0 && found.unrecorded !== 'slot';
+  const unseen = isKnown ? [] : unseenUsers(found, [...functions, ...forms], places, sites);
+  const finders = found.findingUnrecorded ? findersIn(files, accessibleIn, places) : undefined;
   return {
     ...shown,
     ...(finders && { finding: finders.slice(0, 3).map(({ name }) => name), findingCount: finders.length }),
-    others: others + users.outside,
-    // A possible caller in the cross references that is also code outside functions counts once.
-    possible: possible - users.repeated + users.outsidePossible + unseen.length,
-    rows: [...users.rows, ...unseen.slice(earlier, earlier + page.limit - users.rows.length)],
+    others: others + certain,
+    possible: possible - counts.repeated + counts.possible + unseen.length,
+    rows: usersOnPage(functions, callers + others + possible, [...forms, ...unseen], page),
   };
 }
 
