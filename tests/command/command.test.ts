@@ -86,7 +86,7 @@ describe('a verb', () => {
   });
 
   test('prints what a form writes while it runs, and not again with its answer', async () => {
-    const form = '(progn (princ "one") (terpri) (finish-output) (sleep 3) (princ "two") :done)';
+    const form = '(progn (princ "one") (terpri) (finish-output) (sleep 1) (princ "two") :done)';
     const first = await shell.line(`live-lisp eval '${form}' | head -2`);
     expect(first.stdout).toBe('Output:\none\n');
     expect((await shell.run(['eval', form])).stdout).toBe('Output:\none\ntwo\n\n:DONE\n');
@@ -125,7 +125,7 @@ describe('a verb', () => {
 
   test('a form that writes to a reader that never reads is ended at its limit', async () => {
     const form = '(loop (write-line "0123456789"))';
-    const line = `live-lisp eval '${form}' --timeout 3 | (sleep 6; tail -n 1)`;
+    const line = `live-lisp eval '${form}' --timeout 1 | (sleep 3; tail -n 1)`;
     expect((await shell.line(line)).stdout).toMatch(/timeout|longer/);
     expect((await shell.run(['eval', '1'])).stdout).toBe('1\n');
   });
