@@ -9,10 +9,12 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, test } from 'vitest';
 import { LINE_OCTETS_LIMIT, LineReader } from '../../src/server/line-reader.ts';
 import { StdioTransport } from '../../src/server/transport.ts';
-import { TOO_MANY_WAIT } from '../said.ts';
 import { sharedFolder } from '../shared.ts';
 import { until } from './processes.ts';
 import { RawServer, textOf } from './raw.ts';
+
+const TOO_MANY_WAIT =
+  '1000 calls wait already until others have ended, so this one was not taken and nothing was done. Call again when some have been answered.';
 
 const MEGA = 1024 * 1024;
 
