@@ -133,11 +133,11 @@ describe('the socket of a session', () => {
   });
 
   test('does not end a call of another connection that has the same id', async () => {
-    const running = sent([evaluation(1, '(progn (sleep 2) :slept)')], /"id":1/, 10_000);
+    const running = sent([evaluation(1, '(progn (sleep 2) :slept)')], /"id":1/, 60_000);
     await delay(500);
     const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
     const interrupted = { jsonrpc: '2.0', method: 'live-lisp/interrupt', params: { requestId: 1 } };
-    await sent([request(5, 'server/discover'), line(cancelled), line(interrupted)], /"id":5/, 10_000);
+    await sent([request(5, 'server/discover'), line(cancelled), line(interrupted)], /"id":5/, 60_000);
     expect(await running).toContain(':SLEPT');
   });
 
@@ -145,7 +145,7 @@ describe('the socket of a session', () => {
     const edits = [{ path: 'shop.lisp', op: 'replace', text: '(defun price (x) (* 2 x))' }];
     const call = { name: 'edit_definitions', arguments: { edits } };
     const canAsk = meta({ 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } });
-    const asked = await sent([request(1, 'tools/call', { ...call, ...canAsk })], /\n/, 5000);
+    const asked = await sent([request(1, 'tools/call', { ...call, ...canAsk })], /\n/, 60_000);
     const { requestState } = JSON.parse(asked).result;
     const yes = { approval: { action: 'accept', content: { decision: 'approve' } } };
     const forged: object[] = [
@@ -158,25 +158,29 @@ describe('the socket of a session', () => {
       },
     ];
     for (const more of forged)
-      await sent([request(2, 'tools/call', { ...call, ...canAsk, ...more })], /\n/, 5000);
+      await sent([request(2, 'tools/call', { ...call, ...canAsk, ...more })], /\n/, 60_000);
     const other = { ...call, arguments: { edits: [{ ...edits[0], text: '(defun price (x) 0)' }] } };
     await sent(
       [request(3, 'tools/call', { ...other, ...canAsk, inputResponses: yes, requestState })],
       /\n/,
-      5000,
+      60_000,
     );
     expect(readFileSync(join(shell.workspace, 'shop.lisp'), 'utf8')).toBe('(defun price (x) x)\n');
   });
 
   test('takes a thousand connections that say nothing, and closes none that speaks', async () => {
+    // The kernel refuses a connection while as many as it allows wait to be accepted.
+    const connected = () =>
+      until('a connection', 60_000, () => {
+        const socket = connect(path);
+        return once(socket, 'connect').then(
+          () => socket,
+          () => undefined,
+        );
+      });
     const idle: Socket[] = [];
-    // One by one, since the kernel refuses connections beyond those that wait to be accepted.
-    for (let count = 0; count < 1000; count++) {
-      const socket = connect(path);
-      await once(socket, 'connect');
-      idle.push(socket);
-    }
-    expect(await sent([evaluation(1, '(list 10)')], /"id":1/, 10_000)).toContain('(10)');
+    for (let count = 0; count < 1000; count++) idle.push(await connected());
+    expect(await sent([evaluation(1, '(list 10)')], /"id":1/, 60_000)).toContain('(10)');
     for (const socket of idle) socket.destroy();
   });
 
@@ -185,7 +189,7 @@ describe('the socket of a session', () => {
     socket.pause();
     for (let id = 1; id <= 10_000; id++) socket.write(request(id, 'no/method'));
     await delay(500);
-    expect(await sent([evaluation(1, '(list 11)')], /"id":1/, 10_000)).toContain('(11)');
+    expect(await sent([evaluation(1, '(list 11)')], /"id":1/, 60_000)).toContain('(11)');
     socket.destroy();
   });
 
