@@ -86,7 +86,7 @@ describe('a verb', () => {
   });
 
   test('prints what a form writes while it runs, and not again with its answer', async () => {
-    const form = '(progn (princ "one") (terpri) (finish-output) (sleep 1) (princ "two") :done)';
+    const form = '(progn (princ "one") (terpri) (finish-output) (sleep 3) (princ "two") :done)';
     const first = await shell.line(`live-lisp eval '${form}' | head -2`);
     expect(first.stdout).toBe('Output:\none\n');
     expect((await shell.run(['eval', form])).stdout).toBe('Output:\none\ntwo\n\n:DONE\n');

@@ -14,7 +14,7 @@ const root = sharedFolder();
 const session = sharedSession({
   args: ['--root', root.path, '--image', 'odd'],
   env: { LIVE_LISP_SERVING: place.path, ...FORGING },
-  waits: { image: { greeting: 500, frozenElsewhere: 500 } },
+  waits: { image: { greeting: 1000, frozenElsewhere: 1000 } },
 });
 let program: Awaited<ReturnType<typeof serveHostile>>;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ async function evaluated(behaviour: Behaviour): Promise<Answer> {
   program.behave({ greet: (socket) => socket.destroy() });
   await session.call('eval_form', { form: '1' });
   program.behave(behaviour);
-  return session.call('eval_form', { form: '(+ 1 2)', timeout: 0.3 });
+  return session.call('eval_form', { form: '(+ 1 2)', timeout: 1 });
 }
 
 /** Returns the length of a frame, as it stands before the frame. */

@@ -43,7 +43,7 @@ function server(trees: string[] = []): AttachedImage {
   const socket = join(folder.path, `sbcl-${sbcl.pid}.socket`);
   const served = described(folder.path, `sbcl-${sbcl.pid}`, { socket, pid: sbcl.pid ?? -1 });
   const isStopped = (pid: number) => processState(pid).stopped === true;
-  const times = { ...TIMES, greeting: 2000, frozenElsewhere: 500 };
+  const times = { ...TIMES, greeting: 3000, frozenElsewhere: 2000 };
   const image = new AttachedImage({
     find: async () => served,
     line: LINE,
@@ -74,7 +74,7 @@ test.each([
   const broken = server();
   await Promise.race([
     value(broken, '(error "mine")').catch(() => {}),
-    new Promise((resolve) => setTimeout(resolve, 800)),
+    new Promise((resolve) => setTimeout(resolve, 1500)),
   ]);
   broken.close();
   await person.say(LINE);
@@ -191,7 +191,7 @@ test('an image that was stopped by a signal is told as that', async () => {
 async function lossDuring(image: AttachedImage, work: () => void): Promise<string> {
   const { text } = toolCaller(image, folder.path);
   await value(image, '1');
-  const call = text('eval_form', { form: '(progn (setf *print-base* 10) (sleep 100))', timeout: 0.5 });
+  const call = text('eval_form', { form: '(progn (setf *print-base* 10) (sleep 100))', timeout: 2 });
   await until('the call', 10_000, async () => /sleep/.test(await text('image_status', {})));
   work();
   return call;
