@@ -42,5 +42,3 @@ export function noRegularFile(name: string, kind: string): string {
 }
 
 export const NUL_IN_PATH = 'The path must not contain a NUL character.';
-export const TOO_MANY_WAIT =
-  '1000 calls wait already until others have ended, so this one was not taken and nothing was done. Call again when some have been answered.';

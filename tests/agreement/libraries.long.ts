@@ -14,6 +14,8 @@ const LIBRARIES = libraries(
   'closer-mop',
   'cl-unicode',
   'clx',
+  'cl-ppcre',
+  'fiveam',
 );
 
 test.each(LIBRARIES)('%s agrees with its files', expectAgreement);

@@ -86,7 +86,7 @@ test(
         const values = (lines: string[]) => lines.filter((line) => !line.startsWith('bound'));
         expect(values(after), `${said}\n${forgot}`).toEqual(values(goal));
       }),
-      { numRuns: LONG ? 300 : 2, endOnFailure: true },
+      { numRuns: LONG ? 300 : 1, endOnFailure: true },
     );
   },
   PATIENCE_MS,

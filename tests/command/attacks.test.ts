@@ -52,11 +52,11 @@ describe('the socket of a session', () => {
   });
   afterAll(() => shell.end());
   afterEach(async () => {
-    expect(await shell.run(['eval', '(+ 1 2)'])).toEqual({ code: 0, stdout: '3\n', stderr: '' });
+    expect(await sent([evaluation(1, '(list 1 2)')], /"id":1/, 60_000)).toContain('(1 2)');
   });
 
   /** Writes PARTS to a connection. Resolves with what came back within MS milliseconds, or until UNTIL came. */
-  async function sent(parts: readonly (string | Buffer)[], until = /\0/, ms = 1500): Promise<string> {
+  async function sent(parts: readonly (string | Buffer)[], until: RegExp, ms: number): Promise<string> {
     const socket = connect(path);
     let text = '';
     const ended = new Promise<void>((resolve) => {
@@ -97,20 +97,24 @@ describe('the socket of a session', () => {
     ['an answer to no question', [line({ jsonrpc: '2.0', id: 1, result: { action: 'accept' } })]],
     ['HTTP', ['GET / HTTP/1.1\r\nHost: localhost\r\n\r\n']],
   ])('takes %s, and serves others', async (_, parts) => {
-    await sent(parts, /\n/);
+    const socket = connect(path).on('error', () => {});
+    for (const part of parts) socket.write(part);
+    // The session closes its end when it has read all.
+    socket.end().resume();
+    await once(socket, 'close');
   });
 
   test('gives an unknown method an error, and a known one its answer, over the same connection', async () => {
-    const answers = await sent([request(1, 'no/method'), evaluation(2, '(list 7)')], /"id":2/);
+    const answers = await sent([request(1, 'no/method'), evaluation(2, '(list 7)')], /"id":2/, 60_000);
     expect(answers).toMatch(/"id":1,"error"/);
     expect(answers).toContain('(7)');
   });
 
   test('refuses a second request with the id of one that runs', async () => {
     const answers = await sent(
-      [evaluation(1, '(sleep 1)'), evaluation(1, '(list 8)')],
-      /"id":1,"result"/,
-      5000,
+      [evaluation(1, '(progn (sleep 1) :slept)'), evaluation(1, '(list 8)')],
+      /:SLEPT/,
+      60_000,
     );
     expect(answers).toMatch(/the request 1 is not answered yet/);
     expect(answers).not.toContain('(8)');
@@ -129,11 +133,11 @@ describe('the socket of a session', () => {
   });
 
   test('does not end a call of another connection that has the same id', async () => {
-    const running = sent([evaluation(1, '(progn (sleep 2) :slept)')], /"id":1/, 10_000);
+    const running = sent([evaluation(1, '(progn (sleep 2) :slept)')], /"id":1/, 60_000);
     await delay(500);
     const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
     const interrupted = { jsonrpc: '2.0', method: 'live-lisp/interrupt', params: { requestId: 1 } };
-    await sent([request(5, 'server/discover'), line(cancelled), line(interrupted)], /"id":5/);
+    await sent([request(5, 'server/discover'), line(cancelled), line(interrupted)], /"id":5/, 60_000);
     expect(await running).toContain(':SLEPT');
   });
 
@@ -141,7 +145,7 @@ describe('the socket of a session', () => {
     const edits = [{ path: 'shop.lisp', op: 'replace', text: '(defun price (x) (* 2 x))' }];
     const call = { name: 'edit_definitions', arguments: { edits } };
     const canAsk = meta({ 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } });
-    const asked = await sent([request(1, 'tools/call', { ...call, ...canAsk })], /\n/, 5000);
+    const asked = await sent([request(1, 'tools/call', { ...call, ...canAsk })], /\n/, 60_000);
     const { requestState } = JSON.parse(asked).result;
     const yes = { approval: { action: 'accept', content: { decision: 'approve' } } };
     const forged: object[] = [
@@ -154,25 +158,29 @@ describe('the socket of a session', () => {
       },
     ];
     for (const more of forged)
-      await sent([request(2, 'tools/call', { ...call, ...canAsk, ...more })], /\n/, 5000);
+      await sent([request(2, 'tools/call', { ...call, ...canAsk, ...more })], /\n/, 60_000);
     const other = { ...call, arguments: { edits: [{ ...edits[0], text: '(defun price (x) 0)' }] } };
     await sent(
       [request(3, 'tools/call', { ...other, ...canAsk, inputResponses: yes, requestState })],
       /\n/,
-      5000,
+      60_000,
     );
     expect(readFileSync(join(shell.workspace, 'shop.lisp'), 'utf8')).toBe('(defun price (x) x)\n');
   });
 
   test('takes a thousand connections that say nothing, and closes none that speaks', async () => {
+    // The kernel refuses a connection while as many as it allows wait to be accepted.
+    const connected = () =>
+      until('a connection', 60_000, () => {
+        const socket = connect(path);
+        return once(socket, 'connect').then(
+          () => socket,
+          () => undefined,
+        );
+      });
     const idle: Socket[] = [];
-    // One by one, since the kernel refuses connections beyond those that wait to be accepted.
-    for (let count = 0; count < 1000; count++) {
-      const socket = connect(path);
-      await once(socket, 'connect');
-      idle.push(socket);
-    }
-    expect(await sent([evaluation(1, '(list 10)')], /"id":1/, 10_000)).toContain('(10)');
+    for (let count = 0; count < 1000; count++) idle.push(await connected());
+    expect(await sent([evaluation(1, '(list 10)')], /"id":1/, 60_000)).toContain('(10)');
     for (const socket of idle) socket.destroy();
   });
 
@@ -181,7 +189,7 @@ describe('the socket of a session', () => {
     socket.pause();
     for (let id = 1; id <= 10_000; id++) socket.write(request(id, 'no/method'));
     await delay(500);
-    expect(await sent([evaluation(1, '(list 11)')], /"id":1/, 10_000)).toContain('(11)');
+    expect(await sent([evaluation(1, '(list 11)')], /"id":1/, 60_000)).toContain('(11)');
     socket.destroy();
   });
 
@@ -190,8 +198,8 @@ describe('the socket of a session', () => {
     expect(statSync(path.replace(/socket$/, 'json')).mode & 0o777).toBe(0o600);
   });
 
-  test('a hundred commands at once get their own answers', async () => {
-    const forms = Array.from({ length: 100 }, (_, number) => `(list ${number} ${number})`);
+  test('twenty commands at once get their own answers', async () => {
+    const forms = Array.from({ length: 20 }, (_, number) => `(list ${number} ${number})`);
     const ran = await Promise.all(forms.map((form) => shell.run(['eval', form])));
     expect(ran).toEqual(
       forms.map((_, number) => ({ code: 0, stdout: `(${number} ${number})\n`, stderr: '' })),
@@ -347,9 +355,9 @@ describe('a command', () => {
     expect((await shell.run(['eval', '*here*'], { cwd: join(folder.path, 'link') })).stdout).toBe('5\n');
   });
 
-  test('finds its session among thousands of files that are none', async () => {
+  test('finds its session among a thousand files that are none', async () => {
     await shell.session();
-    for (let n = 0; n < 3000; n++)
+    for (let n = 0; n < 1000; n++)
       writeFileSync(join(shell.sessionsFolder, `session-${2 ** 22 + n}.json`), JSON.stringify(facts()));
     expect((await shell.run(['eval', '1'])).stdout).toBe('1\n');
   });

@@ -125,7 +125,7 @@ describe('a verb', () => {
 
   test('a form that writes to a reader that never reads is ended at its limit', async () => {
     const form = '(loop (write-line "0123456789"))';
-    const line = `live-lisp eval '${form}' --timeout 3 | (sleep 6; tail -n 1)`;
+    const line = `live-lisp eval '${form}' --timeout 1 | (sleep 3; tail -n 1)`;
     expect((await shell.line(line)).stdout).toMatch(/timeout|longer/);
     expect((await shell.run(['eval', '1'])).stdout).toBe('1\n');
   });

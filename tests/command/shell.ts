@@ -4,6 +4,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { connectTo, sessionsIn } from '../../src/door/sessions.ts';
 import { SERVER } from '../harness.ts';
 import { until } from '../server/processes.ts';
 
@@ -96,10 +97,15 @@ export class Shell {
     return child;
   }
 
-  /** Resolves with the process ids of the sessions that commands find. */
+  /** Resolves with the process ids of the sessions that can be connected to. */
   async sessions(): Promise<number[]> {
-    const { stdout } = await this.run(['sessions']);
-    return [...stdout.matchAll(/^(\d+) /gm)].map(([, pid]) => Number(pid));
+    const running: number[] = [];
+    for (const session of sessionsIn(this.sessionsFolder)) {
+      const connection = await connectTo(session);
+      connection?.destroy();
+      if (connection !== undefined) running.push(session.pid);
+    }
+    return running;
   }
 
   /** Returns the data with which this process would announce a session of the workspace, with CHANGES. */

@@ -195,7 +195,8 @@ describe('what a handler returns', () => {
   });
 });
 
-describe('limits', () => {
+// Several wait for what a call has besides its limit.
+describe.concurrent('limits', () => {
   test('a handler that does not end is given up, and was told to end', async () => {
     let told = false;
     const tool = defineTool({

@@ -207,7 +207,7 @@ test(
       });
       // Until exchanges came at all moments: before the checks, after them, and not at all.
       const all = () => ['inside', 'outside', 'changed', 'swap/secret.txt'].every((each) => seen.has(each));
-      do await fc.assert(property, cases(400));
+      do await fc.assert(property, cases(200));
       while (!all());
     });
     expect(swaps).toBeGreaterThan(100);
@@ -217,7 +217,7 @@ test(
 
 test('a walk does not leave the workspace while directories are exchanged for links', async () => {
   await whileSwapping(async (at) => {
-    for (let count = 0; count < (LONG ? 300 : 60); count += 1) {
+    for (let count = 0; count < (LONG ? 300 : 30); count += 1) {
       for (const path of await pathsBelow(at)) expect(path.startsWith(`${at.root}/`)).toBe(true);
     }
   });

@@ -10,7 +10,7 @@ import { LONG, PATIENCE_MS } from '../long.ts';
 import { fractionsFrom } from '../random.ts';
 
 /** Milliseconds for which calls are made. */
-const RUN_MS = LONG ? 30 * 60_000 : 6_000;
+const RUN_MS = LONG ? 30 * 60_000 : 3_000;
 
 /** What ends the image is tried elsewhere. */
 const LEFT_OUT = ['restart_image'];

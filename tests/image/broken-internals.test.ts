@@ -9,7 +9,7 @@ import type { SbclImage } from '../../src/image/own/sbcl-image.ts';
 import { LONG, PATIENCE_MS } from '../long.ts';
 import { SEED } from '../seed.ts';
 import { sharedFolder } from '../shared.ts';
-import { brokenImages, expectMainJob, inBroken } from './broken-internals.ts';
+import { brokenImages, expectMainJob } from './broken-internals.ts';
 
 const folder = sharedFolder();
 
@@ -19,14 +19,9 @@ const SAMPLE = 4;
 let start: (name: string, how: string) => SbclImage;
 let variants: [name: string, how: string][];
 beforeAll(() => {
-  start = brokenImages(folder.path);
-  const all = inBroken(`(broken::print-variants :unfound ${LONG ? 't' : 'nil'})`)
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line): [string, string] => {
-      const [name = '', how = ''] = line.split(' ');
-      return [name, how];
-    });
+  const broken = brokenImages(folder.path, LONG);
+  start = broken.start;
+  const all = broken.variants;
   expect(all.length).toBeGreaterThan(250);
   variants = LONG
     ? all

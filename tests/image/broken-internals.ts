@@ -13,7 +13,7 @@ import { FIXTURES, LISP } from '../harness.ts';
 export const SBCL = findSbcl(process.env['LIVE_LISP_SBCL'] || undefined);
 
 /** Runs FORM in an SBCL with fixtures/broken.lisp, and returns what it printed. */
-export function inBroken(form: string): string {
+function inBroken(form: string): string {
   const args = ['--noinform', '--disable-ldb', '--end-runtime-options', '--no-sysinit', '--no-userinit'];
   const load = [
     '--disable-debugger',
@@ -28,20 +28,30 @@ export function inBroken(form: string): string {
   return spawnSync(SBCL, [...args, ...load], { env, encoding: 'utf8', maxBuffer: 2 ** 26 }).stdout;
 }
 
-/** Saves the image whose internals can be broken into FOLDER, and returns what starts it with one of them broken. */
-export function brokenImages(folder: string): (name: string, how: string) => SbclImage {
+/** Saves the image whose internals can be broken into FOLDER. Returns what starts it with one of them broken, and the ways
+ *  in which each can be; with UNFOUND only those that no probe finds. */
+export function brokenImages(
+  folder: string,
+  unfound: boolean,
+): { start: (name: string, how: string) => SbclImage; variants: [name: string, how: string][] } {
   const core = join(folder, 'broken.core');
-  inBroken(`(broken::make-core "${core}")`);
+  const printed = inBroken(`(broken::make-core "${core}" :unfound ${unfound ? 't' : 'nil'})`);
+  const lines = printed.split('\n').filter((line) => line !== '');
+  const variants = lines.map((line): [string, string] => {
+    const [name = '', how = ''] = line.split(' ');
+    return [name, how];
+  });
   const options = { lispFolder: LISP, cacheFolder: join(folder, 'cache'), heapMb: 1024 };
   const kept = coreFile(SBCL, options);
   if (kept === undefined) throw new Error('There is no SBCL.');
   mkdirSync(dirname(kept), { recursive: true });
   symlinkSync(core, kept);
-  return (name, how) => {
+  const start = (name: string, how: string) => {
     process.env['BROKEN'] = `${name} ${how}`;
     const limits = { limitMs: 30_000, startFiles: () => [] };
     return new SbclImage({ ...options, ...limits, sbcl: SBCL, root: folder, trees: [], without: [] });
   };
+  return { start, variants };
 }
 
 /** Expects that the main job works in IMAGE: load a file, find a symbol, who calls a

@@ -202,13 +202,11 @@ Error: The function COMMON-LISP-USER::TWICE is undefined.`;
     expect(await session.call('load_system', { system: 'order', fresh: 'fasls' })).toEqual(
       good(`In a fresh image, from the fasls that another has built:\nLoaded system order\n\n${told}`),
     );
-    for (const fresh of ['true', 'fasls']) {
-      const { text } = await session.call('eval_form', { form: '(early)', fresh });
-      expect(text).toMatch(
-        /, after loading order:\nError: COMMON-LISP-USER::TWICE is a macro, not a function\./,
-      );
-      expect(text.endsWith(`\n\n${told}`)).toBe(true);
-    }
+    const { text } = await session.call('eval_form', { form: '(early)', fresh: 'fasls' });
+    expect(text).toMatch(
+      /, after loading order:\nError: COMMON-LISP-USER::TWICE is a macro, not a function\./,
+    );
+    expect(text.endsWith(`\n\n${told}`)).toBe(true);
   });
 });
 
@@ -317,10 +315,10 @@ describe('its end', () => {
   });
 });
 
-sandboxTest.each(['on', 'strict'])('its box is that of the other (%s)', async (sandbox) => {
+sandboxTest('its box is that of the other', async () => {
   const root = ownFolder();
   put(root);
-  const session = await ownSession({ args: ['--root', root.path, '--sandbox', sandbox] });
+  const session = await ownSession({ args: ['--root', root.path, '--sandbox', 'on'] });
   const text = await session.text('load_system', { system: 'shop', fresh: 'fasls' });
   expect(text).toMatch(/^In a fresh image, from the fasls that another has built:\nLoaded system shop/);
   const form = '(with-open-file (out "/usr/live-lisp-test" :direction :output) 1)';

@@ -2,7 +2,6 @@
 
 import { createServer, type Server, type Socket } from 'node:net';
 import { encodeFrame, FrameReader, type Message, PROTOCOL_VERSION } from '../../src/image/wire/frames.ts';
-import type { Served } from '../../src/image/wire/served.ts';
 import { described, publish } from './served.ts';
 
 /** A request of a server: its operation and number, and the connection. */
@@ -27,15 +26,21 @@ const GREETING = { hello: PROTOCOL_VERSION, without: [], fallbacks: [] };
 /** Requests that come with a connection. */
 const FIRST = ['begin-session', 'offer-tools', 'features'];
 
-/** Publishes in FOLDER the image NAME for WORKSPACE, which behaves so. Resolves with what ends it. */
+/** Publishes in FOLDER the image NAME for WORKSPACE. "behave" of what this resolves with ends its connections and says how
+ *  it behaves in the next ones. */
 export async function serveHostile(
   folder: string,
   name: string,
   workspace: string,
-  { greet, asked = () => {} }: Behaviour,
-): Promise<{ served: Served; close: () => void }> {
+): Promise<{ behave: (behaviour: Behaviour) => void; close: () => void }> {
   const sockets = new Set<Socket>();
+  let behaviour: Behaviour = {};
+  const disconnect = () => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  };
   const server: Server = createServer((socket) => {
+    const { greet, asked = () => {} } = behaviour;
     sockets.add(socket);
     socket.on('error', () => {});
     if (greet !== undefined) greet(socket);
@@ -53,10 +58,13 @@ export async function serveHostile(
   await new Promise<void>((resolve) => server.listen(served.socket, () => resolve()));
   publish(folder, served);
   return {
-    served,
+    behave: (next) => {
+      disconnect();
+      behaviour = next;
+    },
     close: () => {
       server.close();
-      for (const socket of sockets) socket.destroy();
+      disconnect();
     },
   };
 }

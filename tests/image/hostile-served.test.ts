@@ -1,52 +1,37 @@
 // A program that serves as an image does and then breaks its word: what it says ends no server, and is told as what it is.
 // Through a real client.
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeFrame, PROTOCOL_VERSION } from '../../src/image/wire/frames.ts';
-import {
-  type Answer,
-  bad,
-  PROJECT,
-  type Session,
-  startSession,
-  type TestFolder,
-  temporaryFolder,
-} from '../harness.ts';
+import { type Answer, bad, PROJECT } from '../harness.ts';
 import { FORGING } from '../say.ts';
+import { sharedFolder, sharedSession } from '../shared.ts';
 import { type Asked, type Behaviour, serveHostile } from './hostile-agent.ts';
 import { servingPlace } from './served.ts';
 
-let place: ReturnType<typeof servingPlace>;
-let root: TestFolder;
-let ends: (() => void | Promise<void>)[];
-
-beforeEach(() => {
-  place = servingPlace();
-  root = temporaryFolder();
-  ends = [];
+const place = servingPlace();
+const root = sharedFolder();
+const session = sharedSession({
+  args: ['--root', root.path, '--image', 'odd'],
+  env: { LIVE_LISP_SERVING: place.path, ...FORGING },
+  waits: { image: { greeting: 1000, frozenElsewhere: 1000 } },
 });
-afterEach(async () => {
-  for (const end of ends) await end();
+let program: Awaited<ReturnType<typeof serveHostile>>;
+beforeAll(async () => {
+  program = await serveHostile(place.path, 'odd', root.path);
+});
+afterAll(() => {
+  program.close();
   place.remove();
-  root.remove();
 });
 
-/** Starts a server for an image that behaves so. */
-async function against(behaviour: Behaviour): Promise<Session> {
-  const { close } = await serveHostile(place.path, 'odd', root.path, behaviour);
-  const session = await startSession({
-    args: ['--root', root.path, '--image', 'odd'],
-    env: { LIVE_LISP_SERVING: place.path, ...FORGING },
-    waits: { image: { greeting: 1000, frozenElsewhere: 1000 } },
-  });
-  ends.push(() => session.close(), close);
-  return session;
-}
-
-/** Resolves with the answer of a call. */
-async function evaluated(behaviour: Behaviour): Promise<{ answer: Answer; session: Session }> {
-  const session = await against(behaviour);
-  return { session, answer: await session.call('eval_form', { form: '(+ 1 2)', timeout: 1 }) };
+/** Resolves with the answer of a call over a new connection to a program that behaves so. */
+async function evaluated(behaviour: Behaviour): Promise<Answer> {
+  // This call is told that the connection before was lost, and makes none.
+  program.behave({ greet: (socket) => socket.destroy() });
+  await session.call('eval_form', { form: '1' });
+  program.behave(behaviour);
+  return session.call('eval_form', { form: '(+ 1 2)', timeout: 1 });
 }
 
 /** Returns the length of a frame, as it stands before the frame. */
@@ -96,7 +81,7 @@ describe('a program that serves, and instead of a greeting', () => {
     ],
     ['fails', (socket) => socket.write(encodeFrame({ fault: 'It broke.' })), 'its agent failed: It broke'],
   ])('%s', async (_, greet, why) => {
-    const { answer, session } = await evaluated({ greet: (socket) => void greet(socket) });
+    const answer = await evaluated({ greet: (socket) => void greet(socket) });
     expect(answer).toEqual(bad(`${odd} cannot be reached: ${why}. ${ENTER}`));
     expect(await session.text('image_status')).toContain(
       `No Lisp image is connected; the next call that needs it connects to it. The last attempt failed: ${odd} cannot be reached: ${why}.`,
@@ -104,7 +89,7 @@ describe('a program that serves, and instead of a greeting', () => {
   });
 
   test('says nothing', async () => {
-    const { answer } = await evaluated({ greet: () => {} });
+    const answer = await evaluated({ greet: () => {} });
     expect(answer).toEqual(
       bad(
         `${odd} did not answer in time, so nothing was run; it may be busy. Call again later, or ask the user what it does. With the flag --image own this server works in an image of its own.`,
@@ -190,7 +175,7 @@ describe('a program that serves, and instead of an answer', () => {
       'a call could not be interrupted, so the connection to its image was closed',
     ],
   ])('%s', async (_, asked, why) => {
-    const { answer, session } = await evaluated({ asked });
+    const answer = await evaluated({ asked });
     expect([answer.isError, answer.text]).toEqual([
       true,
       `Error: The connection to the Lisp image was lost during this call: ${why}. The next call looks for the image again.`,
@@ -202,7 +187,7 @@ describe('a program that serves, and instead of an answer', () => {
 
   test('nests deeply in an answer', async () => {
     const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-    const { answer } = await evaluated({
+    const answer = await evaluated({
       asked: ({ id, socket }) => void socket.write(raw(`{"id":${id},"values":${nested}}`)),
     });
     expect(answer.text).toMatch(/^live-lisp cannot use what the image answered, so the call failed\. /);
@@ -241,7 +226,7 @@ describe('a program that serves, and before its answer', () => {
     ],
     ['calls a tool that is none', ({ id, say }) => say({ call: 1, job: id, tool: 'x'.repeat(100_000) })],
   ])('%s', async (_, asked) => {
-    const { answer } = await evaluated({
+    const answer = await evaluated({
       asked: (request) => {
         if (request.op !== 'evaluate') return;
         asked(request);
@@ -252,7 +237,7 @@ describe('a program that serves, and before its answer', () => {
   });
 
   test('sends the answer octet by octet, and then another', async () => {
-    const { answer } = await evaluated({
+    const answer = await evaluated({
       asked: ({ id, say, socket }) => {
         let rest = raw(JSON.stringify(three(id)));
         const timer = setInterval(() => {

@@ -3,12 +3,12 @@
 import { expect, test } from 'vitest';
 import { killServers, NOTHING_LEFT } from './killed-servers.ts';
 
-test('8 servers are killed at random points, and only the listener is left', {
+test('4 servers are killed at random points, and only the listener is left', {
   timeout: 300_000,
 }, async () => {
-  const { left, connected, printed, values } = await killServers(8);
+  const { left, connected, printed, values } = await killServers(4);
   expect(left).toBe(NOTHING_LEFT);
-  expect(connected).toBeGreaterThanOrEqual(4);
+  expect(connected).toBeGreaterThanOrEqual(2);
   expect(values).toEqual(['42']);
   expect(printed).not.toContain('DEBUGGER');
 });

@@ -63,11 +63,7 @@ async function value(image: AttachedImage, code: string): Promise<string | undef
 
 test.each([
   'live-lisp.agent::serve-connection',
-  'live-lisp.agent::serve-messages',
   'live-lisp.agent::begin-session',
-  'live-lisp.base::open-channel',
-  'live-lisp.jobs::perform',
-  'live-lisp.jobs::run-last',
   'live-lisp.jobs::run-job',
   'live-lisp.jobs::debugger-hook',
 ])('a person who redefines %s gets no error of ours, and the line mends it', async (name) => {

@@ -18,8 +18,8 @@ import {
 
 const folder = sharedFolder();
 
-const FUNCTIONS = LONG ? 200 : 60;
-const CALLERS = LONG ? 6000 : 180;
+const FUNCTIONS = LONG ? 200 : 30;
+const CALLERS = LONG ? 6000 : 90;
 
 test(
   `every call that SBCL warns about when ${FUNCTIONS} lambda lists change is told, and hardly any other`,

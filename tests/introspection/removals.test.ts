@@ -10,7 +10,7 @@ import { brokenInSbcl, generated, type Unit } from './removals.ts';
 
 const folder = sharedFolder();
 
-const DEFINITIONS = LONG ? 150 : 30;
+const DEFINITIONS = LONG ? 150 : 15;
 const USERS = LONG ? 12 : 6;
 
 test(

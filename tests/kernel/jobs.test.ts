@@ -3,10 +3,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type JobEnd, Jobs } from '../../src/image/session/jobs.ts';
 import { reportProgress } from '../../src/image/session/progress.ts';
-import { Queue } from '../../src/image/session/queue.ts';
 import type { Progress } from '../../src/image/wire/call.ts';
-import { enforceLimit } from '../../src/image/wire/ending-steps.ts';
-import { Stop } from '../../src/image/wire/endings.ts';
 import type { Peer } from '../../src/image/wire/peer.ts';
 import { Pulse } from '../../src/image/wire/pulse.ts';
 import { endingText } from '../../src/tools/endings.ts';
@@ -83,20 +80,6 @@ test('a job ends for the reason that came first', () => {
   expect(cancelled.reason).toBe('cancelled');
 });
 
-test('the steps that end a call carry the reason', () => {
-  const reasons: string[] = [];
-  const controller = new AbortController();
-  const call = { interrupt: (reason: string) => void reasons.push(reason), terminate() {}, kill() {} };
-  enforceLimit(
-    { ...call, reacts: () => new Promise(() => {}), collecting: () => undefined, deniedMs: () => 0 },
-    1e6,
-    controller.signal,
-  );
-  controller.abort(new Stop('interrupt'));
-  vi.advanceTimersByTime(1000);
-  expect(reasons).toEqual(['interrupt', 'interrupt']);
-});
-
 test('when the server ends, all are ended, and not waited for longer than that', async () => {
   const jobs = new Jobs();
   const job = jobs.begin('evaluate', {});
@@ -108,21 +91,6 @@ test('when the server ends, all are ended, and not waited for longer than that',
   await vi.advanceTimersByTimeAsync(1);
   expect(over).toHaveBeenCalled();
   await new Jobs().endAll(1e6);
-});
-
-test('a call that waits knows how many are before it', async () => {
-  const queue = new Queue(2);
-  const ahead: (() => { running: number; waiting: number })[] = [];
-  const enter = () => queue.enter(undefined, (each) => ahead.push(each));
-  await Promise.all([enter(), enter()]);
-  void enter();
-  void enter();
-  expect(ahead.map((each) => each())).toEqual([
-    { running: 2, waiting: 0 },
-    { running: 2, waiting: 1 },
-  ]);
-  queue.leave();
-  expect(ahead[1]?.()).toEqual({ running: 2, waiting: 0 });
 });
 
 test('progress is told each second, in each phase, until the end', async () => {

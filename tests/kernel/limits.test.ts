@@ -179,22 +179,6 @@ describe('watch', () => {
     enforceLimit(call, 1000, AbortSignal.abort());
     expect(call.steps).toEqual([[0, 'interrupt cancelled']]);
   });
-
-  test('takes its steps when it is told to', async () => {
-    const call = job();
-    enforceLimit(call, 10, undefined, { ...TIMES, again: 4, terminate: 5, ask: 6, kill: 3, poll: 1 });
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(call.steps.map(([at]) => at)).toEqual([10, 14, 15, 16, 19]);
-  });
-
-  test('a cancellation after the end does nothing', () => {
-    const call = job();
-    const controller = new AbortController();
-    enforceLimit(call, 1000, controller.signal)();
-    controller.abort();
-    vi.advanceTimersByTime(60_000);
-    expect(call.steps).toEqual([]);
-  });
 });
 
 describe('Queue', () => {

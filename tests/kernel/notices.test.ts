@@ -1,13 +1,10 @@
-// What is kept until an answer tells it, and how many calls can wait.
+// What is kept until an answer tells it.
 
 import { expect, test } from 'vitest';
 import type { ImageNotice } from '../../src/image/image.ts';
 import { Notices } from '../../src/image/session/notices.ts';
-import { Queue } from '../../src/image/session/queue.ts';
-import { OwnSignal } from '../../src/image/wire/end-signal.ts';
 import { OUTPUT_LIMIT, readOutput } from '../../src/image/wire/messages.ts';
 import { noticeText } from '../../src/tools/notice-text.ts';
-import { TOO_MANY_WAIT } from '../said.ts';
 
 const raw = (text: string) => ({ kind: 'raw', text }) as const;
 
@@ -59,15 +56,4 @@ test.each([
   ],
 ] satisfies [ImageNotice, string][])('the notice %j reads %s', (notice, text) => {
   expect(noticeText(notice)).toBe(text);
-});
-
-test('a thousand calls wait, one more is refused and takes no place', async () => {
-  const queue = new Queue(1);
-  await queue.enter(undefined, () => {});
-  const waiting = Array.from({ length: 1000 }, () => queue.enter(undefined, () => {}));
-  await expect(queue.enter(new OwnSignal(), () => {})).rejects.toThrow(TOO_MANY_WAIT);
-  for (const each of waiting) {
-    queue.leave();
-    await each;
-  }
 });

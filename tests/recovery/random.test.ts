@@ -7,7 +7,7 @@ import { LONG } from '../long.ts';
 import { imageOf, imagesOf, killChild } from '../server/processes.ts';
 import { randomForm, randomNumbers, SHOW } from './random-forms.ts';
 
-const RUNS = LONG ? { seeds: 8, steps: 400 } : { seeds: 1, steps: 60 };
+const RUNS = LONG ? { seeds: 8, steps: 400 } : { seeds: 1, steps: 40 };
 const state = temporaryFolder();
 afterAll(state.remove);
 

@@ -25,9 +25,10 @@ const NAMESPACE = ['unshare', '-rm'];
 const PING_MS = 5000;
 
 let server: RawServer;
+const servers: RawServer[] = [];
 const programs: ChildProcess[] = [];
 afterEach(async () => {
-  await server.kill();
+  for (const each of servers.splice(0)) await each.kill();
   // The file systems fail then, instead of being silent.
   for (const program of programs.splice(0)) program.kill('SIGKILL');
 });
@@ -40,6 +41,7 @@ function start(options: RawOptions = {}): RawServer {
     cwd: '/',
     within,
   });
+  servers.push(server);
   return server;
 }
 
@@ -76,6 +78,11 @@ async function besidesPings(name: string, args: object): Promise<string> {
   return textOf(await server.answer(call.id));
 }
 
+/** Resolves when SERVER has ended. */
+function end(of: RawServer): Promise<unknown> {
+  return until('its end', 10_000, () => of.process.exitCode !== null || of.process.signalCode !== null);
+}
+
 /** Ends the image, and waits until the server knows. */
 async function endImage(): Promise<void> {
   await server.eval('(sb-ext:exit :abort t)');
@@ -96,11 +103,7 @@ mountTest('a cache that does not answer while the server runs, which ends by a s
   start();
   await loseImage(join(place.cache, 'live-lisp'));
   server.process.kill('SIGTERM');
-  await until(
-    'its end',
-    10_000,
-    () => server.process.exitCode !== null || server.process.signalCode !== null,
-  );
+  await end(server);
 });
 
 mountTest(
@@ -134,11 +137,7 @@ mountTest('file tools name a root that does not answer', async () => {
     'a.lisp cannot be read: its file system does not answer. Ask the user to repair that mount, to unmount it (umount -l), or to start the server without that folder. Then call again.',
   );
   server.end();
-  await until(
-    'its end',
-    10_000,
-    () => server.process.exitCode !== null || server.process.signalCode !== null,
-  );
+  await end(server);
 });
 
 mountTest('a folder in a root that does not answer keeps an image from starting, and is named', async () => {
@@ -151,19 +150,22 @@ mountTest('a folder in a root that does not answer keeps an image from starting,
   expect(await besidesPings('eval_form', { form: '(+ 1 2)' })).toBe(silent(folder));
 });
 
-mountTest.each([
-  ['a root', () => place.root, {}],
-  ['a read root', () => other.path, { args: ['--read-root', other.path] }],
-  ['a cache', () => join(place.cache, 'live-lisp'), {}],
-])('%s that does not answer at the start is told to the client', async (_, dir, options) => {
-  mkdirSync(dir(), { recursive: true });
-  const mounted = [...NAMESPACE, 'sh', '-c', `${mounting(dir())} && exec "$@"`, 'sh'];
-  start({ ...options, within: mounted });
-  const reply = await server.send(server.greeting());
-  expect(reply.error).toEqual({ code: -32000, message: `live-lisp cannot start: ${silent(dir())}` });
-  await until(
-    'its end',
-    10_000,
-    () => server.process.exitCode !== null || server.process.signalCode !== null,
-  );
-});
+mountTest(
+  'a root, a read root or a cache that does not answer at the start is told to the client',
+  async () => {
+    const folders: [dir: string, options: RawOptions][] = [
+      [place.root, {}],
+      [other.path, { args: ['--read-root', other.path] }],
+      [join(place.cache, 'live-lisp'), {}],
+    ];
+    const tell = async ([dir, options]: (typeof folders)[number]) => {
+      mkdirSync(dir, { recursive: true });
+      const mounted = [...NAMESPACE, 'sh', '-c', `${mounting(dir)} && exec "$@"`, 'sh'];
+      const started = start({ ...options, within: mounted });
+      const reply = await started.send(started.greeting());
+      expect(reply.error).toEqual({ code: -32000, message: `live-lisp cannot start: ${silent(dir)}` });
+      await end(started);
+    };
+    await Promise.all(folders.map(tell));
+  },
+);
