@@ -58,11 +58,11 @@ export async function listen(options: ListenOptions): Promise<HttpListener> {
   });
   server.maxConnections = limits.connections;
   server.on('request', (request, response) => void answer(options, request, response));
-  closeIdle(server, limits.idleMs);
+  const closeAllIdle = closeIdle(server, limits.idleMs);
   await opened(server, host, port);
   const { address, family, port: own } = server.address() as AddressInfo;
   const authority = family === 'IPv6' ? `[${address}]` : address;
-  return { origin: `http://${authority}:${own}`, end: (ms) => endOf(server, ms) };
+  return { origin: `http://${authority}:${own}`, end: (ms) => endOf(server, closeAllIdle, ms) };
 }
 
 function opened(server: Server, host: string, port: number): Promise<void> {
@@ -105,8 +105,10 @@ export function refuse(
   text: string,
   headers: Record<string, string> = {},
 ): void {
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...headers });
-  response.end(`${text}\n`);
+  const octets = Buffer.from(`${text}\n`);
+  const usual = { 'content-type': 'text/plain; charset=utf-8', 'content-length': octets.length };
+  response.writeHead(status, { ...usual, ...headers });
+  response.end(octets);
 }
 
 /** Returns the reason to refuse REQUEST when a web page from elsewhere can have caused it; else undefined. A
@@ -142,22 +144,34 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
 }
 
 /** Closes each connection of SERVER that does nothing for MS milliseconds, except while a request without an
- *  answer runs. */
-function closeIdle(server: Server, ms: number): void {
-  const running = new WeakMap<Socket, number>();
+ *  answer runs. Once SERVER accepts no more connections, closes each behind its last answer. Returns a
+ *  function that closes all connections without such a request. */
+function closeIdle(server: Server, ms: number): () => void {
+  const running = new Map<Socket, number>();
   const count = (socket: Socket, by: number) => running.set(socket, (running.get(socket) ?? 0) + by);
+  server.on('connection', (socket) => {
+    running.set(socket, 0);
+    socket.on('close', () => running.delete(socket));
+  });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     count(socket, 1);
-    response.on('close', () => count(socket, -1));
+    response.on('close', () => {
+      if (running.has(socket)) count(socket, -1);
+      if (!server.listening && !running.get(socket)) socket.end();
+    });
   });
   server.setTimeout(ms, (socket) => {
     if (!running.get(socket) || socket.writableLength > 0) socket.destroy();
   });
+  // Node's closeIdleConnections leaves out connections on which nothing was sent yet.
+  return () => {
+    for (const [socket, requests] of running) if (requests === 0) socket.destroy();
+  };
 }
 
-async function endOf(server: Server, ms: number): Promise<void> {
+async function endOf(server: Server, closeAllIdle: () => void, ms: number): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
-  server.closeIdleConnections();
+  closeAllIdle();
   const timer = setTimeout(() => server.closeAllConnections(), ms);
   await closed;
   clearTimeout(timer);
