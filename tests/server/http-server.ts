@@ -3,7 +3,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type IncomingHttpHeaders, request } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import {
   Client,
@@ -98,24 +98,40 @@ export class HttpServer {
     return client;
   }
 
+  /** Sends a request, and resolves with the status of its answer, whose rest is not waited for: it can be a stream without
+   *  an end. */
+  async begun(sent: HttpRequest): Promise<number> {
+    const answer = await this.#sent(sent);
+    answer.destroy();
+    return answer.statusCode ?? 0;
+  }
+
   /** Sends a request, and resolves with its whole answer. */
-  send({ method = 'POST', path = this.url.pathname, headers = {}, body }: HttpRequest): Promise<HttpAnswer> {
+  async send(sent: HttpRequest): Promise<HttpAnswer> {
+    const answer = await this.#sent(sent);
+    let text = '';
+    for await (const part of answer.setEncoding('utf8')) text += part;
+    return { status: answer.statusCode ?? 0, headers: answer.headers, text };
+  }
+
+  #sent({
+    method = 'POST',
+    path = this.url.pathname,
+    headers = {},
+    body,
+  }: HttpRequest): Promise<IncomingMessage> {
     const usual = {
       authorization: `Bearer ${this.token}`,
       accept: 'application/json, text/event-stream',
-      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(body !== undefined && {
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(body)),
+      }),
     };
     const all = Object.entries({ ...usual, ...headers }).filter(([, value]) => value !== undefined);
     return new Promise((resolve, reject) => {
       const { hostname, port } = this.url;
-      const sent = request({ hostname, port, path, method, headers: Object.fromEntries(all) }, (answer) => {
-        let text = '';
-        answer.setEncoding('utf8').on('data', (part) => {
-          text += part;
-        });
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }));
-        answer.on('error', reject);
-      });
+      const sent = request({ hostname, port, path, method, headers: Object.fromEntries(all) }, resolve);
       sent.on('error', reject);
       sent.end(body);
     });

@@ -1,0 +1,50 @@
+// Many clients of one server over HTTP at once: no answer is lost, mixed up or doubled, and the memory does not grow.
+
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ERAS } from '../harness.ts';
+import { HttpServer } from './http-server.ts';
+
+const CONNECTIONS = 50;
+const CALLS = 200;
+
+let server: HttpServer;
+beforeAll(async () => {
+  server = await new HttpServer().listening();
+});
+afterAll(() => server.end());
+
+/** Returns the resident memory of the server, in MB. */
+function memory(): number {
+  const [, kilobytes = ''] =
+    /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) / 1024;
+}
+
+describe.each(ERAS)('in the %s era', (era) => {
+  /** Calls from CONNECTIONS clients at once, CALLS each, and returns how many answers each call got. */
+  async function callFromAll(): Promise<number[]> {
+    const answers = new Map<string, number>();
+    const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => server.client(era)));
+    await Promise.all(
+      clients.map(async (client, index) => {
+        for (let count = 0; count < CALLS; count++) {
+          const wanted = `(${index} ${count})`;
+          if ((await client.eval(`(list ${index} ${count})`)) === wanted)
+            answers.set(wanted, (answers.get(wanted) ?? 0) + 1);
+        }
+      }),
+    );
+    await Promise.all(clients.map((client) => client.close()));
+    return [...answers.values()];
+  }
+
+  test(`${CONNECTIONS} clients get the answers to ${CALLS} calls each`, async () => {
+    const all = Array.from({ length: CONNECTIONS * CALLS }, () => 1);
+    expect(await callFromAll()).toEqual(all);
+    const before = memory();
+    expect(await callFromAll()).toEqual(all);
+    // The heap of Node grows before it collects garbage.
+    expect(memory() - before).toBeLessThan(40);
+  });
+});
