@@ -262,13 +262,11 @@ async function serveImage(
     const { serveHttp } = await import('./server/http.ts');
     // Approvals for the session would cover the calls of other clients.
     const approvals = new Approvals({ questions, files, editors, allowsSessionApproval: false });
-    const url = await serveHttp({
-      ...options,
-      ...config.http,
-      approvals,
-      token: token.text,
-      complain,
-      onEnd,
+    const life = { ...options, ...config.http, approvals, token: token.text, complain, onEnd };
+    const url = await serveHttp(life).catch(async (error) => {
+      complain(error);
+      await onEnd();
+      process.exit(1); // Images keep the process alive.
     });
     const obstacle = await serveSessionSocket({ ...options, ...facts, starting });
     if (obstacle !== undefined) complain(`No editor and no command can connect: ${obstacle}`);

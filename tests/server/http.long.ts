@@ -22,16 +22,15 @@ function memory(): number {
 }
 
 describe.each(ERAS)('in the %s era', (era) => {
-  /** Calls from CONNECTIONS clients at once, CALLS each, and returns how many answers each call got. */
-  async function callFromAll(): Promise<number[]> {
+  /** Calls CALLS times from each of CONNECTIONS clients at once. Resolves with how many answers each call got. */
+  async function callFromAll(calls: number): Promise<number[]> {
     const answers = new Map<string, number>();
     const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => server.client(era)));
     await Promise.all(
       clients.map(async (client, index) => {
-        for (let count = 0; count < CALLS; count++) {
-          const wanted = `(${index} ${count})`;
-          if ((await client.eval(`(list ${index} ${count})`)) === wanted)
-            answers.set(wanted, (answers.get(wanted) ?? 0) + 1);
+        for (let count = 0; count < calls; count++) {
+          const answer = await client.eval(`(list ${index} ${count})`);
+          if (answer === `(${index} ${count})`) answers.set(answer, (answers.get(answer) ?? 0) + 1);
         }
       }),
     );
@@ -40,10 +39,9 @@ describe.each(ERAS)('in the %s era', (era) => {
   }
 
   test(`${CONNECTIONS} clients get the answers to ${CALLS} calls each`, async () => {
-    const all = Array.from({ length: CONNECTIONS * CALLS }, () => 1);
-    expect(await callFromAll()).toEqual(all);
+    await callFromAll(20);
     const before = memory();
-    expect(await callFromAll()).toEqual(all);
+    expect(await callFromAll(CALLS)).toEqual(Array.from({ length: CONNECTIONS * CALLS }, () => 1));
     // The heap of Node grows before it collects garbage.
     expect(memory() - before).toBeLessThan(40);
   });

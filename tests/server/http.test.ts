@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { ERAS, type Era } from '../harness.ts';
+import { ERAS, type Era, NO_SYSTEMS } from '../harness.ts';
 import { sharedFolder } from '../shared.ts';
 import {
   type HttpAnswer,
@@ -219,7 +219,7 @@ describe('a request is refused', () => {
       headers: { ...headers, 'mcp-name': 'eval_form' },
       body: JSON.stringify(message),
     });
-    expect(answer.status).toBe(400);
+    expect(answer.status).toBe(405);
     expect(await (await ownClient('modern')).eval("(boundp '*by-get*)")).toBe('NIL');
   });
 
@@ -341,6 +341,15 @@ test('a session that is not used makes room for a new one', async () => {
   const ask = { jsonrpc: '2.0', id: 1, method: 'ping' };
   expect((await server.post(ask, { 'mcp-session-id': first })).status).toBe(404);
   expect((await server.post(ask, { 'mcp-session-id': kept })).status).toBe(200);
+});
+
+test('a second server at the same port says why it ends', async () => {
+  const { port } = server.url;
+  const second = new HttpServer([...NO_SYSTEMS, '--http', port]);
+  expect(await second.exited).toBe(1);
+  expect(second.stderr).toBe(
+    `live-lisp: Another program listens at 127.0.0.1:${port}. Give another port, or end that program.\n`,
+  );
 });
 
 test.each(ERAS)('in the %s era, SIGTERM ends calls with an answer, the image and the server', async (era) => {
