@@ -9,6 +9,7 @@ import { measureCommands } from './command.mjs';
 import { setStage } from './contestants.mjs';
 import { measureMemory, measureSizes } from './footprint.mjs';
 
+import { measureHttp } from './http.mjs';
 import { measureImage, openLibraryImage } from './image.mjs';
 import { describeMachine, loadNow } from './machine.mjs';
 import { measureNewer } from './newer.mjs';
@@ -72,6 +73,7 @@ const SECTIONS = {
   first: (stage, { firsts }) => measureFirstStarts(stage, firsts),
   command: (stage, { starts }) => measureCommands(stage, starts),
   trips: (stage, { trips }) => measureRoundTrips(stage, trips),
+  http: (stage, { trips }) => measureHttp(stage, trips),
   image: (stage, { image }) => withLibraries(stage, (client) => measureImage(client, image)),
   libraries: (stage, { searches }) =>
     withLibraries(stage, (client) => measureSearches(stage, client, searches)),

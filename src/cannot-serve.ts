@@ -23,7 +23,9 @@ export function isOfServer(word: string | undefined): boolean {
  *  client. Clients show such an error, but not a server's standard error. Returns true if it waits for the
  *  request; then the process exits after the answer. */
 export function answerWhy(why: string, words: readonly string[]): boolean {
-  const isOther = !isOfServer(words[0]) || words.some((word) => OTHERS.indexOf(word) !== -1);
+  const isOther =
+    !isOfServer(words[0]) ||
+    words.some((word) => OTHERS.indexOf(word) !== -1 || word.indexOf('--http') === 0);
   if (process.stdin.isTTY || isOther) return false;
   let text = '';
   const exit = () => process.exit();

@@ -1,6 +1,7 @@
 // Reads the command line and the environment into one frozen configuration.
 
 import { statSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { verbNamed } from './command/verbs.ts';
@@ -83,6 +84,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** Standing approvals from the start, as TOOL or TOOL:GLOB. */
     allow: all.get('allow') ?? [],
     answerSeconds: readSeconds('answer-time', '600', flags),
+    ...readHttp(flags, environment),
     client: flags.has('client') ? readChoice('client', CLIENT_NAMES, flags) : undefined,
     /** Whether to change the client's configuration for this user or for this project. */
     scope: readChoice('scope', SCOPES, flags),
@@ -110,7 +112,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
  *  that their file systems answer. */
 export function namedPaths(argv: readonly string[], environment: NodeJS.ProcessEnv): string[] {
   const { flags } = splitArguments(argv);
-  const given = ['root', 'read-root', 'write', 'init'].flatMap((name) => flags.get(name) ?? []);
+  const given = ['root', 'read-root', 'write', 'init', 'http-token'].flatMap((name) => flags.get(name) ?? []);
   const own = [cacheFolder(environment), stateFolder(environment), homeFolder() ?? '/', tmpdir()];
   const serving = servingFolder(environment) ?? [];
   return [process.cwd(), ...given.map((path) => resolve(path)), ...own].concat(serving);
@@ -150,6 +152,8 @@ export function inState(state: string, { auditNamed, audit }: { auditNamed: bool
     histories: join(state, 'repl-history'),
     journals: join(state, 'journals'),
     previews: join(state, 'previews'),
+    /** Folder of the tokens of servers. Code in the sandbox does not see it. */
+    tokens: join(state, 'tokens'),
     /** Folder of the records of replacements of several files at once, for a rollback. */
     edits: join(state, 'edits'),
   };
@@ -311,6 +315,33 @@ function addMaps(
     }
     command.maps.push({ here, there: there.replace(/(?<=.)\/+$/, '') });
   }
+}
+
+/** Returns where to serve HTTP, if --http is given, and the token that the user gave for it. Throws a
+ *  UsageError when other machines can connect, and no token was given. */
+function readHttp(flags: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv) {
+  const place = flags.get('http');
+  const file = flags.get('http-token');
+  const httpToken = {
+    file: file === undefined ? undefined : resolve(file),
+    text: environment['LIVE_LISP_HTTP_TOKEN'] || undefined,
+  };
+  if (place === undefined) {
+    if (file === undefined) return { http: undefined, httpToken };
+    throw new UsageError('--http-token is for a server over HTTP: give --http PORT, too.');
+  }
+  const [, bracketed, name, port = ''] = /^(?:(?:\[([^[\]]+)\]|([^:[\]]+)):)?(\d{1,5})$/.exec(place) ?? [];
+  if (port === '' || Number(port) > 65_535) {
+    throw new UsageError(`--http must be PORT or HOST:PORT, such as 8080 or [::1]:8080, not ${place}.`);
+  }
+  const host = bracketed ?? name ?? LOOPBACK[0] ?? '';
+  const isLocal = LOOPBACK.includes(host) || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+  if (!isLocal && file === undefined && httpToken.text === undefined) {
+    throw new UsageError(
+      `Other machines can connect to --http ${place}, so it needs a token that you give: --http-token FILE, or LIVE_LISP_HTTP_TOKEN.`,
+    );
+  }
+  return { http: { host, port: Number(port) }, httpToken };
 }
 
 function readHeap(value: string): number {

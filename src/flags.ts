@@ -45,6 +45,10 @@ const FLAG_HELP = {
   'history WHEN': 'on (default): keep evaluations for get_repl_history on the disk; off: only in memory',
   'audit-texts WHEN': 'on (default): keep arguments in the audit log; off: their digests',
   'keep-days DAYS': 'how long records are kept at most (default 90)',
+  'http [HOST:]PORT':
+    'serve MCP over HTTP at this port, of this machine alone without HOST, instead of on stdin and stdout',
+  'http-token FILE':
+    'the token that clients of --http send; also LIVE_LISP_HTTP_TOKEN; else made at the first start, in a file that is named then',
   'client NAME': 'the client that install, uninstall or doctor is about',
   'scope WHERE':
     'with install and uninstall: user (default): for all projects; project: for this folder only',
@@ -97,6 +101,8 @@ export function splitArguments(argv: readonly string[]): {
 const FLAG_COMMANDS: { readonly [flag: string]: readonly CommandName[] } = {
   // An agent can write the command lines of the other commands, so these must not approve anything.
   allow: ['serve', 'doctor', 'tools'],
+  http: ['serve'],
+  'http-token': ['serve'],
   client: ['install', 'uninstall', 'doctor'],
   scope: ['install', 'uninstall'],
   trust: ['install'],

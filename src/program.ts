@@ -196,7 +196,8 @@ async function complainOfSandbox(config: Config): Promise<void> {
 const BY_HAND =
   'This speaks MCP on stdin and stdout, so a client starts it: live-lisp install sets that up. Ctrl-C ends it.';
 
-/** Speaks MCP on stdin and stdout until stdin ends, and on the session's socket. With the command `session`,
+/** Speaks MCP on stdin and stdout until stdin ends, and on the session's socket. With --http, uses HTTP in
+ *  place of stdin and stdout, until a signal. With the command `session`,
  *  uses only the socket, until nobody has used it for some time. STARTED resolves when the start file
  *  (--init) has registered its tools. */
 async function serveImage(
@@ -206,7 +207,8 @@ async function serveImage(
   { onWarm = () => {}, timeouts }: ProgramOptions,
 ): Promise<never> {
   const isAlone = config.command === 'session';
-  if (process.stdin.isTTY && !isAlone) complain(BY_HAND);
+  if (process.stdin.isTTY && !isAlone && config.http === undefined) complain(BY_HAND);
+  const token = config.http && (await httpToken(config));
   // The image starts while this process loads the modules of the server.
   for (const image of images) image.start();
   let markWarm = () => {};
@@ -256,6 +258,22 @@ async function serveImage(
     onReady();
     return new Promise(() => {});
   }
+  if (config.http !== undefined && token !== undefined) {
+    const { serveHttp } = await import('./server/http.ts');
+    // Approvals for the session would cover the calls of other clients.
+    const approvals = new Approvals({ questions, files, editors, allowsSessionApproval: false });
+    const life = { ...options, ...config.http, approvals, token: token.text, complain, onEnd };
+    const url = await serveHttp(life).catch(async (error) => {
+      complain(error);
+      await onEnd();
+      process.exit(1); // Images keep the process alive.
+    });
+    const obstacle = await serveSessionSocket({ ...options, ...facts, starting });
+    if (obstacle !== undefined) complain(`No editor and no command can connect: ${obstacle}`);
+    print(`MCP over HTTP is at ${url}. ${token.where}`);
+    onReady();
+    return new Promise(() => {});
+  }
   let client: Server | undefined;
   const sessionClient = () => (client && canAsk(client) ? client : undefined);
   const open = async () => {
@@ -275,6 +293,22 @@ async function serveImage(
     onEnd,
   });
   return new Promise(() => {});
+}
+
+/** Returns the token of CONFIG's HTTP server, and a sentence for people about its place. */
+async function httpToken({
+  httpToken: { file, text },
+  tokens,
+}: Config): Promise<{ text: string; where: string }> {
+  const { readOrMakeToken, readToken, checkToken } = await import('./http/token.ts');
+  // Images must not inherit it.
+  delete process.env['LIVE_LISP_HTTP_TOKEN'];
+  if (text !== undefined && file === undefined) {
+    return { text: checkToken(text), where: 'Its token is that of LIVE_LISP_HTTP_TOKEN.' };
+  }
+  const made = join(tokens, 'http');
+  const where = `Its token is in ${file ?? made}.`;
+  return { text: file === undefined ? readOrMakeToken(made) : readToken(file), where };
 }
 
 /** Ignores the error when the reader of the output, such as `head -1`, has ended. In a server, the transport

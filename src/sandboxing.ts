@@ -46,6 +46,7 @@ function newSandbox(config: Config): Sandbox {
       ...auditFolder(config),
       ...(serving === undefined ? [] : [serving]),
     ],
+    secrets: [tokensFolder(config), ...(config.httpToken.file === undefined ? [] : [config.httpToken.file])],
     cacheFolder: cache,
     stateFolder: state,
     home: homeFolder() ?? '/',
@@ -118,6 +119,15 @@ function checkAudit(config: Config): void {
   throw new UsageError(
     `--audit must name a file in another folder than ${folder}, because code in the sandbox writes there: put ${audit} into a folder of its own.`,
   );
+}
+
+/** Returns the folder of the tokens of servers, and creates it if necessary. The sandbox cannot hide a folder
+ *  that another server creates later. */
+function tokensFolder({ tokens }: Config): string {
+  try {
+    makeFolder(tokens, 0o700);
+  } catch {} // The server that needs a token reports this.
+  return tokens;
 }
 
 /** Returns the folder of the audit log that CONFIG names, and creates it if necessary. Returns [] when CONFIG

@@ -73,36 +73,37 @@ export function createServer(options: ServerOptions): Server {
     }
     return perform(tool, args);
   });
-  const changes = announceChanges(options, server);
+  const changes = announceChanges(options, () => server.sendToolListChanged());
+  server.onclose = changes.stop;
   return server;
 }
 
 /** Changes of the tool list within this many milliseconds are announced together. */
 const CHANGES_MS = 20;
 
-/** Announces changes of the tool list to the connected client of SERVER. In the result, isPending says
- *  whether an announcement is due, and announceNow sends it at once. A client that lists the tools after an
- *  answer must not get the old list. */
-function announceChanges(
-  { registry, list }: ServerOptions,
-  server: Server,
-): { isPending: () => boolean; announceNow: () => Promise<void> } {
+/** Announces changes of the tool list by SEND, until `stop` of the result is called. isPending says whether
+ *  an announcement is due, and announceNow sends it at once. A client that lists the tools after an answer
+ *  must not get the old list. */
+export function announceChanges(
+  { registry, list }: Pick<ServerOptions, 'registry' | 'list'>,
+  send: () => Promise<void>,
+): { isPending: () => boolean; announceNow: () => Promise<void>; stop: () => void } {
   let timer: NodeJS.Timeout | undefined;
   const announceNow = async () => {
     clearTimeout(timer);
     timer = undefined;
-    await server.sendToolListChanged().catch(() => {}); // The client is gone.
+    await send().catch(() => {}); // The client is gone.
   };
   // The client's list never changes in these modes.
   const constant = list === 'summary' || list === 'search';
-  const stop = registry.onChange(() => {
+  const forget = registry.onChange(() => {
     if (!constant) timer ??= setTimeout(() => void announceNow(), CHANGES_MS);
   });
-  server.onclose = () => {
-    stop();
+  const stop = () => {
+    forget();
     clearTimeout(timer);
   };
-  return { isPending: () => timer !== undefined, announceNow };
+  return { isPending: () => timer !== undefined, announceNow, stop };
 }
 
 type CallResult = CallToolResult | InputRequiredResult;

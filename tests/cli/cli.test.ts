@@ -71,6 +71,8 @@ describe('what needs no image', () => {
       '--history',
       '--audit-texts',
       '--keep-days',
+      '--http',
+      '--http-token',
       '--client',
       '--scope',
       '--trust',

@@ -59,6 +59,8 @@ interface SandboxOptions {
   cacheFolder: string;
   /** Folder for the server's data between its runs. */
   stateFolder: string;
+  /** Paths to hide like the secrets in the home. */
+  secrets: readonly string[];
   home: string;
   /** True for an image without network and with separate temporary files. */
   strict: boolean;
@@ -214,14 +216,17 @@ export class Sandbox implements CommandSandbox {
   /** All paths in the options. Callers first check that their file systems answer, and then use the paths
    *  without a timeout. */
   get #optionPaths(): string[] {
-    const { root, roots, write, libraries, needed, trusted, cacheFolder, stateFolder, home } = this.#options;
-    return [root, ...roots, ...write, ...libraries, ...needed, ...trusted, cacheFolder, stateFolder, home];
+    const { root, roots, write, libraries, needed, trusted, cacheFolder, stateFolder, secrets, home } =
+      this.#options;
+    const listed = [...roots, ...write, ...libraries, ...needed, ...trusted, ...secrets];
+    return [root, ...listed, cacheFolder, stateFolder, home];
   }
 
   /** Looks for secrets, and records them for `hides`. Throws an UnresponsiveFolderError when a file system
    *  does not answer. */
   async findSecrets(): Promise<void> {
-    this.#secrets = await secretPaths(this.#options.home);
+    const { home, secrets } = this.#options;
+    this.#secrets = [...(await secretPaths(home)), ...(await existingPaths(secrets))];
   }
 
   /** Looks for the secrets to hide, and creates placeholders for the folders that code must not create.

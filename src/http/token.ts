@@ -1,0 +1,72 @@
+// Decides which token a client of the HTTP server must send, keeps it in a file of this user alone, and
+// compares it.
+
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { linkSync, lstatSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { SetupError } from '../errors.ts';
+import { readIfRegular } from '../files/regular.ts';
+import { makeOwnFolder } from '../own.ts';
+import { removeIfPossible } from '../paths.ts';
+
+const OCTETS_LIMIT = 4096;
+
+/** A token fits into a header, and is too long to guess. */
+const TOKEN = /^[\x21-\x7e]{32,1024}$/;
+
+const ADVICE = 'Give 32 to 1024 visible ASCII characters, such as openssl rand -hex 32 prints.';
+
+/** Returns TEXT, the value of LIVE_LISP_HTTP_TOKEN. Throws a SetupError when it can be no token. */
+export function checkToken(text: string): string {
+  if (TOKEN.test(text)) return text;
+  throw new SetupError(`LIVE_LISP_HTTP_TOKEN has no token. ${ADVICE}`);
+}
+
+/** Returns the token in FILE. Throws a SetupError unless FILE has a token, and this user alone can read it. */
+export function readToken(file: string): string {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) {
+    throw new SetupError(`There is no file ${file}, which should have the token. ${ADVICE}`);
+  }
+  if (!stats.isFile() || stats.uid !== process.geteuid?.() || (stats.mode & 0o077) !== 0) {
+    throw new SetupError(
+      `Other users can read or replace the token in ${file}. Make it a regular file of your own with mode 600, and put a new token into it.`,
+    );
+  }
+  const token = readIfRegular(file, { limit: OCTETS_LIMIT })?.octets.toString().trim() ?? '';
+  if (TOKEN.test(token)) return token;
+  throw new SetupError(`The file ${file} has no token. ${ADVICE}`);
+}
+
+/** Returns the token in FILE. Without FILE, makes it and its folder, with a random token. */
+export function readOrMakeToken(file: string): string {
+  makeOwnFolder(dirname(file));
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) makeToken(file);
+  return readToken(file);
+}
+
+/** Makes FILE with a random token. Another server can do so at the same time: the first one counts. */
+function makeToken(file: string): void {
+  const whole = `${file}.${process.pid}`;
+  try {
+    writeFileSync(whole, `${randomBytes(32).toString('hex')}\n`, { flag: 'wx', mode: 0o600 });
+    linkSync(whole, file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') {
+      throw new SetupError(`The token cannot be written to ${file} (${code}). Give one with --http-token.`);
+    }
+  } finally {
+    removeIfPossible(whole);
+  }
+}
+
+/** Returns a function that says whether AUTHORIZATION, the header of a request, has TOKEN. */
+export function tokenCheck(token: string): (authorization: string | undefined) => boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  const expected = digest(token);
+  return (authorization = '') => {
+    const [, given] = /^bearer +(\S+) *$/i.exec(authorization) ?? [];
+    return given !== undefined && timingSafeEqual(digest(given), expected);
+  };
+}

@@ -1,0 +1,51 @@
+// Translates between the requests and responses of Node and those of the Fetch API.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** Returns REQUEST without its body. Its signal aborts when the connection ends before RESPONSE. */
+export function webRequest(request: IncomingMessage, response: ServerResponse): Request {
+  const gone = new AbortController();
+  response.on('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as [string, string]],
+  );
+  return new Request(`http://localhost${request.url ?? '/'}`, {
+    method: request.method ?? 'GET',
+    headers,
+    signal: gone.signal,
+  });
+}
+
+/** Writes ANSWER as RESPONSE, no faster than the client reads it. Resolves at its end, or at the end of the
+ *  connection, when ANSWER is cancelled. */
+export async function writeAnswer(answer: Response, response: ServerResponse): Promise<void> {
+  // Such a response emits no further event to wait for.
+  if (response.destroyed) return answer.body?.cancel();
+  const headers = Object.fromEntries(answer.headers);
+  if (answer.body === null || headers['content-type'] !== 'text/event-stream') {
+    const octets = Buffer.from(await answer.arrayBuffer());
+    response.writeHead(answer.status, { ...headers, 'content-length': octets.length });
+    response.end(octets);
+    return;
+  }
+  response.writeHead(answer.status, headers);
+  response.flushHeaders();
+  const reader = answer.body.getReader();
+  response.on('close', () => void reader.cancel().catch(() => {}));
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    if (!response.write(value) && !response.destroyed) await drained(response);
+  }
+  response.end();
+}
+
+/** Resolves when RESPONSE takes more, or the connection has ended. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    response.once('drain', resolve);
+    response.once('close', resolve);
+  });
+}

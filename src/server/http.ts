@@ -1,0 +1,139 @@
+// Runs the server process over HTTP: both eras of MCP, for clients that send the token.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createMcpHandler, isJsonContentType, isLegacyRequest } from '@modelcontextprotocol/server';
+import { type ListenOptions, listen, readBody, refuse } from '../http/listen.ts';
+import { tokenCheck } from '../http/token.ts';
+import { webRequest, writeAnswer } from '../http/web.ts';
+import type { Members } from '../json.ts';
+import { HttpSessions, messagesIn, rpcError } from './http-sessions.ts';
+import { announceChanges, createServer, type ServerOptions } from './server.ts';
+
+interface HttpLife extends ServerOptions, Omit<ListenOptions, 'handle'> {
+  token: string;
+  /** Called before the exit, which waits for the promise. The promise resolves when running calls are
+   *  interrupted. */
+  onEnd: () => Promise<void>;
+}
+
+/** The path of the URL that clients are given. */
+const PATH = '/mcp';
+/** Maximum number of octets in the body of a request. */
+const BODY_LIMIT = 4 * 1024 * 1024;
+/** Time to write the answers of the interrupted calls. */
+const LAST_ANSWERS_MS = 100;
+
+/** Serves MCP over HTTP until a signal ends the process. Resolves with the URL for clients. Throws a
+ *  SetupError when nothing can listen there. */
+export async function serveHttp(life: HttpLife): Promise<string> {
+  const endpoint = new Endpoint(life);
+  const listener = await listen({
+    ...life,
+    handle: (request, response) => endpoint.handle(request, response),
+  });
+  const end = async () => {
+    endpoint.refuseFurther();
+    await life.onEnd();
+    await endpoint.close();
+    await listener.end(LAST_ANSWERS_MS);
+    process.exit(0);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end());
+  return `${listener.origin}${PATH}`;
+}
+
+class Endpoint {
+  readonly #mayUse: (authorization: string | undefined) => boolean;
+  readonly #sessions: HttpSessions;
+  readonly #modern;
+  /** Resolve when the running calls are answered. */
+  readonly #calls = new Set<Promise<void>>();
+  #ends = false;
+
+  constructor(life: HttpLife) {
+    const connect = () => createServer(life);
+    this.#mayUse = tokenCheck(life.token);
+    this.#sessions = new HttpSessions(connect);
+    this.#modern = createMcpHandler(connect, { legacy: 'reject', maxRequestBodySize: BODY_LIMIT });
+    // In the modern era, a server lives for one request, and its client listens in another one.
+    announceChanges(life, async () => this.#modern.notify.toolsChanged());
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url?.split('?', 1)[0] !== PATH) {
+      return refuse(response, 404, `There is nothing here. MCP is at ${PATH}.`);
+    }
+    if (!this.#mayUse(request.headers.authorization)) {
+      return refuse(response, 401, NO_TOKEN, { 'www-authenticate': 'Bearer' });
+    }
+    if (this.#ends) return refuse(response, 503, 'This server ends. Start it again.');
+    const body = request.method === 'POST' ? await jsonIn(request) : undefined;
+    if (body instanceof Response) return writeAnswer(body, response);
+    const answered = this.#answer(webRequest(request, response), body).then((answer) =>
+      writeAnswer(answer, response),
+    );
+    if (messagesIn(body).some(isCall)) {
+      this.#calls.add(answered);
+      void answered.finally(() => this.#calls.delete(answered)).catch(() => {});
+    }
+    return answered;
+  }
+
+  async #answer(request: Request, body: unknown): Promise<Response> {
+    const isOfSession = request.method === 'POST' || request.headers.has('mcp-session-id');
+    return isOfSession && (await isLegacyRequest(request, body))
+      ? this.#sessions.answer(request, body)
+      : this.#modern.fetch(request, { parsedBody: body });
+  }
+
+  refuseFurther(): void {
+    this.#ends = true;
+  }
+
+  /** Waits for the answers of interrupted calls for LAST_ANSWERS_MS, and ends sessions and streams. */
+  async close(): Promise<void> {
+    await Promise.race([Promise.allSettled(this.#calls), delay(LAST_ANSWERS_MS)]);
+    await Promise.all([this.#sessions.close(), this.#modern.close()]);
+  }
+}
+
+const NO_TOKEN =
+  'This request lacks the token of this server. Send the header Authorization: Bearer TOKEN, with the token from the file that the server named at its start.';
+
+function isCall(message: unknown): boolean {
+  return (Object(message) as Members)['method'] === 'tools/call';
+}
+
+/** Returns the JSON in the body of REQUEST, or the response that refuses it. */
+async function jsonIn(request: IncomingMessage): Promise<unknown> {
+  if (!isJsonContentType(request.headers['content-type'] ?? null)) {
+    return rpcError(415, -32600, 'The header Content-Type must be application/json.');
+  }
+  const octets = await readBody(request, BODY_LIMIT);
+  if (octets === undefined) {
+    return rpcError(
+      413,
+      -32600,
+      `The request has more than ${BODY_LIMIT} octets, so nothing was done. Put long texts into files, and name these.`,
+    );
+  }
+  try {
+    return withoutNullArguments(JSON.parse(octets.toString('utf8')));
+  } catch {
+    return rpcError(
+      400,
+      -32700,
+      'The request is no JSON, so nothing was done. Correct it and send it again.',
+    );
+  }
+}
+
+/** Returns BODY, with null `arguments` removed. The SDK refuses a call with them (contract S2.21). */
+function withoutNullArguments(body: unknown): unknown {
+  for (const message of messagesIn(body)) {
+    const params = Object((Object(message) as Members)['params']) as { arguments?: unknown };
+    if (params.arguments === null) delete params.arguments;
+  }
+  return body;
+}

@@ -1,0 +1,167 @@
+// What the listener for HTTP refuses, and what it lets a client take. Limits are shorter than users have.
+
+import { connect, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  HTTP_LIMITS,
+  type HttpListener,
+  type ListenOptions,
+  listen,
+  readBody,
+} from '../../src/http/listen.ts';
+import { until } from '../server/processes.ts';
+
+interface Listening extends HttpListener {
+  port: number;
+  complaints: string[];
+}
+
+async function started(options: Partial<ListenOptions> = {}): Promise<Listening> {
+  const complaints: string[] = [];
+  const listener = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    handle: (_, response) => void response.end('answer'),
+    complain: (line) => void complaints.push(line),
+    ...options,
+  });
+  onTestFinished(() => listener.end(0));
+  return { ...listener, port: Number(new URL(listener.origin).port), complaints };
+}
+
+/** Opens a connection to LISTENER, and writes TEXT on it. */
+function opened({ port }: Listening, text = ''): { socket: Socket; all: Promise<string> } {
+  const socket = connect(port, '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk;
+  });
+  socket.on('error', () => {});
+  socket.write(text);
+  const all = new Promise<string>((resolve) => void socket.on('close', () => resolve(received)));
+  return { socket, all };
+}
+
+const short = (limits: Partial<typeof HTTP_LIMITS>) => ({ limits: { ...HTTP_LIMITS, ...limits } });
+const HEAD = 'POST / HTTP/1.1\r\nHost: localhost\r\n';
+
+test('headers that do not end are not waited for', async () => {
+  const listener = await started(short({ headersMs: 300 }));
+  expect(await opened(listener, HEAD).all).toContain('HTTP/1.1 408 Request Timeout');
+});
+
+test('half a body is not waited for', async () => {
+  const read: unknown[] = [];
+  const handle: ListenOptions['handle'] = async (request, response) => {
+    read.push(await readBody(request, 100).catch((error: Error) => error.message));
+    response.end();
+  };
+  const listener = await started({ handle, ...short({ headersMs: 300, requestMs: 600 }) });
+  await opened(listener, `${HEAD}Content-Length: 10\r\n\r\nhalf`).all;
+  expect(read).toEqual(['aborted']);
+  expect(listener.complaints).toEqual([]);
+});
+
+test('a client that reads nothing of its answer is closed', async () => {
+  const part = Buffer.alloc(1024 * 1024);
+  const closed = new Promise((resolve) => {
+    void started({
+      handle: (_, response) => {
+        response.on('close', () => resolve(response.writableFinished));
+        for (let count = 0; count < 50; count++) response.write(part);
+      },
+      ...short({ idleMs: 300 }),
+    }).then((listener) => {
+      const { socket } = opened(listener, `${HEAD}Content-Length: 0\r\n\r\n`);
+      onTestFinished(() => void socket.destroy());
+      socket.pause();
+    });
+  });
+  expect(await closed).toBe(false);
+});
+
+test('a connection without a request is closed, and one that waits for its answer is not', async () => {
+  let answer = () => {};
+  const waiting = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const handle: ListenOptions['handle'] = async (_, response) => {
+    await waiting;
+    response.end('answer');
+  };
+  const listener = await started({ handle, ...short({ idleMs: 300 }) });
+  const busy = opened(listener, `${HEAD}Content-Length: 0\r\n\r\n`);
+  expect(await opened(listener).all).toBe('');
+  answer();
+  expect(await busy.all).toContain('answer');
+});
+
+test('of two thousand connections those that fit are kept, and then there is room again', async () => {
+  const listener = await started(short({ connections: 50 }));
+  const all = Array.from({ length: 2000 }, () => opened(listener, `${HEAD}Content-Length: 0\r\n\r\n`));
+  const answered = await Promise.all(all.map(({ socket }) => isAnswered(socket)));
+  const kept = answered.filter(Boolean).length;
+  expect(kept).toBeGreaterThan(0);
+  expect(kept).toBeLessThanOrEqual(50);
+  for (const { socket } of all) socket.destroy();
+  await until('room for a connection', 10_000, () =>
+    isAnswered(opened(listener, `${HEAD}Content-Length: 0\r\n\r\n`).socket),
+  );
+});
+
+/** Resolves with true when the server writes on SOCKET, and with false when it closes SOCKET before. */
+function isAnswered(socket: Socket): Promise<boolean> {
+  return new Promise((resolve) => {
+    socket.once('data', () => resolve(true));
+    socket.once('close', () => resolve(false));
+  });
+}
+
+test('headers of 20 KB are refused', async () => {
+  const listener = await started();
+  const { all } = opened(listener, `${HEAD}X: ${'x'.repeat(20_000)}\r\n\r\n`);
+  expect(await all).toContain('HTTP/1.1 431 Request Header Fields Too Large');
+});
+
+test('an error is reported, and answered without its text', async () => {
+  const handle = () => {
+    throw new Error('a secret\nand more');
+  };
+  const listener = await started({ handle });
+  const { all } = opened(listener, `${HEAD}Connection: close\r\nContent-Length: 0\r\n\r\n`);
+  const [head, body] = (await all).split('\r\n\r\n');
+  expect([head?.slice(0, 12), body]).toEqual([
+    'HTTP/1.1 500',
+    'The server failed to answer this request. Send it again.\n',
+  ]);
+  expect(listener.complaints).toEqual(['An HTTP request failed: Error: a secret and more']);
+});
+
+test('the end waits for an answer, and closes what is open', async () => {
+  let take: (answer: () => void) => void = () => {};
+  const taken = new Promise<() => void>((resolve) => {
+    take = resolve;
+  });
+  const listener = await started({ handle: (_, response) => take(() => void response.end('answer')) });
+  const idle = opened(listener);
+  const busy = opened(listener, `${HEAD}Content-Length: 0\r\n\r\n`);
+  const answer = await taken;
+  const ended = listener.end(60_000);
+  expect(await idle.all).toBe('');
+  answer();
+  expect(await busy.all).toContain('answer');
+  await ended;
+});
+
+test.each([
+  ['another program listens there', 'EADDRINUSE'],
+  ['the address is of another machine', 'EADDRNOTAVAIL'],
+])('it says why it cannot listen: %s', async (_, code) => {
+  const { port } = await started();
+  const there = code === 'EADDRINUSE' ? { host: '127.0.0.1', port } : { host: '192.0.2.1', port: 0 };
+  await expect(started(there)).rejects.toThrow(
+    code === 'EADDRINUSE'
+      ? `Another program listens at 127.0.0.1:${port}. Give another port, or end that program.`
+      : 'Nothing can listen at 192.0.2.1:0 (EADDRNOTAVAIL). Give an address of this machine and a port that you may use.',
+  );
+});
