@@ -297,6 +297,19 @@ Loaded 2 forms of two.lisp`);
     );
   });
 
+  test('is refused where a form above says how it is read and does more', async () => {
+    at.put('dollars.lisp', DOLLARS);
+    await at.answer('load_file', { path: 'dollars.lisp' });
+    const setting = '(let ((table *dollars*))\n  (incf *loads*)\n  (setf *readtable* table))';
+    const text = `(in-package :el)\n(defun above () 1)\n${setting}\n(defun reads () (setf *readtable* nil))\n(defun price () 1)\n`;
+    at.put('mixed.lisp', text);
+    await at.answer('load_file', { path: 'mixed.lisp' });
+    expect(await edit({ definition: 'price', old: '1', new: "'$b" })).toBe(
+      'failed: mixed.lisp cannot be loaded in part: the form at line 3 changes how the forms below it are read, and does more. Nothing was changed. Leave load out, then load the whole file with load_file.',
+    );
+    expect(await edit({ definition: 'above', old: '1', new: '2' })).toContain('Loaded 1 form of mixed.lisp');
+  });
+
   test('goes to the suite of tests that its file is in', async () => {
     await at.answer('load_system', { system: 'fiveam' });
     const suite = (name: string, each: string) =>

@@ -22,6 +22,7 @@ import { editedData, editedText } from './edited-text.ts';
 import { EDIT, EDIT_REQUIRED, editsOf } from './edits.ts';
 import { type LoadedEdits, loadEdited } from './load-edited.ts';
 import type { Origins } from './origins.ts';
+import { lineOfReaderSetting } from './part-content.ts';
 import { type Plan, planEdits } from './plan.ts';
 
 const EDIT_DEFINITIONS = {
@@ -79,6 +80,7 @@ export function editDefinitionsTool(origins: Origins, intents: Intents, turns: C
         ? known
         : await planEdits(origins, editsOf(args.edits), packageOf(args).package, context);
     cached = { call, plan: current };
+    if (args.load) checkLoadable(current);
     return current;
   };
   return defineTool({
@@ -141,6 +143,18 @@ function editedResult(plan: Plan, shown: string[], load: LoadedEdits | undefined
     ]),
     failed: result?.failed === true,
   };
+}
+
+/** Throws a CallError when a form that would not be loaded changes how the reader reads a changed form. */
+function checkLoadable({ files }: Plan): void {
+  for (const file of files) {
+    const line = lineOfReaderSetting(file);
+    if (line !== undefined) {
+      throw new CallError(
+        `${file.name} cannot be loaded in part: the form at line ${line} changes how the forms below it are read, and does more. Nothing was changed. Leave load out, then load the whole file with load_file.`,
+      );
+    }
+  }
 }
 
 async function isCurrent({ files }: Plan, { workspace }: Origins, { signal }: CallContext): Promise<boolean> {

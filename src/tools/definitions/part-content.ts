@@ -1,6 +1,7 @@
 // Prepares the text to compile when only some forms of a file are loaded. These forms keep their positions.
 
 import { bareName, elementsOf, type Form } from '../../source/form.ts';
+import { mayContainPlainly } from '../../source/mentioning.ts';
 import { topLevelFormsIn } from '../../source/top-level.ts';
 import type { PlannedFile } from './edited-files.ts';
 
@@ -26,6 +27,11 @@ const READER_VARIABLES: readonly string[] = [
   '*READ-BASE*',
   '*READ-DEFAULT-FLOAT-FORMAT*',
 ];
+/** Evaluating a form with one of these operators does not run the code inside it. The same holds for
+ * operators that begin with DEF. */
+const DEFERRING_OPERATORS: readonly string[] = ['QUOTE', 'FUNCTION', 'LAMBDA', 'FLET', 'LABELS', 'MACROLET'];
+/** Assignments are searched for in this many levels of nested lists. */
+const SEARCH_DEPTH = 8;
 
 const [BLANK, LINE_FEED, RETURN, ATOM, QUOTE, ASCII] = [0x20, 0x0a, 0x0d, 0x30, 0x22, 0x7f];
 
@@ -81,8 +87,9 @@ function hasSetting(form: Form): boolean {
 
 function isSetting(form: Form): boolean {
   const places = assignedPlaces(form);
-  const setsReader = places.length > 0 && places.every((place) => READER_VARIABLES.includes(place));
-  return SETTING_OPERATORS.includes(operatorOf(form)) || setsReader;
+  return (
+    SETTING_OPERATORS.includes(operatorOf(form)) || (places.length > 0 && places.every(isReaderVariable))
+  );
 }
 
 /** Returns the variables that FORM assigns, if it is a SETF or SETQ. Other places are returned by their
@@ -91,6 +98,37 @@ function assignedPlaces(form: Form): string[] {
   if (!['SETF', 'SETQ'].includes(operatorOf(form))) return [];
   const places = elementsOf(form).filter((_, index) => index % 2 === 1);
   return places.map((place) => bareName(place) || operatorOf(place));
+}
+
+function isReaderVariable(place: string): boolean {
+  return READER_VARIABLES.includes(place);
+}
+
+/** Returns the line of a form that cannot be skipped: it sets how a later changed form is read, and also does
+ * other things. Returns undefined when there is none. */
+export function lineOfReaderSetting({ after, newForms, numbers, changed }: PlannedFile): number | undefined {
+  const last = changed.at(-1)?.start ?? 0;
+  const found = newForms.allExtents().find(({ start, end }, number) => {
+    if (start >= last || numbers[number] === null) return false;
+    if (!mayContainPlainly(after.slice(start, end), READER_VARIABLES)) return false;
+    const form = newForms.formFrom(start);
+    return form !== undefined && [...topLevelFormsIn(form)].some(setsAmongOthers);
+  });
+  return found && newForms.source.lineAt(found.start);
+}
+
+/** Returns true when FORM, at top level, sets how later forms are read and also does other things. */
+function setsAmongOthers(form: Form): boolean {
+  return !isSetting(form) && assigns(form, SEARCH_DEPTH);
+}
+
+/** Returns true when FORM assigns a variable that controls the reader. Searches lists to DEPTH levels. */
+function assigns(form: Form, depth: number): boolean {
+  const operator = operatorOf(form);
+  if (depth === 0 || operator.startsWith('DEF') || DEFERRING_OPERATORS.includes(operator)) return false;
+  return (
+    assignedPlaces(form).some(isReaderVariable) || elementsOf(form).some((part) => assigns(part, depth - 1))
+  );
 }
 
 function operatorOf(form: Form): string {
