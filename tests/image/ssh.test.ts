@@ -1,9 +1,12 @@
-// An SBCL that a real ssh starts: on loopback, with a server and keys of the test. The contract of images is tested with
-// another command, in command-contract.test.ts.
+// An SBCL that a real ssh starts is an image: on loopback, with a server and keys of the test.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SbclImage } from '../../src/image/own/sbcl-image.ts';
+import { shellWords } from '../../src/words.ts';
 import { bad, NO_SYSTEMS, type Session, startSession, temporaryFolder, testSbcl } from '../harness.ts';
+import { imageContract } from '../image-contract.ts';
 import { runs, until } from '../server/processes.ts';
+import { commandOptions } from './command-options.ts';
 import { sshOf, startSshd, type TestSshd } from './sshd.ts';
 
 const folder = temporaryFolder();
@@ -16,6 +19,14 @@ afterAll(() => {
   server.stop();
   folder.remove();
 });
+
+imageContract(
+  async (connections) =>
+    new SbclImage({
+      ...commandOptions(shellWords(`${server.ssh} ${testSbcl()}`) ?? []),
+      ...connections,
+    }),
+);
 
 describe('a client', () => {
   /** Calls WORK with a session whose image COMMAND starts. */

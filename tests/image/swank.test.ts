@@ -1,4 +1,4 @@
-// An image whose Swank or Slynk stays open is found through that, and loads the agent.
+// An image whose Swank or Slynk stays open is found through that, and loads the agent: the contract of images holds there.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
@@ -47,6 +47,14 @@ async function start(more: Parameters<typeof startSwank>[1] = {}): Promise<OpenS
   open.push(swank);
   return swank;
 }
+
+describe('Swank', () => {
+  imageContract(async (connections) => {
+    const { address } = await start();
+    const find = findThroughSwank(address, place.path);
+    return new AttachedImage({ find, line: LINE, limitMs: 60_000, ...connections });
+  });
+});
 
 const SLYNK = process.env['SLYNK_DIR'];
 if (SLYNK !== undefined) {
