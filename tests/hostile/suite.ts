@@ -1,12 +1,10 @@
 // Decides which cases the short run has, and what a test says of each.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { everyNth } from '../long.ts';
 import { Arena } from './arena.ts';
 import { type Group, SHORT_SPIN_S } from './case.ts';
 
-/** Defines a test for every second case of GROUPS, all with one server. `make check-long` has all cases, and those that
- *  take long. */
+/** Defines a test for each case of GROUPS, all with one server; those that take long are left to `make check-long`. */
 export function testCases(groups: readonly Group[]): void {
   let arena: Arena;
   beforeAll(async () => {
@@ -15,10 +13,7 @@ export function testCases(groups: readonly Group[]): void {
   afterAll(() => arena.close());
 
   describe.each(groups)('$title', ({ cases }) => {
-    const short = everyNth(
-      2,
-      cases.filter(({ long }) => long === undefined),
-    );
+    const short = cases.filter(({ long }) => long === undefined);
     test.each(short.map((trial) => [trial.name, trial] as const))('%s', async (_, trial) => {
       expect((await arena.face(trial)).breaches).toEqual([]);
     });
