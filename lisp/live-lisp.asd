@@ -21,7 +21,8 @@
     :components
     ((:file "package") (:file "begun") (:file "readtables") (:file "session") (:file "asdf")
      (:file "spans") (:file "places") (:file "frames") (:file "near") (:file "conditions")
-     (:file "hold") (:file "features") (:file "changes") (:file "jobs") (:file "threads")
+     (:file "hold") (:file "features") (:file "changes") (:file "jobs") (:file "interrupts")
+     (:file "unhandled") (:file "streams") (:file "run-job") (:file "threads")
      (:file "main-thread") (:file "operations")
      (:file "spent") (:file "styles") (:file "warnings") (:file "ids") (:file "locals")
      (:file "difference") (:file "status")))

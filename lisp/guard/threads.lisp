@@ -3,8 +3,8 @@
 ;;;; Two hooks on MAKE-THREAD do the first: STARTER-NOTED records the job that makes a thread, and
 ;;;; GUARDED-MADE has RUN-GUARDED call the function of the thread. Hooks on TERMINATE-THREAD and
 ;;;; INTERRUPT-THREAD do the second, by REFUSING-FOR-OWN. In an image that somebody else runs,
-;;;; timers and interrupts of jobs run in CALL-IN-THEIR-THREAD, too. DEBUGGER-HOOK and *THREAD-END*
-;;;; are in jobs/jobs.lisp.
+;;;; timers and interrupts of jobs run in CALL-IN-THEIR-THREAD, too. DEBUGGER-HOOK is in
+;;;; jobs/unhandled.lisp, and *THREAD-END* in jobs/interrupts.lisp.
 
 (in-package "LIVE-LISP.GUARD")
 
