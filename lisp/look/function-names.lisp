@@ -89,3 +89,20 @@ a name from Common Lisp or from an SBCL package."
     (and package
          (or (eq package (find-package "COMMON-LISP"))
              (eql 0 (search "SB-" (package-name package)))))))
+
+;;; Global functions
+
+(defun global-function-p (name)
+  "Return true if NAME, a symbol or a list such as (SETF symbol), names a function, not a macro or a
+special operator."
+  (and (fboundp name)
+       (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))))
+
+(defun home-names (package wanted)
+  "Return a list of the names, symbols and lists (SETF symbol), that satisfy the predicate WANTED
+and whose symbols are at home in PACKAGE."
+  (let ((names '()))
+    (do-symbols (symbol package names)
+      (when (eq package (symbol-package symbol))
+        (dolist (name (list symbol (list 'setf symbol)))
+          (when (funcall wanted name) (pushnew name names :test #'equal)))))))

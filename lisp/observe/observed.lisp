@@ -57,7 +57,7 @@ ends with a colon, such as \"APP:\", denotes all functions of that package."
   "Return the function name that TEXT denotes in PACKAGE. If it is no function, or is an ordinary
 function of SBCL, end the operation with an error answer."
   (multiple-value-bind (name symbol) (named-target text package)
-    (cond ((not (observable-p name))
+    (cond ((not (global-function-p name))
            (fail-lookup "noFunction" (name-text name)
                         "natures" (if (and (symbolp name) (special-operator-p name))
                                       '("SPECIAL OPERATOR")
@@ -68,21 +68,12 @@ function of SBCL, end the operation with an error answer."
 (defun package-functions (package)
   "Return a list of the names of the functions at home in PACKAGE that can be observed. If there are
 none, or too many, end the operation with an error answer."
-  (let ((names '()))
-    (do-symbols (symbol package)
-      (when (eq package (symbol-package symbol))
-        (dolist (name (list symbol (list 'setf symbol)))
-          (when (and (observable-p name) (not (built-in-p name)))
-            (pushnew name names :test #'equal)))))
+  (let ((names (home-names package (lambda (name)
+                                     (and (global-function-p name) (not (built-in-p name)))))))
     (if (<= 1 (length names) *function-limit*)
         names
         (fail-lookup "packageFunctions" (length names) "in" (package-name package)
                      "limit" *function-limit*))))
-
-(defun observable-p (name)
-  "Return true if NAME names a function, not a macro or special operator."
-  (and (fboundp name)
-       (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))))
 
 (defun built-in-p (name)
   "Return true if NAME is an ordinary function of SBCL. Calls of these functions cannot be observed

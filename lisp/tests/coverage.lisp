@@ -97,13 +97,8 @@ if TEXT cannot be read."
 
 (defun inline-names (packages)
   "Return a list of the names of inline functions whose symbols are at home in one of PACKAGES."
-  (let ((names '()))
-    (dolist (package packages names)
-      (do-symbols (symbol package)
-        (when (eq package (symbol-package symbol))
-          (dolist (name (list symbol (list 'setf symbol)))
-            (when (eq 'inline (known :function :inlinep name))
-              (pushnew name names :test #'equal))))))))
+  (loop for package in packages
+        append (home-names package (lambda (name) (eq 'inline (known :function :inlinep name))))))
 
 ;;; Compiling and loading the copies of files that have only definitions
 
