@@ -21,19 +21,22 @@
     :components
     ((:file "package") (:file "begun") (:file "readtables") (:file "session") (:file "asdf")
      (:file "spans") (:file "places") (:file "frames") (:file "near") (:file "conditions")
-     (:file "hold") (:file "features") (:file "changes") (:file "jobs") (:file "threads")
+     (:file "hold") (:file "features") (:file "changes") (:file "jobs") (:file "interrupts")
+     (:file "unhandled") (:file "streams") (:file "run-job") (:file "threads")
      (:file "main-thread") (:file "operations")
      (:file "spent") (:file "styles") (:file "warnings") (:file "ids") (:file "locals")
      (:file "difference") (:file "status")))
    (:module "guard"
     :serial t
     :components
-    ((:file "package") (:file "address-space") (:file "threads") (:file "collection")
+    ((:file "package") (:file "address-space") (:file "threads") (:file "own-threads")
+     (:file "collection")
      (:file "memory") (:file "leave") (:file "stop")))
    (:module "look"
     :serial t
     :components
-    ((:file "package") (:file "names") (:file "symbols") (:file "code") (:file "users")
+    ((:file "package") (:file "natures") (:file "names") (:file "function-names")
+     (:file "name-index") (:file "apropos") (:file "code") (:file "users")
      (:file "code-objects") (:file "runs") (:file "walk") (:file "top-forms") (:file "reread")
      (:file "loads") (:file "uses") (:file "index") (:file "sites") (:file "systems")
      (:file "rows") (:file "xref") (:file "describe") (:file "arglist") (:file "packages")
@@ -44,7 +47,8 @@
     :serial t
     :components
     ((:file "package") (:file "definitions") (:file "touched") (:file "texts") (:file "items")
-     (:file "files") (:file "users") (:file "noted") (:file "changes") (:file "gone")
+     (:file "files") (:file "loaded-texts") (:file "old-definitions") (:file "parts")
+     (:file "users") (:file "noted") (:file "changes") (:file "gone")
      (:file "loads") (:file "needs") (:file "forget")
      (:file "compare") (:file "displaced") (:file "disk") (:file "inventory") (:file "naming")
      (:file "renaming") (:file "experiment")))
@@ -63,18 +67,19 @@
    (:module "debug"
     :serial t
     :components
-    ((:file "package") (:file "locks") (:file "held") (:file "leaving") (:file "actions")
+    ((:file "package") (:file "locks") (:file "held") (:file "holding") (:file "leaving") (:file "actions")
      (:file "operations") (:file "threads") (:file "watch") (:file "parts")
      (:file "holders") (:file "inspect")))
    (:module "observe"
     :serial t
     :components
-    ((:file "package") (:file "recording") (:file "probes") (:file "calls") (:file "types")
+    ((:file "package") (:file "recording") (:file "observed") (:file "probes") (:file "calls") (:file "types")
      (:file "tables") (:file "samples") (:file "heap") (:file "timing") (:file "operation")))
    (:module "tests"
     :serial t
     :components
     ((:file "package") (:file "plan") (:file "frameworks") (:file "measured") (:file "coverage")
+     (:file "coverage-data")
      (:file "texts") (:file "difference") (:file "results") (:file "checks") (:file "fiveam")
      (:file "rt") (:file "parachute") (:file "rove") (:file "lisp-unit2") (:file "prove")
      (:file "operations")))

@@ -6,6 +6,7 @@
 (in-package "LIVE-LISP.DEBUG")
 
 (defparameter *held-limit* 10 "The maximum number of errors held at the same time.")
+
 (defparameter *ended-limit* 50
   "The maximum number of errors in **ENDED**.")
 
@@ -37,10 +38,13 @@ END: a text that says how the holding has ended."
 
 (sb-ext:defglobal **held** '() "A list of HELD structures for the errors that are held, newest
 first.")
+
 (sb-ext:defglobal **held-count** 0 "The number of the last error that was held.")
+
 (sb-ext:defglobal **ended** '()
   "A list of (NUMBER SESSION REASON) lists for the errors no longer held, newest first: the number
 of the error, the number of its session, and a text.")
+
 (sb-ext:defglobal **held-lock** (sb-thread:make-mutex :name "live-lisp held errors")
   "A lock that a thread holds while it changes **HELD**, **HELD-COUNT** or **ENDED**.")
 
@@ -95,82 +99,10 @@ or that there was none."
   "Return a text that names the server whose call is stopped at HELD, a held error."
   (or (session-server (held-session held)) "a process whose number is not known"))
 
-;;; Showing a held error, at which a thread is stopped, in an answer
-
-(defun slots-data (condition)
-  "Return a list of JSON objects for the slots of CONDITION. For a condition class of the system,
-return NIL, since its report shows the slots."
-  (unless (system-class-p condition)
-    (loop for (name . value) in (ignore-errors (inner-slots condition))
-          repeat 10
-          collect (object "name" (symbol-name name) "value" (local-text value)
-                          "id" (object-id value)))))
-
-(defun parameter-text (parameter)
-  "Return PARAMETER, an element of a restart function's lambda list, as text. RESTART-CASE makes
-some parameters with meaningless names. For these, return \"value\"."
-  (let* ((symbol (if (consp parameter) (first parameter) parameter))
-         (package (and (symbolp symbol) (symbol-package symbol))))
-    (cond ((member symbol lambda-list-keywords) (string-downcase symbol))
-          ((or (null package) (sb-ext:package-locked-p package)) "value")
-          (t (string-downcase (symbol-name symbol))))))
-
-(defun restart-parameters (restart)
-  "Return the lambda list of the function of RESTART as text. Return NIL if it is empty or unknown."
-  (let ((parameters (ignore-errors (plain-lambda-list (restart-function restart)))))
-    (and (listp parameters)
-         (remove '&optional parameters)
-         (format nil "~{~A~^ ~}" (mapcar #'parameter-text parameters)))))
-
 (defun held-frames (held)
   "Return a list of the frames of the held error HELD that have numbers in answers, newest first.
 Frames that answers fold together have none."
   (remove-if #'folded-p (held-stack held)))
-
-(defun held-data (held)
-  "Return a JSON object with the parts of HELD, a HELD structure, that answers show besides its
-condition."
-  (object "error" (shown-held-number held)
-          "seconds" (held-seconds held)
-          "thread" (and (null (held-job held)) (short-thread-name (held-thread held)))
-          "signalled" (held-signalled held)
-          "timed" (held-timed held)
-          "slots" (slots-data (held-condition held))
-          "frames" (length (held-frames held))
-          "takes" (loop for (restart) in (held-restarts held)
-                        collect (or (restart-parameters restart) ""))
-          "locks" (held-locks held)))
-
-(defun offered-restarts (held)
-  "Return a list of the restarts for the condition of the held error HELD. If SBCL has entered the
-debugger because of *BREAK-ON-SIGNALS*, leave out the restarts that it offers for this break."
-  (let* ((restarts (active-restarts (held-condition held)))
-         (last (and (held-signalled held)
-                    (position-if (lambda (restart)
-                                   (member (string (restart-name restart)) '("RESET" "REASSIGN")
-                                           :test #'string=))
-                                 restarts :end (min 4 (length restarts)) :from-end t))))
-    (if last (nthcdr (1+ last) restarts) restarts)))
-
-(defun note-stack (held)
-  "Record in the held error HELD the frames, restarts and locks of this thread."
-  (setf (held-stack held) (folded-user-frames)
-        (held-offered held) (offered-restarts held)
-        (held-restarts held) (values (shown-restarts (held-offered held)))
-        (held-locks held) (own-locks)
-        (held-timed held) (and (find 'sb-ext:call-with-timing (user-frames) :key #'frame-name) t)))
-
-(defun why-not-noted (held)
-  "Call NOTE-STACK with HELD, a HELD structure. Return NIL, or text with the reason of a failure. No
-error may leave this function: SBCL is in its debugger here, and would ask at the terminal what to
-do."
-  (handler-case (progn (note-stack held) nil)
-    (error (failure) (format nil "its frames cannot be listed: ~A" (report-text 200 failure)))))
-
-(defun printed-values (values)
-  "Return JSON data for the list VALUES, as answers show the values of one form."
-  (let ((data (printing-values (values-data values))))
-    (if (eq data :empty) #() data)))
 
 ;;; Commands: a request reserves the thread by CLAIM-HELD and gives it a function by COMMAND-HELD.
 ;;; The thread waits in NEXT-COMMAND and calls the function in SERVE.
@@ -217,82 +149,3 @@ command that makes the program continue does not return."
           while command
           do (setf (held-guest held) nil)
              (funcall command))))
-
-(defun why-not-held (condition)
-  "Return text with the reason why CONDITION cannot be held in this thread now, or NIL."
-  (cond ((or (typep condition 'storage-condition) (not (room-on-stack-p)))
-         "the stack or the heap has no room left for that")
-        ((or (not sb-sys:*interrupts-enabled*) collection-inhibited)
-         "it was signalled where its thread cannot be interrupted")))
-
-(defun too-many-text ()
-  "Return a clause that says that no more errors can be held, and which ones are held."
-  (format nil "~D errors are held already: ~{~D~^, ~}" *held-limit* (newest-numbers)))
-
-(defun held-calls (frames)
-  "Return a list of calls for FRAMES, as from FRAME-CALLS. For a frame of the system, replace the
-place by the plist (\"system\" T)."
-  (loop for frame in frames
-        for call in (frame-calls frames)
-        collect (if (or (folded-p frame) (not (system-frame-p frame)))
-                    call
-                    (cons (car call) (list "system" t)))))
-
-(defun held-members (held keeper)
-  "Return a plist of answer members about HELD, a HELD structure: \"condition\", a JSON object for
-the condition with its stack, and \"held\", the object from HELD-DATA. KEEPER is NIL or a function
-that keeps the condition, as *ERROR-KEEPER* does."
-  (multiple-value-bind (frames more) (first-frames (held-stack held))
-    (list "condition" (let ((*offered-restarts* (held-offered held)))
-                        (described (held-condition held) keeper t (held-calls frames) more))
-          "held" (held-data held))))
-
-(defun park (held job)
-  "Give JOB, which is stopped at HELD and whose request was answered, an id that no request has: the
-number of HELD with a minus sign. Under this id, it stays in the table of running jobs."
-  (renumber-job job (- (held-number held))))
-
-(defvar *follower* nil
-  "The job that reports the values of a call that a thread of the program makes again, during this
-call. Else NIL.")
-
-(defun serve-for-thread (held)
-  "Run the commands for the held error HELD in its thread, which is a thread of the program. Return
-when a command ends HELD, or when none has come for HELD-SECONDS."
-  (format (background-stream) "~&Error ~D is held in the thread ~A: ~A~%"
-          (shown-held-number held) (current-thread-name)
-          (class-text (class-of (held-condition held))))
-  (when (and *follower* (not (job-answered *follower*)))
-    (answer *follower* (held-members held nil)))
-  (catch held
-    (serve held)
-    (setf (held-end held) "its time was over, so its thread went on by itself")))
-
-(defun serve-for-job (held job)
-  "Answer JOB that the held error HELD has stopped it, and run the commands for HELD. Return when a
-command ends HELD. If none comes for HELD-SECONDS, abort the job."
-  (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* held))
-    (answer job (looking (job)
-                  (append (held-members held (and (not (held-signalled held)) *error-keeper*))
-                          (loop for function in *progress-functions* append (funcall function)))))
-    (park held job)
-    (catch held
-      (serve held)
-      (setf (held-end held) "its time was over, so its call was ended")
-      (throw job (list "aborted" t)))))
-
-(defun hold-condition (condition seconds job &optional signalled)
-  "Hold CONDITION in this thread until no request has used it for SECONDS, then return NIL. If that
-is impossible, return text with the reason. JOB is the job of this thread or NIL. SIGNALLED is true
-if handlers of the program have not run yet."
-  (or (why-not-held condition)
-      (let ((held (note-held condition seconds job)))
-        (if (null held)
-            (too-many-text)
-            (unwind-protect
-                 (progn (setf (held-signalled held) signalled)
-                        (or (why-not-noted held)
-                            (progn (if job (serve-for-job held job) (serve-for-thread held)) nil)))
-              (forget-held held))))))
-
-(setf **hold-function** (lambda (condition job) (hold-condition condition *hold-seconds* job)))

@@ -100,20 +100,15 @@ definitions."
   "Return true if VALUE stands for an argument that the code has not kept."
   (typep value 'unprintable))
 
-(defun callable-name-p (name)
-  "Return true if NAME is the name of a global function, so that it can be called."
-  (and (or (symbolp name) (and (consp name) (eq (first name) 'setf)))
-       (fboundp name)
-       (not (and (symbolp name) (macro-function name)))))
-
 (defun frame-call-again (frame)
   "Return a function that makes the call of FRAME again. If that is impossible, return NIL and a
 text with the reason."
   (let* ((name (frame-name frame)) (method (method-name-p name))
+         (called (if method (second name) name))
          (arguments (rest (frame-call frame)))
          (why (why-not-left frame)))
     (cond (why (values nil why))
-          ((not (callable-name-p (if method (second name) name)))
+          ((not (and (plain-name-p called) (global-function-p called)))
            (values nil "what it calls has no global name"))
           ((some #'not-kept-p arguments) (values nil "its code does not keep all of its arguments"))
           (method (lambda () (call-method-again name arguments)))

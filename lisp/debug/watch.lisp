@@ -1,7 +1,7 @@
 ;;;; Watches errors in all threads: records or holds them when they are signalled, before handlers
 ;;;; of the program run. In an image that the server started, SBCL breaks for *BREAK-ON-SIGNALS*,
 ;;;; and DEBUGGER-HOOK calls NOTE-BREAK. In an image that somebody else runs, hooks on ERROR,
-;;;; SIGNAL, WARN and CERROR call NOTE-SIGNALLED instead. HOLD-CONDITION is in held.lisp.
+;;;; SIGNAL, WARN and CERROR call NOTE-SIGNALLED instead. HOLD-CONDITION is in holding.lisp.
 
 (in-package "LIVE-LISP.DEBUG")
 

@@ -1,10 +1,7 @@
-;;;; Guards the threads that user code makes, and protects the agent's own threads from user code.
-;;;;
-;;;; Two hooks on MAKE-THREAD do the first: STARTER-NOTED records the job that makes a thread, and
-;;;; GUARDED-MADE has RUN-GUARDED call the function of the thread. Hooks on TERMINATE-THREAD and
-;;;; INTERRUPT-THREAD do the second, by REFUSING-FOR-OWN. In an image that somebody else runs,
-;;;; timers and interrupts of jobs run in CALL-IN-THEIR-THREAD, too. DEBUGGER-HOOK and *THREAD-END*
-;;;; are in jobs/jobs.lisp.
+;;;; Guards the threads that user code makes, by two hooks on MAKE-THREAD: STARTER-NOTED records the
+;;;; job that makes a thread, and GUARDED-MADE has RUN-GUARDED call the function of the thread. In
+;;;; an image that somebody else runs, timers and interrupts of jobs run in CALL-IN-THEIR-THREAD,
+;;;; too. DEBUGGER-HOOK is in jobs/unhandled.lisp, and *THREAD-END* in jobs/interrupts.lisp.
 
 (in-package "LIVE-LISP.GUARD")
 
@@ -149,47 +146,3 @@ instead."
 interrupts of jobs are guarded too."
   (install-hooks 'guarded-made)
   (when **attached** (install-hooks 'timer-made 'interrupting-apart)))
-
-(sb-ext:defglobal **own-threads** '()
-  "A list of the threads that the agent needs. User code cannot end them.")
-
-(defun refusing-for-own (function &rest arguments)
-  "Call FUNCTION, which ends or interrupts a thread, with ARGUMENTS, whose first element is the
-thread. For a thread of the agent, only warn, since programs often kill all threads, unless the
-process exits."
-  (let ((thread (first arguments)))
-    (cond ((exiting-p) (apply function arguments))
-          ;; The spare thread does nothing yet. Ending it would end a later job, which the program
-          ;; does not intend.
-          ((and thread (spare-thread-p thread)) nil)
-          ((not (member thread **own-threads**)) (apply function arguments))
-          ;; Without a job there is no answer that could show the warning.
-          (*job* (warn "The thread ~A answers the server, so it is left alone."
-                       (sb-thread:thread-name thread))))))
-
-(defun ending-noted (function &rest arguments)
-  "Hook: record that this thread ends another one, the first of ARGUMENTS. Then call FUNCTION, which
-ends a thread, with ARGUMENTS, unless REFUSING-FOR-OWN refuses this."
-  (when (typep (first arguments) 'sb-thread:thread) (note-ender (first arguments)))
-  (apply #'refusing-for-own function arguments))
-
-(defun interrupting (function &rest arguments)
-  "Hook: call FUNCTION, which interrupts a thread, with ARGUMENTS, whose first element is the
-thread, unless REFUSING-FOR-OWN refuses this. Do not ask it for the main thread, which only waits
-for jobs."
-  (if (eq (first arguments) (sb-thread:main-thread))
-      (apply function arguments)
-      (apply #'refusing-for-own function arguments)))
-
-(define-hook sb-thread:terminate-thread ending-noted)
-(define-hook sb-thread:interrupt-thread interrupting)
-
-(defun protect-this-thread ()
-  "Protect this thread: once GUARD-OWN-THREADS was called, user code cannot end it, nor interrupt it
-unless it is the main thread."
-  (push sb-thread:*current-thread* **own-threads**))
-
-(defun guard-own-threads ()
-  "Install the hooks that keep user code from ending or interrupting the threads in
-**OWN-THREADS**."
-  (install-hooks 'ending-noted 'interrupting))

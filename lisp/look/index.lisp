@@ -1,7 +1,8 @@
 ;;;; Builds the index of uses at the first question. A later question adds the code and names that
 ;;;; the hooks in loads.lisp have recorded in **NEWS** since then; **NEWS** is T when they recorded
 ;;;; too much to keep. CURRENT-INDEX does both. USE-INDEX and NOTE-USER are defined in uses.lisp;
-;;;; USER, with its kinds such as :LOOSE, and MAP-REACHED and ROOT-OF in users.lisp.
+;;;; USER, with its kinds such as :LOOSE, and MAP-REACHED in users.lisp; ROOT-OF in
+;;;; function-names.lisp.
 
 (in-package "LIVE-LISP.LOOK")
 

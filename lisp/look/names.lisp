@@ -1,5 +1,5 @@
-;;;; Finds the packages and symbols that the strings of a request name, and the kinds of definitions
-;;;; of a symbol. Interns nothing. Contract numbers, such as S3.2, are in docs/develop/contracts.md.
+;;;; Finds the packages and symbols that the strings of a request name. Interns nothing. Contract
+;;;; numbers, such as S3.2, are in docs/develop/contracts.md.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -37,18 +37,16 @@ S0.9). If there is no such package, end the operation with an error answer (cont
         (find-package (string-upcase (string-trim " " (string-left-trim "#: " name))))
         (fail-lookup "failure" "no-package" "package" name "near" (near-packages name)))))
 
-(defun token-end (text start)
-  "Return the index in TEXT at which the symbol name that begins at START ends. White space and
-parentheses end the name, unless bars or a backslash quote them."
-  (loop with bar = nil
-        with i = start
-        while (< i (length text))
-        do (let ((char (char text i)))
-             (cond ((char= char #\\) (incf i))
+(defun unquoted-position (characters text)
+  "Return the index in TEXT of the first of CHARACTERS that neither bars nor a backslash quote, or
+NIL."
+  (loop with bar = nil with index = 0
+        while (< index (length text))
+        do (let ((char (char text index)))
+             (cond ((char= char #\\) (incf index))
                    ((char= char #\|) (setf bar (not bar)))
-                   ((and (not bar) (find char '(#\Space #\( #\) #\Tab #\Newline))) (return i))))
-           (incf i)
-        finally (return (min i (length text)))))
+                   ((and (not bar) (find char characters)) (return index))))
+           (incf index)))
 
 (defun token-name (token)
   "Return the symbol name that TOKEN spells, in upper case except where bars or a backslash quote."
@@ -67,12 +65,7 @@ parentheses end the name, unless bars or a backslash quote them."
 (defun split-prefix (token)
   "Return two strings: the package prefix of TOKEN, and the rest. The prefix is NIL if there is
 none, and \"KEYWORD\" for a leading colon."
-  (let ((colon (loop with bar = nil
-                     for i from 0 below (length token)
-                     do (case (char token i)
-                          (#\\ (incf i))
-                          (#\| (setf bar (not bar)))
-                          (#\: (unless bar (return i)))))))
+  (let ((colon (unquoted-position ":" token)))
     (cond ((or (null colon) (= colon (1- (length token)))) (values nil token))
           (t (let ((start (if (char= (char token (1+ colon)) #\:) (+ colon 2) (1+ colon))))
                (values (if (zerop colon) "KEYWORD" (subseq token 0 colon))
@@ -130,8 +123,8 @@ the session's package. Without such a symbol, end the operation with an error an
   (multiple-value-bind (token setf) (strip-wrapping text)
     (multiple-value-bind (prefix rest) (split-prefix token)
       (multiple-value-bind (package called) (package-for prefix package-name default)
-        (let* ((end (token-end rest 0))
-               (name (token-name (if (= end (length rest)) rest token))))
+        (let* ((end (unquoted-position '(#\Space #\( #\) #\Tab #\Newline) rest))
+               (name (token-name (if end token rest))))
           (multiple-value-bind (symbol status) (find-symbol name package)
             ;; Answers write the symbol |mixedName| as PACKAGE::mixedName.
             (unless status
@@ -154,78 +147,3 @@ NAMED-SYMBOL, the function above."
   (multiple-value-bind (symbol status setf in) (named-symbol text package-name default)
     (declare (ignore status))
     (values (if setf (list 'setf symbol) symbol) symbol setf in)))
-
-;;; The kinds of definitions that a symbol has
-
-(defun callable-nature (symbol)
-  "Return the string \"MACRO\", \"GENERIC-FUNCTION\" or \"FUNCTION\" (also for a special operator),
-or NIL if SYMBOL names none of these (contract C15)."
-  (cond ((not (fboundp symbol)) nil)
-        ((special-operator-p symbol) "FUNCTION")
-        ((macro-function symbol) "MACRO")
-        ((typep (plain-definition symbol) 'generic-function) "GENERIC-FUNCTION")
-        (t "FUNCTION")))
-
-(defun variable-kind (symbol)
-  "Return :SPECIAL, :CONSTANT, :GLOBAL, :ALWAYS-BOUND, or :MACRO for a symbol macro. Return NIL if
-SYMBOL names no variable."
-  (let ((kind (known :variable :kind symbol)))
-    (case kind
-      ((:special :constant :global :macro :always-bound) kind)
-      (t (and (boundp symbol) :special)))))
-
-(defun typed-structure (symbol)
-  "Return SBCL's defstruct description for SYMBOL if SYMBOL names a structure with the DEFSTRUCT
-option :TYPE. Such a structure is a vector or a list. Return NIL for any other SYMBOL."
-  (values (known :typed-structure :info symbol)))
-
-(defun type-name-p (symbol)
-  "Return true if SYMBOL names a type. This includes types that require arguments, such as
-SATISFIES."
-  (or (member (known :type :kind symbol) '(:defined :primitive :instance))
-      (and (known :type :expander symbol) t)
-      (sb-ext:valid-type-specifier-p symbol)))
-
-(defun other-natures (symbol)
-  "Return the list of those strings that apply to SYMBOL: \"CLASS\" if it names a class, and
-\"VARIABLE\" if it names a variable."
-  (append (and (classp symbol) '("CLASS"))
-          (and (variable-kind symbol) '("VARIABLE"))))
-
-(defun natures (symbol)
-  "Return a list of strings for the kinds of definitions of SYMBOL, such as (\"FUNCTION\"
-\"CLASS\"). The tool apropos_search shows the first of them (contract C15)."
-  (let ((callable (callable-nature symbol)) (others (other-natures symbol)))
-    (if callable (cons callable others) others)))
-
-(defun exact-natures (symbol)
-  "Return the NATURES of SYMBOL as answers show them: \"CONSTANT VARIABLE\" or \"SYMBOL MACRO\"
-replaces \"VARIABLE\" if SYMBOL names such a variable."
-  (let ((variable (case (variable-kind symbol)
-                    (:constant "CONSTANT VARIABLE")
-                    (:macro "SYMBOL MACRO")
-                    (t "VARIABLE"))))
-    (substitute variable "VARIABLE" (natures symbol) :test #'string=)))
-
-(defun any-natures (symbol)
-  "Return the EXACT-NATURES of SYMBOL, a list of strings. If this list is empty, return (\"TYPE\")
-if SYMBOL names a type, or else (\"SETF EXPANDER\") if a form such as DEFSETF has defined one for
-SYMBOL."
-  (cond ((exact-natures symbol))
-        ((type-name-p symbol) '("TYPE"))
-        ((known :setf :expander symbol) '("SETF EXPANDER"))))
-
-(defun names-something-p (symbol)
-  "Return true if SYMBOL has a definition of any kind."
-  ;; Checking each kind is slow, and SBCL has no information about most symbols of a program.
-  (and (or (boundp symbol) (fboundp symbol) (symbol-knowledge symbol))
-       (or (natures symbol)
-           (type-name-p symbol)
-           (fboundp (list 'setf symbol))
-           (known :setf :expander symbol))
-       t))
-
-(defun label (symbol)
-  "Return the label that lists of symbols show for SYMBOL: the first of its NATURES, or \"SYMBOL\"
-if SYMBOL has no NATURES (contract C15 in docs/develop/contracts.md)."
-  (or (callable-nature symbol) (first (other-natures symbol)) "SYMBOL"))

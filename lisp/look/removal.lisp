@@ -40,9 +40,7 @@ that the DEFSTRUCT of this structure made."
     (map-global-names
      (lambda (name)
        (let ((function (and (plain-name-p name)
-                            (fboundp name)
-                            (not (and (symbolp name)
-                                      (or (macro-function name) (special-operator-p name))))
+                            (global-function-p name)
                             (plain-definition name))))
          (when (and (typep function 'standard-generic-function)
                     (eq symbol

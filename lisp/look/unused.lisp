@@ -15,13 +15,9 @@ seldom uses all functions that DEFSTRUCT makes."
 (defun package-function-names (package)
   "Return a sorted list of the names of the functions and macros whose symbols are at home in
 PACKAGE, without functions that DEFSTRUCT made."
-  (let ((names '()))
-    (do-symbols (symbol package)
-      (when (eq package (symbol-package symbol))
-        (dolist (name (list symbol (list 'setf symbol)))
-          (when (and (fboundp name) (not (generated-p symbol name)))
-            (pushnew name names :test #'equal)))))
-    (sort names #'name-before-p)))
+  (sort (home-names package (lambda (name)
+                              (and (fboundp name) (not (generated-p (name-symbol name) name)))))
+        #'name-before-p))
 
 (defun other-names (name users)
   "Return a list of the names of USERS, a list of USER and TOP-FORM structures, without NAME. Leave

@@ -21,12 +21,58 @@
 
 (defparameter *argument-limit* 8
   "The maximum number of arguments, and of values, shown of a call.")
+
 (defparameter *argument-characters* 80
   "The maximum number of characters shown of an argument or value.")
+
 (defparameter *least-characters* 12
   "The smallest number of characters to which an argument or value is cut, however many there are.")
+
 (defparameter *shown-characters* 2000
   "The approximate number of characters that all arguments and values may take together.")
+
+(defun call-rows (calls job)
+  "Return a list of JSON objects for CALLS, observed by JOB, in the order in which they began."
+  (let ((shown (make-hash-table :test 'eq)) (*argument-characters* (argument-room calls)))
+    (dolist (call calls) (setf (gethash call shown) 0))
+    (loop for call in calls collect (call-row call shown job))))
+
+(defun argument-room (calls)
+  "Return the maximum number of characters to show of each argument and value of CALLS."
+  (let ((objects (loop for call in calls
+                       sum (+ (min *argument-limit* (length (call-arguments call)))
+                              (min *argument-limit* (length (call-values call)))))))
+    (max *least-characters*
+         (min *argument-characters* (floor *shown-characters* (max 1 objects))))))
+
+(defun call-row (call shown job)
+  "Return a JSON object for CALL, a CALL structure observed by JOB. SHOWN is a hash table from the
+calls in the answer to their depths in the tree. Set the depth of CALL there."
+  (let ((above (above call shown)) (thread (call-thread call)))
+    (setf (gethash call shown) (if above (1+ (gethash above shown)) 0))
+    (make-json-object
+     (list* "depth" (gethash call shown)
+            "call" (call-text call)
+            "caller" (caller-text call above)
+            "thread" (and (not (and job (eq thread (job-thread job)))) (short-thread-name thread))
+            "methods" (method-texts call)
+            (ended-members call)))))
+
+(defun above (call shown)
+  "Return the innermost call around CALL that is a key of the hash table SHOWN, or NIL."
+  (loop for around = (call-parent call) then (call-parent around)
+        while around
+        when (gethash around shown) return around))
+
+(defun call-text (call)
+  "Return text for CALL, a CALL structure: (function argument ...)."
+  (format nil "(~A~{ ~A~})" (name-text (probe-name (call-probe call)))
+          (objects-texts (call-arguments call))))
+
+(defun objects-texts (objects)
+  "Return a list of texts for the first *ARGUMENT-LIMIT* of OBJECTS, and \"...\" if there are more."
+  (append (mapcar #'object-text (page objects 0 *argument-limit*))
+          (and (nthcdr *argument-limit* objects) '("..."))))
 
 (defun object-text (object)
   "Return OBJECT, an argument or value, as text, without running code of the program."
@@ -34,22 +80,7 @@
       (format nil "#<~A, which was on the stack>" (class-text (gone-object-class object)))
       (shortened *argument-characters* (local-text object))))
 
-(defun objects-texts (objects)
-  "Return a list of texts for the first *ARGUMENT-LIMIT* of OBJECTS, and \"...\" if there are more."
-  (append (mapcar #'object-text (page objects 0 *argument-limit*))
-          (and (nthcdr *argument-limit* objects) '("..."))))
-
-(defun call-text (call)
-  "Return text for CALL, a CALL structure: (function argument ...)."
-  (format nil "(~A~{ ~A~})" (name-text (probe-name (call-probe call)))
-          (objects-texts (call-arguments call))))
-
 ;;; Callers
-
-(defun caller-name (call)
-  "Return the debug name of the function that made the call CALL, or NIL if it is unknown."
-  (let ((code (call-code call)))
-    (ignore-errors (and code (debug-name (debug-at code (call-offset call)))))))
 
 (defun caller-text (call above)
   "Return text for the caller of CALL, a CALL structure, or NIL if it is unknown, the observed form,
@@ -63,6 +94,11 @@ or the function of ABOVE. ABOVE is the recorded call around CALL in the answer, 
                             (probe-name (call-probe above)))))
       (shortened 100 (function-text name)))))
 
+(defun caller-name (call)
+  "Return the debug name of the function that made the call CALL, or NIL if it is unknown."
+  (let ((code (call-code call)))
+    (ignore-errors (and code (debug-name (debug-at code (call-offset call)))))))
+
 (defun form-name-p (name)
   "Return true if NAME is SBCL's debug name for an evaluated form."
   (equal name '(lambda ())))
@@ -73,6 +109,28 @@ or the function of ABOVE. ABOVE is the recorded call around CALL in the answer, 
         ((symbolp name) (symbol-text name))
         ((and (typep name '(cons (eql setf) (cons symbol null)))) (name-text name))
         (t (printing-plainly (print-safely 100 name)))))
+
+;;; The methods that a call entered
+
+(defun method-texts (call)
+  "Return a list of texts for the methods that CALL has entered, in order, with \"...\" at the end
+if it may have entered others. Return NIL if the function is not generic."
+  (let* ((entered (reverse (call-entered call)))
+         (methods (cond ((null (probe-generic (call-probe call))) '())
+                        ((null +called-method+) (computed-methods call))
+                        ((or entered (call-cut call)) entered)
+                        (t (let ((method (method-in-line call))) (and method (list method)))))))
+    (append (mapcar #'method-arglist methods) (and (call-cut call) '("...")))))
+
+(defun method-in-line (call)
+  "Return the only applicable method of CALL if it reads or sets a slot or returns a constant, so
+that SBCL does not enter it. Return NIL if there is none, or if code of the program chooses
+methods."
+  (let ((methods (and (eq :returned (call-how call)) (computed-methods call))))
+    (and methods
+         (null (rest methods))
+         (null (deciding-method (probe-generic (call-probe call)) methods))
+         (first methods))))
 
 (defun computed-methods (call)
   "Return a list of the methods that CALL, a call of a generic function, enters, in order, as the
@@ -86,42 +144,7 @@ method combination determines them."
        (entered-methods function
                         (compute-applicable-methods function (call-arguments call)))))))
 
-(defun method-in-line (call)
-  "Return the only applicable method of CALL if it reads or sets a slot or returns a constant, so
-that SBCL does not enter it. Return NIL if there is none, or if code of the program chooses
-methods."
-  (let ((methods (and (eq :returned (call-how call)) (computed-methods call))))
-    (and methods
-         (null (rest methods))
-         (null (deciding-method (probe-generic (call-probe call)) methods))
-         (first methods))))
-
-(defun method-texts (call)
-  "Return a list of texts for the methods that CALL has entered, in order, with \"...\" at the end
-if it may have entered others. Return NIL if the function is not generic."
-  (let* ((entered (reverse (call-entered call)))
-         (methods (cond ((null (probe-generic (call-probe call))) '())
-                        ((null +called-method+) (computed-methods call))
-                        ((or entered (call-cut call)) entered)
-                        (t (let ((method (method-in-line call))) (and method (list method)))))))
-    (append (mapcar #'method-arglist methods) (and (call-cut call) '("...")))))
-
-;;; Describing calls as JSON objects
-
-(defun above (call shown)
-  "Return the innermost call around CALL that is a key of the hash table SHOWN, or NIL."
-  (loop for around = (call-parent call) then (call-parent around)
-        while around
-        when (gethash around shown) return around))
-
-(defun condition-text (condition)
-  "Return the report of CONDITION as text or, if a slot has an object of dynamic extent that has
-ended, which a report function could read, the slots as text."
-  (shortened 100
-             (if (loop for (nil . value) in (inner-slots condition)
-                       always (eq value (without-gone value)))
-                 (on-one-line (report-text 200 condition))
-                 (local-text condition))))
+;;; The end of a call
 
 (defun ended-members (call)
   "Return a plist for a JSON object about how CALL ended."
@@ -138,36 +161,37 @@ ended, which a report function could read, the slots as text."
    (and (plusp (call-ended call))
         (list "milliseconds" (milliseconds (- (call-ended call) (call-begun call)))))))
 
-(defun call-row (call shown job)
-  "Return a JSON object for CALL, a CALL structure observed by JOB. SHOWN is a hash table from the
-calls in the answer to their depths in the tree. Set the depth of CALL there."
-  (let ((above (above call shown)) (thread (call-thread call)))
-    (setf (gethash call shown) (if above (1+ (gethash above shown)) 0))
-    (make-json-object
-     (list* "depth" (gethash call shown)
-            "call" (call-text call)
-            "caller" (caller-text call above)
-            "thread" (and (not (and job (eq thread (job-thread job)))) (short-thread-name thread))
-            "methods" (method-texts call)
-            (ended-members call)))))
+(defun condition-text (condition)
+  "Return the report of CONDITION as text or, if a slot has an object of dynamic extent that has
+ended, which a report function could read, the slots as text."
+  (shortened 100
+             (if (loop for (nil . value) in (inner-slots condition)
+                       always (eq value (without-gone value)))
+                 (on-one-line (report-text 200 condition))
+                 (local-text condition))))
 
-(defun argument-room (calls)
-  "Return the maximum number of characters to show of each argument and value of CALLS."
-  (let ((objects (loop for call in calls
-                       sum (+ (min *argument-limit* (length (call-arguments call)))
-                              (min *argument-limit* (length (call-values call)))))))
-    (max *least-characters*
-         (min *argument-characters* (floor *shown-characters* (max 1 objects))))))
+;;; Totals
 
-(defun call-rows (calls job)
-  "Return a list of JSON objects for CALLS, observed by JOB, in the order in which they began."
-  (let ((shown (make-hash-table :test 'eq)) (*argument-characters* (argument-room calls)))
-    (dolist (call calls) (setf (gethash call shown) 0))
-    (loop for call in calls collect (call-row call shown job))))
+(defparameter *slower-limit* 50 "The maximum value that SLOWER returns.")
 
-(defun most-called (observation)
-  "Return a list of the PROBE structures of OBSERVATION, those with the most calls first."
-  (stable-sort (copy-list (observation-probes observation)) #'> :key #'probe-calls))
+(defun observation-members (observation)
+  "Return a plist for a JSON object with the totals of OBSERVATION."
+  (list "functions" (function-rows observation)
+        "observed" (length (observation-probes observation))
+        "calls" (reduce #'+ (observation-probes observation) :key #'probe-calls)
+        "total" (observation-next observation)
+        "shrunk" (observation-shrunk observation)
+        "milliseconds" (milliseconds (- (observation-ended observation)
+                                        (observation-begun observation)))
+        "slower" (slower observation)))
+
+(defun slower (observation)
+  "Return an estimate of the factor by which recording has slowed down the program during
+OBSERVATION, at most *SLOWER-LIMIT*. Return NIL if it took at most a tenth of the time."
+  (let* ((lasted (- (observation-ended observation) (observation-begun observation)))
+         (cost (* (observation-next observation) (call-cost))))
+    (and (> cost (floor lasted 10))
+         (/ lasted (max (- lasted cost) (/ lasted *slower-limit*)) 1d0))))
 
 (defun function-rows (observation)
   "Return a list of JSON objects for the 20 functions of OBSERVATION with the most calls: the name,
@@ -185,23 +209,6 @@ itself without its probe, add its source location."
                         "failed" (and (plusp (probe-failed probe)) (probe-failed probe))
                         "failure" (and (probe-failure probe) (class-text (probe-failure probe))))))
 
-(defparameter *slower-limit* 50 "The maximum value that SLOWER returns.")
-
-(defun slower (observation)
-  "Return an estimate of the factor by which recording has slowed down the program during
-OBSERVATION, at most *SLOWER-LIMIT*. Return NIL if it took at most a tenth of the time."
-  (let* ((lasted (- (observation-ended observation) (observation-begun observation)))
-         (cost (* (observation-next observation) (call-cost))))
-    (and (> cost (floor lasted 10))
-         (/ lasted (max (- lasted cost) (/ lasted *slower-limit*)) 1d0))))
-
-(defun observation-members (observation)
-  "Return a plist for a JSON object with the totals of OBSERVATION."
-  (list "functions" (function-rows observation)
-        "observed" (length (observation-probes observation))
-        "calls" (reduce #'+ (observation-probes observation) :key #'probe-calls)
-        "total" (observation-next observation)
-        "shrunk" (observation-shrunk observation)
-        "milliseconds" (milliseconds (- (observation-ended observation)
-                                        (observation-begun observation)))
-        "slower" (slower observation)))
+(defun most-called (observation)
+  "Return a list of the PROBE structures of OBSERVATION, those with the most calls first."
+  (stable-sort (copy-list (observation-probes observation)) #'> :key #'probe-calls))

@@ -28,8 +28,8 @@ LAMBDA-LIST has &REST or &KEY."
 (defun before-load-p (name identity)
   "Return true if the definition of NAME with IDENTITY, an object such as a function, existed before
 the load that this thread is recording."
-  (multiple-value-bind (before touched) (gethash (name-symbol name) (touched-before *touched*))
-    (or (not touched) (and (member identity before :test #'eq) t))))
+  (let ((change (change-of (name-symbol name) *touched*)))
+    (or (null change) (and (member identity (change-before change) :test #'eq) t))))
 
 (defun of-file-p (name location)
   "Return true if the file of LOCATION, a source location, was loaded and defines NAME as a function

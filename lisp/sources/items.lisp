@@ -133,3 +133,14 @@ function\"."
                                              (definition-name definition))
                            "name" (item-name definition)
                            members)))
+
+(defun definition-text (definition)
+  "Return text that names DEFINITION with its kind."
+  (format nil "~A ~A" (kind-text (definition-kind definition) (definition-name definition))
+          (item-name definition)))
+
+(defun sort-definitions (definitions)
+  "Return the list DEFINITIONS sorted by the texts that answers show for them."
+  (mapcar #'cdr (sort (loop for definition in definitions
+                            collect (cons (definition-text definition) definition))
+                      #'string< :key #'car)))

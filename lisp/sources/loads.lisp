@@ -33,15 +33,15 @@ structure. SERIAL is the number of the load."
   "Return a list of new DEFINITION structures for all definitions that, according to the TOUCHED
 structure TOUCHED, were made. SERIAL is the number of the load or evaluation."
   (let ((new '()))
-    (maphash (lambda (symbol before)
-               (map-definitions (lambda (kind name identity)
-                                  (unless (or (typep identity 'generic-function)
-                                              (and (member identity before :test #'eq)
-                                                   (not (gethash (cons kind name)
-                                                                 (touched-set touched)))))
-                                    (push (make-definition kind name identity serial) new)))
-                                symbol))
-             (touched-before touched))
+    (dolist (symbol (changed-symbols touched))
+      (let ((change (change-of symbol touched)))
+        (map-definitions (lambda (kind name identity)
+                           (unless (or (typep identity 'generic-function)
+                                       (and (member identity (change-before change) :test #'eq)
+                                            (not (member (cons kind name) (change-set change)
+                                                         :test #'equal))))
+                             (push (make-definition kind name identity serial) new)))
+                         symbol)))
     (append new
             (method-definitions (touched-log touched) serial)
             (package-definitions (touched-exports touched) serial))))
@@ -79,12 +79,13 @@ which is not recorded."
     (loop for (symbol . what) in (reverse evaluated)
           do (setf (gethash symbol **variables-evaluated**) (cons by what)))))
 
-(defun thing-touched (definition)
-  "Return the key for DEFINITION in the hash tables of a TOUCHED structure: the package or the
-method that it defines, else the symbol in its name."
-  (case (definition-kind definition)
-    ((:package :export :method) (definition-identity definition))
-    (t (name-symbol (definition-name definition)))))
+(defun definition-change (definition touched)
+  "Return the CHANGE structure in TOUCHED, a TOUCHED structure, of the package or the method that
+DEFINITION defines, else of the symbol in its name. Return NIL if there is none."
+  (change-of (case (definition-kind definition)
+               ((:package :export :method) (definition-identity definition))
+               (t (name-symbol (definition-name definition))))
+             touched))
 
 (defun source-beside (fasl source)
   "Return the pathname of the source file of FASL. SOURCE is the pathname in the header of FASL. If
@@ -99,25 +100,24 @@ it is relative, as COMPILE-FILE was given it, use the file of this name in the f
   (equal (pathname-type (sb-ext:parse-native-namestring path))
          (pathname-type (compile-file-pathname "source"))))
 
-(defun paths-of (definition files)
-  "Return a list of the paths of files for DEFINITION in FILES, the hash table MAKERS or AROUND of a
-TOUCHED structure, without duplicates."
-  (remove-duplicates (mapcar (lambda (file) (file-path (namestring file)))
-                             (gethash (thing-touched definition) files))
-                     :test #'equal))
+(defun paths-of (files)
+  "Return a list of the paths of FILES, a list of truenames, without duplicates."
+  (remove-duplicates (mapcar (lambda (file) (file-path (namestring file))) files) :test #'equal))
 
 (defun made-within-p (definition touched file)
   "Return true if another file made DEFINITION while the load or compilation of the file FILE loaded
 it. SBCL records FILE as the source if the other file used COMPILE or EVAL. TOUCHED is the TOUCHED
 structure of the load."
-  (flet ((in-p (files) (member (source-file-path file) (paths-of definition files) :test #'equal)))
-    (and (in-p (touched-around touched)) (not (in-p (touched-makers touched))))))
+  (let ((change (definition-change definition touched)))
+    (flet ((in-p (files) (member (source-file-path file) (paths-of files) :test #'equal)))
+      (and change (in-p (change-around change)) (not (in-p (change-files change)))))))
 
 (defun other-maker (definition touched path)
   "Return the path of the file that made DEFINITION, without a file recorded by SBCL, during the
 load of the file PATH. Return NIL if PATH made it, and T if its maker is unknown. TOUCHED is the
 TOUCHED structure of the load."
-  (let ((others (remove path (paths-of definition (touched-makers touched)) :test #'equal)))
+  (let* ((change (definition-change definition touched))
+         (others (and change (remove path (paths-of (change-files change)) :test #'equal))))
     (cond ((null others) nil)
           ((or (rest others) (fasl-path-p (first others))) t)
           (t (first others)))))
@@ -126,9 +126,8 @@ TOUCHED structure of the load."
   "Record in DEFINITION which top-level form of the file FILE made it, if TOUCHED, the TOUCHED
 structure of the load, has that, and whether SBCL has recorded the same form."
   (let* ((path (source-file-path file)) (recorded (recorded-number definition))
-         (name (definition-file-name definition))
-         (ran (loop for (name . number) in (gethash (thing-touched definition)
-                                                    (touched-forms touched))
+         (name (definition-file-name definition)) (change (definition-change definition touched))
+         (ran (loop for (name . number) in (and change (change-forms change))
                     when (and name number (equal path (file-path name))) collect number)))
     (cond ((if ran (member recorded ran) (and recorded name (equal path (file-path name))))
            ;; SBCL gives definitions by EVAL the number 0.
@@ -136,6 +135,11 @@ structure of the load, has that, and whether SBCL has recorded the same form."
                  (definition-by-code definition) (zerop recorded)))
           (t (setf (definition-form definition) (and (null (rest ran)) (first ran))
                    (definition-by-code definition) t)))))
+
+(defun loaded-p (definition touched)
+  "Return true if TOUCHED, a TOUCHED structure, has DEFINITION as made by a load. Return NIL if only
+the compilation of its file before the load made it."
+  (let ((change (definition-change definition touched))) (and change (change-loaded change))))
 
 (defun by-file (definitions touched path by)
   "Return a list of (FILE DEFINITION...) lists that groups DEFINITIONS by SOURCE-FILE structure.
@@ -155,8 +159,7 @@ definitions without a file to **EVALUATED** instead. TOUCHED is the TOUCHED stru
               (path (let ((other (other-maker definition touched path)))
                       (unless (eq other t)
                         (push definition (gethash (known-file (or other path)) groups)))))
-              ((not (gethash (name-symbol (definition-name definition)) (touched-loaded touched)))
-               (note-evaluated definition by)))))
+              ((not (loaded-p definition touched)) (note-evaluated definition by)))))
     (loop for file being the hash-keys of groups using (hash-value group)
           do (dolist (definition group) (note-form definition file touched))
           collect (cons file group))))
@@ -366,14 +369,6 @@ definitions that are compiled into code that uses them."
             (append (fresh-sources definitions) (source-file-sources file)))
       (drop-replaced-methods file)
       (pushnew file (noted-files noted) :test #'eq))))
-
-(defun loaded-p (definition touched)
-  "Return true if TOUCHED, a TOUCHED structure, has DEFINITION as made by a load. Return NIL if only
-the compilation of its file before the load made it."
-  (gethash (if (eq (definition-kind definition) :method)
-               (name-symbol (definition-name definition))
-               (thing-touched definition))
-           (touched-loaded touched)))
 
 (defun group-failed-p (group touched done path)
   "Return true if the file of GROUP, a list (FILE DEFINITION...), was not loaded to its end: a

@@ -4,12 +4,19 @@
 
 (in-package "LIVE-LISP.SOURCES")
 
+(defstruct (change (:constructor make-change ()))
+  "What was recorded of a changed symbol, package or method.
+BEFORE: for a symbol, a list of the identities, such as functions, of its earlier definitions.
+SET: a list of (KIND . NAME) pairs of functions and macros that were set, with this symbol.
+LOADED: true if a load has changed it, rather than only a compilation or an evaluation.
+FILES: a list of the truenames of the files that were being loaded or compiled at the changes.
+AROUND: a list of the truenames of the files whose load or compilation has loaded FILES.
+FORMS: a list of the results of RUNNING-FORM at the changes."
+  (before '()) (set '()) (loaded nil) (files '()) (around '()) (forms '()))
+
 (defstruct (touched (:constructor make-touched ()))
   "The changes of one evaluation or load so far.
-BEFORE: a hash table from changed symbols to lists of the identities, such as functions, of their
-earlier definitions.
-LOADED: a hash table with the symbols and packages that a load has changed as keys.
-SET: a hash table with (KIND . NAME) pairs of functions and macros that were set as keys.
+CHANGES: a hash table from changed symbols, packages and methods to CHANGE structures.
 LOG: a list of the changed symbols and of (GENERIC-FUNCTION-NAME . METHOD) pairs, newest first.
 FAILED: a list of such elements, and of packages, changed by loads that did not end normally.
 EXPORTS: a list of lists (PACKAGE LOCATION SYMBOL...) with the source location of a DEFPACKAGE
@@ -22,22 +29,23 @@ EVALUATED: a list of (VARIABLE . WHAT) pairs, newest first, for changes of varia
 loads. WHAT is :SPECIAL if the variable was declared special or global, or :VALUE if a form set it.
 SLOTS: a hash table from the changed classes and those below to a pair of the names of their direct
 slots, and of all their slots, before the changes.
-MAKERS: a hash table from changed symbols, packages and methods to the truenames of the files
-that were then being loaded or compiled.
-AROUND: such a table with the files whose load or compilation has loaded those files.
-FORMS: such a table with lists of the results of RUNNING-FORM.
 LOADS: a list of (PATH . DATE) pairs for the source files that were loaded to their ends, from
 NOTE-LOADED."
-  (before (make-hash-table :test 'eq)) (loaded (make-hash-table :test 'eq))
-  (set (make-hash-table :test 'equal))
-  (log '()) (failed '()) (exports '()) (exported '())
-  (values (make-hash-table :test 'eq)) (evaluated '()) (slots (make-hash-table :test 'eq))
-  (makers (make-hash-table :test 'eq))
-  (around (make-hash-table :test 'eq)) (forms (make-hash-table :test 'eq)) (loads '()))
+  (changes (make-hash-table :test 'eq)) (log '()) (failed '())
+  (exports '()) (exported '())
+  (values (make-hash-table :test 'eq)) (evaluated '())
+  (slots (make-hash-table :test 'eq))
+  (loads '()))
+
+(defun change-of (thing touched)
+  "Return the CHANGE structure of THING, a symbol, package or method, in TOUCHED, a TOUCHED
+structure. Return NIL if THING has not changed."
+  (values (gethash thing (touched-changes touched))))
 
 (defun changed-symbols (touched)
   "Return a list of the changed symbols in TOUCHED, a TOUCHED structure."
-  (loop for symbol being the hash-keys of (touched-before touched) collect symbol))
+  (loop for thing being the hash-keys of (touched-changes touched)
+        when (symbolp thing) collect thing))
 
 (defvar *touched* nil
   "The TOUCHED structure of this thread while changes are being recorded, or :NOTHING-YET before the
@@ -76,16 +84,28 @@ file."
            return (let ((place (frame-place frame)))
                     (cons (source-name (place-source place)) (place-top-level-form place))))))
 
-(defun note-makers (thing touched)
-  "Record in the TOUCHED structure TOUCHED which files change THING, a symbol, package or method.
-Add the files that are being loaded or compiled now to MAKERS, and the files that loaded those to
-AROUND. If a file loads something that is no file, such as a string, add that file to MAKERS."
-  (dolist (file (or (files-begun) (and (null *load-truename*) *around* (list (first *around*)))))
-    (pushnew file (gethash thing (touched-makers touched)) :test #'eq))
-  (dolist (file *around*)
-    (pushnew file (gethash thing (touched-around touched)) :test #'eq))
-  (let ((form (and (or *load-truename* *around*) (running-form))))
-    (when form (pushnew form (gethash thing (touched-forms touched)) :test #'equal))))
+(defun identities (symbol)
+  "Return a list of the identities of the definitions that SYMBOL has."
+  (let ((identities '()))
+    (map-definitions (lambda (kind name identity)
+                       (declare (ignore kind name))
+                       (push identity identities))
+                     symbol)
+    identities))
+
+(defun note-change (thing touched)
+  "Record in TOUCHED, a TOUCHED structure, that THING, a symbol, package or method, is about to
+change, and which files change it. Return its CHANGE structure. If a file loads something that is no
+file, such as a string, this file changes THING."
+  (let ((change (or (change-of thing touched)
+                    (setf (gethash thing (touched-changes touched)) (make-change))))
+        (form (and (or *load-truename* *around*) (running-form))))
+    (when *load-truename* (setf (change-loaded change) t))
+    (dolist (file (or (files-begun) (and (null *load-truename*) *around* (list (first *around*)))))
+      (pushnew file (change-files change) :test #'eq))
+    (dolist (file *around*) (pushnew file (change-around change) :test #'eq))
+    (when form (pushnew form (change-forms change) :test #'equal))
+    change))
 
 (defun own-slots (class)
   "Return a list of the names of the direct slots of CLASS."
@@ -109,18 +129,12 @@ them with its slots after the change. Do the same for its subclasses, to which a
 
 (defun note-symbol (symbol touched)
   "Record in TOUCHED, a TOUCHED structure, that SYMBOL is about to change, and which definitions it
-has now."
+has now. Return its CHANGE structure."
   (push symbol (touched-log touched))
-  (note-makers symbol touched)
-  (when *load-truename* (setf (gethash symbol (touched-loaded touched)) t))
-  (unless (nth-value 1 (gethash symbol (touched-before touched)))
-    (let ((before '()))
-      (map-definitions (lambda (kind name identity)
-                         (declare (ignore kind name))
-                         (push identity before))
-                       symbol)
-      (setf (gethash symbol (touched-before touched)) before))
-    (note-slots symbol touched)))
+  (let* ((known (change-of symbol touched)) (change (note-change symbol touched)))
+    (unless known (setf (change-before change) (identities symbol)))
+    (note-slots symbol touched)
+    change))
 
 (deftype program-name ()
   "The type of function names in programs: a symbol or (SETF symbol). SBCL also makes other names,
@@ -128,18 +142,18 @@ such as those of its own accessors for SLOT-VALUE."
   '(or symbol (cons (eql setf) (cons symbol null))))
 
 (defun note-name (name touched)
-  "Record in TOUCHED, a TOUCHED structure, that NAME is about to change. Do nothing unless NAME is a
-PROGRAM-NAME whose symbol has a home package."
+  "Record in TOUCHED, a TOUCHED structure, that NAME is about to change, and return the CHANGE
+structure of its symbol. Return NIL unless NAME is a PROGRAM-NAME whose symbol has a home package."
   (let ((symbol (and (typep name 'program-name) (name-symbol name))))
-    (when (and symbol (symbol-package symbol)) (note-symbol symbol touched))))
+    (and symbol (symbol-package symbol) (note-symbol symbol touched))))
 
 (defun touch (name &optional set)
   "If this thread records changes, record that NAME, a function name, is about to change. SET is
 NIL, or the kind of the definition, such as :MACRO, when a function is set as the definition of
 NAME. This function may be the one that NAME already has."
   (with-touched (touched)
-    (when set (setf (gethash (cons set name) (touched-set touched)) t))
-    (note-name name touched)))
+    (let ((change (note-name name touched)))
+      (when (and set change) (pushnew (cons set name) (change-set change) :test #'equal)))))
 
 (defun touch-method (method)
   "Record that METHOD was added to its generic function, if this function's name is a PROGRAM-NAME."
@@ -147,7 +161,7 @@ NAME. This function may be the one that NAME already has."
     (let ((name (sb-mop:generic-function-name (sb-mop:method-generic-function method))))
       (when (typep name 'program-name)
         (note-name name touched)
-        (note-makers method touched)
+        (note-change method touched)
         (push (cons name method) (touched-log touched))))))
 
 (defun touch-exports (symbols package)
@@ -156,8 +170,7 @@ evaluated exports them."
   (with-touched (touched)
     (let ((package (find-package package)) (symbols (if (listp symbols) symbols (list symbols))))
       (cond (*defining-package*
-             (note-makers package touched)
-             (when *load-truename* (setf (gethash package (touched-loaded touched)) t))
+             (note-change package touched)
              (push (list* package *defining-package* symbols) (touched-exports touched)))
             (t (push (cons package symbols) (touched-exported touched)))))))
 

@@ -2144,13 +2144,6 @@ export interface Operations {
     };
     data: { value?: ImpactData | LookupFailure };
   };
-  /** Return true if a load of a file in one of FOLDERS has begun or ended. */
-  'loaded-below': {
-    args: {
-      /** Native truenames of folders, with a slash at the end. */ folders: readonly string[];
-    };
-    data: { value?: boolean };
-  };
   /** Return for each of VERSIONS the text that was loaded, unless its digest is the present one. */
   'loaded-texts': {
     args: {
@@ -2158,6 +2151,13 @@ export interface Operations {
       versions: readonly { file: string; mark: string; now: string }[];
     };
     data: { value?: LoadedText[] };
+  };
+  /** Return true if a load of a file in one of FOLDERS has begun or ended. */
+  'loaded-below': {
+    args: {
+      /** Native truenames of folders, with a slash at the end. */ folders: readonly string[];
+    };
+    data: { value?: boolean };
   };
   /** Forget which definitions answers have listed. The server calls this after it has built a lost image
    *  again: loads in the new image have listed definitions, but no user has seen these lists. */

@@ -1,6 +1,5 @@
-;;;; Searches for symbols, in one package or among the external symbols of all packages. An index
-;;;; makes the search in all packages fast: one octet vector contains the names of all external
-;;;; symbols, case-folded and sorted.
+;;;; An index of the external symbols of all packages makes the search among them fast: one octet
+;;;; vector contains the names, case-folded and sorted.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -25,19 +24,6 @@
   (let ((buffer (make-buffer (+ 8 (* 4 (length string))))))
     (put-folded string buffer)
     (subseq (buffer-octets buffer) 0 (buffer-fill buffer))))
-
-(defun symbol-before-p (one other)
-  "Return true if answers show the symbol ONE before OTHER: by name, then by package, by code
-point (contract C10 in docs/develop/contracts.md)."
-  (let ((name-1 (symbol-name one)) (name-2 (symbol-name other)))
-    (cond ((string< name-1 name-2) t)
-          ((string= name-1 name-2)
-           (string< (package-text one) (package-text other))))))
-
-(defun package-text (symbol)
-  "Return the name of the home package of SYMBOL, or \"#\" if it has none."
-  (let ((package (symbol-package symbol)))
-    (or (and package (package-name package)) "#")))
 
 ;;; The index of external symbols. When packages change, only the changes are merged into the index,
 ;;; since sorting all symbols again would take twenty times as long.
@@ -222,6 +208,8 @@ packages have changed."
           (multiple-value-bind (now new gone) (changed-exports all packages)
             (first (setf **exports** (cons (merged-index index gone (index-of new)) now))))))))
 
+;;; Searching the index
+
 (defun find-octets (pattern octets start)
   "Return the index of the first occurrence of the octets PATTERN in OCTETS at or after START, or
 NIL."
@@ -277,84 +265,3 @@ case-folded PATTERN."
               while offset
               do (setf last (owner starts offset last))
               collect (svref symbols last)))))
-
-(defun order-namesakes (symbols)
-  "Return SYMBOLS, a list sorted by name, without duplicates, and with symbols of the same name
-sorted by package. A NAME-INDEX cannot keep this order, since a symbol can get another home package,
-and a package another name."
-  (loop while symbols
-        append (let* ((name (symbol-name (first symbols))) (size (length name))
-                      (end (member-if-not (lambda (other)
-                                            (and (= size (length other)) (string= name other)))
-                                          (rest symbols) :key #'symbol-name))
-                      (namesakes (ldiff symbols end)))
-                 (setf symbols end)
-                 (if (rest namesakes)
-                     (sort (remove-duplicates namesakes) #'symbol-before-p)
-                     namesakes))))
-
-;;; Searching one package
-
-(defun matching-symbols (pattern package)
-  "Return two lists of symbols with PATTERN in their names, in any letter case: those present in
-PACKAGE, and those that it inherits (contract C11)."
-  (let ((present '()) (inherited '()))
-    (with-package-iterator (next package :internal :external :inherited)
-      (loop
-        (multiple-value-bind (more symbol status) (next)
-          (unless more (return))
-          (when (search pattern (symbol-name symbol) :test #'char-equal)
-            (if (eq status :inherited)
-                (push symbol inherited)
-                (push symbol present))))))
-    ;; The iterator returns a symbol twice if it is inherited from two packages, or is both imported
-    ;; and inherited.
-    (values present (set-difference (remove-duplicates inherited) present))))
-
-;;; The operation
-
-(defun of-type-p (symbol label)
-  "Return true if LABEL, a string such as \"CLASS\", is one of the NATURES of SYMBOL."
-  (cond ((string= label "CLASS") (classp symbol))
-        ((string= label "VARIABLE") (and (variable-kind symbol) t))
-        (t (equal label (callable-nature symbol)))))
-
-(define-shape apropos-data ()
-  "The symbols that a search found."
-  (total integer) (inherited integer)
-  (current (object (package string) (count integer)) :optional
-   "How many symbols of the session's package match; sent when the request named no package and the
-   search found nothing.")
-  (rows (list (tuple string string string &optional string)) :optional
-   "For each symbol: its home package, its name, its label, and, in a ranked search, the first line
-   of its documentation or \"\"."))
-
-(define-operation ("apropos" :gives (or apropos-data lookup-failure))
-    (pattern
-     (package string :optional "The package to search; the external symbols of all by default.")
-     type inherited offset limit)
-  "Search for PATTERN in the names of symbols. If nothing matches in all packages, also count the
-matches in the session's package."
-  (multiple-value-bind (found inheritable)
-      (if package
-          (matching-symbols pattern (named-package package))
-          (matching-externals pattern))
-    (flet ((typed (symbols)
-             (if type
-                 (delete-if-not (lambda (symbol) (of-type-p symbol type)) symbols)
-                 symbols)))
-      (let ((found (typed found)) (inheritable (typed inheritable)))
-        (setf found (cond ((not package) (order-namesakes found))
-                          (inherited (sort (append inheritable found) #'symbol-before-p))
-                          (t (sort found #'symbol-before-p))))
-        (object "total" (length found)
-                "current" (and (not package)
-                               (null found)
-                               (let ((here (typed (matching-symbols pattern (session-package)))))
-                                 (and here
-                                      (object "package" (current-package-text)
-                                              "count" (length here)))))
-                "inherited" (length inheritable)
-                "rows" (loop for symbol in (page found offset limit)
-                             collect (list (package-text symbol) (symbol-name symbol)
-                                           (or type (label symbol)))))))))

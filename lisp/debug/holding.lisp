@@ -1,0 +1,159 @@
+;;;; Holds an error: HOLD-CONDITION records the stack of the thread, answers the job or prints a
+;;;; message, and runs the commands of requests (held.lisp) in the thread.
+
+(in-package "LIVE-LISP.DEBUG")
+
+(defvar *follower* nil
+  "The job that reports the values of a call that a thread of the program makes again, during this
+call. Else NIL.")
+
+(defun hold-condition (condition seconds job &optional signalled)
+  "Hold CONDITION in this thread until no request has used it for SECONDS, then return NIL. If that
+is impossible, return text with the reason. JOB is the job of this thread or NIL. SIGNALLED is true
+if handlers of the program have not run yet."
+  (or (why-not-held condition)
+      (let ((held (note-held condition seconds job)))
+        (if (null held)
+            (too-many-text)
+            (unwind-protect
+                 (progn (setf (held-signalled held) signalled)
+                        (or (why-not-noted held)
+                            (progn (if job (serve-for-job held job) (serve-for-thread held)) nil)))
+              (forget-held held))))))
+
+(defun why-not-held (condition)
+  "Return text with the reason why CONDITION cannot be held in this thread now, or NIL."
+  (cond ((or (typep condition 'storage-condition) (not (room-on-stack-p)))
+         "the stack or the heap has no room left for that")
+        ((or (not sb-sys:*interrupts-enabled*) collection-inhibited)
+         "it was signalled where its thread cannot be interrupted")))
+
+(defun too-many-text ()
+  "Return a clause that says that no more errors can be held, and which ones are held."
+  (format nil "~D errors are held already: ~{~D~^, ~}" *held-limit* (newest-numbers)))
+
+;;; The frames, restarts and locks of the stopped thread
+
+(defun why-not-noted (held)
+  "Call NOTE-STACK with HELD, a HELD structure. Return NIL, or text with the reason of a failure. No
+error may leave this function: SBCL is in its debugger here, and would ask at the terminal what to
+do."
+  (handler-case (progn (note-stack held) nil)
+    (error (failure) (format nil "its frames cannot be listed: ~A" (report-text 200 failure)))))
+
+(defun note-stack (held)
+  "Record in the held error HELD the frames, restarts and locks of this thread."
+  (setf (held-stack held) (folded-user-frames)
+        (held-offered held) (offered-restarts held)
+        (held-restarts held) (values (shown-restarts (held-offered held)))
+        (held-locks held) (own-locks)
+        (held-timed held) (and (find 'sb-ext:call-with-timing (user-frames) :key #'frame-name) t)))
+
+(defun offered-restarts (held)
+  "Return a list of the restarts for the condition of the held error HELD. If SBCL has entered the
+debugger because of *BREAK-ON-SIGNALS*, leave out the restarts that it offers for this break."
+  (let* ((restarts (active-restarts (held-condition held)))
+         (last (and (held-signalled held)
+                    (position-if (lambda (restart)
+                                   (member (string (restart-name restart)) '("RESET" "REASSIGN")
+                                           :test #'string=))
+                                 restarts :end (min 4 (length restarts)) :from-end t))))
+    (if last (nthcdr (1+ last) restarts) restarts)))
+
+;;; The first answer, and the commands that follow
+
+(defun serve-for-job (held job)
+  "Answer JOB that the held error HELD has stopped it, and run the commands for HELD. Return when a
+command ends HELD. If none comes for HELD-SECONDS, abort the job."
+  (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* held))
+    (answer job (looking (job)
+                  (append (held-members held (and (not (held-signalled held)) *error-keeper*))
+                          (loop for function in *progress-functions* append (funcall function)))))
+    (park held job)
+    (catch held
+      (serve held)
+      (setf (held-end held) "its time was over, so its call was ended")
+      (throw job (list "aborted" t)))))
+
+(defun park (held job)
+  "Give JOB, which is stopped at HELD and whose request was answered, an id that no request has: the
+number of HELD with a minus sign. Under this id, it stays in the table of running jobs."
+  (renumber-job job (- (held-number held))))
+
+(defun serve-for-thread (held)
+  "Run the commands for the held error HELD in its thread, which is a thread of the program. Return
+when a command ends HELD, or when none has come for HELD-SECONDS."
+  (format (background-stream) "~&Error ~D is held in the thread ~A: ~A~%"
+          (shown-held-number held) (current-thread-name)
+          (class-text (class-of (held-condition held))))
+  (when (and *follower* (not (job-answered *follower*)))
+    (answer *follower* (held-members held nil)))
+  (catch held
+    (serve held)
+    (setf (held-end held) "its time was over, so its thread went on by itself")))
+
+;;; The members of an answer about a held error
+
+(defun held-members (held keeper)
+  "Return a plist of answer members about HELD, a HELD structure: \"condition\", a JSON object for
+the condition with its stack, and \"held\", the object from HELD-DATA. KEEPER is NIL or a function
+that keeps the condition, as *ERROR-KEEPER* does."
+  (multiple-value-bind (frames more) (first-frames (held-stack held))
+    (list "condition" (let ((*offered-restarts* (held-offered held)))
+                        (described (held-condition held) keeper t (held-calls frames) more))
+          "held" (held-data held))))
+
+(defun held-calls (frames)
+  "Return a list of calls for FRAMES, as from FRAME-CALLS. For a frame of the system, replace the
+place by the plist (\"system\" T)."
+  (loop for frame in frames
+        for call in (frame-calls frames)
+        collect (if (or (folded-p frame) (not (system-frame-p frame)))
+                    call
+                    (cons (car call) (list "system" t)))))
+
+(defun held-data (held)
+  "Return a JSON object with the parts of HELD, a HELD structure, that answers show besides its
+condition."
+  (object "error" (shown-held-number held)
+          "seconds" (held-seconds held)
+          "thread" (and (null (held-job held)) (short-thread-name (held-thread held)))
+          "signalled" (held-signalled held)
+          "timed" (held-timed held)
+          "slots" (slots-data (held-condition held))
+          "frames" (length (held-frames held))
+          "takes" (loop for (restart) in (held-restarts held)
+                        collect (or (restart-parameters restart) ""))
+          "locks" (held-locks held)))
+
+(defun slots-data (condition)
+  "Return a list of JSON objects for the slots of CONDITION. For a condition class of the system,
+return NIL, since its report shows the slots."
+  (unless (system-class-p condition)
+    (loop for (name . value) in (ignore-errors (inner-slots condition))
+          repeat 10
+          collect (object "name" (symbol-name name) "value" (local-text value)
+                          "id" (object-id value)))))
+
+(defun restart-parameters (restart)
+  "Return the lambda list of the function of RESTART as text. Return NIL if it is empty or unknown."
+  (let ((parameters (ignore-errors (plain-lambda-list (restart-function restart)))))
+    (and (listp parameters)
+         (remove '&optional parameters)
+         (format nil "~{~A~^ ~}" (mapcar #'parameter-text parameters)))))
+
+(defun parameter-text (parameter)
+  "Return PARAMETER, an element of a restart function's lambda list, as text. RESTART-CASE makes
+some parameters with meaningless names. For these, return \"value\"."
+  (let* ((symbol (if (consp parameter) (first parameter) parameter))
+         (package (and (symbolp symbol) (symbol-package symbol))))
+    (cond ((member symbol lambda-list-keywords) (string-downcase symbol))
+          ((or (null package) (sb-ext:package-locked-p package)) "value")
+          (t (string-downcase (symbol-name symbol))))))
+
+(defun printed-values (values)
+  "Return JSON data for the list VALUES, as answers show the values of one form."
+  (let ((data (printing-values (values-data values))))
+    (if (eq data :empty) #() data)))
+
+(setf **hold-function** (lambda (condition job) (hold-condition condition *hold-seconds* job)))

@@ -1,0 +1,120 @@
+;;;; Ends jobs from other threads. An interrupt throws to the end of the job, which JOB-RESULT
+;;;; catches. No handler of the program can stop a throw. The thrown object is a property list of
+;;;; answer members. TERMINATE-JOB ends the thread of a job that has ignored an interrupt.
+
+(in-package "LIVE-LISP.JOBS")
+
+(define-wire-type reason
+    (member "timeout" "cancelled" "interrupt" "ending" "heap" "terminated" "ended")
+  "Why a call was interrupted: its time was up ('timeout'), the client cancelled it ('cancelled'),
+  the tool interrupt ended it ('interrupt'), the server ends ('ending'), the heap was full
+  ('heap'), the server had to terminate the thread ('terminated'), or the thread ended for another
+  reason ('ended').")
+
+(define-shape interrupted-member ()
+  "The agent's report on an interrupted call."
+  (reason reason) (frames (list frame) :optional)
+  (cut-short boolean :optional
+   "True when the cleanup forms of the call did not run to their end.")
+  (collected-milliseconds integer :optional
+   "Milliseconds of garbage collection while the call ran.")
+  (ended-by string :optional "Name of the thread that ended the thread of the call.")
+  (not-begun boolean :optional "True when the call ended before any part of it ran."))
+
+(defun job-collected (job)
+  "Return the number of milliseconds that garbage collections have taken since JOB began. Return NIL
+instead of 0."
+  (let ((milliseconds (- (collected-milliseconds) (job-collected-before job))))
+    (and (plusp milliseconds) milliseconds)))
+
+(defun interruption (job reason)
+  "Return a property list of answer members for an interrupt of JOB: the REASON, a text, and whether
+cleanup forms were cut short. If the program asked for an exit, return only a member that says so,
+since the exit continues."
+  (if (exiting-p)
+      (list "exiting" t)
+      (list "interrupted" (object "reason" reason
+                                  "endedBy" (job-ender job)
+                                  "notBegun" (json-boolean (not (job-begun job)))
+                                  "cutShort" (> (job-throws job) 1)
+                                  "collectedMilliseconds" (job-collected job)
+                                  "frames" (job-frames job)))))
+
+(defun end-job (job)
+  "Answer JOB if it has no answer yet, or call the function in its slot LEAVING, and remove JOB from
+**JOBS**. Call this when the thread of JOB ends for any reason."
+  (if (and (job-leaving job) (not (job-answered job)) (not (job-terminating job)) (not (exiting-p)))
+      (funcall (job-leaving job) job)
+      (answer job (interruption job (if (job-terminating job) "terminated" "ended"))))
+  (when (exiting-p) (ignore-errors (wait-until-read)))
+  (when (eq job (gethash (job-id job) **jobs**)) (remhash (job-id job) **jobs**)))
+
+(defun end-if-dead (job)
+  "Call END-JOB for JOB if the thread of JOB has ended without calling END-JOB, for example because
+the thread was ended before it had begun."
+  (let ((thread (job-thread job)))
+    (when (and thread (not (sb-thread:thread-alive-p thread)))
+      (end-job job))))
+
+;;; Ending the function of a job
+
+(defun call-user-code (function)
+  "Call FUNCTION and return its values. All frames newer than the frame of CALL-USER-CODE count as
+user code. So CALL-USER-CODE must not make a tail call, which would remove its own frame."
+  (values-list (multiple-value-list (funcall function))))
+
+(note-frame 'call-user-code :user-code)
+
+(defmacro looking ((job) &body body)
+  "Evaluate BODY, which examines the stack of JOB and can run user code, with JOB-LOOKING true."
+  `(let ((*print-pprint-dispatch* **pretty-printers**))
+     (setf (job-looking ,job) t)
+     (unwind-protect (progn ,@body)
+       (setf (job-looking ,job) nil))))
+
+(defun leave-job (job reason)
+  "Record the frames of JOB, and throw to the end of JOB with REASON for the answer. Call this in
+the thread of JOB. Rendering the frames runs user code, which may never end, so a second interrupt
+records only names of functions. If JOB is not interruptible yet, record REASON for later."
+  (cond ((job-interruptible job)
+         (cond ((job-frames job))
+               ((job-looking job) (setf (job-frames job) (names-data)))
+               (t (looking (job)
+                    (setf (job-frames job) (sb-sys:with-interrupts (frames-data))))))
+         (incf (job-throws job))
+         (throw job (interruption job reason)))
+        (t (setf (job-waiting job) reason))))
+
+(defun interrupt-job (job reason)
+  "Interrupt JOB, or do nothing if JOB is NIL. If JOB only follows a thread of the program, answer
+JOB, and let the thread continue. If JOB still waits for the main thread, answer JOB without running
+it."
+  (when job
+    (cond
+      ((job-follows job) (answer job (interruption job reason)))
+      ((sb-ext:compare-and-swap (job-waits job) t nil)
+       (answer job (interruption job reason))
+       (end-job job))
+      (t (ignore-errors
+          (sb-thread:interrupt-thread (job-thread job) (lambda () (leave-job job reason))))
+         (end-if-dead job)))))
+
+(defvar *thread-end* nil
+  "NIL, or the tag of a CATCH that ends this thread: the list (:ENDED), or (:LEFT) if a throw only
+ends a call in a thread that goes on.")
+
+(defun leave-thread ()
+  "End this thread, which runs no job, by a throw to *THREAD-END* if possible."
+  (if *thread-end*
+      (throw *thread-end* *thread-end*)
+      (sb-thread:abort-thread)))
+
+(defun terminate-job (job)
+  "End the thread of JOB, which has ignored an interrupt. Do nothing if JOB is NIL. In the main
+thread, end only JOB, since the end of the main thread would end the image."
+  (when (and job (not (job-follows job)))
+    (setf (job-terminating job) t)
+    (ignore-errors
+     (if (eq (job-thread job) (sb-thread:main-thread))
+         (sb-thread:interrupt-thread (job-thread job) #'leave-thread)
+         (sb-thread:terminate-thread (job-thread job))))))

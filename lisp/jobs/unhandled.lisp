@@ -1,0 +1,203 @@
+;;;; Ends jobs and threads in which a condition was not handled. SBCL calls DEBUGGER-HOOK for such a
+;;;; condition. DEBUGGER-HOOK calls the hook of the program, and then ANSWER-CONDITION. This tries
+;;;; to continue the job (GO-ON-OTHERWISE), and else ends it (LEAVE-BY-CONDITION), ends a thread
+;;;; without a job (END-THREAD), or reports that the agent is broken (FAIL-JOB). conditions.lisp
+;;;; describes conditions, and hold.lisp stops a job at an error for debugging.
+
+(in-package "LIVE-LISP.JOBS")
+
+(sb-ext:defglobal **heap-exhausting-threads** '()
+  "A list of threads without a job that exhausted the heap. Garbage is collected before the next
+job.")
+
+;;; Ending a job or a thread
+
+(defun condition-members (condition &rest calls)
+  "Pass CONDITION to *ERROR-KEEPER*, and return a plist of answer members about CONDITION. CALLS are
+the values of CALLS-ON-STACK from when CONDITION was signalled. If CALLS are absent, the frames of
+CONDITION must still be on the stack."
+  (list "condition" (if calls
+                        (apply #'described condition *error-keeper* nil calls)
+                        (multiple-value-call #'described condition *error-keeper* t
+                                             (calls-on-stack)))
+        "notHeld" (and *job* (job-unheld *job*))))
+
+(defun leave-by-condition (job condition)
+  "Throw a plist of answer members about CONDITION to the end of JOB. If the stack is exhausted,
+throw a function that returns the plist instead: it is called when the stack is unwound."
+  (throw job
+    (cond ((job-looking job)
+           (list "condition"
+                 (object "type" (class-text (class-of condition))
+                         "text" "It was signalled while another condition was described.")))
+          ((and (typep condition 'storage-condition) (not (typep condition 'heap-exhausted)))
+           (let ((calls (multiple-value-list (calls-on-stack))))
+             (lambda () (looking (job) (apply #'condition-members condition calls)))))
+          (t
+           (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook)
+                 (*sparing* (typep condition 'heap-exhausted)))
+             (looking (job) (condition-members condition)))))))
+
+(defun unless-broken (value function)
+  "Call FUNCTION and return its value. If FUNCTION signals an error or enters the debugger, return
+VALUE."
+  (catch 'broken
+    (let ((sb-ext:*invoke-debugger-hook* (lambda (failure hook)
+                                           (declare (ignore failure hook))
+                                           (throw 'broken value))))
+      (handler-case (funcall function)
+        (error () value)))))
+
+(defun end-thread (condition)
+  "End this thread, which has no job, because nothing has handled CONDITION. Keep CONDITION as an
+error, and print a message about it."
+  (let ((name (current-thread-name)))
+    (unless-broken nil (lambda ()
+                         (unless (typep condition 'storage-condition)
+                           (multiple-value-call #'described condition **thread-error-keeper** t
+                                                (calls-on-stack)))))
+    (format (background-stream)
+            "~&~:[The~;What ran in the~] thread ~A was ended by an unhandled ~A: ~A~%"
+            (or (eq sb-thread:*current-thread* (sb-thread:main-thread))
+                (eq :left (first *thread-end*)))
+            name
+            (unless-broken "condition" (lambda () (print-safely 100 (type-of condition))))
+            (unless-broken "its report enters the debugger"
+                           (lambda () (report-text 1000 condition)))))
+  (leave-thread))
+
+(defun fail-job (job condition)
+  "Answer JOB with a fault, and end its thread. Call this for a CONDITION in the agent's own code,
+which shows that the agent is broken. The server then replaces the image."
+  (unless (shiftf (job-answered job) t)
+    (let ((*channel* (job-channel job)))
+      (send (object "id" (job-id job) "fault" (report-text 500 condition)))))
+  (sb-thread:abort-thread))
+
+;;; The debugger hook
+
+(defun damage-p (condition)
+  "Return true if CONDITION is that a function or variable of the agent is undefined, because
+evaluated code has removed it."
+  (and (typep condition 'cell-error)
+       ;; A program can make a condition of this type without a name.
+       (agent-name-p (ignore-errors (cell-error-name condition)))))
+
+(defun job-to-begin ()
+  "Return the job for which this thread was made if its function has not been called yet, else NIL.
+A condition signalled so early is a failure of the agent."
+  (let* ((thread sb-thread:*current-thread*) (name (sb-thread:thread-name thread)))
+    (sb-ext:with-locked-hash-table (**jobs**)
+      (loop for job being the hash-values of **jobs**
+            when (and (not (job-begun job))
+                      ;; The thread can get here before the reader thread has stored the thread in
+                      ;; the job.
+                      (member (job-thread job) (list thread nil))
+                      (equal name (thread-name-for (job-operation job))))
+              return job))))
+
+(defun leave-broken (condition)
+  "End the job or the thread in which CONDITION was signalled. Call this when the debugger hook
+itself has failed for CONDITION."
+  (cond ((null *job*) (leave-thread))
+        ((job-interruptible *job*) (leave-by-condition *job* condition))
+        (t (fail-job *job* condition))))
+
+(defun call-as-debugger (condition hook function)
+  "FUNCTION is part of the debugger hook HOOK. Call FUNCTION for CONDITION. SBCL binds the variable
+of the hook to NIL, so that after an error in FUNCTION SBCL's debugger would wait for input. So bind
+the variable again, and bind *BREAK-ON-SIGNALS* to NIL."
+  (let ((*program-breaks* *break-on-signals*)
+        (*program-hook* (or hook #'debugger-hook))
+        (*break-on-signals* nil)
+        (sb-ext:*invoke-debugger-hook* (lambda (failure hook)
+                                         (declare (ignore failure hook))
+                                         (leave-broken condition))))
+    (funcall function)))
+
+(defun go-on-otherwise (condition)
+  "Try to continue a job after CONDITION, which nothing has handled: have ASDF try again, load the
+library manager, invoke one of *CHOSEN-RESTARTS*, or hold the error, which stops this thread for
+debugging. Return if none of these is possible."
+  (retry-replaced condition)
+  (retry-with-libraries condition)
+  (load-manager-for-file condition)
+  (take-chosen-restart condition)
+  (when *hold-seconds* (setf (job-unheld *job*) (funcall **hold-function** condition *job*))))
+
+(defun answer-condition (condition)
+  "End the job or thread in which CONDITION was signalled and not handled. Describe CONDITION in the
+answer of the job or, in a thread without a job, in a printed message."
+  ;; FORMAT uses *PRINT-PPRINT-DISPATCH* even for strings, and the program may have set it.
+  (let ((*print-pprint-dispatch* **pretty-printers**))
+    (cond ((null *job*)
+           (let ((job (job-to-begin)))
+             (if job (fail-job job condition) (end-thread condition))))
+          ((and (job-interruptible *job*) (not (damage-p condition)))
+           (unless (job-looking *job*) (go-on-otherwise condition))
+           (leave-by-condition *job* condition))
+          (t (fail-job *job* condition)))))
+
+(defun programs-hook ()
+  "Return the value of *DEBUGGER-HOOK* if the program may have set it. In an image that the server
+did not start, return NIL for the global value, since that opens the debugger of a person, as SLIME
+does."
+  (unless (and **attached**
+               (eq *debugger-hook* (sb-ext:symbol-global-value '*debugger-hook*)))
+    *debugger-hook*))
+
+;;; Timeouts that miss the program's handlers
+;;;
+;;; SBCL calls a handler, and tests if a condition has the handler's type, with only the handlers
+;;; outside of it established. A timeout of the program that occurs just then, while SBCL runs the
+;;; agent's handler of warnings, misses the program's handlers.
+
+(defvar *handlers-outside* '()
+  "SBCL's list of the handlers that were established before the agent's handler of warnings.")
+
+(defun signal-again-later (condition)
+  "If CONDITION is a timeout that has missed the program's handlers, continue now, and signal it
+again in a millisecond."
+  (let ((continue (and +handlers+
+                       (typep condition 'sb-ext:timeout)
+                       (tailp (symbol-value +handlers+) *handlers-outside*)
+                       (find-restart 'continue condition))))
+    (when continue
+      (sb-ext:schedule-timer (sb-ext:make-timer (lambda () (cerror "Continue." condition))
+                                                :thread sb-thread:*current-thread*)
+                             0.001)
+      (invoke-restart continue))))
+
+(defun debugger-hook (condition hook)
+  "Call the program's *DEBUGGER-HOOK*, if any, with CONDITION. Then end the job or thread in which
+CONDITION was signalled. This function is the global value of *INVOKE-DEBUGGER-HOOK*. HOOK is the
+value when SBCL called it."
+  (signal-again-later condition)
+  (call-as-debugger
+   condition hook
+   (lambda ()
+     (when **on-break** (funcall **on-break** condition))
+     (let ((user (programs-hook)))
+       ;; The agent's own threads do not call the program's hook.
+       (when (and user (or *job* *thread-end*))
+         (let ((*debugger-hook* nil))
+           (call-as-program (lambda () (funcall user condition user))))))
+     (when (typep condition 'heap-exhausted)
+       (if *job*
+           (setf (job-crowded *job*) t)
+           (push sb-thread:*current-thread* **heap-exhausting-threads**)))
+     (answer-condition condition))))
+
+(defmacro as-own-thread (&body body)
+  "Evaluate BODY, the work of a thread of the agent, so that an error ends the thread and opens no
+debugger. AS-OWN-THREAD is a macro because in an image that the server did not start, any function
+of the agent can have been redefined."
+  `(let ((*debugger-hook* nil) (*break-on-signals* nil) (*macroexpand-hook* 'funcall)
+         (sb-ext:*invoke-debugger-hook*
+           (lambda (condition hook)
+             (let ((sb-ext:*invoke-debugger-hook* (lambda (failure hook)
+                                                    (declare (ignore failure hook))
+                                                    (sb-thread:abort-thread))))
+               (debugger-hook condition hook)
+               (sb-thread:abort-thread)))))
+     ,@body))

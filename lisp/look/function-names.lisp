@@ -1,0 +1,108 @@
+;;;; Names of functions: as answers show and order them, and the global name in SBCL's debug name of
+;;;; a function.
+
+(in-package "LIVE-LISP.LOOK")
+
+(defun plain-name-p (name)
+  "Return true if NAME is a symbol, a list (SETF symbol), or SBCL's (CAS symbol)."
+  (or (symbolp name)
+      (and (consp name)
+           (member (first name) '(setf sb-ext:cas) :test #'eq)
+           (consp (rest name))
+           (null (cddr name))
+           (symbolp (second name)))))
+
+(defun name-symbol (name)
+  "Return the symbol in NAME, a symbol or a list such as (SETF symbol)."
+  (if (consp name) (second name) name))
+
+(defun package-text (symbol)
+  "Return the name of the home package of SYMBOL, or \"#\" if it has none."
+  (let ((package (symbol-package symbol)))
+    (or (and package (package-name package)) "#")))
+
+(defun symbol-before-p (one other)
+  "Return true if answers show the symbol ONE before OTHER: by name, then by package, by code
+point (contract C10 in docs/develop/contracts.md)."
+  (let ((name-1 (symbol-name one)) (name-2 (symbol-name other)))
+    (cond ((string< name-1 name-2) t)
+          ((string= name-1 name-2)
+           (string< (package-text one) (package-text other))))))
+
+(defun name-text (name)
+  "Return NAME, a symbol or a list such as (SETF symbol), as text with a package prefix:
+PACKAGE::NAME or PACKAGE::(SETF NAME)."
+  (if (symbolp name)
+      (symbol-text name)
+      (format nil "~A::(~A ~A)" (package-text (second name)) (symbol-name (first name))
+              (symbol-name (second name)))))
+
+(defun name-before-p (one other)
+  "Return true if answers show the function name ONE before OTHER. FOO precedes (SETF FOO) (contract
+S3.9 in docs/develop/contracts.md)."
+  (let ((key-1 (name-symbol one)) (key-2 (name-symbol other)))
+    (cond ((eq key-1 key-2) (and (symbolp one) (not (symbolp other))))
+          (t (symbol-before-p key-1 key-2)))))
+
+;;; SBCL's debug names of functions
+
+(defun root-of (name)
+  "Return the name of the outermost function around a function with the debug name NAME. For a
+function that is not nested in another, return NAME. Return :TOP-LEVEL if the outermost function has
+no name."
+  (let ((within (and (consp name) (ignore-errors (member :in name)))))
+    (cond ((and within (consp (rest within)) (null (cddr within))) (root-of (second within)))
+          ((stringp name) :top-level)
+          ((not (consp name)) name)
+          ((and (symbolp (first name))
+                (member (symbol-name (first name))
+                        '("LAMBDA" "NAMED-LAMBDA" "FLET" "LABELS" "TOP-LEVEL-FORM")
+                        :test #'string=))
+           :top-level)
+          (t name))))
+
+(defun name-in-root (root)
+  "Return the function name in ROOT, a result of ROOT-OF, or NIL if there is none. ROOT can be a
+function name, a list such as (FAST-METHOD F (T)), or :TOP-LEVEL."
+  (cond ((eq root :top-level) nil)
+        ((plain-name-p root) root)
+        ((and (consp root) (symbolp (first root)) (consp (rest root)) (plain-name-p (second root)))
+         (second root))))
+
+(defun form-name-p (name)
+  "Return true if NAME is a debug name that SBCL gives to the code of a whole top-level form."
+  (or (stringp name)
+      (and (consp name)
+           (symbolp (first name))
+           (or (string= (first name) "TOP-LEVEL-FORM")
+               (and (eq (first name) 'lambda) (null (second name)))))))
+
+(defun enclosing-name (caller)
+  "Return the global name of the outermost function around a function with the debug name CALLER.
+Return NIL if the outermost function has no global name."
+  (name-in-root (root-of caller)))
+
+(defun system-name-p (caller)
+  "Return true if the function with the debug name CALLER, or the outermost function around it, has
+a name from Common Lisp or from an SBCL package."
+  (let* ((name (enclosing-name caller)) (package (and name (symbol-package (name-symbol name)))))
+    (and package
+         (or (eq package (find-package "COMMON-LISP"))
+             (eql 0 (search "SB-" (package-name package)))))))
+
+;;; Global functions
+
+(defun global-function-p (name)
+  "Return true if NAME, a symbol or a list such as (SETF symbol), names a function, not a macro or a
+special operator."
+  (and (fboundp name)
+       (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))))
+
+(defun home-names (package wanted)
+  "Return a list of the names, symbols and lists (SETF symbol), that satisfy the predicate WANTED
+and whose symbols are at home in PACKAGE."
+  (let ((names '()))
+    (do-symbols (symbol package names)
+      (when (eq package (symbol-package symbol))
+        (dolist (name (list symbol (list 'setf symbol)))
+          (when (funcall wanted name) (pushnew name names :test #'equal)))))))

@@ -1,0 +1,186 @@
+;;;; Finds the functions that a request to observe names, compiles the condition on the arguments of
+;;;; their calls, and says which calls of them a probe may miss.
+
+(in-package "LIVE-LISP.OBSERVE")
+
+(define-shape observe-refusal ()
+  "Why a request to observe was refused."
+  (large-heap boolean :optional "True when the heap is too large to be walked.")
+  (no-function string :optional "A requested name that names no function.")
+  (natures (list string) :optional "What this name names instead.")
+  (package-functions integer :optional
+   "Number of functions in the requested package, when it has none or too many.")
+  (in string :optional "Name of this package, or which of the request's texts cannot be read.")
+  (limit integer :optional "Maximum number of functions that can be observed at once.")
+  (where string :optional
+   "The requested condition on the arguments of calls, a form, when it does not compile.")
+  (name string :optional "Name of the function for which the form does not compile.")
+  (why string :optional "Why the form does not compile.")
+  (parameters (list string) :optional "The parameters of the function, which the form can use.")
+  (built-in string :optional "The requested function, when it belongs to SBCL.")
+  (unreadable unreadable :optional "Why a text of the request cannot be read.")
+  (no-profiler boolean :optional "True when this SBCL has no profiler.")
+  (busy boolean :optional "True when the profiler is in use already."))
+
+(define-shape observed-function ()
+  "An observed function."
+  (name string) (calls integer)
+  (every integer :optional
+   "Only one of this many calls was recorded, because there were too many.")
+  (unseen (member "inline" "compiler-macro" "block" "itself") :optional
+   "Why some calls of the function are not seen.")
+  (apart place :optional
+   "The function's place, when calls of the function in its own source are not seen, because they
+   were compiled as jumps.")
+  (gone boolean :optional "True when the name is no longer a function.")
+  (failed integer :optional
+   "For how many calls the form that tests the arguments signalled an error.")
+  (failure string :optional "The text of such an error."))
+
+(defparameter *function-limit* 500
+  "The maximum number of functions in a package that can be observed together.")
+
+;;; The functions that a request names
+
+(defun observed-names (texts package)
+  "Return a list of the function names that TEXTS denote in PACKAGE, without duplicates. A text that
+ends with a colon, such as \"APP:\", denotes all functions of that package."
+  (let ((names '()))
+    (dolist (text texts (reverse names))
+      (let ((end (1- (length text))))
+        (dolist (name (if (and (plusp end) (char= (char text end) #\:))
+                          (package-functions (named-package (string-right-trim ":" text)))
+                          (list (observed-name text package))))
+          (pushnew name names :test #'equal))))))
+
+(defun observed-name (text package)
+  "Return the function name that TEXT denotes in PACKAGE. If it is no function, or is an ordinary
+function of SBCL, end the operation with an error answer."
+  (multiple-value-bind (name symbol) (named-target text package)
+    (cond ((not (global-function-p name))
+           (fail-lookup "noFunction" (name-text name)
+                        "natures" (if (and (symbolp name) (special-operator-p name))
+                                      '("SPECIAL OPERATOR")
+                                      (natures symbol))))
+          ((built-in-p name) (fail-lookup "builtIn" (name-text name)))
+          (t name))))
+
+(defun package-functions (package)
+  "Return a list of the names of the functions at home in PACKAGE that can be observed. If there are
+none, or too many, end the operation with an error answer."
+  (let ((names (home-names package (lambda (name)
+                                     (and (global-function-p name) (not (built-in-p name)))))))
+    (if (<= 1 (length names) *function-limit*)
+        names
+        (fail-lookup "packageFunctions" (length names) "in" (package-name package)
+                     "limit" *function-limit*))))
+
+(defun built-in-p (name)
+  "Return true if NAME is an ordinary function of SBCL. Calls of these functions cannot be observed
+well: SBCL's own code calls them directly, not by their names. For some of them, redirecting the
+calls takes minutes and cannot be interrupted."
+  (let ((function (plain-definition name)))
+    (and (not (typep function 'generic-function))
+         (eql 0 (search "SYS:" (or (code-file (code-of function)) ""))))))
+
+;;; Choosing the calls to record
+
+(defun chooser (name text package)
+  "Return a compiled function with the parameters of the function NAME. The compiled function
+evaluates the forms in TEXT with these parameters bound to its arguments. Read TEXT in PACKAGE or,
+if PACKAGE is NIL, in the package of NAME. If TEXT cannot be read or compiled, end the operation
+with an error answer."
+  (let* ((symbol (if (consp name) (second name) name))
+         (home (or package (usable-package (symbol-package symbol))))
+         (parameters (bare-parameters (function-parameters name)))
+         (said nil))
+    (flet ((fail (why)
+             (fail-lookup "where" text "name" (name-text name) "why" why
+                          "parameters" (mapcar #'symbol-name (parameter-variables parameters)))))
+      (let* ((forms (multiple-value-bind (forms unreadable) (let ((*package* home)) (forms-in text))
+                      (when unreadable
+                        (fail (json-member "text" unreadable)))
+                      forms))
+             (named (named-in home parameters))
+             (*error-output* (make-broadcast-stream)))
+        (unless forms (fail "it has no form"))
+        (prog1 (handler-bind ((warning (lambda (warning)
+                                         (unless (typep warning 'style-warning)
+                                           (setf said (report-text 200 warning)))
+                                         (muffle-warning warning))))
+                 (compile nil
+                          `(lambda ,named
+                             (declare (ignorable ,@(parameter-variables named)))
+                             ,@forms)))
+          (when said (fail said)))))))
+
+(defun function-parameters (name)
+  "Return the lambda list of the function NAME. If SBCL has not kept it, return (&REST ARGUMENTS),
+which accepts any arguments."
+  (let* ((function (plain-definition name))
+         (parameters (if (typep function 'generic-function)
+                         (sb-mop:generic-function-lambda-list function)
+                         (plain-lambda-list function))))
+    (if (listp parameters) parameters '(&rest arguments))))
+
+(defun bare-parameters (parameters)
+  "Return a copy of the lambda list PARAMETERS without default forms, which may have side effects:
+NIL takes their place. If it has &KEY, add &ALLOW-OTHER-KEYS."
+  (append (loop with place = nil
+                for parameter in parameters
+                until (member parameter
+                              (set-difference lambda-list-keywords
+                                              '(&optional &rest &key &allow-other-keys)))
+                do (when (member parameter lambda-list-keywords) (setf place parameter))
+                collect (if (and (consp parameter) (member place '(&optional &key)))
+                            (list (first parameter) nil)
+                            parameter))
+          (and (member '&key parameters)
+               (not (member '&allow-other-keys parameters))
+               '(&allow-other-keys))))
+
+(defun named-in (package parameters)
+  "Return a copy of PARAMETERS, a lambda list, for forms that are read in PACKAGE. If PACKAGE has a
+symbol with the name of a variable in PARAMETERS, the copy has this symbol instead of the variable."
+  (sublis (loop for variable in (parameter-variables parameters)
+                for symbol = (find-symbol (symbol-name variable) package)
+                when (and symbol (not (constantp symbol))) collect (cons variable symbol))
+          parameters))
+
+(defun parameter-variables (parameters)
+  "Return a list of the variables that the lambda list PARAMETERS binds."
+  (loop for parameter in parameters
+        for name = (if (consp parameter) (first parameter) parameter)
+        for variable = (if (consp name) (second name) name)
+        unless (member variable lambda-list-keywords) collect variable))
+
+;;; Calls that a probe may miss
+
+(defun unseen-calls (name)
+  "Return a string for the reason why some calls of the function NAME may bypass its probe:
+\"inline\" if SBCL may compile them without a call, \"compiler-macro\", or \"block\" if the function
+was compiled together with others. Return NIL if there is no such reason."
+  (let ((function (plain-definition name)))
+    (cond ((or (eq 'inline (known :function :inlinep name))
+               (known :function :source-transform name)
+               (known :function :info name))
+           "inline")
+          ((compiler-macro-function name) "compiler-macro")
+          ((and (typep function 'simple-function) (rest (code-names (function-code function))))
+           "block"))))
+
+(defun code-names (code)
+  "Return a list of the names of functions in the code object CODE that are symbols or (SETF
+symbol)."
+  (loop for index below (code-functions code)
+        for name = (plain-function-name (code-function code index))
+        when (and name (or (symbolp name) (typep name '(cons (eql setf))))) collect name))
+
+(defun place-without-own-name (name)
+  "Return a JSON object with the source location of the function NAME if its code does not refer to
+NAME, so that a recursive call is a jump that no probe records. Else, or if the location is unknown,
+return NIL."
+  (let ((function (plain-definition name)))
+    (when (and (typep function 'simple-function)
+               (not (member name (called-names (function-code function)) :test #'equal)))
+      (place-data (introspect "FIND-DEFINITION-SOURCE" function)))))

@@ -1,0 +1,184 @@
+;;;; Keeps the texts of files as they were loaded, and the texts of evaluated forms.
+
+(in-package "LIVE-LISP.SOURCES")
+
+(sb-ext:defglobal **texts-read** (make-hash-table :test 'equal :synchronized t)
+  "A hash table from paths of files to (DATE . TEXT) pairs: the date and text of a file when SBCL
+began to compile it or to load it as source. An entry is removed when the load is recorded.")
+
+(sb-ext:defglobal **former-texts** '()
+  "A list of (PATH DATE TEXT) lists, newest first: older versions of loaded files from which code in
+the image can be.")
+
+(defparameter *former-limit* 4000000
+  "The maximum size, in octets, of the texts in **FORMER-TEXTS**.")
+
+(sb-ext:defglobal **evaluated-texts** '()
+  "A list of (TEXT PACKAGE SYMBOL...) lists, newest first, for evaluated forms that may contain a
+definition. TEXT is the text of the form, and PACKAGE the name of the package in which the form was
+read. Each SYMBOL is one that the form changed.")
+
+(defparameter *evaluated-texts-limit* 1000 "The maximum number of forms in **EVALUATED-TEXTS**.")
+
+(defun known-text (path)
+  "Return the text that the file PATH, a native truename, had when it was loaded. Return NIL if this
+text is unknown."
+  (let ((file (gethash path **files**)))
+    (and file (source-file-text file))))
+
+(defun loaded-date (path)
+  "Return the date that the file PATH, a native truename, had when it was loaded last. Return NIL if
+this date is unknown."
+  (let ((file (gethash path **files**)))
+    (and file (source-file-date file))))
+
+(defun loaded-paths ()
+  "Return a list of the paths of the loaded files whose texts are known."
+  (loop for file being the hash-values of **files**
+        when (source-file-text file) collect (source-file-path file)))
+
+(defun keep-former-text (path date text)
+  "Add TEXT, the version of the file PATH with the date DATE, to **FORMER-TEXTS**. Do nothing if
+DATE or TEXT is NIL."
+  (when (and date text)
+    (push (list path date text) **former-texts**)
+    (loop for rest on **former-texts**
+          sum (length (third (first rest))) into size
+          when (> size *former-limit*) do (setf (rest rest) '()))))
+
+(defun version-date (path date text)
+  "Return the date that identifies TEXT, a version of the file PATH, a native truename with the
+write date DATE. This is DATE, unless another version has it already, since dates are whole seconds.
+Then return the next date without another version."
+  (let* ((file (gethash path **files**))
+         (versions (list* (list path (and file (source-file-date file))
+                                (and file (source-file-text file)))
+                          **former-texts**)))
+    (loop while (loop for (of taken other) in versions
+                        thereis (and (eql date taken) (equal path of) (not (equal text other))))
+          do (incf date)
+          finally (return date))))
+
+(defun set-text (file text date)
+  "Record TEXT and DATE, which can be NIL, as the text and date of the version of the file FILE that
+was loaded to its end last."
+  (unless (eql date (source-file-date file))
+    (keep-former-text (source-file-path file) (source-file-date file) (source-file-text file)))
+  (setf (source-file-text file) text (source-file-date file) date (source-file-parts file) '()))
+
+(defun keep-text (path)
+  "Record the present text of the file PATH, a native truename, as the loaded text. Use this for a
+load that was not recorded."
+  (let ((file (known-file path)) (pathname (sb-ext:parse-native-namestring path)))
+    (set-text file (read-text pathname) (ignore-errors (file-write-date pathname)))))
+
+(defun note-read (file)
+  "Record in **TEXTS-READ** the date and text of FILE, a truename, which SBCL begins to read."
+  (setf (gethash (sb-ext:native-namestring file) **texts-read**)
+        (cons (file-write-date file) (read-text file))))
+
+(defun keep-evaluated (text package changed)
+  "TEXT is the text of an evaluated form, PACKAGE the name of the package in which the form was
+read, and CHANGED a list of the symbols that the form changed. Add these to **EVALUATED-TEXTS** if
+the form may contain a definition."
+  (when (or (search "def" text :test #'char-equal) (search "setf" text :test #'char-equal))
+    (push (list* text package changed) **evaluated-texts**)
+    (let ((last (nthcdr (1- *evaluated-texts-limit*) **evaluated-texts**)))
+      (when last (setf (rest last) '())))))
+
+(defun beginning-of (text)
+  "Return the beginning of TEXT, an evaluated form, on one line."
+  (shortened 80 (on-one-line text)))
+
+(defun evaluation-text (by)
+  "Return text for the evaluated form that begins with BY."
+  (format nil "the evaluated form ~A" by))
+
+;;; The text and the date of a file at its load
+
+(defun loaded-text (file sources &optional compiled)
+  "Return two values: the text of the just loaded file FILE, or NIL if the file may have changed
+since, and its date at the load. SOURCES lists debug sources, with this date, of code from the load.
+COMPILED is the date of the loaded fasl, or NIL."
+  (let* ((name (if (equal (source-file-path file) (cdr *source-copy*))
+                   (car *source-copy*)
+                   (source-file-path file)))
+         (path (sb-ext:parse-native-namestring name))
+         (read (gethash name **texts-read**))
+         (date (if read (car read) (ignore-errors (file-write-date path))))
+         (dates (loop for source in sources
+                      when (source-date source) collect (source-date source))))
+    (remhash name **texts-read**)
+    (if (and compiled (not read) (eql compiled (source-file-compiled file)))
+        ;; The same fasl was loaded again. The file may have changed in the second of its date.
+        (values (source-file-text file) (source-file-date file))
+        (values (and date
+                     (if dates (member date dates) (or (null compiled) (<= date compiled)))
+                     ;; Another image may have compiled the file before a change in the same second.
+                     (or read (not (eql date compiled)))
+                     (if read (cdr read) (read-text path)))
+                (or (first dates)
+                    (if (and date compiled) (min date compiled) date))))))
+
+(defun complete-sources (file sources)
+  "Store the positions of forms in SOURCES, a list of debug sources of the file FILE. SBCL stores
+these positions only at the end of a load. Without this function, the positions of code from a
+failed load would be unknown."
+  (multiple-value-bind (text date) (loaded-text file sources)
+    (keep-former-text (source-file-path file) date text)
+    (dolist (source sources)
+      (when (and text +source-positions+ (null (slot-value source +source-positions+)))
+        (setf (slot-value source +source-positions+) (form-positions text))))))
+
+;;; What the server and other rooms ask of loaded texts
+
+(setf **text-as-loaded**
+      (lambda (path date)
+        (let ((file (gethash path **files**)) (read (gethash path **texts-read**)))
+          (cond ((and file (eql date (source-file-date file))) (source-file-text file))
+                ((third (find-if (lambda (former)
+                                   (and (eql date (second former)) (equal path (first former))))
+                                 **former-texts**)))
+                ((eql date (car read)) (cdr read)))))
+      **version-as-loaded**
+      (lambda (path created)
+        (let* ((file (gethash path **files**)) (last (and file (source-file-text file)))
+               (text (if created (funcall **text-as-loaded** path created) last))
+               (mark (and text (mark-of text))) (latest (and last (mark-of last))))
+          (values (or created (and last (source-file-date file)))
+                  mark
+                  (and (not (equal mark latest)) latest)))))
+
+(defun text-marked (path mark)
+  "Return a loaded text of the file PATH, a native truename, that has MARK, a string from MARK-OF.
+Return NIL if there is none."
+  (let ((file (gethash path **files**)))
+    (find-if (lambda (text) (and text (marked-p text mark)))
+             (list* (and file (source-file-text file))
+                    (cdr (gethash path **texts-read**))
+                    (loop for (former nil text) in **former-texts**
+                          when (equal path former) collect text)))))
+
+(define-shape loaded-text ()
+  "A text that the image has loaded, with a character for each octet, and the features under which
+  it was read. `text` is absent when the server has it, and both are when it is no longer kept."
+  (text string :optional) (features (list string) :optional))
+
+(define-operation ("loaded-texts" :gives (list loaded-text))
+    ((versions (list (object (file string) (mark string) (now string)))
+      "Files, each with the mark of a text that was loaded of it, and the digest of its text now."))
+  "Return for each of VERSIONS the text that was loaded, unless its digest is the present one."
+  (loop for version in versions
+        for text = (text-marked (gethash "file" version) (gethash "mark" version))
+        for reading = (and text (gethash text **readings**))
+        collect (object "features" (and text (feature-names (reading-features reading)))
+                        "text" (and text
+                                    (not (equal (gethash "now" version) (reading-digest reading)))
+                                    text))))
+
+(define-operation ("loaded-below" :gives boolean)
+    ((folders (list string) "Native truenames of folders, with a slash at the end."))
+  "Return true if a load of a file in one of FOLDERS has begun or ended."
+  (loop for path being the hash-keys of **files**
+          thereis (loop for folder in folders
+                        thereis (eql (mismatch folder path) (length folder)))))

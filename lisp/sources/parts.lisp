@@ -1,0 +1,64 @@
+;;;; Finds the definitions that are part of another one, such as the functions of a structure.
+
+(in-package "LIVE-LISP.SOURCES")
+
+(defun structure-names (symbol)
+  "Return a list of the names of the functions that DEFSTRUCT made for the structure SYMBOL."
+  (let ((description (or (ignore-errors (defstruct-description symbol))
+                         (known :typed-structure :info symbol))))
+    (when description
+      (append (mapcar #'first (description-constructors description))
+              (loop for slot in (description-slots description)
+                    for accessor = (structure-slot-accessor slot)
+                    collect accessor collect (list 'setf accessor))
+              (list (description-copier description) (description-predicate description))))))
+
+(defun structure-layout (definition)
+  "Return a pair of the layout of the structure of DEFINITION, and a list of the names of the
+functions that its DEFSTRUCT made. Return NIL if DEFINITION is of no structure."
+  (let* ((name (definition-name definition))
+         (cell (and (eq (definition-kind definition) :class) (class-cell name)))
+         (classoid (and cell (cell-classoid cell))))
+    (and classoid
+         (ignore-errors (defstruct-description name))
+         (cons (classoid-layout classoid) (remove nil (structure-names name) :key #'name-symbol)))))
+
+(defun made-by-methods-p (definition others)
+  "Return true if DEFINITION is of a generic function without a DEFGENERIC, and the list OTHERS has
+a definition of one of its methods."
+  (let ((function (generic-function-named (definition-name definition))))
+    (and function
+         (eq function (definition-identity definition))
+         (some (lambda (other)
+                 (and (eq (definition-kind other) :method)
+                      (eq function (sb-mop:method-generic-function (definition-identity other)))))
+               others))))
+
+(defun said-by-others-p (definition others)
+  "Return true if answers leave out DEFINITION because it is part of a definition in the list
+OTHERS. DEFINITION is then a method made by the form of a class, a function made by a DEFSTRUCT, or
+a generic function made by a DEFMETHOD."
+  (let ((name (definition-name definition)) (identity (definition-identity definition)))
+    (flet ((old-class-p (class)
+             (find-if (lambda (other) (and (eq (definition-kind other) :class)
+                                           (eq (definition-name other) (class-name class))))
+                      others))
+           (structures ()
+             (loop for other in others
+                   when (member (definition-kind other) '(:class :typed-structure))
+                     append (structure-names (definition-name other)))))
+      (case (definition-kind definition)
+        (:method (some (lambda (class)
+                         (let ((other (and (typep class 'class) (old-class-p class))))
+                           (and other
+                                ;; An evaluated form has no number.
+                                (or (typep identity 'sb-mop:standard-accessor-method)
+                                    (eql (definition-number definition)
+                                         (definition-number other))))))
+                       (sb-mop:method-specializers identity)))
+        (:function (or (and (member name (structures) :test #'equal) t)
+                       (made-by-methods-p definition others)))))))
+
+(defun main-definitions (definitions)
+  "Return a list of those DEFINITIONS that are not part of another one among them."
+  (remove-if (lambda (definition) (said-by-others-p definition definitions)) definitions))

@@ -1,0 +1,126 @@
+;;;; The results of measuring coverage: which definitions tests have reached, and which parts of
+;;;; these definitions never ran.
+
+(in-package "LIVE-LISP.TESTS")
+
+(define-wire-type part-place (or (tuple) (tuple integer integer &optional integer))
+  "The place of a subform in a file, in characters; empty when the place is not known. For a list,
+  `start` and `end` are where the list begins and ends. The image knows only where lists are. So
+  for an atom, `before` atoms come between the position `start` and this atom, and `end` is where
+  the list around it ends.")
+
+(define-shape measured-definition (place)
+  "A function whose coverage is measured. It is in the top-level form number `form` of `file`;
+  `start` and `end` are as in Place."
+  (name string) (file string) (form integer) (reached boolean :optional)
+  (never (list part-place) :optional "The subforms that never ran."))
+
+(define-shape coverage-data ()
+  "Which definitions the tests ran."
+  (definitions (list measured-definition) :optional)
+  (missed integer :optional "How many definitions could not be measured."))
+
+(defun coverage-data (covering)
+  "Return the coverage measured with COVERING, a COVERING structure, as a JSON object."
+  (let ((tables (loop for record in (covering-records covering)
+                      collect (cons (file-record-file record)
+                                    (parts-never-run record (covering-forms covering))))))
+    (flet ((never (definition)
+             (let ((table (cdr (assoc (measured-file definition) tables :test #'equal))))
+               (and table
+                    (measured-reached definition)
+                    (destructuring-bind (form . spans)
+                        (gethash (list (measured-file definition) (measured-form definition))
+                                 (covering-forms covering))
+                      (places-never-run definition (gethash (measured-form definition) table)
+                                        form spans))))))
+      (object "missed" (covering-missed covering)
+              "definitions" (loop for definition across (covering-definitions covering)
+                                  for file = (measured-file definition)
+                                  collect (make-json-object
+                                           (list* "name" (name-text (measured-name definition))
+                                                  "file" file
+                                                  "form" (measured-form definition)
+                                                  "start" (first (measured-span definition))
+                                                  "end" (second (measured-span definition))
+                                                  "reached" (measured-reached definition)
+                                                  "never" (never definition)
+                                                  (version-members file nil (date-of file)))))))))
+
+;;; The parts that never ran
+
+(defun parts-never-run (record forms)
+  "RECORD is a FILE-RECORD structure, and FORMS the hash table COVERING-FORMS. Return a hash table
+from numbers of top-level forms to lists of paths. The paths in a list lead to those parts of the
+form that never ran. A path is a list of element numbers."
+  (let ((marked (marked-parts (file-record-codes record))) (table (make-hash-table)))
+    (loop for (part . state) in (file-record-parts record)
+          unless (or (eq state t) (gethash part marked))
+            do (let* ((number (first (last part)))
+                      (key (list (file-record-file record) number))
+                      (within (if (symbolp (first part))
+                                  (constant-branch part (first (gethash key forms)))
+                                  (rest (reverse part)))))
+                 (when within (push within (gethash number table)))))
+    table))
+
+(defun marked-parts (codes)
+  "Return a hash table with the parts of forms that have run as keys. CODES is a list of those
+elements of SB-COVER's COVERAGE-INFO that mark parts."
+  (let ((marked (make-hash-table :test 'equal)))
+    (dolist (code (mapcan #'marking-code codes) marked)
+      (dolist (parts (and (marks-reader) (funcall (marks-reader) code)))
+        (dolist (part parts) (setf (gethash part marked) t))))))
+
+(defun constant-branch (part form)
+  "PART is SB-COVER's record of a branch that never ran, in FORM, a top-level form. If this branch
+of an IF is an atom, return the path of the atom in FORM, a list of element numbers. If the branch
+is a list, return NIL, since SB-COVER has another record for the list itself."
+  (destructuring-bind (kind &optional test &rest around) part
+    (let* ((elements (rest (reverse around)))
+           (choice (reduce (lambda (form element)
+                             (and (listp form) (ignore-errors (nth element form))))
+                           elements
+                           :initial-value form))
+           (element (if (eq kind :then) 2 3)))
+      (and (consp choice)
+           (eq 'if (first choice))
+           (eql 1 test)
+           (nthcdr element choice)
+           (atom (nth element choice))
+           (append elements (list element))))))
+
+;;; The places of parts in their files
+
+(defun places-never-run (definition paths form spans)
+  "Return a list of vectors, one for each part of DEFINITION, a MEASURED structure, that never ran:
+the position of the part, such as #(START END), or #() if it is unknown. FORM is the top-level form
+of DEFINITION, and PATHS lists the paths of the parts of FORM that never ran. SPANS is the SPANS
+vector of FORM, or NIL."
+  (let ((part (measured-part definition))
+        (numbers (and spans (form-numbers form (measured-form definition)))))
+    (loop for path in paths
+          when (eql (length part) (mismatch part path))
+            collect (coerce (and spans (part-place path form spans numbers)) 'vector))))
+
+(defun part-place (part form spans numbers)
+  "Return the position in its file of a part of FORM, a top-level form, or NIL if it is unknown.
+PART: the path of the part, a list of element numbers from the outside in.
+SPANS, NUMBERS: the SPANS vector of FORM, and the value of FORM-NUMBERS for it.
+The position of a list is (START END). That of an atom is (FROM END COUNT): FROM is the end of the
+list before it, or the place after the opening parenthesis, COUNT the number of atoms from there to
+the atom, and END the end of the list around it. In (f (g) a b), with (g) at 3 to 6, the atom b
+has (6 11 1)."
+  (let ((around nil) (found form) (element (first (last part))))
+    (dolist (each part) (setf around found found (nth each found)))
+    (flet ((span (list)
+             (let ((path (gethash list numbers))) (and path (list-span spans (second path))))))
+      (if (consp found)
+          (span found)
+          (let* ((own (span around))
+                 (before (position-if #'consp around :end element :from-end t))
+                 (last (if before (span (nth before around)) (and own (list 0 (1+ (first own)))))))
+            ;; SPAN returns, for a list without a recorded position, the position of the list around
+            ;; it. Such a LAST does not say where the atom is.
+            (and own last (< (second last) (second own))
+                 (list (second last) (second own) (- element (if before (1+ before) 0)))))))))
