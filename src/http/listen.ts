@@ -1,0 +1,164 @@
+// Listens for HTTP requests, refuses those that a foreign web page can have caused, and limits what a client
+// can take.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, isIP, type Socket } from 'node:net';
+import { SetupError } from '../errors.ts';
+
+/** Limits of a listener. A test shortens the times. */
+export interface HttpLimits {
+  /** Maximum number of connections. Further ones are closed at once. */
+  connections: number;
+  /** Milliseconds until the headers of a request must have arrived. */
+  headersMs: number;
+  /** Milliseconds until a whole request must have arrived. */
+  requestMs: number;
+  /** Milliseconds until a connection is closed that has no request, or whose client reads nothing of its
+   *  answer. */
+  idleMs: number;
+}
+
+export const HTTP_LIMITS: HttpLimits = {
+  connections: 512,
+  headersMs: 10_000,
+  requestMs: 60_000,
+  idleMs: 30_000,
+};
+
+const HEADERS_OCTETS = 16 * 1024;
+
+export interface ListenOptions {
+  /** A name or an address of this machine. */
+  host: string;
+  /** 0 for any free port. */
+  port: number;
+  handle: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+  /** Reports an error of `handle` as one line. */
+  complain: (line: string) => void;
+  limits?: HttpLimits;
+}
+
+export interface HttpListener {
+  /** The URL of its root, without a slash at the end. */
+  origin: string;
+  /** Accepts no more connections, waits up to MS milliseconds for answers, and closes all connections. */
+  end: (ms: number) => Promise<void>;
+}
+
+/** Listens at HOST and PORT, and passes requests to HANDLE. Throws a SetupError when nothing can listen
+ *  there. */
+export async function listen(options: ListenOptions): Promise<HttpListener> {
+  const { host, port, limits = HTTP_LIMITS } = options;
+  const server = createServer({
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.idleMs,
+    connectionsCheckingInterval: Math.min(limits.headersMs, 1000),
+    maxHeaderSize: HEADERS_OCTETS,
+  });
+  server.maxConnections = limits.connections;
+  server.on('request', (request, response) => void answer(options, request, response));
+  closeIdle(server, limits.idleMs);
+  await opened(server, host, port);
+  const { address, family, port: own } = server.address() as AddressInfo;
+  const authority = family === 'IPv6' ? `[${address}]` : address;
+  return { origin: `http://${authority}:${own}`, end: (ms) => endOf(server, ms) };
+}
+
+function opened(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // Stays, because an error of a later connection would end the process without a listener.
+    server.on('error', ({ code }: NodeJS.ErrnoException) =>
+      reject(
+        new SetupError(
+          code === 'EADDRINUSE'
+            ? `Another program listens at ${host}:${port}. Give another port, or end that program.`
+            : `Nothing can listen at ${host}:${port} (${code}). Give an address of this machine and a port that you may use.`,
+        ),
+      ),
+    );
+    server.listen(port, host, resolve);
+  });
+}
+
+async function answer(
+  { host, handle, complain }: ListenOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const refusal = foreignCause(request, host);
+  if (refusal !== undefined) return refuse(response, 403, refusal);
+  try {
+    await handle(request, response);
+  } catch (error) {
+    if (request.destroyed && !request.complete) return; // The client is gone.
+    complain(`An HTTP request failed: ${String(error)}`.replace(/\s+/g, ' '));
+    if (response.headersSent) response.destroy();
+    else refuse(response, 500, 'The server failed to answer this request. Send it again.');
+  }
+}
+
+/** Answers with STATUS, and TEXT as plain text. */
+export function refuse(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...headers });
+  response.end(`${text}\n`);
+}
+
+/** Returns the reason to refuse REQUEST when a web page from elsewhere can have caused it; else undefined. A
+ *  page can make a name of its own lead to this machine (DNS rebinding), but neither an address nor
+ *  localhost. Browsers name the page's origin in requests that can change something. */
+function foreignCause({ headers }: IncomingMessage, listeningHost: string): string | undefined {
+  const { host = '', origin } = headers;
+  const name = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d+)?$/i.exec(host)?.[1]?.toLowerCase() ?? '';
+  const known = isIP(name.replace(/^\[|\]$/g, '')) > 0 || ['localhost', listeningHost].includes(name);
+  if (!known) {
+    return 'The header Host names another machine. Use an address, localhost, or the name at which this server listens.';
+  }
+  if (origin === undefined || /^https?:\/\/(.*)$/.exec(origin)?.[1] === host) return undefined;
+  return 'The header Origin names another site. Only a page of this server may send requests from a browser.';
+}
+
+/** Returns the body of REQUEST; undefined when it has more than LIMIT octets. Throws when the client ends the
+ *  connection before the end of the body. */
+export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = Number(request.headers['content-length'] ?? 0) > limit ? Number.POSITIVE_INFINITY : 0;
+  if (size <= limit) {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      size += (chunk as Buffer).length;
+      if (size > limit) break;
+      chunks.push(chunk as Buffer);
+    }
+  }
+  if (size <= limit) return Buffer.concat(chunks);
+  // A client that still writes can read the answer only when the rest of its body is taken.
+  request.resume();
+  return undefined;
+}
+
+/** Closes each connection of SERVER that does nothing for MS milliseconds, except while a request without an
+ *  answer runs. */
+function closeIdle(server: Server, ms: number): void {
+  const running = new WeakMap<Socket, number>();
+  const count = (socket: Socket, by: number) => running.set(socket, (running.get(socket) ?? 0) + by);
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    count(socket, 1);
+    response.on('close', () => count(socket, -1));
+  });
+  server.setTimeout(ms, (socket) => {
+    if (!running.get(socket) || socket.writableLength > 0) socket.destroy();
+  });
+}
+
+async function endOf(server: Server, ms: number): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), ms);
+  await closed;
+  clearTimeout(timer);
+}
