@@ -45,6 +45,7 @@ const FLAG_HELP = {
   'history WHEN': 'on (default): keep evaluations for get_repl_history on the disk; off: only in memory',
   'audit-texts WHEN': 'on (default): keep arguments in the audit log; off: their digests',
   'keep-days DAYS': 'how long records are kept at most (default 90)',
+  page: "serve the session's page from the start; live-lisp page prints a link to it",
   'client NAME': 'the client that install, uninstall or doctor is about',
   'scope WHERE':
     'with install and uninstall: user (default): for all projects; project: for this folder only',
@@ -97,6 +98,7 @@ export function splitArguments(argv: readonly string[]): {
 const FLAG_COMMANDS: { readonly [flag: string]: readonly CommandName[] } = {
   // An agent can write the command lines of the other commands, so these must not approve anything.
   allow: ['serve', 'doctor', 'tools'],
+  page: ['serve', 'session'],
   client: ['install', 'uninstall', 'doctor'],
   scope: ['install', 'uninstall'],
   trust: ['install'],

@@ -71,6 +71,7 @@ describe('what needs no image', () => {
       '--history',
       '--audit-texts',
       '--keep-days',
+      '--page',
       '--client',
       '--scope',
       '--trust',
