@@ -7,7 +7,7 @@ import { chromium } from 'playwright-core';
 import { callTool, inTemporaryFolder, PROJECT, SERVER, withServer } from './session.mjs';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const SIZE = { width: 1000, height: 640 };
+const SIZE = { width: 1000, height: 780 };
 
 const BEFORE = `(defpackage :shop (:use :cl))
 (in-package :shop)
@@ -53,7 +53,8 @@ await inTemporaryFolder(async (temporary) => {
         description: 'A guest has no discount.',
       };
       const asked = callTool(client, 'propose_file_edit', edit);
-      await page.getByRole('button', { name: 'Approve once' }).waitFor();
+      // The page takes answers a moment after it has shown a question.
+      await page.locator('button[aria-disabled="false"]', { hasText: 'Approve once' }).waitFor();
       await page.getByText('Heap:').waitFor();
       for (const colorScheme of ['light', 'dark']) {
         await page.emulateMedia({ colorScheme });

@@ -15,7 +15,7 @@ const LOOKS: { readonly [name: string]: { tool: string; takes: readonly string[]
   log: { tool: 'get_audit_log', takes: ['outcome', 'tool', 'limit', 'offset'] },
 };
 
-export type Look = { data: unknown; text: string } | { error: string };
+type Look = { data: unknown; text: string } | { error: string };
 
 /** Returns the answer to the look NAME with the members of ASKED; undefined when there is no such look. The human
  *  at the page makes the call, so nobody else is asked. */

@@ -1,12 +1,14 @@
 // The command page, and the flag --page: what they print, and for which session.
 
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { Shell } from '../command/shell.ts';
 import { until } from '../server/processes.ts';
 import { ownSession, sharedFolder } from '../shared.ts';
 
-const shell = new Shell(sharedFolder().path, { DISPLAY: '', WAYLAND_DISPLAY: '' });
+const sharedPlace = sharedFolder();
+const shell = new Shell(sharedPlace.path, { DISPLAY: '', WAYLAND_DISPLAY: '' });
 afterAll(() => shell.end());
 
 const LINK = /^http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43}\n$/;
@@ -25,6 +27,26 @@ test('the command prints another link each time, to the page of one session, whi
   expect(`${link}\n`).not.toBe(first.stdout);
   const files = await Promise.all(['', 'page.js'].map((path) => fetch(new URL(path, link))));
   expect(files.map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test('on a desktop the command opens the page by another link than the printed one', async () => {
+  const folder = sharedPlace.path;
+  const opened = join(folder, 'opened');
+  // What a desktop has as xdg-open.
+  sharedPlace.put(
+    'bin/xdg-open',
+    `#!/bin/sh\nprintf '%s\\n' "$1" > '${opened}.part' && mv '${opened}.part' '${opened}'\n`,
+  );
+  chmodSync(join(folder, 'bin', 'xdg-open'), 0o755);
+  const env = { DISPLAY: ':99', PATH: `${join(folder, 'bin')}:${process.env['PATH']}` };
+  const desktop = new Shell(join(folder, 'desktop'), env);
+  onTestFinished(() => desktop.end());
+  const { stdout } = await desktop.run(['page']);
+  await until('the opened link', 60_000, () => existsSync(opened));
+  const link = readFileSync(opened, 'utf8');
+  for (const each of [stdout, link]) expect(each).toMatch(LINK);
+  expect(new URL(link).origin).toBe(new URL(stdout).origin);
+  expect(link).not.toBe(stdout);
 });
 
 test('the command takes no other words', async () => {
