@@ -32,3 +32,6 @@ export const SCRIPT_BUNDLE = {
     '@modelcontextprotocol/server/_shims': './src/server/sdk-shims.ts',
   },
 };
+
+/** esbuild's options for the script of the page, which runs in a browser. */
+export const PAGE_BUNDLE = { ...COMMON, platform: 'browser', target: 'es2024', format: 'esm' };

@@ -9,6 +9,10 @@ const BUILD = { name: 'build', command: ['node', 'scripts/build.mjs', '--types']
 const CHECKS = [
   { name: 'types (tsc)', command: ['node_modules/.bin/tsc', '-p', '.'] },
   {
+    name: 'types of the page (tsc)',
+    command: ['node_modules/.bin/tsc', '-p', 'tsconfig.page.json'],
+  },
+  {
     name: 'format and lint (biome)',
     command: ['node_modules/.bin/biome', 'ci', '--colors=off', '--diagnostic-level=error', '.'],
   },

@@ -89,6 +89,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     /** Whether to change the client's configuration for this user or for this project. */
     scope: readChoice('scope', SCOPES, flags),
     dryRun: flags.has('dry-run'),
+    /** True when the session's page is served from the start. */
+    page: flags.has('page'),
     /** True when the client may run code without asking the user. */
     trust: flags.has('trust'),
     /** The path of a file that lists the tools to search, in place of the built-in list. */

@@ -49,6 +49,7 @@ const FLAG_HELP = {
     'serve MCP over HTTP at this port, of this machine alone without HOST, instead of on stdin and stdout',
   'http-token FILE':
     'the token that clients of --http send; also LIVE_LISP_HTTP_TOKEN; else made at the first start, in a file that is named then',
+  page: "serve the session's page from the start; live-lisp page prints a link to it",
   'client NAME': 'the client that install, uninstall or doctor is about',
   'scope WHERE':
     'with install and uninstall: user (default): for all projects; project: for this folder only',
@@ -103,6 +104,7 @@ const FLAG_COMMANDS: { readonly [flag: string]: readonly CommandName[] } = {
   allow: ['serve', 'doctor', 'tools'],
   http: ['serve'],
   'http-token': ['serve'],
+  page: ['serve', 'session'],
   client: ['install', 'uninstall', 'doctor'],
   scope: ['install', 'uninstall'],
   trust: ['install'],

@@ -18,6 +18,7 @@ import { SCRIPT_NAME, trustedLaunch } from './install/entry.ts';
 import type { ClientName } from './install/names.ts';
 import type { Launch } from './install/settings.ts';
 import { complain, print } from './output.ts';
+import type { Page, PageOptions } from './page/page.ts';
 import { homeFolder } from './paths.ts';
 import { PACKAGE_FOLDER, sandboxOf, withSandboxAsync } from './sandboxing.ts';
 import { assembleServed, type Served } from './several-images.ts';
@@ -235,13 +236,32 @@ async function serveImage(
     setTimeout(onWarm, WARM_MS).unref();
     setTimeout(() => void tidy(config), WARM_MS).unref();
   };
+  let page: Promise<Page> | undefined;
+  const makePage = (onLook: () => () => void) => {
+    const open = async () => {
+      page ??= loadPage({
+        editors,
+        executor,
+        workspace: config.root,
+        images: config.images.map(({ image }) => image),
+        onLook,
+      });
+      return page;
+    };
+    if (config.page)
+      void open()
+        .then((opened) => opened.start())
+        .then((origin) => complain(pageText(origin)), complain);
+    return { link: async () => (await open()).link() };
+  };
   const onEnd = async () => {
     questions.endAll();
+    await (await page)?.end();
     await Promise.all(images.map((image) => image.end())).finally(() => markWarm());
     await beforeExit();
   };
   const { serveSessionSocket } = await import('./server/door.ts');
-  const facts = { folder: config.serving, workspace: config.root };
+  const facts = { folder: config.serving, workspace: config.root, page: makePage };
   if (isAlone) {
     const obstacle = await serveSessionSocket({
       ...options,
@@ -309,6 +329,18 @@ async function httpToken({
   const made = join(tokens, 'http');
   const where = `Its token is in ${file ?? made}.`;
   return { text: file === undefined ? readOrMakeToken(made) : readToken(file), where };
+}
+
+/** Returns the page of a session. Most sessions have none, so its modules are loaded only now. */
+async function loadPage(options: Omit<PageOptions, 'files' | 'complain'>): Promise<Page> {
+  const { Page } = await import('./page/page.ts');
+  return new Page({ ...options, files: join(PACKAGE_FOLDER, 'dist', 'page'), complain });
+}
+
+/** Returns the line about the page at ORIGIN. It has no link that lets a browser in, because programs can read
+ *  what a server writes to standard error. */
+function pageText(origin: string): string {
+  return `The page of this session is at ${origin}; live-lisp page prints a link that lets you in.`;
 }
 
 /** Ignores the error when the reader of the output, such as `head -1`, has ended. In a server, the transport

@@ -10,6 +10,7 @@ import { complain, print } from '../output.ts';
 import { realPath, servingFolder, sessionsFolder } from '../paths.ts';
 import { printResult, type RequestResult, textsIn, WrittenText } from './answer.ts';
 import { SessionClient } from './client.ts';
+import { showPage } from './page.ts';
 import { askOnTerminal, canAskOnTerminal, questionIn } from './question.ts';
 import {
   connectedAmong,
@@ -104,6 +105,11 @@ async function run(
   if (name === 'sessions' || name === 'stop') {
     if (operands.length > 0) throw wrongUse(name);
     return name === 'stop' ? stop(search) : list(search, json);
+  }
+  if (name === 'page') {
+    if (operands.length > 0) throw wrongUse(name);
+    const { session, socket } = await findOrStart(search, program);
+    return showPage(session, socket, json);
   }
   const calls = name === 'call' ? builtInCalls(operands) : await verbCalls(name, verb, operands, options);
   const { session, socket } = await findOrStart(search, program);

@@ -158,6 +158,7 @@ export const VERBS: { readonly [name: string]: Verb } = {
     ...inOrder(),
   },
   call: { usage: 'TOOL NAME=VALUE ...', help: 'call any tool, also with one JSON object' },
+  page: { usage: '', help: 'print a link to the page of the session, and open it in a browser' },
   sessions: { usage: '', help: 'list the sessions' },
   stop: { usage: '', help: 'end the session that commands have started here' },
 };

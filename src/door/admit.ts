@@ -1,18 +1,21 @@
 // Accepts the connections to a session's socket, and passes each to what serves it: an editor of the human,
-// or a command, which speaks MCP.
+// or a command, which speaks MCP or asks for a link to the page.
 
 import type { Socket } from 'node:net';
+import { messageOf } from '../errors.ts';
 import { membersOf } from '../json.ts';
 
 interface Doors {
   editor: (socket: Socket) => void;
   client: (socket: Socket) => void;
+  /** Resolves with a link to the session's page, and serves the page from then on. */
+  page: () => Promise<string>;
   /** Ends the server. Undefined for a server with a client of its own, which only that client ends. */
   stop?: (() => void) | undefined;
 }
 
 /** Reads the first message on SOCKET, and passes SOCKET to the function that serves such connections. */
-export function admit(socket: Socket, { editor, client, stop }: Doors): void {
+export function admit(socket: Socket, { editor, client, page, stop }: Doors): void {
   socket.on('error', () => {}); // The event 'close' follows.
   let begin = Buffer.alloc(0);
   socket.on('data', function receive(chunk: Buffer) {
@@ -23,6 +26,7 @@ export function admit(socket: Socket, { editor, client, stop }: Doors): void {
     socket.unshift(begin);
     const method = methodOf(begin);
     if (method === 'live-lisp/stop') answerStop(socket, stop);
+    else if (method === 'live-lisp/page') void answerPage(socket, page);
     else if (method.startsWith('live-lisp/')) editor(socket);
     else client(socket);
     socket.resume();
@@ -39,10 +43,23 @@ function methodOf(octets: Buffer): string {
   return String(membersOf(line)['method'] ?? '');
 }
 
+/** Answers the request of a command for a link to the page. */
+async function answerPage(socket: Socket, page: () => Promise<string>): Promise<void> {
+  try {
+    socket.end(answerLine({ result: { link: await page() } }));
+  } catch (error) {
+    socket.end(answerLine({ error: { code: -32000, message: messageOf(error) } }));
+  }
+}
+
+/** Returns the answer with MEMBERS to the first request of a connection. */
+function answerLine(members: object): string {
+  return `${JSON.stringify({ jsonrpc: '2.0', id: 1, ...members })}\n`;
+}
+
 /** Answers the request of a command to end the server, and ends it, if STOP is defined. The connection ends with the
  *  process, so that the command knows when that has happened. */
 function answerStop(socket: Socket, stop: (() => void) | undefined): void {
-  const answer = (members: object) => `${JSON.stringify({ jsonrpc: '2.0', id: 1, ...members })}\n`;
-  if (stop !== undefined) socket.write(answer({ result: true }), stop);
-  else socket.end(answer({ error: { code: -32000, message: 'it serves an MCP client, which ends it' } }));
+  if (stop !== undefined) socket.write(answerLine({ result: true }), stop);
+  else socket.end(answerLine({ error: { code: -32000, message: 'it serves an MCP client, which ends it' } }));
 }

@@ -1,5 +1,5 @@
-// The human's editors that are connected to this server. The server shows them calls, asks them questions,
-// and asks them which files have unsaved changes, and for the text of these.
+// The human's editors that are connected to this server, and the page in a browser. The server shows them calls
+// and asks them questions. It asks editors which files have unsaved changes, and for the text of these.
 
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -7,7 +7,13 @@ import { resolve } from 'node:path';
 import { CallError } from '../errors.ts';
 import type { FileEditors, Unsaved, UnsavedFile } from '../files/unsaved.ts';
 import type { OpenQuestion, Verdict } from '../kernel/approval.ts';
-import type { EditorQuestion, HumanEditors, ShownAnswer, ShownCall } from '../kernel/human-editor.ts';
+import type {
+  EditorQuestion,
+  HumanEditors,
+  QuestionWords,
+  ShownAnswer,
+  ShownCall,
+} from '../kernel/human-editor.ts';
 import type { Arguments } from '../kernel/parameter.ts';
 import { argumentsLines } from '../kernel/shown.ts';
 import { visibleLine, visibleName } from '../visible.ts';
@@ -23,18 +29,37 @@ type Shown =
       params: { id: number; isError: boolean; milliseconds: number; line: string };
     };
 
-interface Editor {
-  connection: Connection;
-  /** The name of the program. */
+/** What shows calls and questions to the human. */
+export interface Viewer {
+  /** The name of the program, such as `Emacs`. */
   name: string;
+  notify: (method: string, params: Params) => void;
+  /** Asks an editor which files have unsaved changes. Other programs have none. */
+  askUnsaved?: (params: Params) => Promise<Answered>;
+}
+
+/** A question that waits for an answer. */
+export interface AskedQuestion extends QuestionWords {
+  id: string;
+  tool: string;
+  args: Arguments;
+  /** The effect of the call. */
+  text: string;
+  fingerprint: string;
 }
 
 /** An open question, and the function that answers or closes it in all editors. */
 interface Open {
-  params: Params & { id: string };
-  fingerprint: string;
+  question: AskedQuestion;
   finish: (verdict: Verdict | undefined, why: string) => void;
 }
+
+/** The human's answer to a question. */
+export type Decision =
+  | { kind: 'approved' }
+  | { kind: 'approved for the session' }
+  | { kind: 'modified'; args: unknown }
+  | { kind: 'denied'; words: unknown };
 
 /** Number of messages about earlier calls that a new editor receives. */
 const RECENT = 100;
@@ -50,7 +75,7 @@ const UNSAVED_MS = 1000;
 const TEXT_LIMIT = 1024 * 1024;
 
 export class Editors implements HumanEditors, FileEditors {
-  readonly #editors = new Set<Editor>();
+  readonly #editors = new Set<Viewer>();
   readonly #recent: Shown[] = [];
   readonly #questions = new Map<string, Open>();
   readonly #workspace: string;
@@ -67,29 +92,46 @@ export class Editors implements HumanEditors, FileEditors {
 
   /** Serves the editor behind SOCKET. Its first request must be live-lisp/watch. */
   connect(socket: Socket): void {
-    let editor: Editor | undefined;
-    const connection = new Connection(socket, (method, params) => {
+    let editor: Viewer | undefined;
+    const connection: Connection = new Connection(socket, (method, params) => {
       if (method === 'live-lisp/watch') {
-        editor ??= { connection, name: editorName(params['editor']) };
+        editor ??= editorBehind(connection, params);
         this.#editors.add(editor);
-        setImmediate(() => this.#showAll(connection));
+        const watching = editor;
+        setImmediate(() => this.showAll(watching));
         return { workspace: this.#workspace, pid: process.pid };
       }
-      if (method === 'live-lisp/answer' && editor !== undefined) return this.#answer(editor, params);
+      if (method === 'live-lisp/answer' && editor !== undefined)
+        return this.answer(String(params['id']), decisionIn(params), editor.name);
       throw new CallError(
         'This socket knows the methods live-lisp/watch and then live-lisp/answer. Begin with live-lisp/watch.',
       );
     });
     void connection.ended.then(() => {
-      if (editor !== undefined) this.#editors.delete(editor);
-      if (!this.watching)
-        for (const { finish } of [...this.#questions.values()]) finish(undefined, 'no editor is left');
+      if (editor !== undefined) this.leave(editor);
     });
   }
 
-  #showAll(connection: Connection): void {
-    for (const { method, params } of this.#recent) connection.notify(method, params);
-    for (const { params } of this.#questions.values()) connection.notify('live-lisp/asked', params);
+  /** Shows calls and questions to VIEWER from now on. */
+  join(viewer: Viewer): void {
+    this.#editors.add(viewer);
+  }
+
+  leave(viewer: Viewer): void {
+    this.#editors.delete(viewer);
+    if (!this.watching)
+      for (const { finish } of [...this.#questions.values()]) finish(undefined, 'no editor is left');
+  }
+
+  /** Shows the last calls and the open questions to VIEWER. */
+  showAll({ notify }: Pick<Viewer, 'notify'>): void {
+    for (const { method, params } of this.#recent) notify(method, params);
+    for (const { question } of this.#questions.values()) notify('live-lisp/asked', askedParams(question));
+  }
+
+  /** Returns the open question ID; undefined when there is none. */
+  question(id: string): AskedQuestion | undefined {
+    return this.#questions.get(id)?.question;
   }
 
   callBegan({ client, tool, args }: ShownCall): (answer: ShownAnswer) => void {
@@ -122,10 +164,10 @@ export class Editors implements HumanEditors, FileEditors {
   }
 
   #notifyAll(method: string, params: Params): void {
-    for (const { connection } of this.#editors) connection.notify(method, params);
+    for (const { notify } of this.#editors) notify(method, params);
   }
 
-  ask({ tool, preview }: OpenQuestion, headline: string): EditorQuestion | undefined {
+  ask({ tool, args, preview }: OpenQuestion, words: QuestionWords): EditorQuestion | undefined {
     const [first] = this.#editors;
     if (first === undefined) return undefined;
     const id = randomUUID();
@@ -140,9 +182,10 @@ export class Editors implements HumanEditors, FileEditors {
       this.#notifyAll('live-lisp/closed', { id, why });
       resolveAnswer(verdict);
     };
-    const params = { id, headline, tool: tool.name, text: preview.whole() };
-    this.#questions.set(id, { params, fingerprint: preview.fingerprint, finish });
-    this.#notifyAll('live-lisp/asked', params);
+    const { fingerprint } = preview;
+    const question = { ...words, id, tool: tool.name, args, text: preview.whole(), fingerprint };
+    this.#questions.set(id, { question, finish });
+    this.#notifyAll('live-lisp/asked', askedParams(question));
     return {
       where: first.name,
       answer,
@@ -153,38 +196,49 @@ export class Editors implements HumanEditors, FileEditors {
     };
   }
 
-  /** Handles the answer of an editor to a question. Returns whether the answer counts, and a text for the
-   *  human. */
-  #answer({ name }: Editor, { id, approve, words }: Params): { counts: boolean; text: string } {
-    const open = this.#questions.get(String(id));
+  /** Answers the question ID by DECISION, which the human made in the program NAME. Returns whether the answer
+   *  counts, and a text for the human. */
+  answer(id: string, decision: Decision, name: string): { counts: boolean; text: string } {
+    const open = this.#questions.get(id);
     if (open === undefined) {
       return { counts: false, text: 'This question was answered elsewhere, or its time is over.' };
     }
-    const { finish, fingerprint } = open;
-    if (approve === true) {
-      finish({ kind: 'approved', fingerprint, where: name }, `approved in ${name}`);
-      return { counts: true, text: 'Approved.' };
+    const { finish, question } = open;
+    const { fingerprint } = question;
+    if (decision.kind === 'denied') {
+      const { words } = decision;
+      const said = typeof words === 'string' ? words.trim().slice(0, WORDS_LIMIT) : '';
+      finish({ kind: 'denied', where: name, ...(said !== '' && { words: said }) }, `denied in ${name}`);
+      return { counts: true, text: 'Denied.' };
     }
-    const said = typeof words === 'string' ? words.trim().slice(0, WORDS_LIMIT) : '';
-    finish({ kind: 'denied', where: name, ...(said !== '' && { words: said }) }, `denied in ${name}`);
-    return { counts: true, text: 'Denied.' };
+    if (decision.kind === 'modified') {
+      finish({ kind: 'modified', args: decision.args, fingerprint }, `approved with changes in ${name}`);
+      return { counts: true, text: 'Approved with your changes.' };
+    }
+    const session = decision.kind === 'approved for the session';
+    if (session && question.sessionScope === undefined)
+      return { counts: false, text: 'This call cannot be approved for the session. Approve it once.' };
+    finish(
+      { kind: 'approved', fingerprint, where: name, ...(session && { session }) },
+      `approved in ${name}`,
+    );
+    return { counts: true, text: session ? 'Approved for this session.' : 'Approved.' };
   }
 
   /** Resolves with the name of an editor in which the file at REAL has unsaved changes; with undefined when
    *  no editor says so in time. A busy editor thus counts as one without. */
   async unsavedIn(real: string): Promise<string | undefined> {
-    const asked = [...this.#editors].map(async ({ connection, name }) => {
-      const answered = await connection.request('live-lisp/unsaved', { file: real }, UNSAVED_MS);
-      return Object(answered).result === true ? name : undefined;
-    });
+    const asked = [...this.#editors].map(async ({ askUnsaved, name }) =>
+      Object(await askUnsaved?.({ file: real })).result === true ? name : undefined,
+    );
     return (await Promise.all(asked)).find((name) => name !== undefined);
   }
 
   async unsavedBelow(real: string, names?: 'names'): Promise<Unsaved> {
     const params = { file: real, limit: names ? 0 : TEXT_LIMIT };
-    const answers = [...this.#editors].map(async ({ connection, name }) => {
-      const answered = await connection.request('live-lisp/unsaved', params, UNSAVED_MS);
-      return { name, files: unsavedFiles(answered, real, name) };
+    const answers = [...this.#editors].map(async ({ askUnsaved, name }) => {
+      const files = askUnsaved ? unsavedFiles(await askUnsaved(params), real, name) : [];
+      return { name, files };
     });
     const all = await Promise.all(answers);
     const silent = all.find(({ files }) => files === undefined)?.name;
@@ -198,6 +252,24 @@ export class Editors implements HumanEditors, FileEditors {
   changed(real: string): void {
     this.#notifyAll('live-lisp/changed', { file: real });
   }
+}
+
+/** Returns the editor behind CONNECTION, whose request to watch has PARAMS. */
+function editorBehind(connection: Connection, { editor }: Params): Viewer {
+  return {
+    name: editorName(editor),
+    notify: (method, params) => connection.notify(method, params),
+    askUnsaved: (params) => connection.request('live-lisp/unsaved', params, UNSAVED_MS),
+  };
+}
+
+/** Returns the answer in PARAMS of an editor's request. */
+function decisionIn({ approve, words }: Params): Decision {
+  return approve === true ? { kind: 'approved' } : { kind: 'denied', words };
+}
+
+function askedParams({ id, headline, tool, text }: AskedQuestion): Params {
+  return { id, headline, tool, text };
 }
 
 function editorName(given: unknown): string {

@@ -77,7 +77,7 @@ export function deniedHint(
 const MAX_NAMED_FILES = 3;
 
 const BY_COMMAND =
-  'A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs.';
+  'A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs or on its page, which live-lisp page opens.';
 
 /** Returns advice to allow such calls at the start of the server, with a rule for each file. For a command,
  *  returns advice to approve the call. */

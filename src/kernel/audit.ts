@@ -21,9 +21,9 @@ export const AUTHORITIES = [
 ] as const;
 export type Authority = (typeof AUTHORITIES)[number];
 
-/** The callers of tools: the client that started the server, a command on the session's socket, or code in
- *  the image. */
-export const TOOL_CALLERS = ['client', 'command', 'code'] as const;
+/** The callers of tools: the client that started the server, a command on the session's socket, code in the
+ *  image, or the human on the session's page. */
+export const TOOL_CALLERS = ['client', 'command', 'code', 'page'] as const;
 export type ToolCaller = (typeof TOOL_CALLERS)[number];
 
 export interface AuditedCall {

@@ -73,6 +73,10 @@ export class Executor {
    *  call with the same arguments. Every failure is an outcome (S2.9, S4.13). */
   async execute(name: string, args: unknown, context: CallContext = {}, verdict?: Verdict): Promise<Outcome> {
     const { command } = context;
+    if (context.page) {
+      const outcome = await this.#run(name, args, { context, caller: 'page', verdict });
+      return { ...outcome, notices: [] };
+    }
     const caller = command === undefined ? 'client' : 'command';
     const told = this.#told[caller];
     const outcome = await this.#run(name, args, { context: { ...context, told }, caller, verdict });
@@ -89,7 +93,8 @@ export class Executor {
   }
 
   /** Records that the client, or with COMMAND a command, got an answer that is not of this executor. */
-  answeredElsewhere({ command }: CallContext): void {
+  answeredElsewhere({ command, page }: CallContext): void {
+    if (page) return;
     this.#told[command === undefined ? 'client' : 'command'].answered('');
   }
 

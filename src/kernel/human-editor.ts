@@ -28,12 +28,19 @@ export interface EditorQuestion {
   close: (why: string) => void;
 }
 
+/** What a question says besides its preview. */
+export interface QuestionWords {
+  /** The first line of the question. */
+  headline: string;
+  /** A phrase for the calls that an approval for the session would cover; absent if none is possible. */
+  sessionScope?: string;
+}
+
 /** The connected editors of the human. */
 export interface HumanEditors {
   readonly watching: boolean;
   /** Shows the start of `call`. Returns a function that shows its end. */
   callBegan: (call: ShownCall) => (answer: ShownAnswer) => void;
-  /** Shows `question` in the editors, with `headline` as its first line. Returns undefined without a
-   *  connected editor. */
-  ask: (question: OpenQuestion, headline: string) => EditorQuestion | undefined;
+  /** Shows `question` in the editors with `words`. Returns undefined without a connected editor. */
+  ask: (question: OpenQuestion, words: QuestionWords) => EditorQuestion | undefined;
 }

@@ -43,6 +43,9 @@ export interface CallContext {
   /** Set when a command makes the call: the position of the command in the notices. No approval for the
    *  session covers such a call. */
   command?: NoticeReader;
+  /** True when the human makes the call on the session's page. Such an answer has no notices, which wait for
+   *  a model. */
+  page?: boolean;
   /** What earlier answers have already reported to the model that reads this answer. Absent when no model
    *  reads it. */
   told?: Told;

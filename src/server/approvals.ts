@@ -18,7 +18,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { CallError, NoHumanAnswerError } from '../errors.ts';
 import type { OpenQuestion, Verdict } from '../kernel/approval.ts';
-import type { HumanEditors } from '../kernel/human-editor.ts';
+import type { EditorQuestion, HumanEditors } from '../kernel/human-editor.ts';
 import { type OpenQuestions, type PendingQuestion, pendingQuestion } from '../kernel/questions.ts';
 import { APPROVE_FOR_SESSION, choices, DENY, decisionForm, MORE, sessionScopeText } from './approval-form.ts';
 import type { PreviewFiles } from './preview-files.ts';
@@ -120,12 +120,24 @@ export class Approvals {
     args: unknown,
     { signal, onProgress }: { signal: AbortSignal; onProgress?: (message: string) => void },
   ): Promise<Verdict | undefined> {
-    const editor = this.#options.editors.ask(question, String(questionHeadline(question)));
+    const editor = this.#askEditors(question);
     if (editor === undefined) return undefined;
     onProgress?.(`waits until the user approves or denies it in ${editor.where}`);
     const pending = pendingQuestion(question, { pages: [], editor, onClose: () => {} });
     const verdict = await this.#fromEditor(pending, subjectOf(name, args), signal);
     return verdict.kind === 'unanswered' ? undefined : verdict;
+  }
+
+  /** Shows QUESTION in the human's editors. Returns undefined when no editor is connected. */
+  #askEditors(question: OpenQuestion): EditorQuestion | undefined {
+    return this.#options.editors.ask(question, {
+      headline: String(questionHeadline(question)),
+      ...(this.#coversSession(question) && { sessionScope: sessionScopeText(question) }),
+    });
+  }
+
+  #coversSession({ allowsSession }: OpenQuestion): boolean {
+    return allowsSession && this.#options.allowsSessionApproval;
   }
 
   /** Waits for an editor's verdict on QUESTION about the call with digest SUBJECT. The verdict is
@@ -197,14 +209,13 @@ export class Approvals {
    *  preview. */
   #openFirst(question: OpenQuestion, subject: string, room: Room): Next {
     const file = this.#options.files.write(question.preview.whole());
-    const editor = this.#options.editors.ask(question, String(questionHeadline(question)));
+    const editor = this.#askEditors(question);
     const { pages, whole } = pagesOf(question, file, room, editor?.where);
     const [message = '', ...more] = pages;
     const seenWhole = whole && surelySeen(message, room);
     const sessionScope = sessionScopeText(question);
     const scopeFits = fits({ lines: [sessionScope] }, { ...room, rows: 1, columns: room.columns - INDENT });
-    const sessionAllowed =
-      question.allowsSession && this.#options.allowsSessionApproval && seenWhole && scopeFits;
+    const sessionAllowed = this.#coversSession(question) && seenWhole && scopeFits;
     const pending = pendingQuestion(question, {
       pages: more,
       ...(editor && { editor }),

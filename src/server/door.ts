@@ -13,6 +13,9 @@ interface DoorOptions extends ServerOptions {
   /** The folder for the sockets of images and sessions; undefined when this user has no home folder. */
   folder: string | undefined;
   workspace: string;
+  /** Returns the session's page. ON_LOOK is called when a browser begins to show it, and returns a function to
+   *  call when it has ended that. */
+  page: (onLook: () => () => void) => { link: () => Promise<string> };
   /** True while calls wait for an image to start. */
   starting: () => boolean;
   /** Ends the image. Given for a server without a client of its own, which exits when it is idle, or by a
@@ -25,13 +28,14 @@ interface DoorOptions extends ServerOptions {
 /** Opens the socket of this session. Resolves with undefined when other programs can connect, or with the
  *  reason for a failure. */
 export async function serveSessionSocket(options: DoorOptions): Promise<string | undefined> {
-  const { folder, workspace, editors, starting, onEnd, idleMs, version } = options;
+  const { folder, workspace, editors, page, starting, onEnd, idleMs, version } = options;
   if (folder === undefined) return 'there is no home folder';
   const end = onEnd && (() => void onEnd().finally(() => process.exit(0)));
   const connected = end ? whenIdle(idleMs ?? IDLE_MINUTES * 60_000, end) : () => () => {};
   // Neither the socket nor its connections keep the process alive.
   if (end) setInterval(() => {}, 60_000);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) if (end) process.on(signal, end);
+  const ownPage = page(connected);
   const facts = { pid: process.pid, workspace, started: Math.floor(Date.now() / 1000), version };
   return publishSession(sessionsFolder(folder), facts, (socket) =>
     admit(socket, {
@@ -40,6 +44,7 @@ export async function serveSessionSocket(options: DoorOptions): Promise<string |
         client.on('close', connected());
         serveSocket(client, options, starting);
       },
+      page: () => ownPage.link(),
       stop: end,
     }),
   );

@@ -73,6 +73,7 @@ describe('what needs no image', () => {
       '--keep-days',
       '--http',
       '--http-token',
+      '--page',
       '--client',
       '--scope',
       '--trust',

@@ -84,11 +84,11 @@ test('every import goes in a direction that the table allows', () => {
 
 test('only the rooms of our own process know of processes and of what Linux tells about them', () => {
   const knows = /node:child_process|['"`]\/proc\b(?!\/self\/fd)/g;
-  // A client's own program is run to set that client up, a command starts a session, and readers are kept out of these
+  // A client's own program is run to set that client up, a command starts a session or opens the page, and readers are kept out of these
   // places.
   const others = SOURCES.filter(
     (path) =>
-      !/^src\/(?:image\/(?:process|sandbox)\/|install\/program\.ts$|command\/sessions\.ts$|terminal\/|files\/regular\.ts$)/.test(
+      !/^src\/(?:image\/(?:process|sandbox)\/|install\/program\.ts$|command\/(?:page|sessions)\.ts$|terminal\/|files\/regular\.ts$)/.test(
         path,
       ),
   );

@@ -18,6 +18,7 @@ const ALLOWED: { readonly [path: string]: string } = {
   'src/files/together.ts': 'copies a file whose folder is held open and whose kind was checked',
   'src/code-cache.ts': 'the program itself',
   'src/doctor/set-up.ts': 'the audit log, to append to it: O_NONBLOCK',
+  'src/page/page.ts': 'files of the page, of ours',
   'src/program.ts': 'package.json of ours',
   'src/image/process/agent.ts': 'the sources of the agent',
   'src/image/process/started-requests.ts': 'a new file: O_EXCL',

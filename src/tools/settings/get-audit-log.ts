@@ -55,7 +55,7 @@ export function getAuditLogTool(log: AuditLog) {
     handler: async (args, context) => {
       const { text, ...result } = await readLog(log, args, context);
       const where = !pathTold && `The log is ${log.path}`;
-      pathTold = true;
+      pathTold ||= context.page !== true;
       return { ...result, text: joinSections([text, where]) };
     },
   });
@@ -120,10 +120,17 @@ const DECISIONS: Record<AuditRecord['authority'], string> = {
   'cannot ask': ', nobody could be asked',
 };
 
+const CALLERS: Record<AuditRecord['caller'], string> = {
+  client: '',
+  command: ', called by a command',
+  code: ', called by code',
+  page: ', called by the user on the page',
+};
+
 /** Returns the text of RECORD. The date is left out when it equals SAID, the date in the header. */
 function recordText(record: AuditRecord, said: string | undefined): string {
   const { time, tool, image, level, caller, authority, end } = record;
-  const by = caller === 'client' ? '' : `, called by ${caller === 'code' ? 'code' : 'a command'}`;
+  const by = CALLERS[caller];
   const outcome = end === undefined ? 'unfinished' : `${outcomeOf(record)} after ${end.milliseconds} ms`;
   const where = image === undefined ? '' : ` in ${image}`;
   const error = end?.error === undefined ? '' : `\n    ${firstLine(end.error)}`;

@@ -1,0 +1,127 @@
+// Shows the calls of the session as they come, and those in the audit log.
+
+import { byId, clock, duration, element, objectIn, objectsIn } from './dom.ts';
+import { type Look, request } from './session.ts';
+
+/** Maximum number of calls that are shown as they come. The audit log has the older ones. */
+const LIMIT = 500;
+/** Number of calls that are taken from the audit log at once. */
+const PAGE = 100;
+
+/** The calls that have not ended, by their ids, with the parts that show how they end. */
+const running = new Map<unknown, { row: HTMLElement; end: HTMLElement }>();
+
+/** Forgets all calls, because the session sends the recent ones. */
+export function forgetCalls(): void {
+  running.clear();
+  byId('call-list').replaceChildren();
+}
+
+export function callBegan({ id, time, client, tool, lines }: { readonly [name: string]: unknown }): void {
+  const list = byId('call-list');
+  const end = element('span', { class: 'end' }, 'runs …');
+  const args = (Array.isArray(lines) ? lines : []).map(String);
+  const row = callRow(new Date(Number(time) * 1000), String(client), String(tool), end, args.join('\n'));
+  running.set(id, { row, end });
+  list.prepend(row);
+  while (list.childElementCount > LIMIT) list.lastElementChild?.remove();
+  byId('no-call').hidden = true;
+  filterRow(row);
+}
+
+export function callEnded({ id, isError, milliseconds, line }: { readonly [name: string]: unknown }): void {
+  const found = running.get(id);
+  if (found === undefined) return;
+  running.delete(id);
+  const { row, end } = found;
+  end.replaceChildren(endText(isError !== true, Number(milliseconds)), element('bdi', {}, String(line)));
+  row.classList.toggle('failed', isError === true);
+  filterRow(row);
+}
+
+function endText(succeeded: boolean, milliseconds: number): string {
+  return `${succeeded ? 'done' : 'failed'} in ${duration(milliseconds)} `;
+}
+
+function callRow(date: Date, client: string, tool: string, end: HTMLElement, args: string): HTMLElement {
+  const head = element(
+    'summary',
+    {},
+    element('time', { set: { datetime: date.toISOString() } }, clock(date)),
+    element('bdi', { class: 'client' }, client),
+    element('bdi', { class: 'tool' }, tool),
+    end,
+  );
+  return element('li', {}, element('details', {}, head, element('pre', {}, args)));
+}
+
+/** Filters the calls again after each change of the filter. */
+export function watchFilter(): void {
+  const filterAll = () => {
+    for (const row of document.querySelectorAll<HTMLElement>('#call-list > li, #log-list > li'))
+      filterRow(row);
+  };
+  byId('filter').addEventListener('input', filterAll);
+  byId('filter').addEventListener('submit', (event) => event.preventDefault());
+}
+
+function filterRow(row: HTMLElement): void {
+  const text = (byId('filter-text') as HTMLInputElement).value.toLowerCase();
+  const failedOnly = (byId('filter-failed') as HTMLInputElement).checked;
+  const fits = text === '' || row.textContent.toLowerCase().includes(text);
+  row.hidden = !fits || (failedOnly && !row.classList.contains('failed'));
+}
+
+/** Shows the audit log when it is opened, in parts. */
+export function watchLog(): void {
+  const log = byId('log') as HTMLDetailsElement;
+  const list = byId('log-list');
+  const more = byId('log-more') as HTMLButtonElement;
+  const load = async () => {
+    more.disabled = true;
+    const { rows, total, atLeast, why } = await logPage(list.childElementCount);
+    list.append(...rows);
+    for (const row of rows) filterRow(row);
+    const shown = list.childElementCount;
+    byId('log-state').textContent =
+      why ?? `${shown} of ${atLeast ? 'at least ' : ''}${total} calls are shown.`;
+    more.disabled = false;
+    more.hidden = rows.length === 0 || (!atLeast && shown >= total);
+  };
+  more.addEventListener('click', () => void load());
+  log.addEventListener('toggle', () => {
+    if (!log.open) return;
+    list.replaceChildren();
+    void load();
+  });
+}
+
+async function logPage(offset: number) {
+  const nothing = { rows: [], total: 0, atLeast: false };
+  const answer = await request<Look>('log', { limit: PAGE, offset }).catch((error: Error) => ({
+    error: error.message,
+  }));
+  if ('error' in answer) return { ...nothing, why: answer.error };
+  const { calls, total, atLeast } = objectIn(answer.data);
+  const rows = objectsIn(calls).map(logRow);
+  return { rows, total: Number(total), atLeast: atLeast === true, why: undefined };
+}
+
+function logRow(call: { readonly [name: string]: unknown }): HTMLElement {
+  const { time, tool, caller, authority, image } = call;
+  const end = objectIn(call['end']);
+  const { success, milliseconds, error } = end;
+  const how = success === undefined ? 'unfinished ' : endText(success === true, Number(milliseconds));
+  const by = [caller, authority, image].filter((each) => each !== undefined).join(', ');
+  const shown = element(
+    'span',
+    { class: 'end' },
+    how,
+    element('bdi', {}, error === undefined ? '' : String(error)),
+  );
+  const date = new Date(String(time));
+  const row = callRow(date, by, String(tool), shown, JSON.stringify(call['arguments'], null, 2));
+  row.querySelector('time')?.replaceChildren(date.toLocaleString('sv'));
+  row.classList.toggle('failed', success === false);
+  return row;
+}

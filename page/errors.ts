@@ -1,0 +1,71 @@
+// Shows errors that are held, with their frames and the variables of these.
+
+import { announce, byId, element, objectIn, objectsIn } from './dom.ts';
+import { type Look, request } from './session.ts';
+
+/** Looks for held errors in the images NAMES, or in the only one without names, when the human wants it. */
+export function watchErrors(names: () => readonly string[]): void {
+  byId('errors-refresh').addEventListener('click', () => void showAll(names()));
+}
+
+async function look(name: string, asked: object): Promise<Look> {
+  return request<Look>(name, asked).catch((error: Error) => ({ error: error.message }));
+}
+
+async function showAll(names: readonly string[]): Promise<void> {
+  const images = names.length === 0 ? [{}] : names.map((image) => ({ image }));
+  const found = await Promise.all(images.map((image) => heldIn(image)));
+  const elements = found.flat();
+  const nothing = element('p', {}, 'No error is held.');
+  byId('error-list').replaceChildren(...(elements.length === 0 ? [nothing] : elements));
+  const count = byId('error-list').querySelectorAll('details').length;
+  announce(count === 0 ? 'No error is held.' : `Held errors: ${count}.`);
+}
+
+async function heldIn(image: object): Promise<HTMLElement[]> {
+  const answer = await look('errors', image);
+  if ('error' in answer) return [problem(answer.error)];
+  return objectsIn(objectIn(answer.data)['held']).map((row) => errorElement(image, row));
+}
+
+function problem(text: string): HTMLElement {
+  return element('p', { class: 'problem' }, text);
+}
+
+function errorElement(
+  image: object,
+  { error, type, thread }: { readonly [name: string]: unknown },
+): HTMLElement {
+  const where = thread === undefined ? '' : ` in the thread ${thread}`;
+  const title = element('summary', {}, element('bdi', {}, `${error}: ${type}${where}`));
+  return opened(title, async () => {
+    const answer = await look('error', { ...image, error });
+    if ('error' in answer) return [problem(answer.error)];
+    const { condition } = objectIn(answer.data);
+    const { text, frames, held } = objectIn(condition);
+    const { frames: count } = objectIn(held);
+    const titles = Array.isArray(frames) ? frames : [];
+    const numbers = Array.from({ length: Number(count ?? titles.length) }, (_, index) => index);
+    const known = numbers.map((frame) => frameElement({ ...image, error, frame }, titles[frame]));
+    return [element('pre', {}, text === undefined ? answer.text : String(text)), ...known];
+  });
+}
+
+/** Returns the frame that ASKED names. TITLE is what the error says of it. */
+function frameElement(asked: { error: unknown; frame: number }, title: unknown): HTMLElement {
+  const { call } = objectIn(title);
+  const text = call === undefined ? `Frame ${asked.frame}` : `${asked.frame}: ${call}`;
+  return opened(element('summary', {}, element('bdi', {}, text)), async () => {
+    const answer = await look('error', asked);
+    return ['error' in answer ? problem(answer.error) : element('pre', {}, answer.text)];
+  });
+}
+
+/** Returns a part that shows what LOAD returns once it is opened. */
+function opened(title: HTMLElement, load: () => Promise<HTMLElement[]>): HTMLElement {
+  const details = element('details', {}, title);
+  details.addEventListener('toggle', () => void load().then((parts) => details.append(...parts)), {
+    once: true,
+  });
+  return details;
+}

@@ -1,0 +1,150 @@
+// Shows what runs in the images now, and the images themselves, while somebody looks.
+
+import { announce, button, byId, duration, element, objectIn, objectsIn } from './dom.ts';
+import { type Look, request } from './session.ts';
+
+/** Milliseconds between two looks at the images. */
+const LOOK_MS = 2000;
+
+/** The state of an image, with unchecked members. */
+type Status = { readonly [name: string]: unknown };
+
+/** Shows the images NAMES, or the only one without names, for as long as the page is shown. */
+export function watchImages(names: () => readonly string[]): void {
+  let isLooking = false;
+  const show = async () => {
+    if (isLooking || document.visibilityState === 'hidden') return;
+    isLooking = true;
+    try {
+      const answer = await request<Look>('status');
+      if ('error' in answer) throw new Error(answer.error);
+      showImages(names(), objectIn(answer.data));
+    } catch (error) {
+      byId('image-list').replaceChildren(element('p', { class: 'problem' }, (error as Error).message));
+    } finally {
+      isLooking = false;
+    }
+  };
+  setInterval(() => void show(), LOOK_MS);
+  document.addEventListener('visibilitychange', () => void show());
+  void show();
+}
+
+function showImages(names: readonly string[], data: Status): void {
+  const images: [string | undefined, Status][] =
+    names.length === 0 ? [[undefined, data]] : names.map((name) => [name, objectIn(data[name])]);
+  byId('image-list').replaceChildren(...images.map(([name, status]) => imageElement(name, status)));
+  const jobs = images.flatMap(([name, status]) =>
+    [...objectsIn(status['jobs']), ...objectsIn(status['beside'])].map((job) => ({ name, job })),
+  );
+  showJobs(jobs);
+}
+
+function imageElement(name: string | undefined, status: Status): HTMLElement {
+  const memory = objectIn(status['memory']);
+  const threads = objectIn(status['threads']);
+  const threadNames = Array.isArray(threads['names']) ? threads['names'].map(String) : [];
+  const facts: [string, string | undefined][] = [
+    ['State', String(status['state'])],
+    ['Why', textIf(status['why'])],
+    ['Process', textIf(status['pid'])],
+    ['Runs for', status['uptime'] === undefined ? undefined : duration(Number(status['uptime']) * 1000)],
+    ['Package', textIf(status['package'])],
+    ['Resident memory', megabytes(memory['imageRss'])],
+    ['Server', megabytes(memory['serverRss'])],
+    [
+      'Threads',
+      threads['count'] === undefined ? undefined : `${threads['count']}: ${threadNames.join(', ')}`,
+    ],
+    ['Code in it', textIf(status['confinement'])],
+  ];
+  const rows = facts.flatMap(([fact, value]) =>
+    value === undefined ? [] : [element('dt', {}, fact), element('dd', {}, element('bdi', {}, value))],
+  );
+  const title = name === undefined ? [] : [element('h3', {}, element('bdi', {}, name))];
+  return element('div', { class: 'image' }, ...title, heapElement(memory), element('dl', {}, ...rows));
+}
+
+function heapElement({ heapUsed, heapSize }: Status): HTMLElement | undefined {
+  if (heapUsed === undefined || heapSize === undefined) return undefined;
+  const text = `Heap: ${megabytes(heapUsed)} of ${megabytes(heapSize)}`;
+  const set = { value: String(heapUsed), max: String(heapSize) };
+  return element('label', { class: 'heap' }, text, element('meter', { set }));
+}
+
+function textIf(value: unknown): string | undefined {
+  return value === undefined ? undefined : String(value);
+}
+
+function megabytes(octets: unknown): string | undefined {
+  return octets === undefined ? undefined : `${Math.round(Number(octets) / (1024 * 1024))} MB`;
+}
+
+interface ImageJob {
+  /** Name of the image, if the session has several. */
+  name: string | undefined;
+  job: Status;
+}
+
+/** The jobs that are shown, by image and number, so that an element with the focus stays. */
+const shown = new Map<string, { row: HTMLElement; show: (job: Status) => void }>();
+
+function showJobs(jobs: readonly ImageJob[]): void {
+  const list = byId('running-list');
+  const keys = new Set<string>();
+  for (const each of jobs) {
+    const key = `${each.name ?? ''} ${each.job['job']}`;
+    keys.add(key);
+    const found = shown.get(key) ?? jobElement(each);
+    found.show(each.job);
+    if (!shown.has(key)) list.append(found.row);
+    shown.set(key, found);
+  }
+  for (const [key, { row }] of shown) {
+    if (keys.has(key)) continue;
+    row.remove();
+    shown.delete(key);
+  }
+  const isNone = shown.size === 0;
+  if (isNone && list.childElementCount === 0) list.append(element('p', { class: 'none' }, 'Nothing runs.'));
+  if (!isNone) list.querySelector('.none')?.remove();
+}
+
+function jobElement({ name, job }: ImageJob) {
+  const facts = element('p', {});
+  const output = element('pre', { class: 'output' });
+  const frames = element('pre', {});
+  const interrupt = button(`Interrupt call ${job['job']}`, () => {
+    interrupt.disabled = true;
+    void interruptJob(Number(job['job']), name);
+  });
+  const about = element('bdi', {}, String(job['about'] ?? ''));
+  const row = element(
+    'article',
+    { class: 'job' },
+    element('h3', {}, `${job['tool']} `, about),
+    facts,
+    output,
+    element('details', {}, element('summary', {}, 'Frames'), frames),
+    interrupt,
+  );
+  const show = (now: Status) => {
+    const { state, seconds, characters, lastLine, ending } = now;
+    const written = characters ? `, has written ${characters} characters` : '';
+    const ends = ending === undefined ? '' : `, is being ended (${ending})`;
+    const where = name === undefined ? '' : ` in ${name}`;
+    facts.replaceChildren(`Call ${now['job']}${where}: ${state} for ${seconds} s${written}${ends}`);
+    output.hidden = !lastLine;
+    output.replaceChildren(...element('span', {}, `Last line of its output: ${lastLine ?? ''}`).childNodes);
+    const texts = Array.isArray(now['frames']) ? now['frames'].map(String) : [];
+    frames.replaceChildren(...element('span', {}, texts.join('\n') || 'None are known.').childNodes);
+  };
+  return { row, show };
+}
+
+async function interruptJob(job: number, image: string | undefined): Promise<void> {
+  const answer = await request<Look>('interrupt', { job, ...(image !== undefined && { image }) }).catch(
+    (error: Error) => ({ error: error.message }),
+  );
+  announce('error' in answer ? answer.error : answer.text);
+}

@@ -1,0 +1,48 @@
+// The page of a session: joins its parts.
+
+import { callBegan, callEnded, forgetCalls, watchFilter, watchLog } from './calls.ts';
+import { offerImages, watchLookup } from './definitions.ts';
+import { byId, element } from './dom.ts';
+import { watchErrors } from './errors.ts';
+import { watchImages } from './images.ts';
+import { ask, close, forgetQuestions } from './questions.ts';
+import { enter, listen, type SessionEvent } from './session.ts';
+
+let images: readonly string[] | undefined;
+
+function receive({ method, params }: SessionEvent): void {
+  if (method === 'live-lisp/session') begin(params);
+  if (method === 'live-lisp/began') callBegan(params);
+  if (method === 'live-lisp/ended') callEnded(params);
+  if (method === 'live-lisp/asked') void ask(String(params['id']), String(params['headline']));
+  if (method === 'live-lisp/closed') close(String(params['id']), String(params['why']));
+}
+
+/** Begins to show the session with the facts in PARAMS, or shows it anew after the connection was broken. */
+function begin({ workspace, images: names }: SessionEvent['params']): void {
+  forgetQuestions();
+  forgetCalls();
+  byId('workspace').replaceChildren(...element('span', {}, String(workspace)).childNodes);
+  const isFirst = images === undefined;
+  images = Array.isArray(names) ? names.map(String) : [];
+  offerImages(images);
+  if (!isFirst) return;
+  watchImages(() => images ?? []);
+  watchErrors(() => images ?? []);
+}
+
+function say(text: string, connected: boolean): void {
+  const line = byId('connection');
+  if (line.textContent !== text) line.textContent = text;
+  document.body.classList.toggle('disconnected', !connected);
+}
+
+watchFilter();
+watchLog();
+watchLookup();
+try {
+  await enter();
+  await listen(receive, say);
+} catch (error) {
+  say((error as Error).message, false);
+}

@@ -1,0 +1,77 @@
+// Speaks to the session: gets in by the link, sends requests, and receives events.
+
+/** A message of the session. */
+export interface SessionEvent {
+  method: string;
+  params: { readonly [name: string]: unknown };
+}
+
+/** What the session answers to a look at it: data and text, or the reason for a failure. */
+export type Look = { data: unknown; text: string } | { error: string };
+
+const KEY = 'live-lisp-key';
+/** Milliseconds until another try to connect. */
+const AGAIN_MS = 1000;
+
+/** Gets into the session by the link in the address, if there is one. Throws an error with a text for the human
+ *  when that fails. */
+export async function enter(): Promise<void> {
+  const link = location.hash.slice(1);
+  if (!/^[\w-]{43}$/.test(link)) return;
+  // The link stays neither in the address nor in the history.
+  history.replaceState(null, '', location.pathname);
+  const response = await post('enter', { link });
+  if (!response.ok) throw new Error(await response.text());
+  const { key } = (await response.json()) as { key: string };
+  sessionStorage.setItem(KEY, key);
+}
+
+function post(name: string, body: object): Promise<Response> {
+  const key = sessionStorage.getItem(KEY);
+  const headers = { 'content-type': 'application/json', ...(key !== null && { 'x-live-lisp-key': key }) };
+  return fetch(`/api/${name}`, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+/** Resolves with the answer to the request NAME. Throws an error with a text for the human. */
+export async function request<Answer>(name: string, body: object = {}): Promise<Answer> {
+  const response = await post(name, body).catch(() => {
+    throw new Error('The session does not answer. live-lisp sessions shows whether it runs.');
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as Answer;
+}
+
+/** Passes each event of the session to RECEIVE, and each change of the connection to SAY. When the connection
+ *  breaks, connects again. Resolves when the session does not let this browser in. */
+export async function listen(
+  receive: (event: SessionEvent) => void,
+  say: (text: string, connected: boolean) => void,
+): Promise<void> {
+  for (;;) {
+    const response = await post('events', {}).catch(() => undefined);
+    if (response?.status === 401) return say(await response.text(), false);
+    if (response?.ok && response.body) {
+      say('Connected', true);
+      await readEvents(response.body, receive).catch(() => {});
+    }
+    say('The session does not answer. live-lisp sessions shows whether it runs.', false);
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+}
+
+/** Reads server-sent events from BODY until it ends. A request can have no header in the browser's own reader of
+ *  events. */
+async function readEvents(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  receive: (event: SessionEvent) => void,
+): Promise<void> {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const events = (rest + value).split('\n\n');
+    rest = events.pop() ?? '';
+    for (const event of events) receive(JSON.parse(event.replace(/^data: /, '')) as SessionEvent);
+  }
+}

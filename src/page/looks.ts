@@ -1,0 +1,39 @@
+// Lists what the page can ask of the session's tools, and asks it.
+
+import { messageOf } from '../errors.ts';
+import type { Members } from '../json.ts';
+import type { Executor } from '../kernel/executor.ts';
+
+/** By the name of a look: its tool, and the arguments that the page gives. */
+const LOOKS: { readonly [name: string]: { tool: string; takes: readonly string[] } } = {
+  status: { tool: 'image_status', takes: [] },
+  interrupt: { tool: 'interrupt', takes: ['job'] },
+  errors: { tool: 'debug', takes: [] },
+  error: { tool: 'debug', takes: ['error', 'frame'] },
+  definition: { tool: 'read_definition', takes: ['name', 'package'] },
+  callers: { tool: 'who_calls', takes: ['name', 'package'] },
+  log: { tool: 'get_audit_log', takes: ['outcome', 'tool', 'limit', 'offset'] },
+};
+
+type Look = { data: unknown; text: string } | { error: string };
+
+/** Returns the answer to the look NAME with the members of ASKED; undefined when there is no such look. The human
+ *  at the page makes the call, so nobody else is asked. */
+export async function look(
+  executor: Pick<Executor, 'execute'>,
+  name: string,
+  asked: Members,
+  signal: AbortSignal,
+): Promise<Look | undefined> {
+  const found = Object.hasOwn(LOOKS, name) ? LOOKS[name] : undefined;
+  if (found === undefined) return undefined;
+  const { tool, takes } = found;
+  const given = [...takes, 'image'].filter((key) => asked[key] !== undefined);
+  const args = Object.fromEntries(given.map((key) => [key, asked[key]]));
+  try {
+    const outcome = await executor.execute(tool, args, { signal, page: true }, { kind: 'approved' });
+    return outcome.success ? { data: outcome.data, text: outcome.text } : { error: outcome.error };
+  } catch (error) {
+    return { error: messageOf(error) };
+  }
+}

@@ -1,0 +1,207 @@
+// Serves the page of a session to browsers on this machine: questions to answer, what runs, what was done.
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import type { AskedQuestion, Decision, Editors } from '../door/editors.ts';
+import { type HttpListener, listen, readBody, refuse } from '../http/listen.ts';
+import { type Members, membersOf } from '../json.ts';
+import type { Executor } from '../kernel/executor.ts';
+import { Admission, type Pass } from './admission.ts';
+import { look } from './looks.ts';
+import { Watchers, WHERE } from './watchers.ts';
+
+export interface PageOptions {
+  editors: Editors;
+  executor: Pick<Executor, 'execute'>;
+  workspace: string;
+  /** The names of the images, if the session has several; else none. */
+  images: readonly string[];
+  /** The folder with the files of the page. */
+  files: string;
+  complain: (line: string) => void;
+  /** Called when a browser begins to show the page. Returns a function to call when it has ended that. */
+  onLook: () => () => void;
+}
+
+/** Maximum number of octets of a request. Changed arguments can have a whole file. */
+const BODY_LIMIT = 4 * 1024 * 1024;
+/** Milliseconds within which the answers to browsers end at the end of the session. */
+const END_MS = 200;
+
+const FILES: { readonly [path: string]: { name: string; type: string } } = {
+  '/': { name: 'index.html', type: 'text/html' },
+  '/page.css': { name: 'page.css', type: 'text/css' },
+  '/page.js': { name: 'page.js', type: 'text/javascript' },
+};
+
+/** With these the page loads nothing from elsewhere, runs only its own script, and stands in no other page. */
+const SAFE_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+
+const NOTHING = 'There is nothing at this address.';
+const NO_PASS =
+  'This browser has no access to the page. Run live-lisp page, and open the link that it prints.';
+const NO_LINK =
+  'This link was used already, is older than ten minutes, or is of another session. Run live-lisp page, and open the link that it prints.';
+const CHANGED = 'This is not the question that was shown. Read it again, and answer then.';
+
+export class Page {
+  readonly #options: PageOptions;
+  readonly #admission = new Admission();
+  readonly #watchers: Watchers;
+  /** The contents of the page's files, by their names. */
+  readonly #texts = new Map<string, Buffer>();
+  #listener: Promise<HttpListener> | undefined;
+
+  constructor(options: PageOptions) {
+    this.#options = options;
+    this.#watchers = new Watchers(options.editors);
+  }
+
+  /** Serves the page, if it is not served yet. Resolves with its address. */
+  async start(): Promise<string> {
+    const { complain, files } = this.#options;
+    // An update of the program can replace these files while this version runs.
+    for (const { name } of Object.values(FILES))
+      if (!this.#texts.has(name)) this.#texts.set(name, readFileSync(join(files, name)));
+    this.#listener ??= listen({
+      host: '127.0.0.1',
+      port: 0,
+      handle: (request, response) => this.#handle(request, response),
+      complain,
+    });
+    try {
+      return (await this.#listener).origin;
+    } catch (error) {
+      this.#listener = undefined;
+      throw error;
+    }
+  }
+
+  /** Resolves with a link that lets one browser use the page. */
+  async link(): Promise<string> {
+    const origin = await this.start();
+    return `${origin}/#${this.#admission.newLink()}`;
+  }
+
+  async end(): Promise<void> {
+    const listener = await this.#listener?.catch(() => undefined);
+    this.#watchers.end();
+    await listener?.end(END_MS);
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method, url = '' } = request;
+    for (const [name, value] of Object.entries(SAFE_HEADERS)) response.setHeader(name, value);
+    const name = /^\/api\/([a-z]+)$/.exec(url)?.[1];
+    if (name === undefined) {
+      if (method === 'GET') return this.#sendFile(url, response);
+      return refuse(response, 404, NOTHING);
+    }
+    if (method !== 'POST') return refuse(response, 405, 'This address takes POST only.', { allow: 'POST' });
+    // A browser names the origin of each POST, and the listener has compared it with the address.
+    if (request.headers.origin === undefined)
+      return refuse(response, 403, 'The header Origin is missing. Only the page may send this request.');
+    const cookieName = `live-lisp-${request.socket.localPort}`;
+    const pass = passOf(request, cookieName);
+    if (name !== 'enter' && !this.#admission.admits(pass)) return refuse(response, 401, NO_PASS);
+    const body = await readBody(request, BODY_LIMIT);
+    if (body === undefined)
+      return refuse(response, 413, `A request can have ${BODY_LIMIT} octets. Change less here.`);
+    const given = membersOf(body.toString());
+    if (name === 'enter') return this.#enter(given, pass.cookie, cookieName, response);
+    if (name === 'events') return this.#watch(response);
+    const result = await this.#answer(name, given, response);
+    if (result === undefined) refuse(response, 404, NOTHING);
+    else sendJson(response, result);
+  }
+
+  #sendFile(path: string, response: ServerResponse): void {
+    const file = Object.hasOwn(FILES, path) ? FILES[path] : undefined;
+    if (file === undefined) {
+      refuse(response, 404, NOTHING);
+      return;
+    }
+    response.writeHead(200, { 'content-type': `${file.type}; charset=utf-8` });
+    response.end(this.#texts.get(file.name));
+  }
+
+  #enter({ link }: Members, cookie: string | undefined, cookieName: string, response: ServerResponse): void {
+    const pass = this.#admission.enter(String(link), cookie);
+    if (pass === undefined) {
+      refuse(response, 401, NO_LINK);
+      return;
+    }
+    response.setHeader('set-cookie', `${cookieName}=${pass.cookie}; HttpOnly; SameSite=Strict; Path=/api`);
+    sendJson(response, { key: pass.key });
+  }
+
+  #watch(response: ServerResponse): void {
+    const { workspace, images, onLook } = this.#options;
+    response.on('close', onLook());
+    this.#watchers.add(response, { workspace, images, pid: process.pid });
+  }
+
+  /** Resolves with the answer to the request NAME with the members GIVEN; undefined when there is no such
+   *  request. */
+  async #answer(name: string, given: Members, response: ServerResponse): Promise<object | undefined> {
+    const { editors, executor } = this.#options;
+    if (name === 'question') return shownQuestion(editors.question(String(given['id'])));
+    if (name === 'answer') return this.#decide(given);
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
+    return look(executor, name, given, gone.signal);
+  }
+
+  /** Passes the human's answer in GIVEN on, if it is about what was shown. */
+  #decide(given: Members): { counts: boolean; text: string } {
+    const { editors } = this.#options;
+    const id = String(given['id']);
+    const question = editors.question(id);
+    const decision = decisionIn(given);
+    if (decision === undefined || (question !== undefined && digestOf(question) !== given['shown']))
+      return { counts: false, text: CHANGED };
+    return editors.answer(id, decision, WHERE);
+  }
+}
+
+/** Returns what the browser shows of QUESTION, with a digest that its answer must have. */
+function shownQuestion(question: AskedQuestion | undefined): object {
+  if (question === undefined) return { closed: true };
+  const { fingerprint: _, ...shown } = question;
+  return { ...shown, shown: digestOf(question) };
+}
+
+/** Returns the digest of all that QUESTION shows, and of what the call would change. */
+function digestOf(question: AskedQuestion): string {
+  return createHash('sha256').update(JSON.stringify(question)).digest('hex');
+}
+
+function decisionIn({ decision, args, words }: Members): Decision | undefined {
+  if (decision === 'once') return { kind: 'approved' };
+  if (decision === 'session') return { kind: 'approved for the session' };
+  if (decision === 'changed') return { kind: 'modified', args };
+  return decision === 'deny' ? { kind: 'denied', words } : undefined;
+}
+
+/** Returns what REQUEST has of a pass. */
+function passOf({ headers }: IncomingMessage, cookieName: string): Partial<Pass> {
+  const key = headers['x-live-lisp-key'];
+  const cookies = (headers.cookie ?? '').split('; ').map((each) => each.split('='));
+  const cookie = cookies.find(([name]) => name === cookieName)?.[1];
+  return { ...(typeof key === 'string' && { key }), ...(cookie !== undefined && { cookie }) };
+}
+
+function sendJson(response: ServerResponse, value: object): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(value));
+}

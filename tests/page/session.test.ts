@@ -1,0 +1,170 @@
+// What the page shows of a session: calls as they come, what runs, images, held errors, definitions, the log.
+
+import { writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { testSbcl } from '../harness.ts';
+import { openPage, start, useBrowser } from './browser.ts';
+
+useBrowser();
+
+const SHOP = `(defpackage :shop (:use :cl))
+(in-package :shop)
+(defun net (price) (* 2 price))
+(defun total (prices) (reduce #'+ (mapcar #'net prices)))
+`;
+
+test('each call is shown as it comes, and those before; a filter leaves some', async () => {
+  const place = await start();
+  await place.session.eval('(+ 1 2)');
+  const page = await openPage(place);
+  const rows = page.locator('#call-list > li');
+  await rows.locator('.end').getByText(/^3$/).waitFor();
+  await place.session.eval('(error "No\u001b[31m \u202eway")');
+  const failed = rows.filter({ hasText: 'failed in' });
+  await failed.getByText('Error: No<U+001B>[31m <U+202E>way').waitFor();
+  expect(await rows.first().textContent()).toContain('a client');
+  await failed.locator('summary').press('Enter');
+  await failed.getByText('> form: (error "No<U+001B>[31m <U+202E>way")').waitFor();
+  await page.getByLabel('Failed only').check();
+  expect(await rows.locator('visible=true').count()).toBeGreaterThan(0);
+  expect(await rows.first().isVisible()).toBe(true);
+  expect(await rows.nth(1).isVisible()).toBe(false);
+  await page.getByLabel('Failed only').uncheck();
+  await page.getByLabel('Filter', { exact: true }).fill('IMAGE_status');
+  expect(await rows.first().isVisible()).toBe(false);
+  expect(await rows.last().isVisible()).toBe(true);
+});
+
+test('what runs is shown with its output, and can be interrupted', async () => {
+  const place = await start();
+  const page = await openPage(place);
+  const running = page.locator('#running-list');
+  await running.getByText('Nothing runs.').waitFor();
+  const called = place.session.call('eval_form', {
+    form: '(progn (format t "begun ~A~%" 7) (loop (sleep 0.1)))',
+    timeout: 600,
+  });
+  await running.getByText('Last line of its output: begun 7').waitFor();
+  await running.getByRole('button', { name: /^Interrupt call \d+$/ }).click();
+  expect((await called).text).toContain('Interrupted after ');
+  await running.getByText('Nothing runs.').waitFor();
+});
+
+test('the end of the session is shown, also while a call runs', async () => {
+  const place = await start();
+  const page = await openPage(place);
+  const called = place.session.call('eval_form', { form: '(loop (sleep 0.1))' }).catch(() => {});
+  await page.getByRole('button', { name: /^Interrupt call/ }).waitFor();
+  await place.session.close();
+  await called;
+  await page
+    .getByText('The session does not answer. live-lisp sessions shows whether it runs.')
+    .first()
+    .waitFor();
+  expect(place.session.stderr).not.toContain('Error');
+});
+
+test('the image is shown with its heap and threads', async () => {
+  const place = await start();
+  await place.session.eval('(sb-thread:make-thread (lambda () (sleep 600)) :name "worker of mine")');
+  const page = await openPage(place);
+  const images = page.locator('#images');
+  await images.getByText(/^Heap: \d+ MB of \d+ MB/).waitFor();
+  await images.getByText('worker of mine').waitFor();
+  await images
+    .getByText(/Code in the image is in a sandbox|sandbox/)
+    .first()
+    .waitFor();
+});
+
+test('of several images each is shown, and the human chooses one to look into', async () => {
+  const place = await start({}, ['--image', `gpu=${testSbcl()}`, '--image', `app=${testSbcl()}`]);
+  for (const image of ['gpu', 'app']) await place.session.eval(`(defun here () (list :${image}))`, { image });
+  await place.session.eval('(here 1)', { image: 'app', on_error: 'hold' });
+  const page = await openPage(place);
+  const images = page.locator('#images');
+  for (const name of ['gpu', 'app']) await images.getByRole('heading', { name }).waitFor();
+  await page.getByLabel('Image', { exact: true }).selectOption('app');
+  await page.getByLabel('Name', { exact: true }).fill('here');
+  await page.keyboard.press('Enter');
+  await page.locator('#definition').getByText('(list :app)').waitFor();
+  await page.getByRole('button', { name: 'Look for held errors' }).click();
+  await page
+    .locator('#error-list')
+    .getByText(/PROGRAM-ERROR/)
+    .first()
+    .waitFor();
+  const called = place.session.call('eval_form', { form: '(loop (sleep 0.1))', timeout: 600, image: 'app' });
+  await page.getByText(/^Call \d+ in app: running/).waitFor();
+  await page.getByRole('button', { name: /^Interrupt call/ }).click();
+  expect((await called).text).toContain('Interrupted after ');
+});
+
+test('a held error is opened with its frames and their variables', async () => {
+  const place = await start();
+  place.root.put('shop.lisp', SHOP);
+  await place.session.call('load_file', { path: 'shop.lisp' });
+  const page = await openPage(place);
+  await page.getByRole('button', { name: 'Look for held errors' }).click();
+  await page.locator('#error-list').getByText('No error is held.').waitFor();
+  await place.session.eval("(shop::total '(1 nil))", { on_error: 'hold' });
+  await page.getByRole('button', { name: 'Look for held errors' }).click();
+  const errors = page.locator('#error-list');
+  await errors
+    .getByText(/TYPE-ERROR/)
+    .first()
+    .click();
+  await errors.getByText('The value NIL is not of type NUMBER').first().waitFor();
+  await errors.locator('summary', { hasText: 'SHOP::NET' }).click();
+  await errors.getByText(/PRICE = NIL/).waitFor();
+});
+
+test('a definition is shown with its text and callers, and each name in it leads on', async () => {
+  const place = await start();
+  place.root.put('shop.lisp', SHOP);
+  await place.session.call('load_file', { path: 'shop.lisp' });
+  const page = await openPage(place);
+  const section = page.locator('#definition');
+  await page.getByLabel('Name', { exact: true }).fill('shop::net');
+  await page.keyboard.press('Enter');
+  await section.getByText('(* 2 price)', { exact: false }).first().waitFor();
+  await section.getByRole('button', { name: 'SHOP::TOTAL' }).click();
+  await section.getByRole('heading', { name: 'SHOP::TOTAL' }).waitFor();
+  await section.getByRole('button', { name: 'net', exact: true }).click();
+  await section.getByRole('heading', { name: 'SHOP::NET' }).waitFor();
+  await page.getByLabel('Name', { exact: true }).fill('shop::nothing');
+  await page.keyboard.press('Enter');
+  await section
+    .getByText(/NOTHING.* not found/i)
+    .first()
+    .waitFor();
+});
+
+test('10,000 calls of the audit log are shown a hundred at a time', async () => {
+  const place = await start();
+  const time = new Date().toISOString();
+  const lines = Array.from({ length: 10_000 }, (_, number) => {
+    const id = `earlier-${number}`;
+    const call = { tool: 'eval_form', level: 'cautious', caller: 'client', authority: 'level' };
+    const begin = {
+      id,
+      time,
+      root: place.root.path,
+      event: 'begin',
+      ...call,
+      arguments: { form: `(f ${number})` },
+    };
+    const end = { id, time, event: 'end', success: number % 2 === 0, milliseconds: 1 };
+    return `${JSON.stringify(begin)}\n${JSON.stringify(end)}\n`;
+  });
+  writeFileSync(place.audit, lines.join(''), { mode: 0o600 });
+  const page = await openPage(place);
+  await page.getByText('Audit log of this workspace').click();
+  const rows = page.locator('#log-list > li');
+  await page.getByText(/^100 of (at least )?\d+ calls are shown\.$/).waitFor();
+  expect(await rows.count()).toBe(100);
+  await page.getByRole('button', { name: 'Show older calls' }).click();
+  await page.getByText(/^200 of (at least )?\d+ calls are shown\.$/).waitFor();
+  expect(await rows.first().textContent()).toContain('(f 9999)');
+  expect(await rows.last().textContent()).toContain('(f 9800)');
+});
