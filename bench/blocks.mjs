@@ -24,7 +24,7 @@ const TRIES = 3;
 const PAUSE_MS = 2;
 
 /** Calls that are named. */
-const TOLD = 10;
+const SHOWN_LIMIT = 10;
 
 /** What stands for the other arguments that a tool needs. */
 const PLAIN = { string: 'foo', integer: 1, number: 1, boolean: false };
@@ -214,7 +214,7 @@ function section(samples) {
       head: ['the longest', 'ms'],
       rows: samples
         .toSorted((one, other) => other.ms - one.ms)
-        .slice(0, TOLD)
+        .slice(0, SHOWN_LIMIT)
         .map(({ call: { tool, what, shape }, ms }) => [`\`${tool}\`, ${what}: ${shape}`, ms.toFixed(0)]),
     },
   };

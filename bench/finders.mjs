@@ -122,14 +122,14 @@ export function hostSearch(tools) {
   const rarity = (/** @type {number} */ having) =>
     Math.log(1 + (tools.length - having + 0.5) / (having + 0.5));
   return (query) => {
-    const asked = words(query).map((word) => ({ word, telling: rarity(holders.get(word) ?? 0) }));
+    const asked = words(query).map((word) => ({ word, idf: rarity(holders.get(word) ?? 0) }));
     return documents
       .map(({ id, counts, length }) => {
         const norm = k * (1 - b + (b * length) / average);
         const part = (/** @type {number} */ times) => (times * (k + 1)) / (times + norm);
         return {
           id,
-          score: asked.reduce((sum, { word, telling }) => sum + telling * part(counts.get(word) ?? 0), 0),
+          score: asked.reduce((sum, { word, idf }) => sum + idf * part(counts.get(word) ?? 0), 0),
         };
       })
       .filter(({ score }) => score > 0)

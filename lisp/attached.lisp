@@ -47,7 +47,7 @@ thread of one calls it: then signal NOT-OURS."
   (if-able "heap guard" (watch-memory))
   ;; As in SBCL's own packages, nothing is redefined there by mistake: without its functions the
   ;; agent could not be stopped.
-  (mapc #'sb-ext:lock-package **own-packages**))
+  (mapc #'sb-ext:lock-package **agent-packages**))
 
 (define-operation ("begin-session" :server-only t :inline t :gives boolean)
     ((server string "A text that tells this server from others of the image.")
@@ -100,13 +100,13 @@ or the server that has it now. A session can take it several times, and gives it
 
 ;;; Leaving nothing behind
 
-(defun all-own-packages ()
+(defun all-agent-packages ()
   "Return a list of the packages of the agent, with the one that programs use."
-  (adjoin (symbol-package 'live-lisp:stop) **own-packages**))
+  (adjoin (symbol-package 'live-lisp:stop) **agent-packages**))
 
-(defun own-symbols ()
+(defun agent-symbols ()
   "Return a list of the symbols whose home is a package of the agent."
-  (loop for package in (all-own-packages)
+  (loop for package in (all-agent-packages)
         append (let ((symbols '()))
                  (do-symbols (symbol package symbols)
                    (when (eq (symbol-package symbol) package) (push symbol symbols))))))
@@ -134,7 +134,7 @@ collector can take the rest. Functions and variables stay as they are, because t
 callers of it still use them. Macros go, because SLIME keeps the symbol of each macro, from which
 all code of the agent could be reached."
   (sb-ext:without-package-locks
-    (let ((symbols (own-symbols)) (packages (all-own-packages)))
+    (let ((symbols (agent-symbols)) (packages (all-agent-packages)))
       (dolist (symbol symbols)
         (let ((class (find-class symbol nil)))
           (when (and class (eq (class-name class) symbol)) (ignore-errors (remove-class class))))
@@ -162,12 +162,12 @@ once the socket listens, so a client that sees PATH can connect. Signal an error
 (defun end-jobs ()
   "Interrupt the running jobs of *CHANNEL*, because their server has gone and nobody reads their
 answers."
-  (dolist (job (jobs-under-way))
+  (dolist (job (unanswered-jobs))
     (when (eq *channel* (job-channel job)) (interrupt-job job "ending"))))
 
 (defun begin-session ()
   "Begin a session with the reader and printer of a fresh SBCL, whatever the person has set."
-  (setf *session* (make-session :seen **change-count**))
+  (setf *session* (make-session :changes-sent **change-count**))
   (with-standard-io-syntax
     (let ((*print-readably* nil) (*print-pretty* t) (*readtable* (copy-readtable nil))
           (*break-on-signals* nil) (*random-state* (make-random-state nil)))
@@ -217,7 +217,7 @@ now, as when the process has too many open files, wait."
   (loop for connection = (next-connection socket)
         while connection
         do (let ((connection connection))
-             (sb-thread:make-thread (lambda () (as-own-thread (serve-connection connection)))
+             (sb-thread:make-thread (lambda () (as-agent-thread (serve-connection connection)))
                                     :name "live-lisp connection"))))
 
 (defun remove-files (paths)
@@ -225,8 +225,9 @@ now, as when the process has too many open files, wait."
   (dolist (path paths) (ignore-errors (sb-posix:unlink path))))
 
 (defun serve-socket (socket files)
-  "Serve on SOCKET until it is closed or this thread is ended, by STOP or by anybody else. Then remove
-FILES, the names of the socket and of its entry, so that no server looks for the image there."
+  "Serve on SOCKET until it is closed or this thread is ended, by STOP or by anybody else. Then
+remove FILES, the names of the socket and of its entry, so that no server looks for the image
+there."
   (unwind-protect (accept-connections socket)
     (remove-files files)
     (ignore-errors (sb-bsd-sockets:socket-close socket))))
@@ -243,7 +244,7 @@ that is removed with the socket when the agent is removed from the image, or the
 the thread. Signal an error if PATH exists."
   (let ((socket (listening-socket path)) (files (remove nil (list path entry))))
     (settle)
-    (let ((thread (sb-thread:make-thread (lambda () (as-own-thread (serve-socket socket files)))
+    (let ((thread (sb-thread:make-thread (lambda () (as-agent-thread (serve-socket socket files)))
                                          :name "live-lisp server"))
           (at-exit (lambda () (remove-files files))))
       (push at-exit sb-ext:*exit-hooks*)

@@ -11,8 +11,8 @@
 
 (defun serving-folder ()
   "Return the native name of the folder in which servers look for images."
-  (own-folder (or (variable-of "LIVE_LISP_SERVING")
-                  (concatenate 'string (home-folder) "/.cache/live-lisp/serving"))))
+  (private-folder (or (variable-of "LIVE_LISP_SERVING")
+                      (concatenate 'string (home-folder) "/.cache/live-lisp/serving"))))
 
 ;;; The compiled agent
 

@@ -3,4 +3,4 @@
 
 (in-package "LIVE-LISP.AGENT")
 
-(close-rooms *package*)
+(unexport-agent *package*)

@@ -1,6 +1,6 @@
 ;;;; Compiles the agent in another SBCL process, once for each version of the agent and of SBCL, and
-;;;; loads it into this image. It is used where no server of this machine does that: in an image that
-;;;; somebody else runs (attaching.lisp), and in one that a command has started (command.lisp).
+;;;; loads it into this image. It is used where no server of this machine does that: in an image
+;;;; that somebody else runs (attaching.lisp), and in one that a command has started (command.lisp).
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (require "SB-POSIX"))
@@ -20,7 +20,7 @@ end. The environment can name another folder in Emacs than in the client of the 
   (let ((value (sb-ext:posix-getenv name)))
     (and value (plusp (length value)) value)))
 
-(defun own-folder (folder)
+(defun private-folder (folder)
   "Make FOLDER, a native name, if it does not exist. Return FOLDER. Signal an error if another user
 can enter it."
   (ensure-directories-exist (sb-ext:parse-native-namestring (concatenate 'string folder "/")))
@@ -36,7 +36,7 @@ can enter it."
 
 (defun agents-folder ()
   "Return the native name of the folder in which compiled agents are kept."
-  (own-folder (concatenate 'string (home-folder) "/.cache/live-lisp/agents")))
+  (private-folder (concatenate 'string (home-folder) "/.cache/live-lisp/agents")))
 
 (defun compile-agent (base folder &rest environment)
   "Have another SBCL process compile the agent, whose sources are in FOLDER, into a fasl whose name

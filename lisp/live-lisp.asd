@@ -14,7 +14,7 @@
     :components
     ((:file "package") (:file "sbcl") (:file "sbcl-code") (:file "sbcl-definitions")
      (:file "sbcl-observe") (:file "sbcl-system") (:file "sbcl-uses") (:file "probes")
-     (:file "own") (:file "json") (:file "shapes") (:file "capture") (:file "stack")
+     (:file "agent-names") (:file "json") (:file "shapes") (:file "capture") (:file "stack")
      (:file "printing") (:file "hooks") (:file "wrapping") (:file "wire")))
    (:module "jobs"
     :serial t
@@ -29,7 +29,7 @@
    (:module "guard"
     :serial t
     :components
-    ((:file "package") (:file "address-space") (:file "threads") (:file "own-threads")
+    ((:file "package") (:file "address-space") (:file "threads") (:file "agent-threads")
      (:file "collection")
      (:file "memory") (:file "leave") (:file "stop")))
    (:module "look"
@@ -46,7 +46,7 @@
    (:module "sources"
     :serial t
     :components
-    ((:file "package") (:file "definitions") (:file "touched") (:file "texts") (:file "items")
+    ((:file "package") (:file "definitions") (:file "recording") (:file "texts") (:file "items")
      (:file "files") (:file "loaded-texts") (:file "old-definitions") (:file "parts")
      (:file "users") (:file "noted") (:file "changes") (:file "gone")
      (:file "loads") (:file "needs") (:file "forget")

@@ -158,7 +158,7 @@ program can never be saved, and with 1 if saving failed."
                           #o077)
   (setf **origin** (origin))
   (prepare)
-  (guard-own-threads)
+  (guard-agent-threads)
   (guard)
   ;; Do not let SAVE-LISP-AND-DIE link all code again. Linking takes a second, half of the time of a
   ;; save, and SBCL's own code is linked already.
@@ -196,11 +196,11 @@ has no threads any more, and at the latest when the server ends."
   (sb-ext:exit :code 0))
 
 (defun main (&key (in 3) (out in) (begun (and (= in 3) 4)) silence)
-  "Run the agent on the file descriptors IN and OUT, the channel to the server. Never return. When the
-program exits, SBCL ends the reader thread first and this main thread last, so after the end of the
-reader thread this thread waits for SBCL to end it. BEGUN is the descriptor of the memory that is
-shared with the server, or NIL. If SILENCE is given, the server counts as gone when it says nothing
-for this number of seconds."
+  "Run the agent on the file descriptors IN and OUT, the channel to the server. Never return. When
+the program exits, SBCL ends the reader thread first and this main thread last, so after the end of
+the reader thread this thread waits for SBCL to end it. BEGUN is the descriptor of the memory that
+is shared with the server, or NIL. If SILENCE is given, the server counts as gone when it says
+nothing for this number of seconds."
   (end-with-server 9)
   #+linux (when (server-gone-p in) (end-image 3))
   (setf *channel* (open-channel in :out out :silence silence))
@@ -212,7 +212,7 @@ for this number of seconds."
   ;; Do this before the first message is performed, because that message can be code that ends all
   ;; threads.
   (protect-this-thread)
-  (unless **origin** (steadily (guard-own-threads)))
+  (unless **origin** (steadily (guard-agent-threads)))
   (take-errands)
   (let ((reader (sb-thread:make-thread #'read-messages :name "live-lisp reader")))
     (push (lambda ()

@@ -10,7 +10,7 @@ const PLACES = join(PROJECT, 'tests', 'source', 'result.json');
 const COMMAND = 'make check-long';
 
 /** Who was asked about a sample, and how that reads. */
-const TOLD_BY = {
+const REPORTED_BY = {
   'live-lisp': '`who_calls`',
   'sb-introspect': '`sb-introspect:who-calls`',
   swank: "Swank's `list-callers`",
@@ -52,7 +52,7 @@ function allOf(rows) {
       marked: count(({ sites }) => sites.marked),
     },
     others: Object.fromEntries(
-      Object.keys(TOLD_BY).map((name) => [name, total(rows.map(({ others }) => others[name]))]),
+      Object.keys(REPORTED_BY).map((name) => [name, total(rows.map(({ others }) => others[name]))]),
     ),
   };
 }
@@ -61,10 +61,10 @@ function allOf(rows) {
 function placesTable({ rows }) {
   return table(
     ['SBCL', 'way into the image', 'exact', 'within the form', 'wrong'],
-    rows.map(({ sbcl, way, told, exact, within, wrong }) => [
+    rows.map(({ sbcl, way, reported, exact, within, wrong }) => [
       sbcl.replace('SBCL ', ''),
       way,
-      share(exact, told),
+      share(exact, reported),
       within,
       wrong,
     ]),
@@ -94,12 +94,12 @@ function page({ rows }, places) {
     ]),
   );
   const theirs = table(
-    ['library', ...Object.values(TOLD_BY)],
+    ['library', ...Object.values(REPORTED_BY)],
     all
       .filter(({ others }) => others['live-lisp']?.there > 0)
       .map(({ library, others }) => [
         library,
-        ...Object.keys(TOLD_BY).map((name) => scoreText(others[name])),
+        ...Object.keys(REPORTED_BY).map((name) => scoreText(others[name])),
       ]),
   );
   return `<!-- Written by scripts/callers.mjs; do not edit. -->
@@ -120,7 +120,7 @@ ${theirs}
 
 ## The places of lists
 
-SBCL says where a call or a frame is by the number of a list. \`tests/source/told.long.ts\` holds the place that an image
+SBCL says where a call or a frame is by the number of a list. \`tests/source/recorded.long.ts\` holds the place that an image
 has for each numbered list of 20 libraries against SBCL's own numbers of these lists: in files that it compiled, and in
 files that came from a cache and were read again. A place that cannot be known is said to be within its form. The newer
 SBCLs number more lists: those that are quoted, or behind a comma.

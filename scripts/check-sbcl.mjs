@@ -81,8 +81,8 @@ async function tried(platform, tests) {
 }
 
 function line({ name, sbcl, asdf, demo, passed, failed, leftOut }) {
-  const told = `demo ${demo ? 'ends well' : 'FAILS'}, ${passed} passed, ${failed} failed, ${leftOut} left out`;
-  return `${name} (SBCL ${sbcl}, ASDF ${asdf}): ${told}`;
+  const reported = `demo ${demo ? 'ends well' : 'FAILS'}, ${passed} passed, ${failed} failed, ${leftOut} left out`;
+  return `${name} (SBCL ${sbcl}, ASDF ${asdf}): ${reported}`;
 }
 
 /** Tries a platform, and keeps what came of it. Returns whether all was well. */

@@ -169,6 +169,6 @@ export function needsInventory(tool) {
 const OF_CALLS = ['get_last_error', 'get_repl_history', 'get_audit_log', 'image_status', 'search_tools'];
 
 /** Returns whether the answers of TOOL depend on the calls before. */
-export function tellsOfCalls(tool) {
+export function describesCalls(tool) {
   return OF_CALLS.includes(tool);
 }

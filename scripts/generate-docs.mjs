@@ -82,15 +82,15 @@ function readPage(file) {
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }
 
-/** Returns the text that each generated file should have. demoAnswers gives ANSWERED, the tutorial TOLD, the jobs DONE, and the
- *  short session the TRANSCRIPT. */
-function freshPages(answered, told, done, transcript) {
+/** Returns the text that each generated file should have. demoAnswers gives ANSWERED, the tutorial REPORTED, the
+ * jobs DONE, and the short session the TRANSCRIPT. */
+function freshPages(answered, reported, done, transcript) {
   const tools = output('tools');
   const pages = new Map([
     ...manifests(),
     ...wirePages(),
     ['docs/tools.md', toolsPage(tools, answered)],
-    ['docs/session.svg', picture(told)],
+    ['docs/session.svg', picture(reported)],
   ]);
   const parts = {
     transcript: fenced(transcript),
@@ -99,7 +99,7 @@ function freshPages(answered, told, done, transcript) {
     levels: levelTable(tools),
     sbcl: supportedSbcls(),
   };
-  const sessions = { ...tutorialParts(told), ...jobParts(done) };
+  const sessions = { ...tutorialParts(reported), ...jobParts(done) };
   for (const [name, text] of Object.entries(sessions)) parts[name] = fenced(text);
   for (const file of MARKED) {
     const page = readPage(file);
@@ -114,13 +114,13 @@ function freshPages(answered, told, done, transcript) {
 
 async function main() {
   const check = process.argv.includes('--check');
-  const [told, done, answered, transcript] = await Promise.all([
+  const [reported, done, answered, transcript] = await Promise.all([
     tutorial(),
     jobs(),
     demoAnswers(),
     withDemo(shortTranscript),
   ]);
-  const stale = [...freshPages(answered, told, done, transcript)].filter(
+  const stale = [...freshPages(answered, reported, done, transcript)].filter(
     ([file, text]) => readPage(file) !== text,
   );
   for (const [file, text] of stale) {

@@ -32,7 +32,7 @@ function callLines({ tool, args, text }, keep) {
   ];
 }
 
-/** Returns what of the tutorial the picture shows. TOLD is what `tutorial` returned. */
+/** Returns what of the tutorial the picture shows. REPORTED is what `tutorial` returned. */
 function shownLines({ load, see, fix, try: tried, test, question }) {
   const blank = { line: '', kind: '' };
   const asked = [];
@@ -53,9 +53,9 @@ function shownLines({ load, see, fix, try: tried, test, question }) {
   ];
 }
 
-/** Returns the picture as the text of an SVG. TOLD is what `tutorial` returned. */
-export function picture(told) {
-  const lines = shownLines(told);
+/** Returns the picture as the text of an SVG. REPORTED is what `tutorial` returned. */
+export function picture(reported) {
+  const lines = shownLines(reported);
   const width = Math.round(COLUMNS * CHARACTER + 2 * MARGIN);
   const height = BAR + lines.length * LINE + 2 * MARGIN - 8;
   const at = (index) => BAR + MARGIN + index * LINE;

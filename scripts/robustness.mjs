@@ -47,17 +47,17 @@ function groupSection({ title, rows }) {
 }
 
 /** Returns how it was told that the image was replaced or mended, without how it was built again. */
-function toldText(told) {
-  const first = told.find((text) => text !== '');
+function reportedText(reported) {
+  const first = reported.find((text) => text !== '');
   return first === undefined ? '' : cell(first.split(/ Built again| Variables have/)[0]);
 }
 
 function sequenceTable(passages) {
-  const rows = passages.map(({ name, calls, seconds: took, told, breaches }) => [
+  const rows = passages.map(({ name, calls, seconds: took, reported, breaches }) => [
     cell(name),
     String(calls),
     `${took.toFixed(2)} s`,
-    breaches.length === 0 ? toldText(told) : `**not as it must be**: ${cell(breaches.join('; '))}`,
+    breaches.length === 0 ? reportedText(reported) : `**not as it must be**: ${cell(breaches.join('; '))}`,
   ]);
   return table(['damage', 'calls until one works', 'after', 'told first'], rows);
 }

@@ -1,6 +1,6 @@
 // Decides what the demo and the README show: sessions over fixtures/demo, and how a call and its answer read.
 
-import { needsInventory, tellsOfCalls } from './examples.mjs';
+import { describesCalls, needsInventory } from './examples.mjs';
 import { callTool, withDemo } from './session.mjs';
 
 const GOOD_ORDER = `(inventory:order-total '(("lamp" 2) ("desk" 1)))`;
@@ -66,7 +66,7 @@ export async function withDemos(use, files = []) {
         return call(client);
       }, files);
     const onDemo = ({ name, annotations }, call) =>
-      annotations?.readOnlyHint && !tellsOfCalls(name) ? call(shared) : onFresh(name, call);
+      annotations?.readOnlyHint && !describesCalls(name) ? call(shared) : onFresh(name, call);
     return use(shared, onDemo);
   }, files);
 }

@@ -77,7 +77,7 @@ export async function tutorial() {
   });
 }
 
-/** Returns the parts of docs/tutorial.md by the names of their marks. TOLD is what `tutorial` returned. */
+/** Returns the parts of docs/tutorial.md by the names of their marks. REPORTED is what `tutorial` returned. */
 export function tutorialParts({ question, ...steps }) {
   const parts = Object.entries(steps).map(([name, calls]) => [
     `tutorial-${name}`,

@@ -193,7 +193,7 @@ export function assembleParts(
     folder: config.serving,
     root: config.root,
     isTooWide,
-    keptOwnBy: config.keptOwnBy,
+    ownImageRequiredBy: config.ownImageRequiredBy,
     makeOwn: () =>
       new SbclImage({
         ...imageOptions(config, sandbox),
@@ -262,7 +262,7 @@ export function assembleParts(
       history: new ReplHistory(undefined),
       shownWarnings: new ShownWarnings(),
     };
-    return image.withBeside(fresh, () => work({ ...toolDependencies, ...own }));
+    return image.withExtraImage(fresh, () => work({ ...toolDependencies, ...own }));
   };
   const toolDependencies: ToolDependencies = {
     places: new Places(workspace.root, {
@@ -316,8 +316,8 @@ export function findThroughSwank(
   times: Times = TIMES,
 ): () => Promise<Served> {
   const [line, qualifiedLine] = [attachLine(), attachLine('cl:load')];
-  const way = new ThroughSwank({ address, folder, line, qualifiedLine, whyUnsupported, times });
-  return () => way.find();
+  const connector = new ThroughSwank({ address, folder, line, qualifiedLine, whyUnsupported, times });
+  return () => connector.find();
 }
 
 function readElsewhere(name: string, image: Image): ReadElsewhere {

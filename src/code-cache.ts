@@ -7,7 +7,7 @@ import { constants, Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import { readIfRegular } from './files/regular.ts';
 import { removeLeftovers } from './leftovers.ts';
-import { isOwn, makeOwnFolder } from './own.ts';
+import { isOwn, makeOwnFolder } from './ownership.ts';
 import { removeIfPossible } from './paths.ts';
 
 const CHECKSUM_OCTETS = 4;

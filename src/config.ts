@@ -67,7 +67,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     images: images.length > 1 ? images : [],
     /** The flag that requires a sandbox, if given. Then `auto` means `own`, because no sandbox confines an
      *  image of somebody else. */
-    keptOwnBy: requiredSandbox(flags),
+    ownImageRequiredBy: requiredSandbox(flags),
     /** Folder for the socket of each image to which servers can attach; undefined when this user has no
      *  home. */
     serving: servingFolder(environment),

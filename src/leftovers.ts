@@ -2,7 +2,7 @@
 
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRunning } from './own.ts';
+import { isRunning } from './ownership.ts';
 
 /** Milliseconds without use after which a file counts as that of an unused version of the program. */
 const UNUSED_MS = 30 * 24 * 60 * 60 * 1000;

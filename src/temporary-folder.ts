@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isRunning } from './own.ts';
+import { isRunning } from './ownership.ts';
 
 /** A function that keeps the folder after the end of the work. It returns a function that removes the
  *  folder. */

@@ -95,7 +95,7 @@ function isDistinct(letter: string): boolean {
 
 /** True when LETTER is an East Asian character that cannot be confused with a Latin letter in a word with
  *  Latin letters. The excluded characters look like strokes or a box. */
-function isDistinctBeside(letter: string): boolean {
+function isDistinctAmongLatin(letter: string): boolean {
   return /(?![\u4e00\u4e28\u4e36\u4e3f-\u4e41\u4e85\u53e3\u30ce\u30fc])[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(
     letter,
   );
@@ -112,7 +112,7 @@ function isTwin(word: string): boolean {
  *  because all letters of WORD can be. */
 function imitationsIn(word: string): string {
   const latin = /[A-Za-z\p{Script=Latin}]/u.test(word);
-  const distinct = latin ? isDistinctBeside : isDistinct;
+  const distinct = latin ? isDistinctAmongLatin : isDistinct;
   return word.replace(/(?!\p{Script=Latin})\p{L}/gu, (letter) =>
     distinct(letter) && !isTwin(word) ? letter : codeOf(letter),
   );

@@ -50,7 +50,7 @@ function compilePlainAgent(): void {
 }
 
 /** Prints how many tests of PROJECT were left out, and why. */
-function tellLeftOut({ vitest }: TestProject): void {
+function reportLeftOut({ vitest }: TestProject): void {
   const left = vitest.state.getTestModules().flatMap((file) => [...file.children.allTests('skipped')]);
   if (left.length > 0)
     console.log(
@@ -59,7 +59,7 @@ function tellLeftOut({ vitest }: TestProject): void {
 }
 
 /** Prints the answers that tests have seen and that are not as their operations declare them, and has the run fail then. */
-function tellUntrue(): void {
+function reportUntrue(): void {
   const file = untrueAnswers(join(PROJECT, 'dist-tests'));
   if (!existsSync(file)) return;
   const different = new Set(readFileSync(file, 'utf8').trim().split('\n'));
@@ -81,8 +81,8 @@ export default async function setup(project: TestProject): Promise<() => void> {
     compilePlainAgent();
   }
   return () => {
-    tellLeftOut(project);
-    tellUntrue();
+    reportLeftOut(project);
+    reportUntrue();
     rmSync(XDG_STATE_HOME, { recursive: true, force: true, maxRetries: 5 });
   };
 }

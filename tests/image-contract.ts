@@ -114,17 +114,17 @@ function promises(make: (connections: Connections) => Promise<Image>): void {
   });
 
   test('progress tells what a call has written', async () => {
-    const told: Progress[] = [];
+    const reported: Progress[] = [];
     const client = new AbortController();
     const onProgress = (progress: Progress) => {
-      told.push(progress);
+      reported.push(progress);
       if (progress.characters) client.abort();
     };
     await evaluate('(progn (format t "First.~%Second.") (loop (sleep 0.01)))', {
       signal: client.signal,
       onProgress,
     });
-    expect(told.at(-1)).toMatchObject({ characters: 14, lastLine: 'Second.' });
+    expect(reported.at(-1)).toMatchObject({ characters: 14, lastLine: 'Second.' });
     image.takeNotices();
   });
 

@@ -75,7 +75,7 @@ OCTETS has the octets of an incomplete UTF-8 character, newest first."))
     (replace head string :start1 fill :start2 start :end2 (+ start count))
     (setf (capture-head-fill capture) needed)))
 
-(defun head-room (capture)
+(defun head-space (capture)
   "Return the number of characters that still fit into the head of CAPTURE."
   (- (capture-head-limit capture) (capture-head-fill capture)))
 
@@ -88,9 +88,9 @@ OCTETS has the octets of an incomplete UTF-8 character, newest first."))
 that fit into its head. Return the index in STRING behind the last one."
   (sb-thread:with-recursive-lock ((capture-lock capture))
     (let* ((end (if (and (capture-followed capture) (can-wait-p))
-                    (min end (+ start (head-room capture)))
+                    (min end (+ start (head-space capture)))
                     end))
-           (count (min (- end start) (head-room capture)))
+           (count (min (- end start) (head-space capture)))
            (newline (position #\Newline string :start start :end end :from-end t)))
       (keep-in-head capture string start count)
       (incf (capture-total capture) count)

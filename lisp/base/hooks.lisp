@@ -44,7 +44,7 @@ thread."
           ,@(and +deadline+ `((,+deadline+ nil))))
      ,@body))
 
-(defmacro with-own-specials (&body body)
+(defmacro with-fresh-specials (&body body)
   "Evaluate BODY without the program's handlers, restarts, deadlines and compilation unit, and with
 the variables for printing, reading, debugging and random numbers as in a fresh SBCL."
   `(with-no-handlers
@@ -66,14 +66,14 @@ the variables for printing, reading, debugging and random numbers as in a fresh 
           (*print-gensym* t) (*print-array* t))
      ,@body)))
 
-(defun call-with-own-specials (function)
-  "Call FUNCTION within WITH-OWN-SPECIALS, with the floating-point modes of a fresh SBCL. Return its
-values, or NIL if it would have entered the debugger. If a timeout of the program ended it, signal
-the timeout again to the program."
+(defun call-with-fresh-specials (function)
+  "Call FUNCTION within WITH-FRESH-SPECIALS, with the floating-point modes of a fresh SBCL. Return
+its values, or NIL if it would have entered the debugger. If a timeout of the program ended it,
+signal the timeout again to the program."
   (let ((modes (float-modes)) (late nil))
     (multiple-value-prog1
         (unwind-protect
-             (with-own-specials
+             (with-fresh-specials
                (setf (float-modes) **first-modes**)
                (block nil
                  ;; End FUNCTION only in place of the debugger, when nobody has handled a condition:
@@ -95,14 +95,14 @@ neither notices the other's handlers, variables and modes. Return its values, or
 have entered the debugger. A THROW works."
   `(flet ((agent-part () ,@body))
      (declare (dynamic-extent #'agent-part))
-     (sb-sys:without-interrupts (call-with-own-specials #'agent-part))))
+     (sb-sys:without-interrupts (call-with-fresh-specials #'agent-part))))
 
 (defmacro with-interruptible-isolation (&body body)
   "Evaluate BODY, code of the agent that can take long, as WITH-ISOLATION does, but with interrupts,
 so that the call around it can be ended."
   `(flet ((agent-part () ,@body))
      (declare (dynamic-extent #'agent-part))
-     (call-with-own-specials #'agent-part)))
+     (call-with-fresh-specials #'agent-part)))
 
 ;;; Hooks
 

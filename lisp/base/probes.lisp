@@ -831,7 +831,7 @@ fasl, and return its value."
     (map-folder (lambda (folder) (push folder found)) "/" :files nil :classify-symlinks nil
                 :errorp nil)
     (and found (every #'pathnamep found))))
-(define-probe ("process" own-process) (eql (own-process) (funcall (intern "GETPID" "SB-POSIX"))))
+(define-probe ("process" process-id) (eql (process-id) (funcall (intern "GETPID" "SB-POSIX"))))
 (define-probe (signal-process)
   (eql 9
        (logand 127

@@ -199,7 +199,7 @@ modes of the thread that makes it."
 (define-internal map-folder (function folder &rest options)
   "Call FUNCTION with the pathname of each file and folder in FOLDER that OPTIONS select."
   ("SB-IMPL" "MAP-DIRECTORY"))
-(define-internal own-process () "Return the id of this process." ("SB-UNIX" "UNIX-GETPID")
+(define-internal process-id () "Return the id of this process." ("SB-UNIX" "UNIX-GETPID")
   (parse-integer (first (last (pathname-directory (truename "/proc/self/"))))))
 (define-internal signal-process (process signal)
   "Send SIGNAL, a number, to the process with the id PROCESS." ("SB-UNIX" "UNIX-KILL"))

@@ -271,7 +271,7 @@ request uses it, another server holds it, or it is not held."
 (defun release-held ()
   "Let the threads of the program that this session holds continue. The end of the session ends its
 calls in another way."
-  (dolist (held (own-held))
+  (dolist (held (held-in-session))
     (unless (held-job held)
       ;; If a request still uses the error, the thread continues after this request.
       (setf (held-seconds held) 0)

@@ -50,13 +50,13 @@ of the error, the number of its session, and a text.")
 
 (defvar *held* nil "The HELD structure of the error whose commands this thread runs, or NIL.")
 
-(defun own-held ()
+(defun held-in-session ()
   "Return a list of the HELD structures of the errors that this session holds, newest first."
   (remove *session* **held** :key #'held-session :test-not #'eq))
 
 (defun held-numbered (number)
   "Return the HELD structure of the error with NUMBER, as answers of this session show it, or NIL."
-  (find (number-shown-as number) (own-held) :key #'held-number))
+  (find (number-shown-as number) (held-in-session) :key #'held-number))
 
 (defun shown-held-number (held)
   "Return the number by which answers of this session mean the held error HELD."
@@ -64,13 +64,13 @@ of the error, the number of its session, and a text.")
 
 (defun newest-numbers ()
   "Return a sorted list of the numbers of the errors that this session holds."
-  (sort (mapcar #'shown-held-number (own-held)) #'<))
+  (sort (mapcar #'shown-held-number (held-in-session)) #'<))
 
 (defun note-held (condition seconds job)
   "Add a new HELD structure for CONDITION, SECONDS and JOB to **HELD**, and return it. Return NIL if
 this session holds *HELD-LIMIT* errors already, or has ended."
   (sb-thread:with-mutex (**held-lock**)
-    (when (and (< (length (own-held)) *held-limit*) (not (session-ended *session*)))
+    (when (and (< (length (held-in-session)) *held-limit*) (not (session-ended *session*)))
       (let ((held (make-held (setf **held-count** (1+ (max **held-count** **held-above**)))
                              condition seconds job)))
         (push held **held**)

@@ -1,5 +1,5 @@
 ;;;; The operation holders: finds what keeps an object alive. WALK goes through all objects that the
-;;;; program can reach, the nearest first, and WAY-TO returns the way to one of them. Nothing here
+;;;; program can reach, the nearest first, and PATH-TO returns the way to one of them. Nothing here
 ;;;; looks at the memory of other threads or walks the heap, so other threads continue meanwhile.
 ;;;; What the agent itself refers to is never reached: its symbols are no roots, and its structures
 ;;;; are not looked into.
@@ -8,7 +8,7 @@
 
 (defparameter *walk-limit* 3000000 "The maximum number of objects to go through.")
 
-(defun room-for-walk ()
+(defun walk-object-limit ()
   "Return the maximum number of objects that a walk can visit with the free room of the heap."
   ;; Each object takes about 90 octets of a table while that grows.
   (max 0 (min *walk-limit* (floor (- **heap-size** (heap-usage)) 150))))
@@ -89,7 +89,7 @@ objects of the agent."
     ((or package pathname sb-mop:eql-specializer) nil)
     (array (eq t (array-element-type object)))
     (structure-object (let ((type (type-of object)))
-                        (not (and (symbolp type) (own-package-p (symbol-package type))))))
+                        (not (and (symbolp type) (agent-package-p (symbol-package type))))))
     ((or cons function standard-object condition code) t)
     ;; Vectors of SBCL have markers in them that cannot be keys of a table.
     (t (value-cell-p object))))
@@ -102,7 +102,7 @@ or, if SYSTEM is true, in those of SBCL. Variables such as * that keep values of
 roots."
   (map-packages
    (lambda (package)
-     (when (and (not (own-package-p package))
+     (when (and (not (agent-package-p package))
                 (eq system (and (sb-ext:package-locked-p package) t)))
        (do-symbols (symbol package)
          (when (and (eq package (symbol-package symbol))
@@ -140,9 +140,9 @@ from a call that has returned, as for the garbage collector."
 refers, and the threads that did not answer."
   (let ((symbols '()))
     (map-root-symbols (lambda (symbol) (when (boundp symbol) (push symbol symbols))) nil)
-    (multiple-value-bind (told silent)
+    (multiple-value-bind (answers silent)
         (asked-threads (root-threads) (lambda () (cons (stack-objects) (bound-here symbols))))
-      (values (loop for (thread objects . bound) in told
+      (values (loop for (thread objects . bound) in answers
                     for name = (short-thread-name thread)
                     for stack = (make-thread-root name nil)
                     append (loop for (symbol . value) in bound
@@ -161,7 +161,7 @@ what refers to it, newest first. QUEUE is a vector of the objects that were reac
 first, and NEXT the index in it of the object to look into next. FULL is true once there were more
 objects than LIMIT, at most which are gone through."
   wanted many (from (make-hash-table :test 'eq)) (hits '()) (next 0) full
-  (limit (room-for-walk))
+  (limit (walk-object-limit))
   (queue (make-array 1000 :adjustable t :fill-pointer 0)))
 
 (defun named-class-p (object)
@@ -226,13 +226,13 @@ that did not answer."
   "True when OBJECT is a root, where ways begin: a thread root, or a symbol with a home package."
   (or (thread-root-p object) (and (symbolp object) (symbol-package object))))
 
-(defun way-to (walk object parent)
+(defun path-to (walk object parent)
   "Return a list of the objects on the way from a root to OBJECT, to which PARENT refers. WALK is
 the WALK structure. The root comes first, and OBJECT last."
-  (loop with way = (list parent object)
-        until (root-p (first way))
-        do (push (gethash (first way) (walk-from walk)) way)
-        finally (return way)))
+  (loop with path = (list parent object)
+        until (root-p (first path))
+        do (push (gethash (first path) (walk-from walk)) path)
+        finally (return path)))
 
 (defun reference-kind (holder object)
   "Return the kind and the detail of the reference from HOLDER to OBJECT, as MAP-REFERENCES passes
@@ -275,11 +275,11 @@ before the cons that has the reference."
   (value string "The object referred to, printed.")
   (id string :optional))
 
-(defun way-data (way)
-  "Return a list of JSON objects for the references on WAY, a list from WAY-TO. Treat the conses of
-a list as one object, and also a function and its parts."
+(defun path-data (path)
+  "Return a list of JSON objects for the references on PATH, a list from PATH-TO. Treat the conses
+of a list as one object, and also a function and its parts."
   (loop with passed = 0
-        for (holder object . further) on way
+        for (holder object . further) on path
         for (kind detail) = (multiple-value-list (reference-kind holder object))
         if (and further
                 (or (and (eq kind :rest) (consp object)) (typep object 'code)
@@ -291,7 +291,7 @@ a list as one object, and also a function and its parts."
                           "id" (object-id object))
         while further))
 
-(defun way-likeness (walk parent known)
+(defun path-likeness (walk parent known)
   "Return a list that represents the way to PARENT: the classes of the objects on it, from PARENT
 on, and then the root. Successive objects of one class count once. KNOWN is a hash table from
 objects to their lists, so that no part of a way is followed twice."
@@ -306,7 +306,7 @@ objects to their lists, so that no part of a way is followed twice."
                   (setf (gethash holder known) likeness))
                 (return likeness)))
 
-(define-shape holding-way ()
+(define-shape holding-path ()
   "A way from a root to an object."
   (count integer "How many of the objects are held in a way like this one.")
   (steps (list holding-step)))
@@ -315,18 +315,18 @@ objects to their lists, so that no part of a way is followed twice."
   "What keeps an object, or the instances of a class, alive."
   (many boolean :optional "True for a class: the ways are to its instances.")
   (found integer "How many references, or for a class how many instances, were found.")
-  (ways (list holding-way) :optional) (total integer "How many different ways there are.")
+  (ways (list holding-path) :optional) (total integer "How many different ways there are.")
   (system boolean :optional "True when only what belongs to SBCL leads to the object.")
   (full integer :optional "After how many objects the search ended, when there were more.")
   (silent (list string) :optional "Names of threads that did not tell what they hold.")
   (unheld boolean :optional "True for a number, a character or a symbol that is in a package."))
 
 (defun like-hits (walk)
-  "Return a list of lists (HIT COUNT) for the hits of WALK. For many objects, hits with ways that are
-alike are one. Those with most objects come first, and of these the nearest."
+  "Return a list of lists (HIT COUNT) for the hits of WALK. For many objects, hits with ways that
+are alike are one. Those with most objects come first, and of these the nearest."
   (let ((alike (make-hash-table :test 'equal)) (known (make-hash-table :test 'eq)) (rows '()))
     (dolist (hit (reverse (walk-hits walk)))
-      (let* ((likeness (and (walk-many walk) (way-likeness walk (cdr hit) known)))
+      (let* ((likeness (and (walk-many walk) (path-likeness walk (cdr hit) known)))
              (row (and likeness (gethash likeness alike))))
         (if row
             (incf (second row))
@@ -357,7 +357,7 @@ kept alive."
                     "found" (length (walk-hits walk))
                     "ways" (loop for ((object . parent) count) in (page rows 0 limit)
                                  collect (object "count" count
-                                                 "steps" (way-data (way-to walk object parent))))
+                                                 "steps" (path-data (path-to walk object parent))))
                     "total" (length rows)
                     "system" (and system (walk-hits walk) t)
                     "full" (and (walk-full walk) (walk-limit walk))

@@ -23,7 +23,7 @@ if handlers of the program have not run yet."
 
 (defun why-not-held (condition)
   "Return text with the reason why CONDITION cannot be held in this thread now, or NIL."
-  (cond ((or (typep condition 'storage-condition) (not (room-on-stack-p)))
+  (cond ((or (typep condition 'storage-condition) (not (stack-space-p)))
          "the stack or the heap has no room left for that")
         ((or (not sb-sys:*interrupts-enabled*) collection-inhibited)
          "it was signalled where its thread cannot be interrupted")))
@@ -46,7 +46,7 @@ do."
   (setf (held-stack held) (folded-user-frames)
         (held-offered held) (offered-restarts held)
         (held-restarts held) (values (shown-restarts (held-offered held)))
-        (held-locks held) (own-locks)
+        (held-locks held) (locks-of-thread)
         (held-timed held) (and (find 'sb-ext:call-with-timing (user-frames) :key #'frame-name) t)))
 
 (defun offered-restarts (held)

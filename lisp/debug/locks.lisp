@@ -17,7 +17,7 @@ Stop after 4000000 octets."
               for offset from 0 below (min end 4000000) by word-octets
               do (funcall function (sb-sys:sap-ref-word here offset)))))))
 
-(defun own-locks ()
+(defun locks-of-thread ()
   "Return a list of the names of the locks that this thread holds. The locks are found on the stack
 of the thread: the code that will release a lock keeps the lock there."
   (let ((locks '()))

@@ -72,10 +72,10 @@ Sort them by key if there are at most *SORTED-LIMIT*."
 (defun slot-parts (object)
   "Return a list of PART structures for the slots of OBJECT. A slot gets the text WHY in place of a
 value if it is unbound, or if reading it would call code of the program."
-  (let ((told (inner-slots object)))
+  (let ((reported (inner-slots object)))
     (loop for slot in (sb-mop:class-slots (class-of object))
           for name = (sb-mop:slot-definition-name slot)
-          for pair = (assoc name told)
+          for pair = (assoc name reported)
           collect (cond (pair (make-part (symbol-name name) (cdr pair)))
                         ((member (class-of (class-of object))
                                  (list (find-class 'standard-class) (find-class 'structure-class)))
@@ -131,12 +131,12 @@ waits for."
 
 (defun stream-parts (stream)
   "Return a list of PART structures for the properties of STREAM, which is no Gray stream."
-  (flet ((told (function) (ignore-errors (funcall function stream))))
-    (append (plain-parts "open" (told #'open-stream-p) "input" (told #'input-stream-p)
-                         "output" (told #'output-stream-p)
-                         "element type" (told #'stream-element-type))
+  (flet ((reported (function) (ignore-errors (funcall function stream))))
+    (append (plain-parts "open" (reported #'open-stream-p) "input" (reported #'input-stream-p)
+                         "output" (reported #'output-stream-p)
+                         "element type" (reported #'stream-element-type))
             (when (typep stream 'file-stream)
-              (plain-parts "file" (told #'pathname) "position" (told #'file-position))))))
+              (plain-parts "file" (reported #'pathname) "position" (reported #'file-position))))))
 
 (defun class-parts (class)
   "Return a list of PART structures for CLASS: its name, superclasses, subclasses and slots."

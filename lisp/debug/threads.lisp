@@ -18,7 +18,7 @@ the value, and the threads that have not answered within *LOOK-SECONDS*."
          (sb-thread:interrupt-thread
           (first answer)
           (lambda ()
-            (when (room-on-stack-p)
+            (when (stack-space-p)
               (setf (rest answer) (list (ignore-errors (funcall function)))))
             (sb-thread:signal-semaphore answered))))))
     (loop repeat (length answers)
@@ -67,8 +67,8 @@ threads match NAME, list names of threads instead."
         (object "threads" (mapcar #'short-thread-name
                                   (page (or found (sb-thread:list-all-threads)) 0 20))
                 "found" (length found))
-        (multiple-value-bind (frames told) (frames-of thread)
+        (multiple-value-bind (frames answered-p) (frames-of thread)
           (object "thread" (short-thread-name thread)
                   "frames" frames
-                  "silent" (not told)
+                  "silent" (not answered-p)
                   "waitsFor" (awaited-lock thread))))))

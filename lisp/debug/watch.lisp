@@ -52,7 +52,7 @@ second."
      (off boolean :optional "True to record no more."))
   "Begin to record errors when they are signalled, or stop that."
   (let ((named (if type (watch-type-named type) 'error)))
-    (cond (off (watch-no-more) (object "watched" (let ((watch (own-watch)))
+    (cond (off (watch-no-more) (object "watched" (let ((watch (session-watch)))
                                                    (if watch (watch-count watch) 0))))
           ((null named) (object "noType" type))
           (t (watch-errors (make-watch where named hold-seconds))
@@ -90,7 +90,7 @@ second."
 (define-operation ("debug-watched" :gives watched-data)
     ((index integer "The number of the error: 0 is the newest."))
   "Return one error that this session has recorded, and the times, threads and types of all."
-  (let* ((watch (own-watch)) (recorded (and watch (watch-recorded watch))))
+  (let* ((watch (session-watch)) (recorded (and watch (watch-recorded watch))))
     (object "watching" (and watch (watch-in-effect watch) (watch-where watch))
             "seen" (if watch (watch-count watch) 0)
             "now" (get-universal-time)
@@ -105,7 +105,7 @@ second."
 (defun watch-errors (watch)
   "Make WATCH, a WATCH structure, the watch of this session, so that the errors that it selects are
 recorded."
-  (put-own-watch watch)
+  (set-session-watch watch)
   (cond (**attached** (install-watch-hooks))
         (t (setf **on-break** #'note-break)
            ;; *BREAK-ON-SIGNALS* would stop the program in SBCL's debugger.
@@ -114,22 +114,22 @@ recorded."
 
 (defun watch-no-more ()
   "End the watch of this session, which then records no errors. Errors that are held stay held."
-  (let ((watch (own-watch)))
+  (let ((watch (session-watch)))
     (when watch (setf (watch-in-effect watch) nil)))
   (cond (**attached** (install-watch-hooks))
         (t (setf **on-break** nil)
            (break-at nil))))
 
-(defun put-own-watch (watch)
+(defun set-session-watch (watch)
   "Replace the watch of this session by WATCH, a WATCH structure. If WATCH is NIL or the session has
 ended, only remove it."
   (sb-thread:with-mutex (**watch-lock**)
-    (let ((others (remove (own-watch) **watches**)))
+    (let ((others (remove (session-watch) **watches**)))
       (setf **watches** (if (and watch (not (session-ended *session*)))
                             (cons watch others)
                             others)))))
 
-(defun own-watch ()
+(defun session-watch ()
   "Return the last WATCH structure of this session, or NIL."
   (find *session* **watches** :key #'watch-session))
 
@@ -140,7 +140,7 @@ ended, only remove it."
 (defun forget-watch ()
   "Remove the watch of this session, and the hooks if no other watch is in effect. Call this when
 the session ends."
-  (put-own-watch nil)
+  (set-session-watch nil)
   (install-watch-hooks))
 
 (pushnew 'forget-watch **at-session-end**)
@@ -164,11 +164,11 @@ selects it. Return true if so."
      (lambda ()
        (when (and (typep condition (watch-type watch))
                   (not (typep condition 'storage-condition))
-                  (room-on-stack-p))
+                  (stack-space-p))
          (multiple-value-bind (frames more) (shown-frames)
            (when (and (if *job* (program-running-p) frames)
                       (watched-p watch condition frames)
-                      (room-this-second-p watch))
+                      (below-rate-limit-p watch))
              (record-watched watch condition frames more)
              t)))))))
 
@@ -186,7 +186,7 @@ frames on its stack, from SHOWN-FRAMES."
                                   (eq (symbol-package root)
                                       (find-package (string-upcase where)))))))))
 
-(defun room-this-second-p (watch)
+(defun below-rate-limit-p (watch)
   "Count an error for WATCH, a WATCH structure. Return true if it may be recorded, because at most
 *WATCHED-AT-ONCE* were counted in this second."
   (sb-thread:with-mutex (**watch-lock**)

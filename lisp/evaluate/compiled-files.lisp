@@ -33,7 +33,7 @@ server's files, make this directory here, and delete it with its contents afterw
          (sb-ext:delete-directory (make-pathname :name nil :type nil :version nil :defaults file)
                                   :recursive t))))))
 
-(defun copy-beside (fasl source content)
+(defun copy-in-folder (fasl source content)
   "Write CONTENT, a string with a character for each octet, to a file in the folder of FASL with the
 name of SOURCE. Return the pathname of the file."
   (let ((copy (make-pathname :name (pathname-name source) :type (pathname-type source) :version nil

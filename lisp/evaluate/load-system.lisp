@@ -90,7 +90,7 @@ and if it is a list, the systems named in it. Return NIL, or the list from NEEDE
 missing system."
   (flet ((load-it ()
            (if force (asdf-call "LOAD-SYSTEM" name :force force) (asdf-call "LOAD-SYSTEM" name))))
-    (call-making-way
+    (call-displacing-methods
      (lambda ()
        (call-noting (lambda ()
                       (call-user-code (lambda () (values (call-looking-again #'load-it))))))))))

@@ -43,9 +43,9 @@ of FILE. SOURCE is FILE or a copy of FILE. Then, if FORGET is not NIL, call FORG
 Return a JSON object with the differences between the image and FILE."
   (let* ((path (true-name file))
          (*source-copy* (and (not (eq file source)) (cons (true-name source) path))))
-    ;; CALL-MAKING-WAY is around CALL-NOTING, because CALL-MAKING-WAY ends with a report of the
-    ;; missing methods, for which the load must have been recorded.
-    (call-making-way (lambda () (call-noting load :path path)))
+    ;; CALL-DISPLACING-METHODS is around CALL-NOTING, because CALL-DISPLACING-METHODS ends with a
+    ;; report of the missing methods, for which the load must have been recorded.
+    (call-displacing-methods (lambda () (call-noting load :path path)))
     ;; FORGET-OLD comes after CALL-NOTING, because it removes the definitions that the load just
     ;; recorded did not make.
     (multiple-value-bind (members tried) (and forget (forget-old path forget))
@@ -105,7 +105,7 @@ listed all of them."
     (flet ((load-it ()
              (list "value"
                    (if content
-                       (let ((copy (copy-beside fasl file content)))
+                       (let ((copy (copy-in-folder fasl file content)))
                          (call-compiling-as file copy
                                             (lambda () (compile-and-load copy fasl file forget))))
                        (compile-and-load file fasl file forget)))))
@@ -147,7 +147,7 @@ the first file that is not loaded completely."
                          (fasl 1)
                          ;; Around all files: a later one can define a method again that an earlier
                          ;; one displaced.
-                         (lambda () (call-making-way #'load-all)))))))
+                         (lambda () (call-displacing-methods #'load-all)))))))
         (list* "phase" *phase* "file" at "value" (reverse loaded) members)))))
 
 (define-operation ("load-source" :members t :gives load-file-data) (file)
@@ -179,10 +179,10 @@ changes its number or position."
         (*phase* "compile") (*continues* continues)
         (*form-numbers* (coerce numbers 'vector)) (*part-text* content))
     (flet ((load-it ()
-             (let ((*whole-text* (and text (read-text (copy-beside fasl file text))))
+             (let ((*whole-text* (and text (read-text (copy-in-folder fasl file text))))
                    (*loaded* (make-noted)))
                (multiple-value-bind (made warnings failed)
-                   (compile-part (copy-beside fasl file content) fasl file)
+                   (compile-part (copy-in-folder fasl file content) fasl file)
                  (declare (ignore warnings))
                  (list "value"
                        ;; The forms stand in the copy where they stand in FILE.

@@ -53,7 +53,7 @@ MARK."
                   (let* ((name (car (last (pathname-directory folder))))
                          (process (ignore-errors (parse-integer name)))
                          (environment (and process
-                                           (/= process (own-process))
+                                           (/= process (process-id))
                                            (environment-of name))))
                     (when (and environment (search mark environment))
                       (push process found))))

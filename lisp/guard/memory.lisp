@@ -180,7 +180,7 @@ answer has it."
            (sb-thread:abort-thread)))
     (ignore-errors (sb-thread:interrupt-thread thread #'end-here))))
 
-(defun make-room ()
+(defun collect-after-growers ()
   "Wait until the jobs and threads that END-GROWERS has ended are gone, at most a second for each,
 and then collect their garbage. An earlier collection would move it to an older generation, which is
 seldom collected."
@@ -225,7 +225,7 @@ guard the heap."
   "Prepare the heap for a job: guard it again if user code has removed the guard, and collect the
 garbage of ended jobs."
   (keep-guard)
-  (make-room))
+  (collect-after-growers))
 
 (sb-ext:defglobal **nursery-before** nil
   "The value of BYTES-CONSED-BETWEEN-GCS before the heap was guarded, or NIL.")

@@ -201,7 +201,7 @@ forever if the image that writes the fasl hangs.")
   "A list of the fasls for which this call has invoked ASDF's restart RETRY, once for each
 invocation. NIL stands for an unknown fasl.")
 
-(defun new-file-beside-p (fasl)
+(defun being-replaced-p (fasl)
   "Return true if another image is replacing FASL. ASDF first writes the new fasl into the same
 folder, under the name of FASL with a suffix that contains TMP."
   (let ((begin (concatenate 'string (pathname-name fasl) "-")))
@@ -216,7 +216,7 @@ folder, under the name of FASL with a suffix that contains TMP."
   "Return true if the file FASL exists. While another image is replacing FASL, wait for the new file
 for at most *REPLACING-SECONDS*."
   (loop repeat (* 100 *replacing-seconds*)
-        for new = (new-file-beside-p fasl)
+        for new = (being-replaced-p fasl)
         do (when (ignore-errors (probe-file fasl)) (return t))
            (unless new (return nil))
            (sleep 0.01)))

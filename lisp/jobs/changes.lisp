@@ -67,7 +67,7 @@ load inside another load."
 Return NIL if there are none."
   (when **attached**
     (sb-thread:with-mutex (**changes-lock**)
-      (let* ((new (- **change-count** (shiftf (session-seen *session*) **change-count**)))
+      (let* ((new (- **change-count** (shiftf (session-changes-sent *session*) **change-count**)))
              (others (remove *session* (ldiff **changes** (nthcdr new **changes**))
                              :key #'change-session))
              (texts (remove-duplicates (mapcar #'change-text others) :test #'equal :from-end t)))

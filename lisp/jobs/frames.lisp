@@ -1,7 +1,7 @@
 ;;;; Finds the frames of user code on the stack, and leaves out the frames of SBCL and of the agent
 ;;;; at both ends. In between, FOLDED-FRAMES puts a FOLDED in the place of runs of system frames.
 ;;;; NOTE-FRAME gives the frames of a function of the agent a role, which FRAME-ROLE returns; both
-;;;; are in base/own.lisp. The places of frames are in places.lisp, their local variables in
+;;;; are in base/agent-names.lisp. The places of frames are in places.lisp, their local variables in
 ;;;; locals.lisp.
 
 (in-package "LIVE-LISP.JOBS")
@@ -27,7 +27,7 @@ arguments that SBCL adds."
        (symbolp (first name))
        (member (symbol-name (first name)) '("FAST-METHOD" "SLOW-METHOD" "METHOD") :test #'string=)))
 
-(defun methods-own (name arguments)
+(defun program-arguments (name arguments)
   "Return the list ARGUMENTS, from a frame of the method with the debug name NAME, without the
 arguments that SBCL adds for methods."
   (cond ((string= (first name) "FAST-METHOD") (cddr arguments))
@@ -37,7 +37,7 @@ arguments that SBCL adds for methods."
   "Return a list of the arguments of FRAME. For each argument that SBCL has not kept, the list has
 an object that prints as \"not kept\"."
   (let ((name (frame-name frame)) (arguments (sbcl-arguments frame)))
-    (loop for argument in (if (method-name-p name) (methods-own name arguments) arguments)
+    (loop for argument in (if (method-name-p name) (program-arguments name arguments) arguments)
           collect (if (or (typep argument 'unprintable)
                           (eq argument :invalid-value-for-unescaped-register-storage))
                       (make-unprintable "not kept")
@@ -49,7 +49,7 @@ Return NIL when the lambda list is unknown."
   (let ((name (frame-name frame))
         (parameters (ignore-errors (plain-lambda-list (function-of-frame (frame-function frame))))))
     (and (listp parameters)
-         (if (method-name-p name) (methods-own name parameters) parameters))))
+         (if (method-name-p name) (program-arguments name parameters) parameters))))
 
 (defun frame-keywords (frame)
   "Return two values: the list of the parameters after &KEY of the function of FRAME, and the number
@@ -138,7 +138,7 @@ the list NAMES."
 
 (defun agent-name-p (name)
   "Return true if the debug name NAME belongs to a function of the agent."
-  (some (lambda (symbol) (own-package-p (symbol-package symbol))) (function-symbols name)))
+  (some (lambda (symbol) (agent-package-p (symbol-package symbol))) (function-symbols name)))
 
 (defun machinery-p (name)
   "Return true if the debug name NAME is of a foreign function, a function of the agent, or a

@@ -67,7 +67,7 @@ exiting thread sees the value of that variable.")
     (setf (job-id job) id
           (gethash id **jobs**) job)))
 
-(defun own-job (id)
+(defun session-job (id)
   "Return the running job with the id ID if the job works for the server of *CHANNEL*, else NIL. A
 server cannot reach the jobs of another server."
   (let ((job (gethash id **jobs**)))

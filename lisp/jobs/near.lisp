@@ -55,9 +55,9 @@ before ROW, and BEFORE the row before ABOVE."
 The distance is the number of characters that are wrong, missing, superfluous or swapped with their
 neighbour. Letter case is ignored."
   (let* ((one (map '(simple-array character (*)) #'char-upcase name))
-         (room (+ (length one) most 1))
-         (buffer (make-string room))
-         (rows (loop repeat 3 collect (make-array room :element-type 'fixnum))))
+         (size (+ (length one) most 1))
+         (buffer (make-string size))
+         (rows (loop repeat 3 collect (make-array size :element-type 'fixnum))))
     (lambda (other)
       (declare (type simple-string other))
       (let ((height (length one)) (width (length other)))
@@ -111,7 +111,7 @@ symbols. Leave out SBCL's undocumented packages, and the internal symbols of its
                     (documented (member called *documented-packages* :test #'string=)))
                (when (and called
                           (or documented (not (eql 0 (search "SB-" called))))
-                          (not (own-package-p package)))
+                          (not (agent-package-p package)))
                  (multiple-value-bind (symbol status) (find-symbol name package)
                    (cond ((keywordp symbol))
                          ((eq status :external) (pushnew symbol exported))
@@ -151,7 +151,7 @@ external in another package. If HIDDEN is true, a symbol named NAME may also be 
   (let* ((most (nearness name)) (slips (and most (slip-counter name most))))
     (when slips
       (flet ((near (package)
-               (unless (own-package-p package)
+               (unless (agent-package-p package)
                  (loop for called in (cons (package-name package) (package-nicknames package))
                        for far = (and called (funcall slips (coerce called 'simple-string)))
                        when far collect (list called far 0)))))

@@ -184,19 +184,19 @@ stands for 0."
     (job
      (reason reason "Why, for the answer of the job."))
   "Interrupt a job."
-  (interrupt-job (own-job job) reason)
+  (interrupt-job (session-job job) reason)
   t)
 
 (define-operation ("terminate" :server-only t :inline t :gives boolean) (job)
   "End the thread of a job."
-  (terminate-job (own-job job))
+  (terminate-job (session-job job))
   t)
 
 (defun job-written (id &key take)
   "Return a JSON object with the output of the job ID that the server has not taken yet. If TAKE is
 true, the server takes this output. Return NIL if the job has ended, has no such output, or is
 writing now."
-  (let ((job (own-job id)))
+  (let ((job (session-job id)))
     (and job (captured (job-output job) :wait nil :reset take))))
 
 (define-operation ("written" :server-only t :inline t :gives output) (job)

@@ -35,8 +35,8 @@ session.")
   "The session of a server.
 VALUES: a list of the values of *SESSION-VARIABLES*, in the same order.
 FIRST: the list that VALUES had when the session started.
-TOLD: the list of the function STYLES that the last answer reported.
-SEEN: the number of all changes of the image at the last answer.
+REPORTED: the list of the function STYLES that the last answer reported.
+CHANGES-SENT: the number of all changes of the image at the last answer.
 NUMBER: a number that no other session has.
 SERIES: a cons of the number of images of the server, and the index of this image among them.
 SERVER: a text that identifies the server, or NIL.
@@ -46,7 +46,7 @@ BACKGROUND: the capture of the output of threads that no job waits for, since th
 ENDED: true once the connection of the server has ended.
 UNDOING: a list of (FUNCTION) lists, whose functions END-SESSION calls.
 LOCK: the mutex that a thread holds while it changes ENDED or UNDOING."
-  (values '()) (first '()) (told '()) (seen 0)
+  (values '()) (first '()) (reported '()) (changes-sent 0)
   (number (sb-ext:atomic-incf (car **sessions-begun**)))
   (series '(1 . 0))
   (server nil)

@@ -30,7 +30,7 @@ data."
 
 (define-operation ("spent" :server-only t :inline t :gives job-cpu-times) (job)
   "Return how the thread of a job has spent its time, or NIL if that is unknown."
-  (let* ((job (own-job job)) (spent (and job (job-thread job) (spent (job-thread job)))))
+  (let* ((job (session-job job)) (spent (and job (job-thread job) (spent (job-thread job)))))
     (when spent
       (destructuring-bind (ran waited ready) spent
         (object "ran" ran "waited" waited "ready" (json-boolean ready))))))

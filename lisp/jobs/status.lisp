@@ -51,7 +51,7 @@ too, since programs use it to overwrite one."
 
 (define-operation ("progress" :server-only t :inline t :gives job-progress) (job)
   "Return the state of a job, or NIL if it has ended."
-  (let ((job (own-job job)))
+  (let ((job (session-job job)))
     (and job (make-json-object (job-state job)))))
 
 ;;; Frames of running jobs
@@ -60,7 +60,7 @@ too, since programs use it to overwrite one."
   "The number of octets of the stack that must be free for a thread to look at its frames. About
 half of them are the guard pages at the end of the stack.")
 
-(defun room-on-stack-p ()
+(defun stack-space-p ()
   "Return true if this thread has enough free stack to look at its frames. This matters after the
 stack was exhausted: until the stack is unwound, its end must not be reached again."
   (let ((left (stack-left)))
@@ -78,7 +78,7 @@ printed without user code."
 Call this in the thread of JOB."
   (let ((frames '()))
     (unwind-protect
-         (unless (or (job-looking job) (not (room-on-stack-p)))
+         (unless (or (job-looking job) (not (stack-space-p)))
            (setf frames (ignore-errors (sb-sys:with-interrupts (glance-data)))))
       (setf (job-glance job) frames)
       (sb-thread:signal-semaphore done))))
@@ -100,7 +100,7 @@ all. Do not ask a job that has not yet answered an earlier request."
 
 ;;; The image
 
-(defun jobs-under-way ()
+(defun unanswered-jobs ()
   "Return the running jobs."
   (sb-ext:with-locked-hash-table (**jobs**)
     (loop for job being the hash-values of **jobs** collect job)))
@@ -166,7 +166,8 @@ GLANCE."
 (define-operation ("status" :server-only t :inline t :gives agent-status) ()
   "Return the state of the image: memory, threads, package, the running jobs of this server with
 their frames, and those of other servers."
-  (let ((jobs (jobs-under-way)) (threads (remove-if #'spare-thread-p (sb-thread:list-all-threads))))
+  (let ((jobs (unanswered-jobs))
+        (threads (remove-if #'spare-thread-p (sb-thread:list-all-threads))))
     (glance-at jobs)
     (let ((own (program-threads threads)))
       (object "version" (lisp-implementation-version)

@@ -78,8 +78,8 @@ variable."
   "Return a plist with \"styles\": the settings from STYLES that the last answer did not have.
 Return NIL if there are none."
   (let* ((*print-pprint-dispatch* **pretty-printers**)
-         (styles (styles)) (told (session-told *session*)))
-    (unless (equal styles told)
-      (setf (session-told *session*) styles)
-      (let ((new (set-difference styles told :test #'equal)))
+         (styles (styles)) (reported (session-reported *session*)))
+    (unless (equal styles reported)
+      (setf (session-reported *session*) styles)
+      (let ((new (set-difference styles reported :test #'equal)))
         (and new (list "styles" (mapcar #'style-data (reverse new))))))))

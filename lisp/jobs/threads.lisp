@@ -35,7 +35,7 @@ and a new thread would inherit, and make the spare thread of a later job."
 answer JOB with the error."
   (handler-case
       (setf (job-thread job)
-            (funcall **make-thread** (lambda () (as-own-thread (run-last job function)))
+            (funcall **make-thread** (lambda () (as-agent-thread (run-last job function)))
                      :name (thread-name-for (job-operation job))))
     (error (condition)
       (remhash (job-id job) **jobs**)
@@ -104,7 +104,7 @@ thread."
         (let ((spare (make-spare)))
           (ignore-errors
            (setf (spare-thread spare)
-                 (funcall **make-thread** (lambda () (as-own-thread (run-spare spare)))
+                 (funcall **make-thread** (lambda () (as-agent-thread (run-spare spare)))
                           :name (thread-name-for "spare"))
                  **spare** spare)))))))
 

@@ -188,9 +188,9 @@ value when SBCL called it."
            (push sb-thread:*current-thread* **heap-exhausting-threads**)))
      (answer-condition condition))))
 
-(defmacro as-own-thread (&body body)
+(defmacro as-agent-thread (&body body)
   "Evaluate BODY, the work of a thread of the agent, so that an error ends the thread and opens no
-debugger. AS-OWN-THREAD is a macro because in an image that the server did not start, any function
+debugger. AS-AGENT-THREAD is a macro because in an image that the server did not start, any function
 of the agent can have been redefined."
   `(let ((*debugger-hook* nil) (*break-on-signals* nil) (*macroexpand-hook* 'funcall)
          (sb-ext:*invoke-debugger-hook*

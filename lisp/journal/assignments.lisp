@@ -96,7 +96,7 @@ the user."
     (mapc #'note-set (assigned-variables form nil))
     (dolist (symbol (assigned-variables form t))
       (when (and (boundp symbol) (not (constantp symbol)) (not (system-symbol-p symbol)))
-        (touch-evaluated symbol :value)))))
+        (record-evaluated symbol :value)))))
 
 (defparameter *valued* '(defvar defparameter defconstant sb-ext:defglobal)
   "Defining operators that evaluate their third element, the form for the value, at once.")

@@ -3,10 +3,10 @@
 ;;;; these checks (NAME-CHECKED, PACKAGE-CHECKED), and in functions such as ADD-METHOD and LOAD.
 ;;;; NOTE-OPERATOR finds effects that no hook notices, by the operator of the form.
 ;;;;
-;;;; The hooks do more than this for others. TOUCH and the functions named TOUCH-... record for
-;;;; LIVE-LISP.SOURCES which names were defined. MAKING-WAY removes methods that do not fit a new
-;;;; lambda list. NOTE-CHANGED-NAME records, in an image that somebody else runs, names for the
-;;;; answers of other servers.
+;;;; The hooks do more than this for others. RECORD-CHANGE and the functions named TOUCH-... record
+;;;; for LIVE-LISP.SOURCES which names were defined. DISPLACING-CONFLICTS removes methods that do
+;;;; not fit a new lambda list. NOTE-CHANGED-NAME records, in an image that somebody else runs,
+;;;; names for the answers of other servers.
 
 (in-package "LIVE-LISP.JOURNAL")
 
@@ -34,7 +34,7 @@ recorded.")
 
 (defun system-package-p (package)
   "Return true if PACKAGE belongs to SBCL or to the agent."
-  (or (member package **system-packages** :test #'eq) (own-package-p package)))
+  (or (member package **system-packages** :test #'eq) (agent-package-p package)))
 
 (defun system-symbol-p (symbol)
   "Return true if the home package of SYMBOL belongs to SBCL or to the agent."
@@ -107,13 +107,13 @@ DOING, a list that begins with text such as \"declaring ...\". Record the operat
 serves only the compiler or sets a value."
   (declare (dynamic-extent doing))
   (let ((text (first doing)))
-    (when (and (or *touched* *effects* **attached**)
+    (when (and (or *recording* *effects* **attached**)
                (not (starts-p text "binding" "setting the value")))
-      (when *touched*
-        (touch name (setter-kind text))
+      (when *recording*
+        (record-change name (setter-kind text))
         (when (and (starts-p text "globally declaring")
                    (member (second doing) '(special sb-ext:global) :test #'eq))
-          (touch-evaluated name :special)))
+          (record-evaluated name :special)))
       (unless (starts-p text "declaring" "proclaiming")
         (noting
           (let ((symbol (note-name name)))
@@ -149,12 +149,12 @@ interning in *INTERNED* alone, since reading also interns."
     (let ((symbol (note-name (sb-mop:generic-function-name generic-function))))
       (when symbol
         (when (system-symbol-p symbol) (setf (effects-restyles *effects*) t))
-        (when (own-package-p (symbol-package symbol)) (setf (effects-damages *effects*) t)))))
+        (when (agent-package-p (symbol-package symbol)) (setf (effects-damages *effects*) t)))))
   (when **attached**
     (with-isolation
      (note-changed-name (name-text (sb-mop:generic-function-name generic-function)))))
   (multiple-value-prog1 (funcall change generic-function method)
-    (when (sb-mop:method-generic-function method) (touch-method method))))
+    (when (sb-mop:method-generic-function method) (record-method method))))
 (define-hook add-method method-changed)
 (define-hook remove-method method-changed)
 
@@ -177,7 +177,7 @@ FUNCTION makes."
 (defun file-compiled (function &rest arguments)
   "Hook: call FUNCTION, which compiles a file, with ARGUMENTS. Record no effects of this: its
 definitions serve only the compiler."
-  (let ((*effects* nil) (*touched* nil))
+  (let ((*effects* nil) (*recording* nil))
     (call-as-itself (first arguments) (lambda () (apply function arguments)))))
 (define-hook compile-file file-compiled)
 
@@ -221,21 +221,21 @@ if it ends normally."
 changes the image."
   (note-building)
   (let* ((*defining-package* (or (location-in arguments) t)) (package (apply function arguments)))
-    (touch-exports '() package)
+    (record-exports '() package)
     package))
 (define-hook +define-package+ package-defined)
 
 (defun exported (function &rest arguments)
   "Hook: call FUNCTION, which exports symbols from a package, with ARGUMENTS, and record the
 symbols."
-  (touch-exports (first arguments) (or (second arguments) *package*))
+  (record-exports (first arguments) (or (second arguments) *package*))
   (apply function arguments))
 (define-hook export exported)
 
 (defun variable-defined (function symbol &rest arguments)
   "Hook: record that the variable SYMBOL is defined, and call FUNCTION, which defines it, with
 SYMBOL and ARGUMENTS."
-  (touch-variable symbol)
+  (record-variable symbol)
   (apply function symbol arguments))
 (define-hook +define-variable+ variable-defined)
 (define-hook +define-global+ variable-defined)
@@ -243,13 +243,13 @@ SYMBOL and ARGUMENTS."
 (defun constructors-declared (function description)
   "Hook: record that the structure of DESCRIPTION is defined, and call FUNCTION, which declares its
 constructors, with DESCRIPTION."
-  (touch (description-name description))
+  (record-change (description-name description))
   (funcall function description))
 (define-hook +declare-constructors+ constructors-declared)
 
 (defun name-defined (function name &rest arguments)
   "Hook: record that NAME is defined, and call FUNCTION, which defines it, with NAME and ARGUMENTS."
-  (touch name)
+  (record-change name)
   (apply function name arguments))
 (define-hook +define-alien-type+ name-defined)
 
@@ -261,23 +261,23 @@ new lambda list. FUNCTION signals errors in ARGUMENTS."
          (lambda-list (loop for (key value) on (rest arguments) by #'cddr
                             when (eq key :lambda-list) return value
                             finally (return :none))))
-    (touch name)
+    (record-change name)
     (unless (eq lambda-list :none)
-      (making-way name lambda-list (location-in arguments) 'defgeneric)))
+      (displacing-conflicts name lambda-list (location-in arguments) 'defgeneric)))
   (apply function arguments))
 (define-hook ensure-generic-function generic-function-defined)
 
 (defun method-defined (function class name qualifiers specializers lambda-list &rest more)
   "Hook: remove methods of the generic function NAME that do not fit LAMBDA-LIST. Then call
 FUNCTION, which adds a method to the generic function, with all other arguments."
-  (touch name)
-  (making-way name lambda-list (location-in more) 'defmethod)
+  (record-change name)
+  (displacing-conflicts name lambda-list (location-in more) 'defmethod)
   (apply function class name qualifiers specializers lambda-list more))
 (define-hook +add-method+ method-defined)
 
 (defun listen-for-effects ()
   "Install the hooks by which SBCL's defining functions record into *EFFECTS*, *INTERNED* and
-*TOUCHED* from now on."
+*RECORDING* from now on."
   (install-hooks 'name-checked 'package-checked 'method-changed 'building-called 'called-whole
                  'package-defined 'exported 'variable-defined 'constructors-declared 'name-defined
                  'generic-function-defined 'method-defined

@@ -37,7 +37,7 @@ the server how FORM changed the image, or its non-local exit. TEXT is a function
 source text of FORM."
   (let ((account (make-account text)) (reported nil)
         ;; Settings that changed before FORM are not effects of FORM.
-        (*seen* (ignore-errors (thread-settings))))
+        (*compared-settings* (ignore-errors (thread-settings))))
     (flet ((report (members)
              (unless (shiftf reported t)
                (report-built (lambda () (append (funcall members form account)

@@ -112,7 +112,7 @@ structure. Return NIL, or text with the reason of a failure."
              "The readtable that it was read with is not there.")
             (t (failure-of
                 (lambda ()
-                  (let ((*package* package) (*seen* (thread-settings)))
+                  (let ((*package* package) (*compared-settings* (thread-settings)))
                     (proclaim-policy (gethash "policy" entry))
                     ;; CALL-NOTING records the definitions of the form as made by this text and not
                     ;; by a file.

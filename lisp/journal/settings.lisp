@@ -36,7 +36,7 @@ This must be fast, since it runs for each evaluated form."
                      (t (and tree (member tree symbols :test #'eq))))))
       (shown-p form))))
 
-(defvar *seen* '()
+(defvar *compared-settings* '()
   "An alist, from THREAD-SETTINGS, of the settings of this thread when they were last compared.")
 
 (defun thread-settings ()
@@ -47,9 +47,9 @@ This must be fast, since it runs for each evaluated form."
   "Record in *EFFECTS* a change of settings by FORM. GLOBALS is the alist of the shared settings,
 and MARK the mark of the readtable, before FORM ran. A change of a shared setting counts only if
 ALONE is true, since no other job ran, or if FORM names a setting."
-  (let ((same (settings-same-p *seen*))
+  (let ((same (settings-same-p *compared-settings*))
         (shared (not (and (settings-same-p globals) (eq mark (readtable-mark *readtable*))))))
-    (unless same (setf *seen* (thread-settings)))
+    (unless same (setf *compared-settings* (thread-settings)))
     (when (or (not same)
               (and shared (or alone (shows-p form (append (mapcar #'car globals) *by-name*)))))
       (setf (effects-builds *effects*) t

@@ -347,7 +347,7 @@ CALL-ARGUMENT structure for each argument, or NIL for an argument whose text den
                               collect (parsed-argument argument package))))
             (make-json-object
              (list* "name" (name-text target)
-                    "arglist" (own-arglist function)
+                    "arglist" (generic-arglist function)
                     "arguments" (loop for argument in parsed
                                       collect (and argument (argument-text argument)))
                     "sources" (loop for argument in parsed

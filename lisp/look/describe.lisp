@@ -12,7 +12,7 @@ the lambda list, as with a DEBUG quality of 0."
     ;; SBCL warns about a generic function that has neither a lambda list nor methods.
     (warning () nil)))
 
-(defun own-arglist (function)
+(defun generic-arglist (function)
   "Return the lambda list of the generic function FUNCTION as text, without keywords of the methods.
 Return NIL if FUNCTION has no lambda list."
   (handler-case (arglist-text (sb-mop:generic-function-lambda-list function))
@@ -25,7 +25,7 @@ generic function, add \"accepted\": the lambda list with the keywords of all its
   (let ((function (and (not (and (symbolp name) (macro-function name))) (plain-definition name)))
         (recorded (recorded-arglist name)))
     (if (typep function 'generic-function)
-        (let ((own (own-arglist function)))
+        (let ((own (generic-arglist function)))
           (list "arglist" own "accepted" (and (not (equal own recorded)) recorded)))
         (list "arglist" recorded))))
 

@@ -94,9 +94,9 @@ of names. Return the new COUNT and FILL."
 the list GONE, and the symbols of NEW, another NAME-INDEX."
   (let* ((symbols (name-index-symbols index)) (added (name-index-symbols new))
          (marks (marked-places gone symbols)) (at 0) (count 0) (fill 0)
-         (room (+ (length symbols) (length added)))
-         (symbols-to (make-array room))
-         (starts-to (make-array room :element-type '(unsigned-byte 32)))
+         (size (+ (length symbols) (length added)))
+         (symbols-to (make-array size))
+         (starts-to (make-array size :element-type '(unsigned-byte 32)))
          (octets-to (make-array (+ (length (name-index-octets index))
                                    (length (name-index-octets new)))
                                 :element-type '(unsigned-byte 8))))

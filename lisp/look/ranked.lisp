@@ -214,7 +214,7 @@ user's files."
 (defun users-package-p (package roots)
   "Return true if PACKAGE belongs to the user. PACKAGE is then no package of the agent, and was
 defined by an evaluated form or by a file below one of the directories ROOTS."
-  (let ((file (and (not (own-package-p package)) (package-file package))))
+  (let ((file (and (not (agent-package-p package)) (package-file package))))
     (or (eq file :typed) (and (stringp file) (within-p file roots)))))
 
 (defun package-file (package)

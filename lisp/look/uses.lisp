@@ -170,7 +170,7 @@ code. Return NIL if NAME can be inlined or transformed, since the code then work
       (uses
        (unless (covered-by-last-p use uses)
          (let* ((number (1+ (aref uses 0)))
-                (larger (with-room-for number uses)))
+                (larger (grown-for number uses)))
            (unless (eq larger uses) (setf (gethash name table) larger))
            (setf (aref larger number) use
                  (aref larger 0) number)))))))
@@ -184,7 +184,7 @@ makes USE superfluous by COVERED-P. Examine only the last uses, since USES is or
         while (= (use-user known) (use-user use))
           thereis (covered-p use known)))
 
-(defun with-room-for (number uses)
+(defun grown-for (number uses)
   "Return USES, or a larger copy of it if it has no element NUMBER."
   (declare (type fixnum number) (type uses uses) (optimize speed))
   (if (< number (length uses))

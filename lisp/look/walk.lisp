@@ -52,7 +52,7 @@ required parameters, with NIL for a parameter without a specializer."
   (loop for specializer in (second (method-head form))
         when (typep specializer '(cons (eql eql) (cons t null))) collect (second specializer)))
 
-(defun forms-beside-functions (form)
+(defun forms-outside-functions (form)
   "Return a list of the forms in FORM that are evaluated outside the functions that it defines. FORM
 is a call of one of *DEFINERS-OF-FUNCTIONS*."
   (append (load-time-forms form)
@@ -110,7 +110,7 @@ data or in code that never runs. If a macro cannot be expanded, skip the rest of
                       (values form t))
                      ((eq head 'function) (call (second form) environment) form)
                      ((member head *definers-of-functions*)
-                      (beside (forms-beside-functions form))
+                      (beside (forms-outside-functions form))
                       (values form t))
                      ((and (eq head 'if) (member (second form) '(nil t)))
                       (destructuring-bind (test run &optional other) (rest form)

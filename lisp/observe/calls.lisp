@@ -33,11 +33,11 @@
 
 (defun call-rows (calls job)
   "Return a list of JSON objects for CALLS, observed by JOB, in the order in which they began."
-  (let ((shown (make-hash-table :test 'eq)) (*argument-characters* (argument-room calls)))
+  (let ((shown (make-hash-table :test 'eq)) (*argument-characters* (argument-length calls)))
     (dolist (call calls) (setf (gethash call shown) 0))
     (loop for call in calls collect (call-row call shown job))))
 
-(defun argument-room (calls)
+(defun argument-length (calls)
   "Return the maximum number of characters to show of each argument and value of CALLS."
   (let ((objects (loop for call in calls
                        sum (+ (min *argument-limit* (length (call-arguments call)))
@@ -204,7 +204,7 @@ itself without its probe, add its source location."
                         "calls" (probe-calls probe)
                         "every" (and (plusp (probe-mask probe)) (1+ (probe-mask probe)))
                         "unseen" (and (fboundp name) (unseen-calls name))
-                        "apart" (and (fboundp name) (ignore-errors (place-without-own-name name)))
+                        "apart" (and (fboundp name) (ignore-errors (place-if-unnamed name)))
                         "gone" (not (fboundp name))
                         "failed" (and (plusp (probe-failed probe)) (probe-failed probe))
                         "failure" (and (probe-failure probe) (class-text (probe-failure probe))))))

@@ -93,7 +93,7 @@ with an error answer."
   (let* ((symbol (if (consp name) (second name) name))
          (home (or package (usable-package (symbol-package symbol))))
          (parameters (bare-parameters (function-parameters name)))
-         (said nil))
+         (problem nil))
     (flet ((fail (why)
              (fail-lookup "where" text "name" (name-text name) "why" why
                           "parameters" (mapcar #'symbol-name (parameter-variables parameters)))))
@@ -106,13 +106,13 @@ with an error answer."
         (unless forms (fail "it has no form"))
         (prog1 (handler-bind ((warning (lambda (warning)
                                          (unless (typep warning 'style-warning)
-                                           (setf said (report-text 200 warning)))
+                                           (setf problem (report-text 200 warning)))
                                          (muffle-warning warning))))
                  (compile nil
                           `(lambda ,named
                              (declare (ignorable ,@(parameter-variables named)))
                              ,@forms)))
-          (when said (fail said)))))))
+          (when problem (fail problem)))))))
 
 (defun function-parameters (name)
   "Return the lambda list of the function NAME. If SBCL has not kept it, return (&REST ARGUMENTS),
@@ -176,7 +176,7 @@ symbol)."
         for name = (plain-function-name (code-function code index))
         when (and name (or (symbolp name) (typep name '(cons (eql setf))))) collect name))
 
-(defun place-without-own-name (name)
+(defun place-if-unnamed (name)
   "Return a JSON object with the source location of the function NAME if its code does not refer to
 NAME, so that a recursive call is a jump that no probe records. Else, or if the location is unknown,
 return NIL."

@@ -20,7 +20,7 @@
    "True when few calls were kept, because more would have filled the heap.")
   (milliseconds real)
   (slower real :optional "Factor by which the recording slowed the program.")
-  (rows (list recorded-call) :optional) (types (list seen-types) :optional))
+  (rows (list recorded-call) :optional) (types (list observed-types) :optional))
 
 (defparameter *value-characters* 300
   "The approximate number of characters shown of the values of an observed form.")

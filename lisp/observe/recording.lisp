@@ -37,13 +37,14 @@ PROBES: a list of the installed PROBE structures.
 BEGUN, ENDED: times from NOW.
 NEXT: the number of the next call.
 FIRST: a vector of the first calls. LAST: a ring buffer with the last ones.
-ROOM: when more octets than this are in use in the heap, only few calls are kept.
+HEAP-LIMIT: when more octets than this are in use in the heap, only few calls are kept.
 SHRUNK: true from then on."
   job (active t) (probes '()) (begun (now)) (ended nil)
   (next 0 :type sb-ext:word)
   (first (make-array *first-calls* :initial-element nil) :type simple-vector)
   (last (make-array *last-calls* :initial-element nil) :type simple-vector)
-  (room (+ (heap-usage) (floor (- **heap-size** (heap-usage)) 2)) :type (or fixnum unsigned-byte))
+  (heap-limit (+ (heap-usage) (floor (- **heap-size** (heap-usage)) 2))
+              :type (or fixnum unsigned-byte))
   (shrunk nil))
 
 (defstruct (probe (:constructor make-probe (name observation where)))
@@ -104,7 +105,7 @@ the stack."
 (defun keep-few (observation)
   "From now on, keep only the last *CALLS-WHEN-FULL* calls in OBSERVATION."
   (setf (observation-shrunk observation) t
-        (observation-room observation) most-positive-fixnum
+        (observation-heap-limit observation) most-positive-fixnum
         (observation-first observation) (vector)
         (observation-last observation) (make-array *calls-when-full* :initial-element nil)))
 
@@ -118,7 +119,7 @@ grown too much, keep fewer calls from now on."
     (if (< number (length first))
         (setf (svref first number) call)
         (setf (svref last (mod number (length last))) call))
-    (when (> (heap-usage) (observation-room observation)) (keep-few observation))))
+    (when (> (heap-usage) (observation-heap-limit observation)) (keep-few observation))))
 
 (defun chosen-p (probe arguments)
   "Return true if PROBE must record a call with ARGUMENTS, by the function in its slot WHERE. This

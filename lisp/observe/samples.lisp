@@ -280,7 +280,7 @@ allocates."
   "Return true if the debug name NAME belongs to the program, not to SBCL or the agent."
   (and (not (stringp name))
        (let ((packages (name-packages name)))
-         (and (notany #'own-package-p packages)
+         (and (notany #'agent-package-p packages)
               (notany (lambda (package) (string= "SB-SPROF" (package-name package))) packages)
               (or (notevery #'sb-ext:package-locked-p packages)
                   ;; This is the name of an evaluated form, or of a form in a file.

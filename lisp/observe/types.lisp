@@ -3,7 +3,7 @@
 
 (in-package "LIVE-LISP.OBSERVE")
 
-(define-shape seen-place ()
+(define-shape observed-place ()
   "What was seen of one parameter or return value."
   (name string)
   (types (list (object (type string) (count integer))) :optional
@@ -11,10 +11,10 @@
   (least string :optional "The least number.")
   (most string :optional "The greatest number."))
 
-(define-shape seen-types ()
+(define-shape observed-types ()
   "The types of the arguments and the return values that were seen in the calls of a function."
-  (name string) (calls integer) (parameters (list seen-place) :optional)
-  (values (list seen-place) :optional) (declared boolean :optional)
+  (name string) (calls integer) (parameters (list observed-place) :optional)
+  (values (list observed-place) :optional) (declared boolean :optional)
   (type string :optional "The type of the function as SBCL knows it.")
   (proposed string :optional
    "A `(declaim (ftype ...))` form as text, with the types of the recorded arguments and values."))
@@ -23,7 +23,7 @@
   "The maximum number of types in the proposed type of an argument or a returned value. With more, T
 is proposed.")
 
-(defun seen-type (object)
+(defun declared-type (object)
   "Return the type specifier that a declaration should use for OBJECT."
   (typecase object
     (gone-object (class-name (gone-object-class object)))
@@ -49,23 +49,23 @@ is proposed.")
   "Return TYPE, the TYPE-OF a number, but RATIO for a type such as (RATIO 1/2 1/2)."
   (if (and (consp type) (eq (first type) 'ratio)) 'ratio type))
 
-(defstruct (seen (:constructor make-seen ()))
+(defstruct (tally (:constructor make-tally ()))
   "The types recorded for one parameter or value. TYPES is an alist from types to numbers of
 objects. LEAST and MOST are the smallest and largest integer, or NIL."
   (types '()) (least nil) (most nil))
 
-(defun see (seen object)
-  "Add the type of OBJECT, an argument or value, to SEEN, a SEEN structure."
-  (let* ((type (number-type (seen-type object)))
-         (pair (assoc type (seen-types seen) :test #'equal)))
+(defun count-type (tally object)
+  "Add the type of OBJECT, an argument or value, to TALLY, a TALLY structure."
+  (let* ((type (number-type (declared-type object)))
+         (pair (assoc type (tally-types tally) :test #'equal)))
     (when (integerp object)
-      (setf (seen-least seen) (min object (or (seen-least seen) object))
-            (seen-most seen) (max object (or (seen-most seen) object))))
-    (if pair (incf (cdr pair)) (push (cons type 1) (seen-types seen)))))
+      (setf (tally-least tally) (min object (or (tally-least tally) object))
+            (tally-most tally) (max object (or (tally-most tally) object))))
+    (if pair (incf (cdr pair)) (push (cons type 1) (tally-types tally)))))
 
-(defun joined-type (seen)
-  "Return one type specifier that includes all types in SEEN, a SEEN structure."
-  (let ((types (mapcar #'car (seen-types seen))))
+(defun joined-type (tally)
+  "Return one type specifier that includes all types in TALLY, a TALLY structure."
+  (let ((types (mapcar #'car (tally-types tally))))
     (flet ((join (some whole)
              (when (every (lambda (type) (member type types :test #'equal)) some)
                (setf types (cons whole (set-difference types some :test #'equal))))))
@@ -77,7 +77,7 @@ objects. LEAST and MOST are the smallest and largest integer, or NIL."
       (when (member 'symbol types) (setf types (set-difference types '(null boolean)))))
     (cond ((or (null types) (member t types) (> (length types) *type-limit*)) t)
           ((rest types) `(or ,@(sort types #'string< :key #'princ-to-string)))
-          ((and (eq (first types) 'fixnum) (seen-least seen) (not (minusp (seen-least seen))))
+          ((and (eq (first types) 'fixnum) (tally-least tally) (not (minusp (tally-least tally))))
            '(and fixnum unsigned-byte))
           (t (first types)))))
 
@@ -130,7 +130,7 @@ PARAMETERS. TYPES is a function that takes a variable, a keyword or &REST, and r
              (push (funcall types (if (consp parameter) (first parameter) parameter)) proposed))))))
 
 (defun proposed-values (values counts)
-  "Return the values type for an FTYPE declaration. VALUES is a list of SEEN structures for the
+  "Return the values type for an FTYPE declaration. VALUES is a list of TALLY structures for the
 positions of returned values. COUNTS is a list of the numbers of values that calls have returned."
   (if (null counts)
       '*
@@ -139,15 +139,15 @@ positions of returned values. COUNTS is a list of the numbers of values that cal
 
 ;;; Describing types in answers
 
-(defun seen-row (name seen)
-  "Return a JSON object for SEEN, a SEEN structure for the parameter or value called NAME."
+(defun tally-data (name tally)
+  "Return a JSON object for TALLY, a TALLY structure for the parameter or value called NAME."
   (object "name" (if (symbolp name) (symbol-name name) (princ-to-string name))
-          "types" (loop for (type . count) in (page (stable-sort (copy-list (seen-types seen)) #'>
+          "types" (loop for (type . count) in (page (stable-sort (copy-list (tally-types tally)) #'>
                                                                  :key #'cdr)
                                                     0 8)
                         collect (object "type" (bare-type-text type) "count" count))
-          "least" (and (seen-least seen) (object-text (seen-least seen)))
-          "most" (and (seen-least seen) (object-text (seen-most seen)))))
+          "least" (and (tally-least tally) (object-text (tally-least tally)))
+          "most" (and (tally-least tally) (object-text (tally-most tally)))))
 
 (defun bare-type-text (type)
   "Return text for TYPE with package prefixes, so that it can be read in any package."
@@ -163,21 +163,22 @@ recorded, and with a proposed declaration."
          (counts '()))
     (flet ((at (place)
              (or (cdr (assoc place places))
-                 (let ((seen (make-seen))) (push (cons place seen) places) seen))))
+                 (let ((tally (make-tally))) (push (cons place tally) places) tally))))
       (dolist (call calls)
         (loop for (place . argument) in (places-of parameters (call-arguments call))
-              do (see (at place) argument))
+              do (count-type (at place) argument))
         (when (eq :returned (call-how call))
           (pushnew (length (call-values call)) counts)
           (loop for value in (call-values call)
                 for index from 0
-                do (when (= index (length values)) (setf values (append values (list (make-seen)))))
-                   (see (nth index values) value))))
+                do (when (= index (length values))
+                     (setf values (append values (list (make-tally)))))
+                   (count-type (nth index values) value))))
       (object "name" (name-text name)
               "calls" (length calls)
-              "parameters" (loop for (place . seen) in (reverse places)
-                                 collect (seen-row place seen))
-              "values" (loop for seen in values for index from 1 collect (seen-row index seen))
+              "parameters" (loop for (place . tally) in (reverse places)
+                                 collect (tally-data place tally))
+              "values" (loop for tally in values for index from 1 collect (tally-data index tally))
               "declared" (declared-type-p name)
               "type" (function-type-text name)
               "proposed" (and calls

@@ -182,7 +182,7 @@ specializers and qualifiers of OTHER, and both are from the same file but from d
 
 (defun doubled-methods (log)
   "Two forms of a file can define the same method. Return a list of DOUBLED structures for the
-methods that another form of the same file has replaced during a load. LOG is the LOG of a TOUCHED
+methods that another form of the same file has replaced during a load. LOG is the LOG of a RECORDING
 structure, newest first."
   (loop with methods = (remove-if #'symbolp log)
         for (name . other) in methods

@@ -4,7 +4,7 @@
 
 (in-package "LIVE-LISP.SOURCES")
 
-(defvar *making-way* nil "True while a tool loads a file or a system in this thread.")
+(defvar *displacing* nil "True while a tool loads a file or a system in this thread.")
 
 (defvar *displaced* '()
   "A list of DEFINITION structures for the methods that this thread has removed, newest first.")
@@ -28,7 +28,7 @@ LAMBDA-LIST has &REST or &KEY."
 (defun before-load-p (name identity)
   "Return true if the definition of NAME with IDENTITY, an object such as a function, existed before
 the load that this thread is recording."
-  (let ((change (change-of (name-symbol name) *touched*)))
+  (let ((change (change-of (name-symbol name) *recording*)))
     (or (null change) (and (member identity (change-before change) :test #'eq) t))))
 
 (defun of-file-p (name location)
@@ -38,7 +38,7 @@ or macro."
          (file (and path (gethash (file-path path) **files**))))
     (and file (defines-p file name '(:function :macro)))))
 
-(defun yields-p (function name lambda-list location by)
+(defun must-be-displaced-p (function name lambda-list location by)
   "Return true if the methods of FUNCTION, the generic function NAME, must be removed so that
 FUNCTION can get LAMBDA-LIST. LOCATION is the source location of the form with LAMBDA-LIST. BY is
 the operator of this form, DEFGENERIC or DEFMETHOD."
@@ -54,7 +54,7 @@ the operator of this form, DEFGENERIC or DEFMETHOD."
            (defmethod (or (eq identity function)
                           (and (before-load-p name identity) (of-file-p name location)))))
          (notany (lambda (method)
-                   (find method (touched-log *touched*)
+                   (find method (recording-log *recording*)
                          :key (lambda (entry) (and (consp entry) (cdr entry)))))
                  methods))))
 
@@ -67,23 +67,24 @@ DEFMETHOD, undefine the function too."
   ;; SBCL compares a new method with the function's lambda list, even if there are no methods.
   (when (eq by 'defmethod) (fmakunbound name)))
 
-(defun make-way (name lambda-list location by)
+(defun displace-conflicts (name lambda-list location by)
   "Remove the methods, the ordinary function or the macro that prevents NAME from becoming a generic
 function with LAMBDA-LIST. Keep definitions that the current load has made. LOCATION is the source
 location of the form with LAMBDA-LIST, and BY its operator, DEFGENERIC or DEFMETHOD."
   (let ((home (symbol-package (name-symbol name))) (function (generic-function-named name)))
-    (when (and home (fboundp name) (not (sb-ext:package-locked-p home)) (touched-p *touched*))
+    (when (and home (fboundp name) (not (sb-ext:package-locked-p home)) (recording-p *recording*))
       (if function
-          (when (yields-p function name lambda-list location by)
+          (when (must-be-displaced-p function name lambda-list location by)
             (displace-methods function name by))
           (let ((identity (or (and (symbolp name) (macro-function name)) (plain-definition name))))
             (when (and (before-load-p name identity) (of-file-p name location))
               (fmakunbound name)))))))
 
-(defun making-way (name lambda-list location by)
-  "Call MAKE-WAY with the same arguments if a tool is loading a file or a system in this thread.
-Ignore errors, which must not reach the program."
-  (when (and *making-way* *touched*) (with-isolation (make-way name lambda-list location by))))
+(defun displacing-conflicts (name lambda-list location by)
+  "Call DISPLACE-CONFLICTS with the same arguments if a tool is loading a file or a system in this
+thread. Ignore errors, which must not reach the program."
+  (when (and *displacing* *recording*)
+    (with-isolation (displace-conflicts name lambda-list location by))))
 
 ;;; Reporting removed methods in answers
 
@@ -104,13 +105,13 @@ exists. Return NIL if the file of the method was loaded again without it."
                          for file = (definition-file-name definition)
                          collect (item-data definition "file" (and file (file-path file))))))
 
-(defun call-making-way (function)
+(defun call-displacing-methods (function)
   "Call FUNCTION, which loads a file or a system, so that methods that conflict with new lambda
 lists are removed. Afterwards, even after a non-local exit, add the removed methods without a
 replacement to the answer of the job."
-  (if *making-way*
+  (if *displacing*
       (funcall function)
-      (let ((*making-way* t) (*displaced* (and *continues* **displaced**)))
+      (let ((*displacing* t) (*displaced* (and *continues* **displaced**)))
         (unwind-protect (funcall function)
           (when *job*
             (let ((members (ignore-errors (sb-thread:with-mutex (**lock**) (displaced-members)))))

@@ -3,7 +3,7 @@
 ;;;; them. Nothing is recorded when a form is evaluated. An entry is found by its contents: it
 ;;;; refers to definitions that are to be removed, and to none that stay (ENTRY-P).
 ;;;;
-;;;; In this file, GOING is the list of the definitions that are to be removed, and GOING-P a
+;;;; In this file, REMOVED is the list of the definitions that are to be removed, and REMOVED-P a
 ;;;; predicate for the objects of these definitions (REFERRING-P-TO).
 
 (in-package "LIVE-LISP.SOURCES")
@@ -40,30 +40,30 @@ has, with their parts, and those that have replaced the definition of a file."
 
 ;;; What refers to the definitions
 
-(defun bare-symbols (going)
-  "Return a list of the symbols that name nothing once the definitions in GOING are removed."
+(defun bare-symbols (removed)
+  "Return a list of the symbols that name nothing once the definitions in REMOVED are removed."
   (flet ((bare-p (symbol)
            (map-definitions (lambda (kind name identity)
-                              (unless (find (definition-key kind name identity) going
+                              (unless (find (definition-key kind name identity) removed
                                             :key #'key-of :test #'equal)
                                 (return-from bare-p nil)))
                             symbol)
            t))
     (remove-if-not #'bare-p
                    (remove-duplicates
-                    (loop for definition in going
+                    (loop for definition in removed
                           for symbol = (name-symbol (definition-name definition))
                           when (symbolp symbol) collect symbol)))))
 
-(defun referring-p-to (going)
+(defun referring-p-to (removed)
   "Return a predicate that is true of the functions, methods and classes that the definitions in
-GOING define, of the instances of these classes, and of BARE-SYMBOLS."
-  (let* ((symbols (bare-symbols going))
-         (classes (loop for definition in going
+REMOVED define, of the instances of these classes, and of BARE-SYMBOLS."
+  (let* ((symbols (bare-symbols removed))
+         (classes (loop for definition in removed
                         for class = (and (eq (definition-kind definition) :class)
                                          (find-class (definition-name definition) nil))
                         when class collect class))
-         (others (loop for definition in going
+         (others (loop for definition in removed
                        for name = (definition-name definition)
                        when (eq (definition-kind definition) :function)
                          collect (plain-definition name)
@@ -75,14 +75,14 @@ GOING define, of the instances of these classes, and of BARE-SYMBOLS."
 
 (defparameter *entry-parts* 200 "The maximum number of parts of an object that can be an entry.")
 
-(defun entry-p (object going-p)
-  "Return true if OBJECT refers to something that satisfies GOING-P, and to nothing else that the
+(defun entry-p (object removed-p)
+  "Return true if OBJECT refers to something that satisfies REMOVED-P, and to nothing else that the
 program defines. Then only the removed definitions need OBJECT."
   (let ((left (list object)) (found nil))
     (loop repeat *entry-parts*
           while left
           do (let ((part (pop left)))
-               (cond ((funcall going-p part) (setf found t))
+               (cond ((funcall removed-p part) (setf found t))
                      ((symbolp part)
                       (when (and (mentioned-p part) (defined-p part)) (return-from entry-p nil)))
                      ((consp part) (push (cdr part) left) (push (car part) left))
@@ -93,7 +93,7 @@ program defines. Then only the removed definitions need OBJECT."
 
 ;;; Removing the entries
 
-(defun list-without (list going-p)
+(defun list-without (list removed-p)
   "Return two values: LIST without the elements that satisfy ENTRY-P, and a list of texts for these
 elements. Remove nothing from a property list."
   (let ((length (ignore-errors (list-length list))))
@@ -101,21 +101,21 @@ elements. Remove nothing from a property list."
             (and (evenp length) (loop for (key) on list by #'cddr always (keywordp key))))
         (values list '())
         (loop for element in list
-              if (entry-p element going-p)
+              if (entry-p element removed-p)
                 collect (local-text element) into texts
               else collect element into kept
               finally (return (values kept texts))))))
 
-(defun trim-table (table going-p)
+(defun trim-table (table removed-p)
   "Remove those entries from the hash table TABLE whose key is to be removed, or whose value
 satisfies ENTRY-P. But keep an entry whose key has another definition, since the value can have
 replaced an older value. Return a list of texts for the removed entries."
   (loop for (key . value) in (let ((pairs '()))
                                (maphash (lambda (key value) (push (cons key value) pairs)) table)
                                (nreverse pairs))
-        when (or (funcall going-p key)
+        when (or (funcall removed-p key)
                  (and (not (and (symbolp key) (mentioned-p key) (defined-p key)))
-                      (entry-p value going-p)))
+                      (entry-p value removed-p)))
           collect (progn (remhash key table) (format nil "entry ~A" (local-text key)))))
 
 (defun map-places (visit object)
@@ -133,26 +133,26 @@ and NIL."
                                      (lambda (new) (setf (slot-value object name) new))))))
           (t (map-parts (lambda (part) (funcall visit part nil)) object)))))
 
-(defun trim-object (object set going-p)
+(defun trim-object (object set removed-p)
   "If OBJECT is a list, a hash table or a vector with a fill pointer, remove its entries that
 satisfy ENTRY-P. SET is a function that sets the place of OBJECT, or NIL if OBJECT is in neither a
 slot nor an entry. Return two values: OBJECT or the shorter list that replaces OBJECT, and a list of
 texts for the removed entries."
-  (cond ((hash-table-p object) (values object (trim-table object going-p)))
+  (cond ((hash-table-p object) (values object (trim-table object removed-p)))
         ;; A list in a list can be a record, in which the position of an element has a meaning.
         ((and (consp object) set)
-         (multiple-value-bind (kept gone) (list-without object going-p)
+         (multiple-value-bind (kept gone) (list-without object removed-p)
            (when gone (funcall set kept))
            (values kept gone)))
         ((and (vectorp object) (array-has-fill-pointer-p object))
-         (multiple-value-bind (kept gone) (list-without (coerce object 'list) going-p)
+         (multiple-value-bind (kept gone) (list-without (coerce object 'list) removed-p)
            (when gone
              (fill (replace object kept) nil :start (length kept))
              (setf (fill-pointer object) (length kept)))
            (values object gone)))
         (t object)))
 
-(defun trim-value (value set going-p seen)
+(defun trim-value (value set removed-p seen)
   "Remove the entries that satisfy ENTRY-P from the lists, hash tables and vectors that can be
 reached from VALUE. SET is a function that sets the place of VALUE. SEEN is an EQ hash table with
 the objects that were looked at. Return a list of texts for the entries."
@@ -162,22 +162,22 @@ the objects that were looked at. Return a list of texts for the entries."
                  (unless (or (typep object '(or symbol number character string))
                              (gethash object seen))
                    (setf (gethash object seen) t)
-                   (multiple-value-bind (kept gone) (trim-object object set going-p)
+                   (multiple-value-bind (kept gone) (trim-object object set removed-p)
                      (map-places (lambda (&rest place) (push place left)) kept)
                      gone)))))
 
-(defun trim-plist (symbol going-p)
+(defun trim-plist (symbol removed-p)
   "Remove each property of SYMBOL whose value satisfies ENTRY-P, or all properties if SYMBOL itself
 is to be removed. Return a list of the removed indicators as texts."
   (loop for (key value) on (copy-list (symbol-plist symbol)) by #'cddr
-        when (or (funcall going-p symbol) (entry-p value going-p))
+        when (or (funcall removed-p symbol) (entry-p value removed-p))
           collect (progn (remprop symbol key) (local-text key))))
 
 (defparameter *too-many-parts*
   "The values of variables are too large to search, so they may still refer to it."
   "The line of an answer for a search that stopped at *MOST-PARTS* objects.")
 
-(defun trim-program (going-p)
+(defun trim-program (removed-p)
   "Remove the entries that satisfy ENTRY-P from the values of the program's variables and from
 property lists. Return a list of lines: for each variable or property list, what was removed, and
 whether there was too much to search."
@@ -190,22 +190,22 @@ whether there was too much to search."
            (note symbol "Taken out of ~A: ~{~A~^, ~}."
                  (trim-value (ignore-errors (sb-ext:symbol-global-value symbol))
                              (lambda (new) (setf (sb-ext:symbol-global-value symbol) new))
-                             going-p seen)))
+                             removed-p seen)))
          (note symbol "Taken out of the property list of ~A: ~{~A~^, ~}."
-               (trim-plist symbol going-p)))))
+               (trim-plist symbol removed-p)))))
     (append (sort lines #'string<)
             (and (>= (hash-table-count seen) *most-parts*) (list *too-many-parts*)))))
 
 ;;; Removing the definitions
 
-(defun remaining-needs (definition going)
-  "Return a list of texts for what needs DEFINITION and so prevents its removal. GOING lists all
+(defun remaining-needs (definition removed)
+  "Return a list of texts for what needs DEFINITION and so prevents its removal. REMOVED lists all
 definitions that are to be removed."
   (case (definition-kind definition)
     ;; For a variable, do not call NEEDS: it counts the evaluated forms that set the variable, and
     ;; these are to be undone.
-    (:variable (needed-by-code (list (definition-name definition)) going))
-    (t (needs definition going))))
+    (:variable (needed-by-code (list (definition-name definition)) removed))
+    (t (needs definition removed))))
 
 (defun remove-definitions (definitions)
   "Remove DEFINITIONS from the image. Keep the definitions that something needs, and the parts of
@@ -213,9 +213,9 @@ these. Return two lists: the removed definitions, and lines of text about the de
 kept."
   (let ((gone '()) (lines '()))
     (map-removal-steps
-     (lambda (step going)
+     (lambda (step removed)
        (let* ((needs (loop for definition in step
-                           for texts = (remaining-needs definition going)
+                           for texts = (remaining-needs definition removed)
                            when texts collect (cons definition texts)))
               (stay (mapcar #'car needs))
               (leaving (set-difference step (append stay (parts-of stay step)))))
@@ -249,19 +249,19 @@ or NIL if there are none."
 (defun forgotten-lines (names)
   "Remove the evaluated definitions of NAMES, and the entries of lists and hash tables that refer to
 these definitions. Return a list of lines about what was removed and what was not."
-  (multiple-value-bind (going replacing) (forgettable names)
+  (multiple-value-bind (removed replacing) (forgettable names)
     ;; The form that made an instance often returned it, and a class with instances stays.
-    (when (find :class going :key #'definition-kind) (drop-last-values))
-    (let* ((going-p (referring-p-to going)) (symbols (bare-symbols going))
-           (texts (loop for definition in (sort-definitions (main-definitions going))
+    (when (find :class removed :key #'definition-kind) (drop-last-values))
+    (let* ((removed-p (referring-p-to removed)) (symbols (bare-symbols removed))
+           (texts (loop for definition in (sort-definitions (main-definitions removed))
                         collect (cons definition (definition-text definition))))
            (unknown (remove-if (lambda (name)
                                  (find-if (lambda (definition) (of-names-p definition (list name)))
-                                          (append going replacing)))
+                                          (append removed replacing)))
                                names))
-           (trimmed (and going (trim-program going-p)))
+           (trimmed (and removed (trim-program removed-p)))
            (untraced (untrace-names names)))
-      (multiple-value-bind (gone kept) (remove-definitions going)
+      (multiple-value-bind (gone kept) (remove-definitions removed)
         (append
          (and gone
               (list (format nil "Removed: ~{~A~^; ~}."
@@ -279,7 +279,7 @@ these definitions. Return a list of lines about what was removed and what was no
                                     the file gives it back."
                                (definition-text definition)))
          (and symbols (referring-lines symbols))
-         (and going
+         (and removed
               (list (format nil "Only the variables and property lists of the program were ~
                                  searched. What else the evaluated forms did stays."))))))))
 

@@ -16,7 +16,7 @@ KIND...) lists. Such a list without a KIND means all kinds in this category."
   (when (find-class symbol nil) (setf (find-class symbol) nil))
   (forget-info symbol '((:typed-structure) (:source-location :typed-structure))))
 
-(defun own-package (definition)
+(defun home-package (definition)
   "Return the package of the name of DEFINITION. Make it current while DEFINITION is removed, since
 SBCL does not enforce the lock of the current package."
   (let ((symbol (name-symbol (definition-name definition)))
@@ -29,7 +29,7 @@ SBCL does not enforce the lock of the current package."
   "Remove DEFINITION, a DEFINITION structure, from the image: for example, make its function
 unbound."
   (let ((name (definition-name definition)) (identity (definition-identity definition))
-        (*package* (own-package definition)))
+        (*package* (home-package definition)))
     (ecase (definition-kind definition)
       ((:function :macro) (fmakunbound name))
       (:compiler-macro (setf (compiler-macro-function name) nil))
@@ -91,11 +91,11 @@ have no definition of that kind and name."
   (defined-in (list string) :optional
    "Files that have another definition of it, which this one has replaced."))
 
-(defun reasons (definition going)
-  "Return a plist for a JSON object of the reasons why DEFINITION must not be removed, or NIL. GOING
-is the list of all definitions to be removed."
+(defun reasons (definition removed)
+  "Return a plist for a JSON object of the reasons why DEFINITION must not be removed, or NIL.
+REMOVED is the list of all definitions to be removed."
   (let ((files (files-with-same definition)))
-    (multiple-value-bind (texts forms) (needs definition going)
+    (multiple-value-bind (texts forms) (needs definition removed)
       (unless (or files texts forms)
         (setf texts (guarding-evaluations definition) forms (guarding-forms definition)))
       (and (or files texts forms)
@@ -110,20 +110,20 @@ such as the accessors of a class and their generic functions."
     (loop for part = (find-if (lambda (definition)
                                 (and (not (member definition parts :test #'eq))
                                      (not (member definition stay :test #'eq))
-                                     (said-by-others-p definition (append parts stay))))
+                                     (part-of-others-p definition (append parts stay))))
                               definitions)
           while part do (push part parts))
     parts))
 
-(defun staying (definitions going)
-  "GOING lists all definitions that are to be removed. Return an alist from those of DEFINITIONS
+(defun staying (definitions removed)
+  "REMOVED lists all definitions that are to be removed. Return an alist from those of DEFINITIONS
 that must stay to their REASONS. If one stays only because it is part of another that must stay, its
 value is NIL."
   (let ((stay '()))
     (flet ((others (list) (remove-if (lambda (definition) (assoc definition stay :test #'eq)) list)))
       ;; A definition that stays can need others, so search until no more are found.
       (loop for found = (loop for definition in (others definitions)
-                              for reasons = (reasons definition (others going))
+                              for reasons = (reasons definition (others removed))
                               when reasons collect (cons definition reasons))
             while found
             do (setf stay (append stay found)
@@ -136,11 +136,11 @@ value is NIL."
 the definitions on which it can depend."
   (case (definition-kind definition) (:method 0) (:export 2) (:class 3) (:package 4) (t 1)))
 
-(defun take-out (definitions going)
-  "Remove DEFINITIONS from the image, but not those that something needs. GOING lists all
+(defun take-out (definitions removed)
+  "Remove DEFINITIONS from the image, but not those that something needs. REMOVED lists all
 definitions that are to be removed. Return two alists: from the removed definitions to JSON objects,
 and from those that were not removed to their REASONS."
-  (let* ((left (staying definitions going)) (gone '())
+  (let* ((left (staying definitions removed)) (gone '())
          (leaving (remove-if (lambda (definition) (assoc definition left :test #'eq))
                              definitions)))
     ;; Code keeps what was compiled into it. Once the definitions are removed, this cannot be seen.
@@ -190,15 +190,15 @@ remove in this step, and those of DEFINITIONS that are assumed to be removed in 
         ;; The first step removes variables, and only the second decides which structures are
         ;; removed. So the first step assumes that parts of structures stay, such as constructors.
         ;; It keeps a variable that a constructor uses.
-        for going = (main-definitions definitions) then definitions
-        do (funcall visit step going)))
+        for removed = (main-definitions definitions) then definitions
+        do (funcall visit step removed)))
 
 (defun planned-staying (definitions)
   "Return an alist from those of DEFINITIONS that FORGET-ALL would probably not remove to their
 REASONS. The value is NIL for a part of another definition that would not be removed. FORGET-ALL can
 decide otherwise, since the removal of some definitions can change what others need."
   (let ((*planning* t) (all '()))
-    (map-removal-steps (lambda (step going) (setf all (append (staying step going) all)))
+    (map-removal-steps (lambda (step removed) (setf all (append (staying step removed) all)))
                        definitions)
     all))
 
@@ -234,8 +234,8 @@ the code that still uses it."
 the removed definitions to JSON objects, and a list of JSON objects, with reasons, for the
 definitions that stay."
   (let ((main (main-definitions definitions)) (all-gone '()) (all-left '()))
-    (map-removal-steps (lambda (step going)
-                         (multiple-value-bind (gone left) (take-out step going)
+    (map-removal-steps (lambda (step removed)
+                         (multiple-value-bind (gone left) (take-out step removed)
                            (setf all-gone (append gone all-gone) all-left (append left all-left))))
                        definitions)
     (flet ((sorted (entries)

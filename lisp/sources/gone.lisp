@@ -78,7 +78,7 @@ that the same form made. TEXT is the text of this form, and must contain the nam
 definition."
   (let ((number (definition-number definition)))
     (and number
-         (said-by-others-p definition
+         (part-of-others-p definition
                            (definitions-if (lambda (other)
                                              (and (eql number (definition-number other))
                                                   (shows-p text other)))

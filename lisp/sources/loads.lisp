@@ -16,7 +16,7 @@ EXPORTS is a list of lists (PACKAGE LOCATION SYMBOL...). SERIAL is the number of
 
 (defun method-definitions (log serial)
   "Return a list of new DEFINITION structures for the methods in LOG, and for their generic
-functions without a DEFGENERIC, except in locked packages. LOG is the slot LOG of a TOUCHED
+functions without a DEFGENERIC, except in locked packages. LOG is the slot LOG of a RECORDING
 structure. SERIAL is the number of the load."
   (loop for (name . method) in (remove-if #'symbolp log)
         for function = (and (attached-p method) (sb-mop:method-generic-function method))
@@ -29,12 +29,12 @@ structure. SERIAL is the number of the load."
                   (eq function (function-identity function)))
           collect (make-definition :function name function serial)))
 
-(defun new-definitions (touched serial)
-  "Return a list of new DEFINITION structures for all definitions that, according to the TOUCHED
-structure TOUCHED, were made. SERIAL is the number of the load or evaluation."
+(defun new-definitions (recording serial)
+  "Return a list of new DEFINITION structures for all definitions that, according to the RECORDING
+structure RECORDING, were made. SERIAL is the number of the load or evaluation."
   (let ((new '()))
-    (dolist (symbol (changed-symbols touched))
-      (let ((change (change-of symbol touched)))
+    (dolist (symbol (changed-symbols recording))
+      (let ((change (change-of symbol recording)))
         (map-definitions (lambda (kind name identity)
                            (unless (or (typep identity 'generic-function)
                                        (and (member identity (change-before change) :test #'eq)
@@ -43,8 +43,8 @@ structure TOUCHED, were made. SERIAL is the number of the load or evaluation."
                              (push (make-definition kind name identity serial) new)))
                          symbol)))
     (append new
-            (method-definitions (touched-log touched) serial)
-            (package-definitions (touched-exports touched) serial))))
+            (method-definitions (recording-log recording) serial)
+            (package-definitions (recording-exports recording) serial))))
 
 (defun definition-file-name (definition)
   "Return SBCL's name of the file of DEFINITION, or NIL if it is from no file."
@@ -72,22 +72,22 @@ form that made it, or NIL."
           (list (definition-identity definition) (get-universal-time) by definition))))
 
 (defun note-variables (evaluated by)
-  "Add the variables of EVALUATED, the slot EVALUATED of a TOUCHED structure, to
+  "Add the variables of EVALUATED, the slot EVALUATED of a RECORDING structure, to
 **VARIABLES-EVALUATED**. BY is the beginning of the text of the evaluated form, or NIL after a load,
 which is not recorded."
   (when by
     (loop for (symbol . what) in (reverse evaluated)
           do (setf (gethash symbol **variables-evaluated**) (cons by what)))))
 
-(defun definition-change (definition touched)
-  "Return the CHANGE structure in TOUCHED, a TOUCHED structure, of the package or the method that
-DEFINITION defines, else of the symbol in its name. Return NIL if there is none."
+(defun definition-change (definition recording)
+  "Return the CHANGE structure in RECORDING, a RECORDING structure, of the package or the method
+that DEFINITION defines, else of the symbol in its name. Return NIL if there is none."
   (change-of (case (definition-kind definition)
                ((:package :export :method) (definition-identity definition))
                (t (name-symbol (definition-name definition))))
-             touched))
+             recording))
 
-(defun source-beside (fasl source)
+(defun source-of-fasl (fasl source)
   "Return the pathname of the source file of FASL. SOURCE is the pathname in the header of FASL. If
 it is relative, as COMPILE-FILE was given it, use the file of this name in the folder of FASL."
   (if (eq :absolute (first (pathname-directory source)))
@@ -104,29 +104,29 @@ it is relative, as COMPILE-FILE was given it, use the file of this name in the f
   "Return a list of the paths of FILES, a list of truenames, without duplicates."
   (remove-duplicates (mapcar (lambda (file) (file-path (namestring file))) files) :test #'equal))
 
-(defun made-within-p (definition touched file)
+(defun made-within-p (definition recording file)
   "Return true if another file made DEFINITION while the load or compilation of the file FILE loaded
-it. SBCL records FILE as the source if the other file used COMPILE or EVAL. TOUCHED is the TOUCHED
-structure of the load."
-  (let ((change (definition-change definition touched)))
+it. SBCL records FILE as the source if the other file used COMPILE or EVAL. RECORDING is the
+RECORDING structure of the load."
+  (let ((change (definition-change definition recording)))
     (flet ((in-p (files) (member (source-file-path file) (paths-of files) :test #'equal)))
       (and change (in-p (change-around change)) (not (in-p (change-files change)))))))
 
-(defun other-maker (definition touched path)
+(defun other-maker (definition recording path)
   "Return the path of the file that made DEFINITION, without a file recorded by SBCL, during the
-load of the file PATH. Return NIL if PATH made it, and T if its maker is unknown. TOUCHED is the
-TOUCHED structure of the load."
-  (let* ((change (definition-change definition touched))
+load of the file PATH. Return NIL if PATH made it, and T if its maker is unknown. RECORDING is the
+RECORDING structure of the load."
+  (let* ((change (definition-change definition recording))
          (others (and change (remove path (paths-of (change-files change)) :test #'equal))))
     (cond ((null others) nil)
           ((or (rest others) (fasl-path-p (first others))) t)
           (t (first others)))))
 
-(defun note-form (definition file touched)
-  "Record in DEFINITION which top-level form of the file FILE made it, if TOUCHED, the TOUCHED
+(defun note-form (definition file recording)
+  "Record in DEFINITION which top-level form of the file FILE made it, if RECORDING, the RECORDING
 structure of the load, has that, and whether SBCL has recorded the same form."
   (let* ((path (source-file-path file)) (recorded (recorded-number definition))
-         (name (definition-file-name definition)) (change (definition-change definition touched))
+         (name (definition-file-name definition)) (change (definition-change definition recording))
          (ran (loop for (name . number) in (and change (change-forms change))
                     when (and name number (equal path (file-path name))) collect number)))
     (cond ((if ran (member recorded ran) (and recorded name (equal path (file-path name))))
@@ -136,32 +136,32 @@ structure of the load, has that, and whether SBCL has recorded the same form."
           (t (setf (definition-form definition) (and (null (rest ran)) (first ran))
                    (definition-by-code definition) t)))))
 
-(defun loaded-p (definition touched)
-  "Return true if TOUCHED, a TOUCHED structure, has DEFINITION as made by a load. Return NIL if only
-the compilation of its file before the load made it."
-  (let ((change (definition-change definition touched))) (and change (change-loaded change))))
+(defun loaded-p (definition recording)
+  "Return true if RECORDING, a RECORDING structure, has DEFINITION as made by a load. Return NIL if
+only the compilation of its file before the load made it."
+  (let ((change (definition-change definition recording))) (and change (change-loaded change))))
 
-(defun by-file (definitions touched path by)
+(defun by-file (definitions recording path by)
   "Return a list of (FILE DEFINITION...) lists that groups DEFINITIONS by SOURCE-FILE structure.
 PATH is the loaded file, or NIL after an evaluation of a form whose text begins with BY. Then add
-definitions without a file to **EVALUATED** instead. TOUCHED is the TOUCHED structure."
+definitions without a file to **EVALUATED** instead. RECORDING is the RECORDING structure."
   (let ((files (make-hash-table :test 'equal)) (groups (make-hash-table :test 'eq)))
     (dolist (definition definitions)
       (let* ((name (definition-file-name definition))
              (file (and name (or (gethash name files)
                                  (setf (gethash name files) (known-file (file-path name)))))))
         (cond ((and file
-                    (not (made-within-p definition touched file))
+                    (not (made-within-p definition recording file))
                     (or (not (typep (definition-identity definition)
                                     '(and function (not generic-function))))
                         (shows-load-p definition file)))
                (push definition (gethash file groups)))
-              (path (let ((other (other-maker definition touched path)))
+              (path (let ((other (other-maker definition recording path)))
                       (unless (eq other t)
                         (push definition (gethash (known-file (or other path)) groups)))))
-              ((not (loaded-p definition touched)) (note-evaluated definition by)))))
+              ((not (loaded-p definition recording)) (note-evaluated definition by)))))
     (loop for file being the hash-keys of groups using (hash-value group)
-          do (dolist (definition group) (note-form definition file touched))
+          do (dolist (definition group) (note-form definition file recording))
           collect (cons file group))))
 
 (defparameter *reached-kinds* '((:type . :type) (:setf-expander . :setf) (:class . :report))
@@ -205,25 +205,25 @@ that replace a definition of FILE."
 ;;; Recording a load
 
 (defun note-loaded ()
-  "Record in the TOUCHED structure of this thread that *LOAD-TRUENAME*, a source file or a fasl, is
-loaded. Call this at the end of its load. A file that defines systems is not recorded, since ASDF
+  "Record in the RECORDING structure of this thread that *LOAD-TRUENAME*, a source file or a fasl,
+is loaded. Call this at the end of its load. A file that defines systems is not recorded, since ASDF
 records it."
-  (with-touched (touched)
+  (with-recording (recording)
     (let* ((fasl (and (fasl-path-p (sb-ext:native-namestring *load-truename*)) *load-truename*))
            (from (if fasl (compiled-from fasl) *load-truename*))
-           (source (and from (probe-file (if fasl (source-beside fasl from) from)))))
+           (source (and from (probe-file (if fasl (source-of-fasl fasl from) from)))))
       (when (and source (not (equal (pathname-type source) "asd")))
         (push (cons (file-path (namestring source)) (and fasl (file-write-date fasl)))
-              (touched-loads touched))))))
+              (recording-loads recording))))))
 
-(defun load-of (file touched)
-  "Return the pair (PATH . DATE) from NOTE-LOADED for the file FILE in TOUCHED, a TOUCHED structure.
-Return NIL if FILE was not loaded to its end, or if that is unknown."
-  (assoc (source-file-path file) (touched-loads touched) :test #'equal))
+(defun load-of (file recording)
+  "Return the pair (PATH . DATE) from NOTE-LOADED for the file FILE in RECORDING, a RECORDING
+structure. Return NIL if FILE was not loaded to its end, or if that is unknown."
+  (assoc (source-file-path file) (recording-loads recording) :test #'equal))
 
 (defun failed-p (definition failed)
   "Return true if a load that did not end normally has changed DEFINITION. FAILED is the slot FAILED
-of a TOUCHED structure."
+of a RECORDING structure."
   (let ((name (name-symbol (definition-name definition)))
         (identity (definition-identity definition)))
     (if (member (definition-kind definition) '(:package :export))
@@ -240,12 +240,12 @@ of a TOUCHED structure."
                  (remhash key table)))
              table)))
 
-(defun note-file (file definitions touched noted)
-  "Record that the file FILE was loaded to its end and made DEFINITIONS. TOUCHED is the TOUCHED
+(defun note-file (file definitions recording noted)
+  "Record that the file FILE was loaded to its end and made DEFINITIONS. RECORDING is the RECORDING
 structure of the load. Add facts for answers to NOTED, a NOTED structure. Return a list of the names
 of changed definitions that are compiled into code that uses them."
   (let* ((sources (fresh-sources definitions)) (old-text (source-file-text file))
-         (old-serial (source-file-serial file)) (compiled (cdr (load-of file touched)))
+         (old-serial (source-file-serial file)) (compiled (cdr (load-of file recording)))
          (pairs (enter-definitions file definitions)))
     (multiple-value-bind (text date) (loaded-text file sources compiled)
       (drop-numbered-anew file definitions pairs old-text text)
@@ -262,7 +262,7 @@ of changed definitions that are compiled into code that uses them."
       (note-layouts pairs noted)
       (setf (noted-unset noted)
             (append (noted-unset noted)
-                    (unset-variables pairs definitions old-text text (touched-values touched))))
+                    (unset-variables pairs definitions old-text text (recording-values recording))))
       (append (changed-kinds file old-serial) (changed-names pairs old-text text)))))
 
 (defvar *whole-text* nil
@@ -333,10 +333,10 @@ DEFINITION-BASELINE if later loads must compare it."
                 (decf (definition-serial definition)))))))
    file))
 
-(defun note-part (file definitions touched noted)
+(defun note-part (file definitions recording noted)
   "Record a load of those forms of the file FILE for which *FORM-NUMBERS* has NIL, which made
-DEFINITIONS. TOUCHED and NOTED are the structures of the load. Return a list of the names of changed
-definitions that are compiled into code that uses them."
+DEFINITIONS. RECORDING and NOTED are the structures of the load. Return a list of the names of
+changed definitions that are compiled into code that uses them."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file))
          (text (or *whole-text*
@@ -347,7 +347,7 @@ definitions that are compiled into code that uses them."
     (prog1 (changed-names pairs old-text text)
       (setf (noted-unset noted)
             (append (noted-unset noted)
-                    (unset-variables pairs definitions old-text text (touched-values touched))))
+                    (unset-variables pairs definitions old-text text (recording-values recording))))
       (unless same
         (dolist (definition definitions)
           (when (or (eq (definition-kind definition) :variable) (compiled-in-p definition))
@@ -370,74 +370,76 @@ definitions that are compiled into code that uses them."
       (drop-replaced-methods file)
       (pushnew file (noted-files noted) :test #'eq))))
 
-(defun group-failed-p (group touched done path)
+(defun group-failed-p (group recording done path)
   "Return true if the file of GROUP, a list (FILE DEFINITION...), was not loaded to its end: a
 failed load changed one of its definitions, or DONE is NIL, since the load of the file PATH failed,
-and FILE is PATH or was only compiled. TOUCHED is the TOUCHED structure of the load."
+and FILE is PATH or was only compiled. RECORDING is the RECORDING structure of the load."
   (destructuring-bind (file . definitions) group
-    (or (some (lambda (definition) (failed-p definition (touched-failed touched))) definitions)
+    (or (some (lambda (definition) (failed-p definition (recording-failed recording))) definitions)
         (and (not done)
              ;; A file that is loaded in sections can fail after the load of its first sections.
              (or (equal (source-file-path file) path)
-                 (and (not (load-of file touched))
-                      (notany (lambda (definition) (loaded-p definition touched)) definitions)))))))
+                 (and (not (load-of file recording))
+                      (notany (lambda (definition) (loaded-p definition recording))
+                              definitions)))))))
 
-(defun note-group (group touched done path noted)
+(defun note-group (group recording done path noted)
   "Record GROUP, a list (FILE DEFINITION...), for the load of the file PATH, or NIL. DONE is true if
-the load ended normally. TOUCHED and NOTED are the structures of the load. Return a list of the
+the load ended normally. RECORDING and NOTED are the structures of the load. Return a list of the
 names of changed definitions that are compiled into code that uses them."
   (destructuring-bind (file . definitions) group
-    (let ((failed (group-failed-p group touched done path)))
+    (let ((failed (group-failed-p group recording done path)))
       (cond ((and (not failed)
                   (or (equal (source-file-path file) path)
-                      (load-of file touched)
+                      (load-of file recording)
                       (some (lambda (definition) (shows-load-p definition file)) definitions)))
              (if (and *form-numbers* (equal (source-file-path file) path))
-                 (note-part file definitions touched noted)
-                 (note-file file definitions touched noted)))
+                 (note-part file definitions recording noted)
+                 (note-file file definitions recording noted)))
             (t (complete-sources file (fresh-sources definitions))
                (enter-definitions file definitions)
                (setf (source-file-failed file) failed)
                '())))))
 
-(defun note-load (touched done path by)
-  "TOUCHED is a TOUCHED structure with changes, or :NOTHING-YET. Record these changes, and add facts
-for answers to *LOADED*. The load of the file PATH has made the changes. If PATH is NIL, the
+(defun note-load (recording done path by)
+  "RECORDING is a RECORDING structure with changes, or :NOTHING-YET. Record these changes, and add
+facts for answers to *LOADED*. The load of the file PATH has made the changes. If PATH is NIL, the
 evaluation of a form has made them, and the text of the form begins with BY. DONE is true if the
 load or evaluation ended normally."
-  (let* ((touched (if (touched-p touched) touched (make-touched)))
+  (let* ((recording (if (recording-p recording) recording (make-recording)))
          (*plain-forms* '())
          (serial (incf **serial**))
-         (groups (by-file (new-definitions touched serial) touched path by))
+         (groups (by-file (new-definitions recording serial) recording path by))
          (noted (or *loaded* (make-noted))))
-    (note-exported (touched-exported touched) serial)
-    (note-variables (touched-evaluated touched) by)
-    (dolist (loaded (remove nil (cons path (mapcar #'car (touched-loads touched)))))
+    (note-exported (recording-exported recording) serial)
+    (note-variables (recording-evaluated recording) by)
+    (dolist (loaded (remove nil (cons path (mapcar #'car (recording-loads recording)))))
       (unless (assoc loaded groups :key #'source-file-path :test #'equal)
         (push (list (known-file loaded)) groups)))
-    (let ((names (loop for group in groups append (note-group group touched done path noted)))
+    (let ((names (loop for group in groups append (note-group group recording done path noted)))
           (fresh (loop for (nil . definitions) in groups append (fresh-sources definitions))))
       (note-outdated names fresh)
       (note-users-of-layouts (noted-laid-out noted) fresh))
-    (setf (noted-doubles noted) (append (and done (doubled-methods (touched-log touched)))
+    (setf (noted-doubles noted) (append (and done (doubled-methods (recording-log recording)))
                                         (noted-doubles noted))
-          (noted-reslotted noted) (append (noted-reslotted noted) (reslotted-classes touched)))))
+          (noted-reslotted noted) (append (noted-reslotted noted) (reslotted-classes recording)))))
 
 (defun call-noting (function &key path by)
   "Call FUNCTION, which loads the file PATH, a native truename, or evaluates a form, and record the
 definitions that it makes. BY is a function without arguments that returns the form's text. A nested
 call in the same thread only calls FUNCTION."
-  (if *touched*
+  (if *recording*
       (funcall function)
-      (let ((*touched* :nothing-yet) (done nil) (package (package-name *package*)))
+      (let ((*recording* :nothing-yet) (done nil) (package (package-name *package*)))
         (unwind-protect (multiple-value-prog1 (funcall function) (setf done t))
-          (let ((touched (shiftf *touched* nil)) (text (and by (funcall by))))
+          (let ((recording (shiftf *recording* nil)) (text (and by (funcall by))))
             (when text
-              (keep-evaluated text package (and (touched-p touched) (changed-symbols touched))))
-            (when (or path (touched-p touched))
+              (keep-evaluated text package
+                              (and (recording-p recording) (changed-symbols recording))))
+            (when (or path (recording-p recording))
               (with-interruptible-isolation
                (sb-thread:with-mutex (**lock**)
-                 (note-load touched done path (and text (beginning-of text)))))))))))
+                 (note-load recording done path (and text (beginning-of text)))))))))))
 
 (defun call-loading (function)
   "Call FUNCTION, which loads a file, and record the definitions that it makes."

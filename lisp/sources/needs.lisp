@@ -10,44 +10,44 @@
 package, do not count then: the removal may remove them before it comes to their class and
 package.")
 
-(defun needs (definition going)
+(defun needs (definition removed)
   "Find what needs DEFINITION, so that removing DEFINITION would break or lose it. Return a list of
 texts for definitions and data, and a list of JSON objects for top-level forms, with the file and
-the number of each. Leave out the definitions in the list GOING, which are to be removed too."
+the number of each. Leave out the definitions in the list REMOVED, which are to be removed too."
   (case (definition-kind definition)
-    (:class (class-needs definition going))
-    (:variable (variable-needs definition going))
-    (:method-combination (combination-needs definition going))
-    (:package (unless *planning* (package-needs definition going)))))
+    (:class (class-needs definition removed))
+    (:variable (variable-needs definition removed))
+    (:method-combination (combination-needs definition removed))
+    (:package (unless *planning* (package-needs definition removed)))))
 
 ;;; Classes
 
-(defun class-needs (definition going)
+(defun class-needs (definition removed)
   "Return a list of texts for the subclasses, methods, code and instances that need the class of
-DEFINITION. Leave out definitions in the list GOING."
+DEFINITION. Leave out definitions in the list REMOVED."
   (let* ((name (definition-name definition)) (class (find-class name nil)))
     (when class
       (let* ((cell (class-cell name)) (classoid (and cell (cell-classoid cell)))
              (layout (and classoid (classoid-layout classoid))))
-        (or (append (needed-by-definitions class going)
+        (or (append (needed-by-definitions class removed)
                     (needed-by-constants name
                                          (lambda (constant)
                                            (and constant
                                                 (or (eq constant cell) (eq constant layout)
                                                     (eq constant class))))
-                                         going))
-            (unless (and *planning* (find :variable going :key #'definition-kind))
+                                         removed))
+            (unless (and *planning* (find :variable removed :key #'definition-kind))
               (needed-by-instances class)))))))
 
-(defun needed-by-definitions (class going)
+(defun needed-by-definitions (class removed)
   "Return a list of texts for the subclasses and methods that need CLASS, except those in the list
-GOING."
+REMOVED."
   (append (loop for sub in (sb-mop:class-direct-subclasses class)
                 unless (or (not (eq sub (find-class (class-name sub) nil)))
                            (find-if (lambda (definition)
                                       (and (eq (definition-kind definition) :class)
                                            (eq (definition-name definition) (class-name sub))))
-                                    going))
+                                    removed))
                   collect (format nil "class ~A" (class-text sub)))
           (loop for method in (sb-mop:specializer-direct-methods class)
                 for function = (sb-mop:method-generic-function method)
@@ -58,21 +58,21 @@ GOING."
                           (not (sb-ext:package-locked-p
                                 (or (symbol-package (name-symbol name))
                                     (find-package "COMMON-LISP-USER"))))
-                          (not (find method going :key #'definition-identity :test #'eq)))
+                          (not (find method removed :key #'definition-identity :test #'eq)))
                   collect (format nil "method ~A" (method-name-text name method)))))
 
 (defun method-on-p (method class)
   "Return true if CLASS is one of the specializers of METHOD."
   (member class (sb-mop:method-specializers method) :test #'eq))
 
-(defun needed-by-constants (symbol wanted going)
+(defun needed-by-constants (symbol wanted removed)
   "Return a list of texts for the definitions whose code has a constant that satisfies the predicate
 WANTED. Code that uses the class SYMBOL has such constants. Leave out the definitions in the list
-GOING."
+REMOVED."
   (remove-duplicates (loop for use in (users-of-constants symbol wanted '())
                            for name = (compiled-use-user use)
                            for function = (compiled-use-function use)
-                           unless (going-p name (method-of function name) going)
+                           unless (removed-name-p name (method-of function name) removed)
                              collect (need-text name function))
                      :test #'string=))
 
@@ -85,10 +85,10 @@ are none. If the heap is too large to search, the text says so."
 
 ;;; Variables
 
-(defun variable-needs (definition going)
+(defun variable-needs (definition removed)
   "Do the work of NEEDS for DEFINITION, a variable."
   (let* ((symbol (definition-name definition)) (evaluation (evaluation-needing symbol)))
-    (multiple-value-bind (texts forms) (needed-by-code (list symbol) going)
+    (multiple-value-bind (texts forms) (needed-by-code (list symbol) removed)
       (values (if evaluation (cons evaluation texts) texts) forms))))
 
 (defun evaluation-needing (symbol)
@@ -101,9 +101,9 @@ Return NIL if there is none, or if it only set SYMBOL and SYMBOL is unbound now.
 
 ;;; Method combinations
 
-(defun combination-needs (definition going)
+(defun combination-needs (definition removed)
   "Return a list of texts for the generic functions with the method combination of DEFINITION. Leave
-out the list GOING of definitions to be removed."
+out the list REMOVED of definitions to be removed."
   (let ((texts '()))
     (map-global-names
      (lambda (name)
@@ -111,23 +111,23 @@ out the list GOING of definitions to be removed."
          (when (and function
                     (eq (definition-name definition)
                         (combination-name (sb-mop:generic-function-method-combination function)))
-                    (not (going-p name nil going)))
+                    (not (removed-name-p name nil removed)))
            (push (format nil "generic function ~A" (function-name-text name)) texts)))))
     (sort texts #'string<)))
 
 ;;; Packages
 
-(defun package-needs (definition going)
+(defun package-needs (definition removed)
   "Do the work of NEEDS for DEFINITION, a package. Search the code, and then the values of
 variables, only if nothing else needs the package: these searches take longer."
   (let* ((package (definition-identity definition))
-         (texts (append (needed-by-packages package) (needed-by-own package)))
+         (texts (append (needed-by-packages package) (needed-by-home-symbols package)))
          (symbols (and (null texts) (home-symbols package))))
     (if (null symbols)
         texts
         (multiple-value-bind (texts forms)
             (needed-by-code (append symbols (loop for symbol in symbols collect `(setf ,symbol)))
-                            going)
+                            removed)
           (if (or texts forms)
               (values texts forms)
               (needed-by-values (lambda (symbol) (eq (symbol-package symbol) package))))))))
@@ -150,7 +150,7 @@ one of its symbols, and for the session if PACKAGE is its current package."
                                     (symbol-text import) (package-name other))))))))
           (and (eq package (session-package)) (list "the session, whose current package it is"))))
 
-(defun needed-by-own (package)
+(defun needed-by-home-symbols (package)
   "Return a list of at most 3 texts for symbols whose home package is PACKAGE and that have
 definitions or are EQL specializers of methods."
   (page (loop for symbol in (home-symbols package)
@@ -174,15 +174,15 @@ definitions or are EQL specializers of methods."
 
 ;;; Code
 
-(defun needed-by-code (names going)
+(defun needed-by-code (names removed)
   "Return the CODE-TEXTS of the code that uses one of NAMES or contains it as data. Leave out the
-definitions in the list GOING."
+definitions in the list REMOVED."
   (multiple-value-bind (users mentions) (users-of-names names)
-    (code-texts (append users mentions) going)))
+    (code-texts (append users mentions) removed)))
 
-(defun code-texts (users going)
+(defun code-texts (users removed)
   "Return two lists for USERS, a list from USERS-OF-NAMES: texts that name definitions, and JSON
-objects with the file and number of other top-level forms. Leave out the list GOING of definitions
+objects with the file and number of other top-level forms. Leave out the list REMOVED of definitions
 to be removed."
   (let ((texts '()) (forms '()))
     (loop for (name function file number) in users
@@ -190,7 +190,7 @@ to be removed."
                    ((null name) (push "an anonymous function" texts))
                    ((null function)
                     (push (format nil "the evaluated definition of ~A" (name-text name)) texts))
-                   ((stays-p name function going) (push (need-text name function) texts))))
+                   ((stays-p name function removed) (push (need-text name function) texts))))
     (flet ((before-p (one other)
              (or (string< (first one) (first other))
                  (and (string= (first one) (first other)) (< (second one) (second other))))))
@@ -198,19 +198,19 @@ to be removed."
               (loop for (file number) in (sort forms #'before-p)
                     collect (object "file" file "form" number))))))
 
-(defun stays-p (name function going)
+(defun stays-p (name function removed)
   "Return true if FUNCTION, a simple function, is still a definition of NAME, and not one in the
-list GOING of definitions to be removed."
+list REMOVED of definitions to be removed."
   (and (in-force-p name function)
-       (not (going-p name (method-of function name) going))))
+       (not (removed-name-p name (method-of function name) removed))))
 
-(defun going-p (name identity going)
-  "Return true if GOING, a list of definitions to be removed, has a definition of NAME with the
+(defun removed-name-p (name identity removed)
+  "Return true if REMOVED, a list of definitions to be removed, has a definition of NAME with the
 object IDENTITY, such as a function, or with any identity if IDENTITY is NIL."
   (find-if (lambda (definition)
              (and (equal (definition-name definition) name)
                   (or (null identity) (eq (definition-identity definition) identity))))
-           going))
+           removed))
 
 (defun need-text (name function)
   "Return text for FUNCTION, a simple function that is a definition of NAME, such as \"method F
@@ -250,7 +250,7 @@ satisfies the predicate WANTED, and for the symbols whose property lists do."
   "Call VISIT with each symbol of the program."
   (map-packages
    (lambda (package)
-     (unless (own-package-p package)
+     (unless (agent-package-p package)
        (do-symbols (symbol package)
          (when (and (eq (symbol-package symbol) package) (mentioned-p symbol))
            (funcall visit symbol)))))))

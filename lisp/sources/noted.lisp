@@ -42,12 +42,12 @@ changed. PAIRS is a list of (NEW . OLD) definitions."
                (push (make-laid-out (definition-name old) before (union names more :test #'equal))
                      (noted-laid-out noted)))))
 
-(defun reslotted-classes (touched)
-  "Return a list of RESLOTTED structures for the classes in TOUCHED, a TOUCHED structure, whose
+(defun reslotted-classes (recording)
+  "Return a list of RESLOTTED structures for the classes in RECORDING, a RECORDING structure, whose
 direct slots have changed. A slot that has moved to a superclass or a subclass is neither new nor
 gone, since instances keep it."
-  (loop for class being the hash-keys of (touched-slots touched) using (hash-value before)
-        for (own . all) = before and now = (own-slots class)
+  (loop for class being the hash-keys of (recording-slots recording) using (hash-value before)
+        for (own . all) = before and now = (direct-slot-names class)
         for new = (set-difference (set-difference now own) all)
         for gone = (set-difference (set-difference own now) (slots-with-inherited class))
         when (and (or new gone) (eq class (find-class (class-name class) nil)))

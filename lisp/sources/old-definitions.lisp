@@ -39,7 +39,7 @@ an alist has for each package the number of the last load or evaluation with suc
 
 (defun note-exported (exported serial)
   "Record in **EXPORTED** that the load or evaluation with the number SERIAL has exported symbols by
-calls of EXPORT. EXPORTED is a list of (PACKAGE SYMBOL...) lists, the slot EXPORTED of a TOUCHED
+calls of EXPORT. EXPORTED is a list of (PACKAGE SYMBOL...) lists, the slot EXPORTED of a RECORDING
 structure."
   (loop for (package . symbols) in exported
         do (dolist (symbol symbols)

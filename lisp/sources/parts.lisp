@@ -34,7 +34,7 @@ a definition of one of its methods."
                       (eq function (sb-mop:method-generic-function (definition-identity other)))))
                others))))
 
-(defun said-by-others-p (definition others)
+(defun part-of-others-p (definition others)
   "Return true if answers leave out DEFINITION because it is part of a definition in the list
 OTHERS. DEFINITION is then a method made by the form of a class, a function made by a DEFSTRUCT, or
 a generic function made by a DEFMETHOD."
@@ -61,4 +61,4 @@ a generic function made by a DEFMETHOD."
 
 (defun main-definitions (definitions)
   "Return a list of those DEFINITIONS that are not part of another one among them."
-  (remove-if (lambda (definition) (said-by-others-p definition definitions)) definitions))
+  (remove-if (lambda (definition) (part-of-others-p definition definitions)) definitions))

@@ -151,7 +151,7 @@ SYMBOL."
                        symbol))
     places))
 
-(defun made-beside (symbol places)
+(defun made-with (symbol places)
   "Return a list of strings: the names of other symbols in the package of SYMBOL that contain its
 name, and that one of PLACES defines, as a DEFSTRUCT does. PLACES is a list of (PATH NUMBER) lists
 of forms."
@@ -242,7 +242,7 @@ local nickname in the package for the package OTHER-NAME."
              "home" (if home (package-name home) "")
              "natures" (natures symbol)
              "places" (loop for (path form) in places collect (loaded-place path form))
-             "made" (made-beside symbol places)
+             "made" (made-with symbol places)
              "structures" (structures-named symbol)
              "heirs" (heirs (symbol-name symbol))
              "renamings" (cons (renaming-data symbol to)

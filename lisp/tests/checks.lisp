@@ -7,7 +7,7 @@
 
 (defun value-text (value)
   "Return VALUE as text, printed in the package of the current test."
-  (printing-briefly (room-for *value-characters*) value (home-of (result-name *result*))))
+  (printing-briefly (character-limit *value-characters*) value (home-of (result-name *result*))))
 
 (defun values-text (values)
   "Return VALUES, a list of the values of one form, as text: (values 1 2), or just the one value."
@@ -74,8 +74,8 @@ number INDEX, counted from 0. Return FORM if there is no such argument."
 in which dots replace arguments of LIST and VECTOR around the first difference."
   (let ((index (and (consp form)
                     (ignore-errors (list-length form))
-                    (> (length (printing-briefly (room-for *form-characters*) form))
-                       (room-for *form-characters*))
+                    (> (length (printing-briefly (character-limit *form-characters*) form))
+                       (character-limit *form-characters*))
                     (first (first (difference one other))))))
     (cond ((not (integerp index)) form)
           ((makes-parts-p form) (part-alone form index))
@@ -89,7 +89,7 @@ in which dots replace arguments of LIST and VECTOR around the first difference."
 (defun of-whole (text path &rest wholes)
   "TEXT is about parts at PATH in values with the texts WHOLES. Return TEXT followed by \" of \" and
 WHOLES if the current failure has more room than others, and the values fit in there."
-  (let ((room (room-for *value-characters*)))
+  (let ((room (character-limit *value-characters*)))
     (if (or (member path '(nil "") :test #'equal)
             (= room *value-characters*)
             (loop for whole in wholes thereis (or (> (length whole) room) (search "#<" whole))))
@@ -184,10 +184,10 @@ which returned GOT and not EXPECTED. If SEVERAL is true, GOT and EXPECTED are li
   "If the text of OBJECT is short and contains no #<, return OBJECT: printing OBJECT then calls no
 print method of the program. Otherwise return a BRIEF structure that prints as a short text."
   (let ((text (value-text object)))
-    (if (and (<= (length text) (room-for *value-characters*)) (not (search "#<" text)))
+    (if (and (<= (length text) (character-limit *value-characters*)) (not (search "#<" text)))
         object
         (make-brief text (if (stringp object)
-                             (shortened (room-for *value-characters*) object)
+                             (shortened (character-limit *value-characters*) object)
                              text)))))
 
 (defun brief-objects (objects)

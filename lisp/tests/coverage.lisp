@@ -143,7 +143,7 @@ integer that no other file has."
          (definitions (covering-definitions **covering**))
          (before (fill-pointer definitions))
          (made (progn (ensure-directories-exist fasl)
-                      (compile-quietly (copy-beside fasl source content) fasl source))))
+                      (compile-quietly (copy-in-folder fasl source content) fasl source))))
     (cond (made (load-measured made path))
           ;; The copy cannot be compiled: the definitions depend on forms that it lacks, such as one
           ;; that changes the readtable.

@@ -85,10 +85,10 @@ FORMER: a list of (TEXT . PATH) pairs: tests that did not run because the file P
 them, no longer has them.
 RESULTS: a list of RESULT structures, newest first.
 NOTED: the number of failures recorded in full.
-SEEN: the number of tests that have begun or were left out.
-UNSEEN: a list of the names of tested systems of which no test has begun.
-TELLS-PASSED: true if the forms of checks that pass are recorded."
-  skip seed (tells-passed nil) (former '()) (results '()) (noted 0) (seen 0) (unseen '()))
+BEGUN: the number of tests that have begun or were left out.
+UNTESTED: a list of the names of tested systems of which no test has begun.
+REPORTS-PASSED: true if the forms of checks that pass are recorded."
+  skip seed (reports-passed nil) (former '()) (results '()) (noted 0) (begun 0) (untested '()))
 
 (defvar *run* nil "The RUN structure of the run of tests that this thread belongs to, or NIL.")
 
@@ -109,7 +109,7 @@ the list of arguments. Otherwise it calls only the original function."
         (funcall around package original arguments)
         (apply original arguments))))
 
-(defun own-p (name package)
+(defun home-p (name package)
   "Return true if the symbol with the string NAME is at home in PACKAGE and names a function, a
 macro or a variable."
   (let ((symbol (find-symbol name package)))
@@ -122,7 +122,7 @@ of FRAMEWORK. The list is empty if the framework is not loaded."
     (union (remove nil (mapcar #'find-package (framework-packages framework)))
            (and protocol
                 (from-packages (lambda (package)
-                                 (when (loop for name in protocol always (own-p name package))
+                                 (when (loop for name in protocol always (home-p name package))
                                    (list package))))))))
 
 (defun all-homes ()
@@ -152,21 +152,21 @@ already have a wrapper."
                    (push function **probed**)
                    (wrap function 'live-lisp-tests (probe-for package around))))))))
 
-(defun note-unseen (seen operation component)
+(defun note-untested (begun operation component)
   "Record the system COMPONENT as a tested system of which no test has begun. Do so only if ASDF has
 performed TEST-OP as OPERATION on COMPONENT, COMPONENT has a TEST-OP method of its own, and no test
-has begun since SEEN tests had begun."
-  (when (and (= seen (run-seen *run*))
+has begun since BEGUN tests had begun."
+  (when (and (= begun (run-begun *run*))
              (operation-p operation "TEST-OP")
              (typep component (contrib-symbol "ASDF" "SYSTEM"))
-             (own-test-p component))
-    (pushnew (component-name component) (run-unseen *run*) :test #'equal)))
+             (test-method-p component))
+    (pushnew (component-name component) (run-untested *run*) :test #'equal)))
 
 (defun perform-and-probe (original &rest arguments)
   "Wrapper around ASDF's PERFORM: call ORIGINAL with ARGUMENTS, an operation and a component. Then
 install the wrappers of newly loaded frameworks, and record a tested system without any test."
   (destructuring-bind (operation component) arguments
-    (let ((seen (and *run* (run-seen *run*)))
+    (let ((begun (and *run* (run-begun *run*)))
           (*tested-systems* (if (and *run* (operation-p operation "TEST-OP"))
                                 (adjoin (component-name component) *tested-systems* :test #'equal)
                                 *tested-systems*)))
@@ -174,7 +174,7 @@ install the wrappers of newly loaded frameworks, and record a tested system with
         (when *run*
           (apart-from-tests
             (add-probes)
-            (note-unseen seen operation component)))))))
+            (note-untested begun operation component)))))))
 
 (defun call-with-probes (function)
   "Call FUNCTION with the wrappers installed. If several runs of tests are in progress, the last one

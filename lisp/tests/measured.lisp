@@ -102,9 +102,9 @@ function for *MACROEXPAND-HOOK*."
   "Return the path of FORM: the number of the top-level form being compiled, and then the element
 numbers that lead to FORM, from the outside in. Return NIL if a macro has made FORM, so that FORM is
 not in the text."
-  (reverse (cddr (own-path form))))
+  (reverse (cddr (source-path-of form))))
 
-(defun own-path (form)
+(defun source-path-of (form)
   "Return the compiler's source path of FORM, or NIL if FORM is not in the text but made by a macro.
 The second element of the path is the number of FORM within the top-level form being compiled."
   (let* ((paths source-paths) (path (and (hash-table-p paths) (gethash form paths))))
@@ -207,7 +207,7 @@ following forms, without the docstring."
 (defun note-measured (name form number)
   "FORM defines NAME in top-level form NUMBER. Add a MEASURED structure for FORM to
 COVERING-DEFINITIONS, and return the index of this structure there."
-  (let ((path (own-path form)) (spans (form-spans *spans-read* number)))
+  (let ((path (source-path-of form)) (spans (form-spans *spans-read* number)))
     (vector-push-extend (make-measured name *measured-file* number (rest (path-of form))
                                        (and path spans (list-span spans (second path))))
                         (covering-definitions **covering**))))

@@ -200,7 +200,7 @@ ROOT."
          (members (call-measuring
                    folder root systems
                    (lambda (measure)
-                     (setf (run-tells-passed *run*) single)
+                     (setf (run-reports-passed *run*) single)
                      (call-as-job-part nil (lambda ()
                                              (when measure (funcall measure))
                                              (call-with-seed ""
@@ -209,7 +209,7 @@ ROOT."
                                                                            root)))))))))
     (list* "tests" (results-data *run*)
            "gone" gone
-           "unseen" (reverse (run-unseen *run*))
+           "unseen" (reverse (run-untested *run*))
            "former" (loop for (text . path) in (reverse (run-former *run*))
                           collect (object "test" text "file" path))
            "stale" (and root (page (changed-paths root) 0 100))

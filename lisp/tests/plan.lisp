@@ -140,9 +140,9 @@ names, and are not loaded."
 (defun tests-something-p (system)
   "Return true if testing SYSTEM has an effect. SYSTEM then tests other systems, or has a TEST-OP
 method of its own."
-  (or (some #'dependency-tested (test-dependencies system)) (own-test-p system)))
+  (or (some #'dependency-tested (test-dependencies system)) (test-method-p system)))
 
-(defun own-test-p (system)
+(defun test-method-p (system)
   "Return true if there is a PERFORM method for TEST-OP and SYSTEM."
   (find-method (symbol-function (contrib-symbol "ASDF" "PERFORM")) '()
                (list (find-class (contrib-symbol "ASDF" "TEST-OP"))

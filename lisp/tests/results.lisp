@@ -131,7 +131,7 @@ was signalled. PLACE is from CHECK-PLACE for PACKAGE, that of the framework."
 
 (defun note-passed (form)
   "Record that the check FORM has passed, if this run records such checks."
-  (when (run-tells-passed *run*)
+  (when (run-reports-passed *run*)
     (apart-from-tests
       (let* ((text (form-text form (home-of (result-name *result*))))
              (pair (assoc text (result-passed *result*) :test #'string=)))
@@ -252,7 +252,7 @@ test no longer has the test, as a fresh image would not have the test then."
          (result (make-result framework name text))
          (began (get-internal-real-time))
          (done nil))
-    (incf (run-seen *run*))
+    (incf (run-begun *run*))
     (unless (or (member text (run-skip *run*) :test #'string=) (former-p name text))
       (push result (run-results *run*))
       (send-part (object "began" text "framework" framework))

@@ -31,8 +31,8 @@ as (NOT FORM)."
         (form (rove-result "ASSERTION-FORM" check))
         (values (mapcar #'cons (rove-result "ASSERTION-ARGS" check)
                         (rove-result "ASSERTION-VALUES" check))))
-    (list* :text (let ((said (remove nil (append groups (list (rove-slot check "DESC"))))))
-                   (and said (format nil "~{~A~^: ~}" said)))
+    (list* :text (let ((descriptions (remove nil (append groups (list (rove-slot check "DESC"))))))
+                   (and descriptions (format nil "~{~A~^: ~}" descriptions)))
            (let ((check (if (rove-slot check "NEGATIVE") `(not ,form) form)))
              (or (check-failure-arguments check form (reverse values)) (list :check check))))))
 

@@ -4,21 +4,21 @@
 
 (defparameter *form-characters* 72
   "The approximate number of characters shown of a form. The first failures of a run get
-more (ROOM-FOR).")
+more (CHARACTER-LIMIT).")
 (defparameter *message-characters* 160
   "The maximum number of characters shown of a condition's report or of a test framework's
 message.")
 
 (defparameter *whole-failures* 5
   "The number of failures of a run whose forms, values and messages are shown with more room.")
-(defparameter *whole-room* 4
+(defparameter *whole-factor* 4
   "The factor by which the first *WHOLE-FAILURES* failures of a run have
 more room than others.")
 
-(defun room-for (characters)
+(defun character-limit (characters)
   "Return the number of characters for a text that has CHARACTERS in most failures: CHARACTERS, or
 more in the first failures of a run."
-  (if (and *run* (< (run-noted *run*) *whole-failures*)) (* *whole-room* characters) characters))
+  (if (and *run* (< (run-noted *run*) *whole-failures*)) (* *whole-factor* characters) characters))
 
 (defun test-text (name)
   "Return NAME, the name of a test, as text. Requests can name the test by this text."
@@ -49,17 +49,17 @@ more in the first failures of a run."
 (defun both-ends (text)
   "Return TEXT if it fits into the room for a message. Otherwise return the beginning and the end of
 TEXT, with two thirds of the room for the beginning."
-  (let* ((room (room-for *message-characters*)) (tail (floor room 3)))
-    (if (<= (length text) room)
-        (shortened room text)
-        (concatenate 'string (shortened (- room tail) text)
+  (let* ((most (character-limit *message-characters*)) (tail (floor most 3)))
+    (if (<= (length text) most)
+        (shortened most text)
+        (concatenate 'string (shortened (- most tail) text)
                      (subseq text (- (length text) tail))))))
 
 ;;; Forms. In a long form, each part is shortened by itself, so that one long part does not hide the
 ;;; others.
 
-(defun divided (room lengths)
-  "Return a list of the numbers of characters for parts with LENGTHS, a list, out of ROOM
+(defun divided (most lengths)
+  "Return a list of the numbers of characters for parts with LENGTHS, a list, out of MOST
 characters. Longer parts share the characters that short parts do not need."
   (let ((shares (make-list (length lengths))))
     (loop for (length . index) in (sort (loop for length in lengths
@@ -67,9 +67,9 @@ characters. Longer parts share the characters that short parts do not need."
                                               collect (cons length index))
                                         #'< :key #'car)
           for others downfrom (length lengths)
-          for share = (min length (floor room others))
+          for share = (min length (floor most others))
           do (setf (nth index shares) share)
-             (decf room share))
+             (decf most share))
     shares))
 
 (defparameter *form-parts* 8 "A long form with more parts than this is shortened as a whole.")
@@ -81,7 +81,7 @@ at most this many characters.")
   "Return true if FORM, a part of another form, is quoted, or is an atom other than a symbol."
   (typep form '(or (and atom (not symbol)) (cons (eql quote)))))
 
-(defun form-text (form package &optional (limit (room-for *form-characters*)))
+(defun form-text (form package &optional (limit (character-limit *form-characters*)))
   "Return FORM printed in about LIMIT characters. Names are printed as in PACKAGE."
   (let ((text (printing-briefly limit form package)))
     (if (and (> (length text) limit)
@@ -94,10 +94,10 @@ at most this many characters.")
                 (loop for part in form
                       for share in (divided (- limit (length form) 1)
                                             (loop for part in form
-                                                  for room = (if (constant-part-p part)
+                                                  for most = (if (constant-part-p part)
                                                                  *part-characters*
                                                                  limit)
-                                                  collect (length (printing-briefly room part
+                                                  collect (length (printing-briefly most part
                                                                                     package))))
                       collect (form-text part package share)))
         text)))

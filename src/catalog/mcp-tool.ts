@@ -34,10 +34,10 @@ function hintsOf({ safetyLevel, effects }: ToolMetadata): Partial<Hints> {
     safetyLevel === 'safe'
       ? { readOnlyHint: true, openWorldHint: openWorld }
       : { destructiveHint: destructive, idempotentHint: idempotent, openWorldHint: openWorld };
-  const telling = Object.entries(hints).filter(
+  const notDefault = Object.entries(hints).filter(
     ([hint, value]) => value !== MCP_DEFAULTS[hint as keyof Hints],
   );
-  return Object.fromEntries(telling);
+  return Object.fromEntries(notDefault);
 }
 
 /** Maximum number of octets of keywords for Claude Code's tool search. */

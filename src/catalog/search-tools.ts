@@ -179,10 +179,10 @@ export function getSearchToolsDefinition(alwaysLoad = false): McpTool {
 
 /** Returns RESULT with the tools that fit into one answer, and a note if some are missing (C13). */
 function fitToAnswer(result: SearchToolsResult): SearchToolsResult {
-  let room = JSON_LIMIT - JSON.stringify({ ...result, tools: [] }).length;
+  let octetsLeft = JSON_LIMIT - JSON.stringify({ ...result, tools: [] }).length;
   const end = result.tools.findIndex((tool) => {
-    room -= JSON.stringify(tool).length + 1;
-    return room < 0;
+    octetsLeft -= JSON.stringify(tool).length + 1;
+    return octetsLeft < 0;
   });
   if (end === -1) return result;
   const note = `Only the first ${end} of ${result.tools.length} tools have room in one answer; narrow the search with query or category, or leave includeSchema out.`;

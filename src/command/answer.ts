@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type CallEnd, type EndKind, OUTCOME_KEY } from '../door/outcome.ts';
 import { messageOf } from '../errors.ts';
 import { complain, print, printPart } from '../output.ts';
-import { makeOwnFolder } from '../own.ts';
+import { makeOwnFolder } from '../ownership.ts';
 import { cacheFolder, removeIfPossible } from '../paths.ts';
 import { inVerbs } from './verbs.ts';
 

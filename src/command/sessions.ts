@@ -22,7 +22,7 @@ import { connectTo, type Session, sessionsIn } from '../door/sessions.ts';
 import { messageOf, SetupError, UsageError } from '../errors.ts';
 import { withLock } from '../lock.ts';
 import { complain } from '../output.ts';
-import { isRunning, makeOwnFolder } from '../own.ts';
+import { isRunning, makeOwnFolder } from '../ownership.ts';
 import { isInside, isTooWide } from '../paths.ts';
 
 /** Time limit, in milliseconds, for a new session to listen. */

@@ -7,7 +7,7 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { isListening } from '../announced.ts';
 import { messageOf } from '../errors.ts';
-import { isRunning, makeOwnFolder } from '../own.ts';
+import { isRunning, makeOwnFolder } from '../ownership.ts';
 import { removeIfPossible } from '../paths.ts';
 import type { Session } from './sessions.ts';
 

@@ -207,8 +207,11 @@ export class Editors implements HumanEditors, FileEditors {
     const { fingerprint } = question;
     if (decision.kind === 'denied') {
       const { words } = decision;
-      const said = typeof words === 'string' ? words.trim().slice(0, WORDS_LIMIT) : '';
-      finish({ kind: 'denied', where: name, ...(said !== '' && { words: said }) }, `denied in ${name}`);
+      const reasonText = typeof words === 'string' ? words.trim().slice(0, WORDS_LIMIT) : '';
+      finish(
+        { kind: 'denied', where: name, ...(reasonText !== '' && { words: reasonText }) },
+        `denied in ${name}`,
+      );
       return { counts: true, text: 'Denied.' };
     }
     if (decision.kind === 'modified') {

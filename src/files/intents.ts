@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isOwn, isRunning } from '../own.ts';
+import { isOwn, isRunning } from '../ownership.ts';
 import { makeFolder } from '../paths.ts';
 import { readIfRegular } from './regular.ts';
 

@@ -153,7 +153,7 @@ export class Workspace {
   }
 
   /** Throws a CallError when tools may not read the file at REAL, the real path of PATH; see `forbids`. */
-  async checkSeen(real: string, path: string): Promise<void> {
+  async checkReadable(real: string, path: string): Promise<void> {
     await this.secretsKnown;
     const why = this.forbids(real);
     if (why !== undefined) throw this.#forbidden(why, real, 'read', path);
@@ -244,7 +244,7 @@ export class Workspace {
       // image can replace a folder on the way to REAL by a link.
       const opened = join(folder.path, basename(real));
       await this.#checkRoots(opened, 'read', path);
-      await this.checkSeen(opened, path);
+      await this.checkReadable(opened, path);
       const file = await folder.openFile(basename(real));
       if (file === undefined) throw this.noFile(path);
       if (!('handle' in file)) throw kindError(path, file.stats);

@@ -6,7 +6,7 @@ import { linkSync, lstatSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SetupError } from '../errors.ts';
 import { readIfRegular } from '../files/regular.ts';
-import { makeOwnFolder } from '../own.ts';
+import { makeOwnFolder } from '../ownership.ts';
 import { removeIfPossible } from '../paths.ts';
 
 const OCTETS_LIMIT = 4096;

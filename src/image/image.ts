@@ -22,9 +22,9 @@ export type ImageNotice =
   /** Calls run in the image `served` of somebody else. If earlier calls ran in the image `before`, `how` says
    *  why it went away. `startFile` is the start file that was not loaded there. */
   | { kind: 'attached'; served: Served; before?: Served; how: string; startFile?: string }
-  /** Servers can now attach to the image `served`, but calls stay in the server's own image. `keptOwnBy` is
+  /** Servers can now attach to the image `served`, but calls stay in the server's own image. `ownImageRequiredBy` is
    *  the flag, if given, that rules out any other image. */
-  | { kind: 'unused'; served: Served; keptOwnBy: string | undefined }
+  | { kind: 'unused'; served: Served; ownImageRequiredBy: string | undefined }
   /** The folder of images cannot be used. `why` are sentences with the reason. */
   | { kind: 'not serving'; why: string }
   | JournalNote;

@@ -81,8 +81,9 @@ export async function withdraw(
   const places = words?.flatMap((word, index) => (isOurs(setting, word) ? [index] : [])).reverse();
   if (places?.length === 0) return text;
   const rest = words?.filter((word) => !isOurs(setting, word));
-  const ways = places?.map((place) => [...setting.path, place]) ?? [setting.path];
-  const edit = (format: Format) => ways.reduce((whole, way) => format.remove(whole, way), text);
+  const settingPaths = places?.map((place) => [...setting.path, place]) ?? [setting.path];
+  const edit = (format: Format) =>
+    settingPaths.reduce((whole, settingPath) => format.remove(whole, settingPath), text);
   const before = original === undefined ? {} : await dataOf(setting, original);
   return pruned(setting, await proven(setting, edit, withValue(data, setting.path, rest)), before, original);
 }

@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path';
 import { messageOf, SetupError } from '../errors.ts';
 import { digestOf } from '../files/digest.ts';
 import { readRegular } from '../files/regular.ts';
-import { makeOwnFolder } from '../own.ts';
+import { makeOwnFolder } from '../ownership.ts';
 import { makeFolder, realPath, removeIfPossible } from '../paths.ts';
 
 const NO_FILE: readonly unknown[] = ['ENOENT', 'ENOTDIR'];

@@ -11,7 +11,7 @@ const END_MS = 5000;
 const STDERR_LIMIT = 500;
 
 /** A phrase with the server's name, version and number of tools, or the reason of a failure. */
-type Greeting = { said: string } | { failure: string };
+type Greeting = { introduction: string } | { failure: string };
 
 const INITIALIZE = {
   jsonrpc: '2.0',
@@ -41,7 +41,7 @@ export async function greetingOf(
     return { failure: notRun(messageOf(error)) };
   }
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const said = new Promise<Greeting>((resolve) => {
+  const introduction = new Promise<Greeting>((resolve) => {
     const late = setTimeout(() => resolve({ failure: 'it did not answer within 30 s' }), ANSWER_MS);
     void closed.then(() => clearTimeout(late));
     let complaint = '';
@@ -55,7 +55,7 @@ export async function greetingOf(
     });
     converse(child, resolve);
   });
-  const greeting = await said;
+  const greeting = await introduction;
   child.stdin.end();
   const killed = setTimeout(() => {
     child.kill('SIGKILL');
@@ -94,7 +94,7 @@ function converse(
         send(LIST);
       }
       if (id === 1 && isObject(result) && Array.isArray(result['tools'])) {
-        resolve({ said: `${name}, with ${result['tools'].length} tools` });
+        resolve({ introduction: `${name}, with ${result['tools'].length} tools` });
       }
     }
   });

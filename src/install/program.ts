@@ -25,10 +25,10 @@ export function runClientProgram(
   return new Promise((resolve, reject) => {
     const child = execFile(program, args, options, (error, stdout, stderr) => {
       if (error === null) return resolve();
-      const said = `${stderr}\n${stdout}`.trim() || error.message;
+      const output = `${stderr}\n${stdout}`.trim() || error.message;
       reject(
         new SetupError(
-          `${shellLine([program, ...args])} failed: ${said}\nCorrect what it names, and run this again.`,
+          `${shellLine([program, ...args])} failed: ${output}\nCorrect what it names, and run this again.`,
         ),
       );
     });

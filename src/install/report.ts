@@ -178,8 +178,8 @@ async function greetingFinding(
   context: InstallContext,
 ): Promise<Finding> {
   const greeting = await greetingOf(line, variables, context);
-  return 'said' in greeting
-    ? { ok: true, text: `it was started, and answers as ${greeting.said}` }
+  return 'introduction' in greeting
+    ? { ok: true, text: `it was started, and answers as ${greeting.introduction}` }
     : { ok: false, text: `it was started, and does not work: ${greeting.failure}` };
 }
 

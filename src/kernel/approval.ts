@@ -67,10 +67,12 @@ export function deniedHint(
   question: QuestionSubject,
   { where, words }: Extract<Verdict, { kind: 'denied' }>,
 ): string {
-  const said = words === undefined ? [] : [`The user says: ${words}`];
-  if (where !== undefined) return [`Nothing was done. The user denied it in ${where}.`, ...said].join(' ');
+  const userWords = words === undefined ? [] : [`The user says: ${words}`];
+  if (where !== undefined)
+    return [`Nothing was done. The user denied it in ${where}.`, ...userWords].join(' ');
   // A command asks in its terminal, where only a person can deny.
-  if (words !== undefined || question.caller === 'command') return ['Nothing was done.', ...said].join(' ');
+  if (words !== undefined || question.caller === 'command')
+    return ['Nothing was done.', ...userWords].join(' ');
   return `Nothing was done. If no person decided this, the client did by itself. ${allowanceText(question)}`;
 }
 

@@ -3,6 +3,7 @@
 import { ArgumentError, CallError, ImageError, messageOf, SetupError } from '../errors.ts';
 import { deniedHint, refusalText, unansweredText, type Verdict } from './approval.ts';
 import type { AuditedCall, AuditTrail, Authority } from './audit.ts';
+import { EarlierAnswers } from './earlier-answers.ts';
 import { type Notice, NoticeBoard, type NoticeReader } from './notice-board.ts';
 import { type BareOutcome, carriesNotices, type Outcome, toResult } from './outcome.ts';
 import type { Arguments } from './parameter.ts';
@@ -12,7 +13,6 @@ import { printable, validateArguments, withDefaults } from './schema.ts';
 import { argumentsPreview, type RenderedPreview, renderPreview } from './shown.ts';
 import { type PlacesOf, placesOf, type StandingApprovals } from './standing.ts';
 import { withinLimit } from './time-limit.ts';
-import { Told } from './told.ts';
 import { type CallContext, type Preview, type SafetyLevel, type Tool, withRaisedLevel } from './tool.ts';
 
 export type Decision = 'run' | 'ask';
@@ -56,7 +56,7 @@ export class Executor {
   readonly #options: ExecutorOptions;
   readonly #notices: NoticeBoard;
   /** The content of earlier answers, to the client and to commands. */
-  readonly #told = { client: new Told(), command: new Told() };
+  readonly #earlierAnswers = { client: new EarlierAnswers(), command: new EarlierAnswers() };
 
   constructor(registry: ToolRegistry, options: ExecutorOptions = {}) {
     this.#registry = registry;
@@ -78,10 +78,10 @@ export class Executor {
       return { ...outcome, notices: [] };
     }
     const caller = command === undefined ? 'client' : 'command';
-    const told = this.#told[caller];
-    const outcome = await this.#run(name, args, { context: { ...context, told }, caller, verdict });
+    const earlierAnswers = this.#earlierAnswers[caller];
+    const outcome = await this.#run(name, args, { context: { ...context, earlierAnswers }, caller, verdict });
     const text = outcome.success ? outcome.text : outcome.error;
-    told.answered(text);
+    earlierAnswers.answered(text);
     // The answer of a cancelled call is not read, so notices wait for the next answer.
     const delivers = carriesNotices(outcome) && !context.signal?.aborted;
     const changes = outcome.changed === undefined ? [] : [changesText(outcome.changed)];
@@ -95,7 +95,7 @@ export class Executor {
   /** Records that the client, or with COMMAND a command, got an answer that is not of this executor. */
   answeredElsewhere({ command, page }: CallContext): void {
     if (page) return;
-    this.#told[command === undefined ? 'client' : 'command'].answered('');
+    this.#earlierAnswers[command === undefined ? 'client' : 'command'].answered('');
   }
 
   /** Calls the tool NAME for code in the image. Notices wait for an answer that a model reads. */

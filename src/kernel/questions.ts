@@ -7,7 +7,8 @@ import type { RenderedPreview } from './shown.ts';
 
 const OTHER_CALL =
   'This approval was for another call, so nothing was done. Call the tool again to ask for this one.';
-const MADE_ROOM = 'Nobody had answered when a hundred newer questions were open, so nothing was done.';
+const TOO_MANY_QUESTIONS =
+  'Nobody had answered when a hundred newer questions were open, so nothing was done.';
 const SERVER_ENDS = 'Nobody had answered when the server ended, so nothing was done.';
 
 /** Maximum number of open questions. A further question closes the oldest. */
@@ -55,7 +56,7 @@ export class OpenQuestions {
    *  returned by `take` can be added again. */
   add(id: string, question: PendingQuestion, subject: string): void {
     const [oldest] = this.#open.keys();
-    if (oldest !== undefined && this.#open.size >= LIMIT) this.#end(oldest, MADE_ROOM);
+    if (oldest !== undefined && this.#open.size >= LIMIT) this.#end(oldest, TOO_MANY_QUESTIONS);
     this.#open.set(id, { question, subject, ...this.#startTimer(id) });
   }
 

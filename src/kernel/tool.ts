@@ -2,6 +2,7 @@
 
 import { CallError } from '../errors.ts';
 import type { QuestionLine } from '../question-line.ts';
+import type { EarlierAnswers } from './earlier-answers.ts';
 import type { NoticeReader } from './notice-board.ts';
 import {
   type Arguments,
@@ -11,7 +12,6 @@ import {
   parameterList,
   toolErrorFor,
 } from './parameter.ts';
-import type { Told } from './told.ts';
 
 export const SAFETY_LEVELS = ['safe', 'cautious', 'dangerous'] as const;
 export type SafetyLevel = (typeof SAFETY_LEVELS)[number];
@@ -48,7 +48,7 @@ export interface CallContext {
   page?: boolean;
   /** What earlier answers have already reported to the model that reads this answer. Absent when no model
    *  reads it. */
-  told?: Told;
+  earlierAnswers?: EarlierAnswers;
   /** True when the caller is code that reads only the data. Lists are then complete unless the arguments set
    *  a limit. */
   forData?: boolean;

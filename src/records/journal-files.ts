@@ -7,7 +7,7 @@ import { digestOf } from '../files/digest.ts';
 import { readIfRegular } from '../files/regular.ts';
 import type { JournalEntry, JournalStore, OldJournal } from '../image/recovery/entries.ts';
 import { namesInFolder } from '../leftovers.ts';
-import { isOwnFile, isRunning } from '../own.ts';
+import { isOwnFile, isRunning } from '../ownership.ts';
 import { workspaceDigest } from './folder.ts';
 import { LineFile } from './lines.ts';
 import { lineShapeOf, parseLine } from './shorten.ts';
@@ -60,7 +60,7 @@ export class JournalFiles implements JournalStore {
   }
 
   #append(text: string): void {
-    if (this.#entryOctets === 0) this.#makeRoom();
+    if (this.#entryOctets === 0) this.#removeOldest();
     this.#entryOctets += text.length + 1;
     if (this.#entryOctets > ENTRIES_LIMIT)
       throw new Error(`it is full, with ${ENTRIES_LIMIT / 1024 / 1024} MB`);
@@ -115,7 +115,7 @@ export class JournalFiles implements JournalStore {
       .sort();
   }
 
-  #makeRoom(): void {
+  #removeOldest(): void {
     for (const name of this.#endedServers().slice(0, -JOURNAL_LIMIT)) remove(join(this.#workspace, name));
     const folder = join(this.#workspace, '..');
     const others = namesInFolder(folder).filter((name) => join(folder, name) !== this.#workspace);

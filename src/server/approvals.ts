@@ -21,9 +21,9 @@ import type { OpenQuestion, Verdict } from '../kernel/approval.ts';
 import type { EditorQuestion, HumanEditors } from '../kernel/human-editor.ts';
 import { type OpenQuestions, type PendingQuestion, pendingQuestion } from '../kernel/questions.ts';
 import { APPROVE_FOR_SESSION, choices, DENY, decisionForm, MORE, sessionScopeText } from './approval-form.ts';
+import { fits, type MessageSize, messageIn, surelyVisible } from './message-size.ts';
 import type { PreviewFiles } from './preview-files.ts';
 import { pagesOf, questionHeadline } from './question-text.ts';
-import { fits, messageIn, type Room, surelySeen } from './room.ts';
 
 interface ApprovalOptions {
   questions: OpenQuestions;
@@ -73,24 +73,29 @@ export class Approvals {
   }
 
   /** Returns the MCP result that asks the human QUESTION about the call of the tool NAME with ARGS. For
-   *  clients of the modern era of MCP, which answer with a new request. ROOM is the client's space for a
+   *  clients of the modern era of MCP, which answer with a new request. SIZE is the client's space for a
    *  question. */
-  async ask(question: OpenQuestion, name: string, args: unknown, room: Room): Promise<InputRequiredResult> {
-    return this.#request(this.#openFirst(question, subjectOf(name, args), room));
+  async ask(
+    question: OpenQuestion,
+    name: string,
+    args: unknown,
+    size: MessageSize,
+  ): Promise<InputRequiredResult> {
+    return this.#request(this.#openFirst(question, subjectOf(name, args), size));
   }
 
   /** Asks the human QUESTION about the call of the tool NAME with ARGS by SEND, and resolves with the
-   *  verdict. For clients of the legacy era of MCP. ROOM is the client's space for a question. SIGNAL aborts
+   *  verdict. For clients of the legacy era of MCP. SIZE is the client's space for a question. SIGNAL aborts
    *  when the call is cancelled. Throws a NoHumanAnswerError without an answer in time. */
   async askBySending(
     question: OpenQuestion,
     name: string,
     args: unknown,
-    { room, send, signal }: { room: Room; send: Send; signal: AbortSignal },
+    { size, send, signal }: { size: MessageSize; send: Send; signal: AbortSignal },
   ): Promise<Verdict> {
     const { questions } = this.#options;
     const subject = subjectOf(name, args);
-    let answer: Answer = this.#openFirst(question, subject, room);
+    let answer: Answer = this.#openFirst(question, subject, size);
     let asked = answer.question;
     while (answer.kind === 'next') {
       const { id, form } = answer;
@@ -205,24 +210,24 @@ export class Approvals {
   }
 
   /** Opens QUESTION about the call with digest SUBJECT, and returns its first form. Writes the whole preview
-   *  to a file until the answer. Offers an approval for the session only when ROOM has space for the whole
+   *  to a file until the answer. Offers an approval for the session only when SIZE has space for the whole
    *  preview. */
-  #openFirst(question: OpenQuestion, subject: string, room: Room): Next {
+  #openFirst(question: OpenQuestion, subject: string, size: MessageSize): Next {
     const file = this.#options.files.write(question.preview.whole());
     const editor = this.#askEditors(question);
-    const { pages, whole } = pagesOf(question, file, room, editor?.where);
+    const { pages, whole } = pagesOf(question, file, size, editor?.where);
     const [message = '', ...more] = pages;
-    const seenWhole = whole && surelySeen(message, room);
+    const visibleWhole = whole && surelyVisible(message, size);
     const sessionScope = sessionScopeText(question);
-    const scopeFits = fits({ lines: [sessionScope] }, { ...room, rows: 1, columns: room.columns - INDENT });
-    const sessionAllowed = this.#coversSession(question) && seenWhole && scopeFits;
+    const scopeFits = fits({ lines: [sessionScope] }, { ...size, rows: 1, columns: size.columns - INDENT });
+    const sessionAllowed = this.#coversSession(question) && visibleWhole && scopeFits;
     const pending = pendingQuestion(question, {
       pages: more,
       ...(editor && { editor }),
       onClose: 'path' in file ? file.remove : () => {},
-      ...(sessionAllowed && { sessionScope: messageIn({ lines: [sessionScope] }, room) }),
+      ...(sessionAllowed && { sessionScope: messageIn({ lines: [sessionScope] }, size) }),
     });
-    return this.#next(pending, subject, decisionForm(pending, message, seenWhole && more.length === 0));
+    return this.#next(pending, subject, decisionForm(pending, message, visibleWhole && more.length === 0));
   }
 
   /** Opens QUESTION about the call with digest SUBJECT under a new id. Returns this id with FORM. */

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
-import { makeOwnFolder } from '../own.ts';
+import { makeOwnFolder } from '../ownership.ts';
 import { removeIfPossible } from '../paths.ts';
 
 /** A file with a preview, or the reason why it could not be written. Neither writing nor removing throws. */

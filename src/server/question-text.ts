@@ -4,8 +4,15 @@ import type { OpenQuestion } from '../kernel/approval.ts';
 import { homeFolder } from '../paths.ts';
 import { ownWords, type QuestionLine, questionLine } from '../question-line.ts';
 import { visibleLine } from '../visible.ts';
+import {
+  type FormMessage,
+  fits,
+  largest,
+  type MessageSize,
+  messageIn,
+  withBeginning,
+} from './message-size.ts';
 import type { PreviewFile } from './preview-files.ts';
-import { type FormMessage, fits, largest, messageIn, type Room, withBeginning } from './room.ts';
 
 /** Maximum number of pages of a question. Claude Code ends a call that asks its user more than ten times. For
  *  a longer preview, the human sees the first page and the path of a file. */
@@ -17,27 +24,32 @@ export interface Pages {
   whole: boolean;
 }
 
-/** Returns QUESTION as pages that fit into ROOM. FILE has the whole preview. ALSO_IN is the name of an editor
+/** Returns QUESTION as pages that fit into SIZE. FILE has the whole preview. ALSO_IN is the name of an editor
  *  that shows the question too, if any. */
-export function pagesOf(question: OpenQuestion, file: PreviewFile, room: Room, alsoIn?: string): Pages {
+export function pagesOf(
+  question: OpenQuestion,
+  file: PreviewFile,
+  size: MessageSize,
+  alsoIn?: string,
+): Pages {
   const head = questionHeadline(question, alsoIn);
   const { length } = question.preview.lines;
   // A preview can have a million lines, so only as many as the pages have characters are taken.
-  const lines = question.preview.lines.slice(0, MAX_PAGES * room.rows * room.columns).map(String);
+  const lines = question.preview.lines.slice(0, MAX_PAGES * size.rows * size.columns).map(String);
   const footer = `All of it: ${placeOf(file)}`;
   const contents = { lines: [`${head}`, ...lines] };
   for (const message of lines.length < length ? [] : [{ ...contents, footer }, contents])
-    if (fits(message, room)) return { pages: [messageIn(message, room)], whole: true };
+    if (fits(message, size)) return { pages: [messageIn(message, size)], whole: true };
   const shown = (count: number) => questionLine`${count} of ${length} lines are shown. ${head}`;
-  const first = page(shown, { lines, footer }, room);
+  const first = page(shown, { lines, footer }, size);
   const remainingLines = lines.length < length || first.count === 0 ? [] : lines.slice(first.count);
-  const more = furtherPages(question.tool.name, remainingLines, length, room);
+  const more = furtherPages(question.tool.name, remainingLines, length, size);
   return { pages: [first.message, ...more], whole: more.length > 0 };
 }
 
 /** Returns the pages after the first, for the tool NAME. They have LINES, the last of a preview's IN_ALL
  *  lines. Returns [] when there would be too many pages, or a line is longer than a page. */
-function furtherPages(name: string, lines: readonly string[], inAll: number, room: Room): string[] {
+function furtherPages(name: string, lines: readonly string[], inAll: number, size: MessageSize): string[] {
   const pages: string[] = [];
   for (let from = 0; from < lines.length; ) {
     const before = inAll - lines.length + from;
@@ -48,7 +60,7 @@ function furtherPages(name: string, lines: readonly string[], inAll: number, roo
           : questionLine`Lines ${before + 1} to ${before + count}`;
       return questionLine`${which} of ${inAll}, ${name}`;
     };
-    const { message, count } = page(head, { lines: lines.slice(from) }, room);
+    const { message, count } = page(head, { lines: lines.slice(from) }, size);
     if (count === 0 || pages.length + 2 > MAX_PAGES) return [];
     pages.push(message);
     from += count;
@@ -56,18 +68,18 @@ function furtherPages(name: string, lines: readonly string[], inAll: number, roo
   return pages;
 }
 
-/** Returns a page for ROOM: a headline, and as many of LINES as fit. `count` is the number of complete lines.
+/** Returns a page for SIZE: a headline, and as many of LINES as fit. `count` is the number of complete lines.
  *  When it is 0, the page has the beginning of the first line. HEAD returns the headline for a number of
  *  lines. */
 function page(
   head: (count: number) => QuestionLine,
   { lines, ...rest }: FormMessage,
-  room: Room,
+  size: MessageSize,
 ): { message: string; count: number } {
   const withLines = (count: number) => ({ ...rest, lines: [`${head(count)}`, ...lines.slice(0, count)] });
-  const count = largest(lines.length, (count) => fits(withLines(count), room));
-  const shown = count > 0 ? withLines(count) : withBeginning(withLines(0), lines[0] ?? '', room);
-  return { message: messageIn(shown, room), count };
+  const count = largest(lines.length, (count) => fits(withLines(count), size));
+  const shown = count > 0 ? withLines(count) : withBeginning(withLines(0), lines[0] ?? '', size);
+  return { message: messageIn(shown, size), count };
 }
 
 /** Returns the first line of a question. ALSO_IN is the name of an editor that shows the question too, if

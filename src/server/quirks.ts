@@ -7,45 +7,45 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Room } from './room.ts';
+import type { MessageSize } from './message-size.ts';
 
 /** The server's special behaviour for one client. */
 interface Quirk {
   /** The beginning of the client's name for itself. */
   client: string;
   /** The client's version in which the reason was observed. */
-  seenIn: string;
+  observedIn: string;
   reason: string;
   /** Returns the result to send instead of `result`. */
   adapt?: (result: CallToolResult) => CallToolResult;
   /** The client's space for a question in the smallest usual terminal, 80 columns by 24 rows. */
-  room?: Room;
+  size?: MessageSize;
 }
 
 /** The assumed room for a client without a quirk, which may show less than this. */
-const DEFAULT_ROOM: Room = { rows: 100, columns: 76, sureRows: 13 };
+const DEFAULT_SIZE: MessageSize = { rows: 100, columns: 76, sureRows: 13 };
 
 export const QUIRKS: readonly Quirk[] = [
   {
     client: 'gemini-cli',
-    seenIn: '0.61.0',
+    observedIn: '0.61.0',
     reason:
       'Its McpComplianceTransport takes the first text for JSON and puts that into structuredContent, when there is none. Its client then refuses whatever is no object, so its model gets an error in place of 3 or "a". It shows its model the texts, not the structure.',
     adapt: withTextsAsStructure,
   },
   {
     client: 'claude-code',
-    seenIn: '2.1.331',
+    observedIn: '2.1.331',
     reason:
       'In a terminal of any height it shows four rows of a question, or three and how many more there are. Of one in several lines each row is cut at the width of the terminal; one in a single line it wraps. So its human gets a single line that takes four rows, with a sign where a line ends. It shows U+FFFD in the place of U+2066 and U+2069, so words that are written from right to left are codes.',
-    room: { rows: 4, columns: 74, joined: true },
+    size: { rows: 4, columns: 74, joined: true },
   },
   {
     client: 'codex-mcp-client',
-    seenIn: '0.169.0',
+    observedIn: '0.169.0',
     reason:
       'What does not fit into the window it leaves out without a word, of the choices too, and nothing scrolls. So its human gets what fits into one of 24 rows with all choices.',
-    room: { rows: 13, columns: 76 },
+    size: { rows: 13, columns: 76 },
   },
 ];
 
@@ -56,8 +56,8 @@ export function adaptedTo(server: Server, context: ServerContext, result: CallTo
 
 /** Returns the client's space for a question. SERVER is the connection to the client, and CONTEXT that of a
  *  request. Clients of the legacy era send their name only at the connection. */
-export function roomOf(server: Server, context?: ServerContext): Room {
-  return quirkOf(server, context)?.room ?? DEFAULT_ROOM;
+export function messageSizeOf(server: Server, context?: ServerContext): MessageSize {
+  return quirkOf(server, context)?.size ?? DEFAULT_SIZE;
 }
 
 function quirkOf(server: Server, context?: ServerContext): Quirk | undefined {

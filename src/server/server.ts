@@ -24,7 +24,7 @@ import type { CallContext } from '../kernel/tool.ts';
 import { type Approvals, canAsk, isModern, sender } from './approvals.ts';
 import { identity, signed } from './identity.ts';
 import { instructions } from './instructions.ts';
-import { adaptedTo, clientName, roomOf } from './quirks.ts';
+import { adaptedTo, clientName, messageSizeOf } from './quirks.ts';
 
 export interface CommandConnection {
   reader: NoticeReader;
@@ -156,7 +156,7 @@ async function performApproved(
     const { signal } = call;
     if (other !== undefined) {
       call.onProgress?.("waits until the user approves or denies it in the session's client");
-      const asking = { room: roomOf(other), send: sender(other, signal), signal };
+      const asking = { size: messageSizeOf(other), send: sender(other, signal), signal };
       return callResult(await execute(await approvals.askBySending(question, name, args, asking)));
     }
     if (!clientCanAsk) {
@@ -165,10 +165,10 @@ async function performApproved(
       if (!outcome.success) question.recordRefusal('cannot ask', outcome.error);
       return callResult(outcome);
     }
-    const room = roomOf(server, context);
-    if (isModern(context)) return await approvals.ask(question, name, args, room);
+    const size = messageSizeOf(server, context);
+    if (isModern(context)) return await approvals.ask(question, name, args, size);
     const send = sender(server, signal, context.mcpReq.id);
-    const verdictBySending = await approvals.askBySending(question, name, args, { room, send, signal });
+    const verdictBySending = await approvals.askBySending(question, name, args, { size, send, signal });
     return callResult(await execute(verdictBySending));
   } catch (error) {
     const result = errorResult(error);

@@ -57,8 +57,8 @@ function documentationIn(rest: Form[]): string | undefined {
   const option = rest.find(
     (part) => part.mark === '(' && part.first?.name === `${PACKAGE_MARKER}DOCUMENTATION`,
   );
-  const said = option ? elementsOf(option)[1] : rest.length > 1 ? strings[0] : undefined;
-  const line = said?.text.slice(1, -1).trim().split('\n')[0];
+  const docstring = option ? elementsOf(option)[1] : rest.length > 1 ? strings[0] : undefined;
+  const line = docstring?.text.slice(1, -1).trim().split('\n')[0];
   return line || undefined;
 }
 

@@ -4,7 +4,7 @@ import { lowerCase, upperCase } from './lexer.ts';
 
 /** Matches a character of a symbol's name. A period is left out, because after a word it usually ends a
  *  sentence. */
-const BESIDE = String.raw`[\p{L}\p{N}*+\-%$&!?<>=/_~^@\\|]`;
+const NAME_CHARACTER = String.raw`[\p{L}\p{N}*+\-%$&!?<>=/_~^@\\|]`;
 
 /** A mention in prose, by UTF-16 indices. */
 interface Spoken {
@@ -39,7 +39,7 @@ let last: [name: string, pattern: RegExp] | undefined;
 function patternOf(name: string): RegExp {
   if (last?.[0] === name) return last[1];
   const word = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  last = [name, new RegExp(`(?<!${BESIDE})${word}(?!${BESIDE}|\\.\\w)`, 'giu')];
+  last = [name, new RegExp(`(?<!${NAME_CHARACTER})${word}(?!${NAME_CHARACTER}|\\.\\w)`, 'giu')];
   return last[1];
 }
 

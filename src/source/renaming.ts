@@ -97,7 +97,7 @@ class Scanner {
     if (inDefinition === 'other') return;
     if (inDefinition === 'symbol') this.#replace(part, renaming, 'name');
     else if (!isPlainName(part)) this.#symbol(part, renaming, context);
-    else if (namedBeside(part, renaming, packages)) this.#replace(part, renaming, 'name');
+    else if (namedWithPackage(part, renaming, packages)) this.#replace(part, renaming, 'name');
     else if (inDefinition === 'deeper') this.#keep(part, 'package definition');
     else if (part.text.startsWith(':') && this.#isTaken(part, renaming))
       this.#replace(part, renaming, 'keyword');
@@ -205,14 +205,14 @@ function renamed(token: string, { to }: Renaming): string {
 /** True when PART, a keyword or string, names the symbol in a call such as (intern "NAME" :package). It must
  *  be one of the first two arguments, and the other one must name a package that has the symbol. False in
  *  definitions and their options, and when a package has the same name. */
-function namedBeside(part: Form, renaming: Renaming, packages: Packages): boolean {
+function namedWithPackage(part: Form, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
   const means = (other: Form) => {
     const name = isPlainName(other) ? (other.designated ?? '') : '';
     return name !== '' && packages.knows(packages.proper(name)) && packages.has(renaming, name) === true;
   };
-  const beside = otherArgument(part);
-  if (beside !== undefined && means(beside)) return true;
+  const otherArg = otherArgument(part);
+  if (otherArg !== undefined && means(otherArg)) return true;
   const outer = part.parent && isCall(part.parent) ? otherArgument(part.parent) : undefined;
   return outer !== undefined && (means(outer) || (isCall(outer) && outer.elements.some(means)));
 }

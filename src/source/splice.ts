@@ -184,8 +184,8 @@ function keptForms(before: TopLevelForms, splices: readonly Splice[]) {
   for (const [number, { start, end, lead }] of before.allExtents().entries()) {
     for (let splice = splices[next]; splice && splice.end <= lead; splice = splices[++next])
       shift += splice.text.length - (splice.end - splice.start);
-    const isTouched = (splices[next]?.start ?? end) < end;
-    if (!isTouched) kept.set(start + shift, { number, end: end + shift });
+    const isAffected = (splices[next]?.start ?? end) < end;
+    if (!isAffected) kept.set(start + shift, { number, end: end + shift });
   }
   return kept;
 }

@@ -57,7 +57,7 @@ export class Watcher {
     const calls = new Map<unknown, string>();
     const connection: Connection = new Connection(socket, (method, params) => {
       if (method === 'live-lisp/unsaved') return false;
-      this.#told(method, params, { connection, calls, name: basename(session.workspace) });
+      this.#onMessage(method, params, { connection, calls, name: basename(session.workspace) });
       return undefined;
     });
     this.#watched.add(session.socket);
@@ -70,7 +70,7 @@ export class Watcher {
   }
 
   /** Shows the message METHOD of the session NAME. CALLS has the tools of its calls that have begun. */
-  #told(
+  #onMessage(
     method: string,
     params: Params,
     { connection, calls, name }: { connection: Connection; calls: Map<unknown, string>; name: string },

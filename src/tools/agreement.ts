@@ -12,7 +12,7 @@ import type {
   ReslottedClass,
   UnsetVariable,
 } from '../image/wire/operations.ts';
-import type { Told } from '../kernel/told.ts';
+import type { EarlierAnswers } from '../kernel/earlier-answers.ts';
 import { groupBy } from './grouping.ts';
 import type { Places } from './places.ts';
 
@@ -46,21 +46,24 @@ export function moreText(shown: number, total = shown): string {
 const AGAIN = 5;
 
 /** Returns lines on definitions in the image that their files no longer have, and how to remove them.
- * `forgetting` is the file that was loaded with forget: true. Files in an earlier answer (`told`) get a
+ * `forgetting` is the file that was loaded with forget: true. Files in an earlier answer (`earlierAnswers`) get a
  * shorter line. */
 export function oldLines(
   old: readonly OldItem[],
   total: number | undefined,
   places: Places,
-  { forgetting, told }: { forgetting?: string | undefined; told?: Told | undefined } = {},
+  {
+    forgetting,
+    earlierAnswers,
+  }: { forgetting?: string | undefined; earlierAnswers?: EarlierAnswers | undefined } = {},
 ): string[] {
   const inFiles = old.filter(({ file }) => file !== undefined);
   const groups = [...groupBy(inFiles, ({ file = '' }) => file)].map(([file, items]) => {
-    const isRepeated = told?.repeats(`old ${file}`, itemsText(items)) === true;
+    const isRepeated = earlierAnswers?.repeats(`old ${file}`, itemsText(items)) === true;
     // The next load with forget: true can remove these definitions, so this answer names all of them.
     return { file, items, isShort: isRepeated && file !== forgetting };
   });
-  if (forgetting !== undefined) told?.forget(`old ${forgetting}`);
+  if (forgetting !== undefined) earlierAnswers?.forget(`old ${forgetting}`);
   const more = (total ?? old.length) - old.length;
   const named = groups.filter(({ isShort }) => !isShort);
   const notRemoved = named.find(({ file }) => file === forgetting);
@@ -145,13 +148,15 @@ function unsetEntry({ name, value, says }: UnsetVariable): string {
     : `${name} is ${value}, the file says ${says}`;
 }
 
-/** Splits UNSET, the variables that a load did not set: `before` are those that an earlier answer (TOLD) has
- * with the same value, `news` the others. */
+/** Splits UNSET, the variables that a load did not set: `before` are those that an earlier answer (EARLIER_ANSWERS)
+ * has with the same value, `news` the others. */
 export function splitUnset(
   unset: readonly UnsetVariable[],
-  told: Told | undefined,
+  earlierAnswers: EarlierAnswers | undefined,
 ): { before: UnsetVariable[]; news: UnsetVariable[] } {
-  const before = unset.filter((variable) => told?.repeats(`unset ${variable.name}`, unsetEntry(variable)));
+  const before = unset.filter((variable) =>
+    earlierAnswers?.repeats(`unset ${variable.name}`, unsetEntry(variable)),
+  );
   return { before, news: unset.filter((variable) => !before.includes(variable)) };
 }
 
@@ -161,13 +166,13 @@ export function unsetNames(unset: readonly UnsetVariable[], total = unset.length
   return names.join(', ') + moreText(names.length, total);
 }
 
-/** Returns lines on UNSET. Variables in an earlier answer (TOLD) are only named. */
+/** Returns lines on UNSET. Variables in an earlier answer (EARLIER_ANSWERS) are only named. */
 function unsetSince(
   unset: readonly UnsetVariable[],
   total: number | undefined,
-  told: Told | undefined,
+  earlierAnswers: EarlierAnswers | undefined,
 ): string[] {
-  const { before, news } = splitUnset(unset, told);
+  const { before, news } = splitUnset(unset, earlierAnswers);
   return [
     ...unsetLines(news, total === undefined ? undefined : total - before.length),
     ...(before.length > 0 ? [`Still not set again: ${unsetNames(before)}.`] : []),
@@ -274,11 +279,11 @@ function formTexts(forms: KeptItem['usedAt'] = [], places: Places): string[] {
 }
 
 /** Returns the section on differences between the image and the files of a load, or undefined when there are
- * none. Differences in an earlier answer (TOLD) are shortened. */
+ * none. Differences in an earlier answer (EARLIER_ANSWERS) are shortened. */
 export function agreementSection(
   agreement: Agreement | undefined,
   places: Places,
-  told?: Told,
+  earlierAnswers?: EarlierAnswers,
 ): string | undefined {
   if (agreement === undefined) return undefined;
   const { doubles = [], old = [], unset = [], outdated = [], gone = [], left = [] } = agreement;
@@ -293,8 +298,8 @@ export function agreementSection(
     ...((agreement.leftTotal ?? 0) > left.length
       ? [`Not removed either: ${(agreement.leftTotal ?? 0) - left.length} more; compare_image lists them.`]
       : []),
-    ...oldLines(old, agreement.oldTotal, places, { forgetting: agreement.forgetting, told }),
-    ...unsetSince(unset, agreement.unsetTotal, told),
+    ...oldLines(old, agreement.oldTotal, places, { forgetting: agreement.forgetting, earlierAnswers }),
+    ...unsetSince(unset, agreement.unsetTotal, earlierAnswers),
     ...reslottedLines(agreement.reslotted ?? [], agreement.reslottedTotal),
     ...relaidLines(agreement.relaid ?? [], agreement.relaidTotal),
     ...outdatedLines(outdated, agreement.outdatedTotal),

@@ -38,7 +38,7 @@ export function allIn(home = ''): string {
 
 /** The text for merged rows, or for a single row. `first` is the index of the first of them, `count` their
  * number. */
-export interface ToldRows {
+export interface MergedRows {
   text: string;
   first: number;
   count: number;
@@ -64,7 +64,7 @@ export function mergeAlikeRows(
   rows: readonly ShapedRow[],
   indentation: string,
   most = Number.POSITIVE_INFINITY,
-): ToldRows[] {
+): MergedRows[] {
   return [...grouped(rows)].map(([first, others]) => {
     const briefs = others.map(({ brief }) => brief);
     const alike = `${indentation}and ${others.length} alike${briefsText(briefs, most)}`;

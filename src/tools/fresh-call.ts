@@ -15,7 +15,7 @@ import type { Places } from './places.ts';
 import type { ShownWarnings } from './shown-warnings.ts';
 
 /** A tool, and its settings for calls in a fresh image. */
-export interface FreshWay {
+export interface FreshAdapter {
   /** Returns the tool for the running image or a fresh one. */
   over: (dependencies: ToolDependencies) => Tool;
   /** Returns what the call itself loads. */
@@ -38,7 +38,7 @@ const ASK_MS = 10_000;
 /** A call of a tool in a fresh image. `running` is for the session's own image, `folder` for fasls. */
 export interface FreshCall {
   running: ToolDependencies;
-  way: FreshWay;
+  adapter: FreshAdapter;
   args: Arguments;
   context: CallContext;
   folder: string;

@@ -14,8 +14,8 @@ import type { ToolDependencies } from './dependencies.ts';
 import {
   afterLoading,
   asking,
+  type FreshAdapter,
   type FreshCall,
-  type FreshWay,
   freshInventory,
   givenSteps,
   listed,
@@ -47,13 +47,13 @@ const FRESH_OR_REVISION = {
 
 const NOT_RUN = 'So the call itself was not made.';
 const LOST = 'The fresh image was lost, so it was not compared with the running one.';
-/** Returns the tool of WAY for the image of RUNNING, with a parameter `fresh` for calls in a fresh image. */
-export function withFresh(running: ToolDependencies, way: FreshWay): Tool {
-  const tool = way.over(running);
+/** Returns the tool of ADAPTER for the image of RUNNING, with a parameter `fresh` for calls in a fresh image. */
+export function withFresh(running: ToolDependencies, adapter: FreshAdapter): Tool {
+  const tool = adapter.over(running);
   const { raisedBy } = tool;
   return {
     ...tool,
-    parameters: [...tool.parameters, way.parts ? FRESH_OR_REVISION : FRESH],
+    parameters: [...tool.parameters, adapter.parts ? FRESH_OR_REVISION : FRESH],
     // Edits then change no file of the workspace, so that nobody is asked to approve them.
     ...(raisedBy && { raisedBy: (args) => (args['fresh'] === undefined ? raisedBy(args) : undefined) }),
     handler: (args, context) => {
@@ -62,9 +62,9 @@ export function withFresh(running: ToolDependencies, way: FreshWay): Tool {
       checkFresh(args);
       const { edits, ...rest } = call;
       // Earlier answers were about the running image, so they say nothing about a fresh one.
-      const { told: _, ...alone } = context;
+      const { earlierAnswers: _, ...alone } = context;
       return withTemporaryFolder((folder) => {
-        const own = { running, way, args: rest, context: alone, folder, warnings: new ShownWarnings() };
+        const own = { running, adapter, args: rest, context: alone, folder, warnings: new ShownWarnings() };
         if (Array.isArray(edits)) return runWithEdits(own, edits);
         return kind === 'true' || kind === 'fasls'
           ? perform(own, kind === 'fasls')
@@ -88,9 +88,9 @@ function checkFresh({ fresh, edits, on_error }: Arguments): void {
 /** Performs CALL in a fresh image. If FROM_FASLS, one image compiles the files, and a second one loads the
  * fasls and performs CALL. */
 async function perform(call: FreshCall, fromFasls: boolean): Promise<Result> {
-  const { running, way, args, folder } = call;
+  const { running, adapter, args, folder } = call;
   const withFreshImage = starterOf(running);
-  const own = await way.loads?.(args, running);
+  const own = await adapter.loads?.(args, running);
   const isOther = ({ file }: LoadStep) => file === undefined || file !== own?.file;
   const steps = (await givenSteps(call)).filter(isOther);
   if (!fromFasls) return withFreshImage(folder, (fresh) => performIn(fresh, call, steps));
@@ -107,9 +107,9 @@ async function build(
   call: FreshCall,
   steps: readonly LoadStep[],
 ): Promise<Result | undefined> {
-  const { way, args, context, warnings } = call;
+  const { adapter, args, context, warnings } = call;
   const failed = (await loadSteps(call, fresh, steps, false)).find((load) => load.failed);
-  return failed ?? way.build?.({ ...fresh, shownWarnings: warnings }, args, context);
+  return failed ?? adapter.build?.({ ...fresh, shownWarnings: warnings }, args, context);
 }
 
 /** Loads STEPS in the image of FRESH, and performs CALL there. BUILT is given when another image has made the
@@ -120,15 +120,15 @@ async function performIn(
   steps: readonly LoadStep[],
   built?: { own: LoadStep | undefined },
 ): Promise<Result> {
-  const { running, way, args, context } = call;
+  const { running, adapter, args, context } = call;
   const failed = (await loadSteps(call, fresh, steps, built !== undefined)).find((load) => load.failed);
   const which = built ? ', from the fasls that another has built' : '';
   if (failed) return marked(running, failed, which, [NOT_RUN]);
   // Effects of an evaluated form do not count as differences, so the images are compared before it runs.
-  const early = way.parts ? await differences(call, fresh) : undefined;
+  const early = adapter.parts ? await differences(call, fresh) : undefined;
   const result = built?.own
     ? await loadStep({ ...call, warnings: fresh.shownWarnings }, fresh, built.own, steps.length, true)
-    : toResult(await way.over(fresh).handler(args, context));
+    : toResult(await adapter.over(fresh).handler(args, context));
   const notices = fresh.image.takeNotices().filter(({ kind }) => kind !== 'loss');
   const after = steps.length > 0 ? `, ${afterLoading(steps, running.places)}` : '';
   const compared = early ?? (fresh.image.running ? await differences(call, fresh) : LOST);

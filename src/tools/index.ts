@@ -24,7 +24,7 @@ import { getLastErrorTool } from './execution/last-error.ts';
 import { loadFileTool, loadSystemTool } from './execution/loading.ts';
 import { restartImageTool } from './execution/restart.ts';
 import { withFresh } from './fresh.ts';
-import type { FreshWay } from './fresh-call.ts';
+import type { FreshAdapter } from './fresh-call.ts';
 import { classHierarchyTool, classSlotsTool } from './introspection/clos.ts';
 import { functionArglistTool } from './introspection/functions.ts';
 import { impactOfChangeTool } from './introspection/impact.ts';
@@ -101,14 +101,14 @@ function evaluating({ image, history, places, holds }: ToolDependencies): Tool {
   return evalFormTool(image, history, { places, holds });
 }
 
-const EVALUATING: FreshWay = { over: evaluating, parts: evaluatedParts };
+const EVALUATING: FreshAdapter = { over: evaluating, parts: evaluatedParts };
 
-const LOADING_SYSTEM: FreshWay = {
+const LOADING_SYSTEM: FreshAdapter = {
   over: (of) => loadSystemTool(of.image, of),
   loads: async ({ system }) => ({ system: String(system) }),
 };
 
-const LOADING_FILE: FreshWay = {
+const LOADING_FILE: FreshAdapter = {
   over: (of) => loadFileTool(of.image, of, of.workspace),
   loads: async ({ path }, { workspace }) => ({
     file: await realPathOf(await sourceFile(workspace, String(path))),
@@ -119,7 +119,7 @@ type TestRecords = Pick<TestDependencies, 'reached' | 'memory'>;
 
 /** Returns the settings of run_tests. EDITING makes its edits, and RECORDS keeps its results in the image of
  * RUNNING. Results in a fresh image are compared with these. */
-function testing(running: ToolDependencies, editing: Tool, records: TestRecords): FreshWay {
+function testing(running: ToolDependencies, editing: Tool, records: TestRecords): FreshAdapter {
   const isCopy = ({ places }: ToolDependencies) => places.root !== running.places.root;
   const recordsFor = (fresh: ToolDependencies): TestRecords => ({
     reached: isCopy(fresh) ? records.reached.copy() : records.reached,

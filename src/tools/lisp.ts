@@ -90,14 +90,14 @@ function lispTool(
     // The image has its own limit for everything that runs in it.
     limitMs: Number.POSITIVE_INFINITY,
     handler: async (args, context) => {
-      const grounds = debugging?.();
-      const holding = takesOnError(definition) && grounds !== undefined;
-      const asked = holding && errorArguments(args, grounds.holds);
+      const debuggingContext = debugging?.();
+      const holding = takesOnError(definition) && debuggingContext !== undefined;
+      const asked = holding && errorArguments(args, debuggingContext.holds);
       const call = { name, registration, arguments: args, ...asked };
       const reply = await image().call('run-tool', call, callOptions(context));
-      const render = (ended: Reply<'run-tool'>) => runResult(name, ended, grounds?.places);
+      const render = (ended: Reply<'run-tool'>) => runResult(name, ended, debuggingContext?.places);
       return holding
-        ? heldResultOr(reply, { name: 'run-tool', args: call, ...grounds }, render)
+        ? heldResultOr(reply, { name: 'run-tool', args: call, ...debuggingContext }, render)
         : render(reply);
     },
   });

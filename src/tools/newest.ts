@@ -44,10 +44,10 @@ async function readNewest<Item>(
   signal: AbortSignal | undefined,
 ): Promise<Newest<Item>> {
   const rows: Item[] = [];
-  let [seen, total] = [0, 0];
+  let [examined, total] = [0, 0];
   let turn = performance.now();
   for (const item of items) {
-    seen += 1;
+    examined += 1;
     if (performance.now() - turn > TURN_MS) {
       await new Promise((resolve) => setImmediate(resolve));
       if (signal?.aborted) throw new CallError('The call was cancelled before all was read.');
@@ -56,7 +56,7 @@ async function readNewest<Item>(
     if (!matches(item)) continue;
     total += 1;
     if (total > offset && rows.length < limit) rows.push(item);
-    if (total > offset + limit && seen > COUNTED) return { rows, offset, total, atLeast: true };
+    if (total > offset + limit && examined > COUNTED) return { rows, offset, total, atLeast: true };
   }
   return { rows, offset, total, atLeast: false };
 }
@@ -84,7 +84,7 @@ export function dateOf({ time }: { time: string }): string | undefined {
   return ISO_TIME.exec(time)?.[1];
 }
 
-/** Returns TIME, an ISO time, to the second. The date is left out when it equals SAID. */
-export function recordTimeText(time: string, said: string | undefined): string {
-  return time.replace(ISO_TIME, (_, date, clock) => (date === said ? `${clock}Z` : `${date}T${clock}Z`));
+/** Returns TIME, an ISO time, to the second. The date is left out when it equals STATED. */
+export function recordTimeText(time: string, stated: string | undefined): string {
+  return time.replace(ISO_TIME, (_, date, clock) => (date === stated ? `${clock}Z` : `${date}T${clock}Z`));
 }

@@ -40,7 +40,7 @@ export function noticeText(notice: ImageNotice): string {
     case 'attached':
       return attachedText(notice);
     case 'unused':
-      return unusedText(notice.served, notice.keptOwnBy);
+      return unusedText(notice.served, notice.ownImageRequiredBy);
     case 'not serving':
       return `Note: ${notice.why}`;
     case 'journal full':
@@ -70,11 +70,11 @@ function attachedText({ served, before, how, startFile }: ImageNotice & { kind: 
 
 /** Returns the notice that the image SERVED is not used. KEPT_OWN_BY is the flag that forbids its use, if
  * any. */
-function unusedText(served: Served, keptOwnBy: string | undefined): string {
+function unusedText(served: Served, ownImageRequiredBy: string | undefined): string {
   const head = `Note: the image ${servedName(served)} serves ${served.workspace} now. This server stays with its own image`;
-  return keptOwnBy === undefined
+  return ownImageRequiredBy === undefined
     ? `${head}, which calls have used already. A new session of the client works in the other.`
-    : `${head}, because it was started with ${keptOwnBy}, and nothing confines the other. To work in that one, the user starts this server without the flag.`;
+    : `${head}, because it was started with ${ownImageRequiredBy}, and nothing confines the other. To work in that one, the user starts this server without the flag.`;
 }
 
 function cancelledText(ending: Ending, afterMs: number, output: Output | undefined): string {

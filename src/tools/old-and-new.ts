@@ -126,10 +126,10 @@ async function performed(
   fresh: ToolDependencies,
   steps: readonly LoadStep[],
 ): Promise<Side> {
-  const { way, args, context } = call;
+  const { adapter, args, context } = call;
   const loads = await loadSteps(call, fresh, steps, false);
   const isUnmade = loads.some(({ failed }) => failed);
-  const rest = isUnmade ? [] : ((await way.parts?.(fresh, args, context)) ?? []);
+  const rest = isUnmade ? [] : ((await adapter.parts?.(fresh, args, context)) ?? []);
   const inventory = await freshInventory(call, fresh);
   return {
     parts: [['Loads', loads.map(({ text }) => text).join('\n\n')], ...rest],
@@ -164,13 +164,13 @@ function comparable(text: string): string {
 
 function differenceText(one: string, other: string): string {
   const [before, after] = [one, other].map((text) => (text === '' ? '' : `${comparable(text)}\n`));
-  let told = 0;
+  let handled = 0;
   const lines = hunksBetween(before ?? '', after ?? '').flatMap(({ oldStart, oldLines, lines }) => {
-    const equal = oldStart - 1 - told;
-    told += equal + oldLines;
+    const equal = oldStart - 1 - handled;
+    handled += equal + oldLines;
     return [...equalLine(equal), ...excerpts(lines)];
   });
-  lines.push(...equalLine((before ?? '').split('\n').length - 1 - told));
+  lines.push(...equalLine((before ?? '').split('\n').length - 1 - handled));
   const more = lines.length > LINES ? [`... ${lines.length - LINES} more lines`] : [];
   return [...lines.slice(0, LINES), ...more].join('\n');
 }

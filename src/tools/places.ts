@@ -182,7 +182,7 @@ export class Places {
 
   /** Returns the sites in FILE for those indices of OTHERS that are not in INDICES, but in the same
    * definition as one of INDICES. */
-  beside(file: string, indices: readonly number[], others: readonly number[]): Site[] {
+  sitesInSameForms(file: string, indices: readonly number[], others: readonly number[]): Site[] {
     const now = this.#sources.read(file);
     if (now === undefined) return [];
     const forms = now.forms();

@@ -5,7 +5,7 @@ import { printable } from '../kernel/schema.ts';
 import { secondsText } from './endings.ts';
 
 /** Garbage collection of less than this many milliseconds is not shown. */
-const TOLD_MS = 50;
+const COLLECTED_LEAST_MS = 50;
 
 /** Returns PROGRESS as one line. */
 export function progressText(progress: Progress): string {
@@ -35,7 +35,10 @@ function waitingText(waiting: NonNullable<Progress['waiting']>): string {
 export function collectedText({
   collectedMilliseconds = 0,
 }: Pick<Progress, 'collectedMilliseconds'>): string | false {
-  return collectedMilliseconds >= TOLD_MS && `${secondsText(collectedMilliseconds)} of it collecting garbage`;
+  return (
+    collectedMilliseconds >= COLLECTED_LEAST_MS &&
+    `${secondsText(collectedMilliseconds)} of it collecting garbage`
+  );
 }
 
 /** Returns phrases on the output so far; none when there is no output. */

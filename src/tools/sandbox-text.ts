@@ -60,9 +60,9 @@ const HEAD = /^Error: /;
 /** Returns the last path before the error MESSAGE in TEXT, resolved against ROOT; undefined when there is
  * none. */
 function pathBefore(message: RegExp, text: string, root: string): string | undefined {
-  const said = text.replace(HEAD, '');
-  const place = said.search(message);
-  const [, ...groups] = (place >= 0 && [...said.slice(0, place).matchAll(PATH)].at(-1)) || [];
+  const body = text.replace(HEAD, '');
+  const place = body.search(message);
+  const [, ...groups] = (place >= 0 && [...body.slice(0, place).matchAll(PATH)].at(-1)) || [];
   const named = groups.find((group) => group !== undefined);
   return named === undefined ? undefined : resolve(root, named);
 }

@@ -1,7 +1,7 @@
 // Records the warnings that answers have shown, whichever tool loaded the file.
 
 import type { Warning } from '../image/wire/operations.ts';
-import type { Told } from '../kernel/told.ts';
+import type { EarlierAnswers } from '../kernel/earlier-answers.ts';
 import { groupBy } from './grouping.ts';
 
 /** The warnings that answers have shown. An edit recompiles definitions that it did not change, so their
@@ -22,12 +22,12 @@ export class ShownWarnings {
     return warning.severity === 'error' || !this.#files.get(warning.file ?? '')?.has(keyOf(warning));
   }
 
-  /** Returns the errors in WARNINGS, the warnings that no earlier answer (TOLD) has, and those that the
+  /** Returns the errors in WARNINGS, the warnings that no earlier answer (EARLIER_ANSWERS) has, and those that the
    * previous load of the file lacked. */
-  newFor(told: Told, warnings: readonly Warning[]): Warning[] {
+  newFor(earlierAnswers: EarlierAnswers, warnings: readonly Warning[]): Warning[] {
     return warnings.filter((warning) => {
-      const seen = told.repeats(`warning ${warning.file} ${keyOf(warning)}`);
-      return !seen || this.#isNew(warning);
+      const isRepeated = earlierAnswers.repeats(`warning ${warning.file} ${keyOf(warning)}`);
+      return !isRepeated || this.#isNew(warning);
     });
   }
 

@@ -15,7 +15,7 @@ export async function sourceFile(workspace: Workspace, path: string): Promise<st
   if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
   workspace.checkHere(path);
   const file = resolve(root, path);
-  await workspace.checkSeen(await realPathOf(file), file);
+  await workspace.checkReadable(await realPathOf(file), file);
   const stats = await statsOf(file, path);
   if (stats === undefined) throw new CallError(`There is no file ${file}. Relative paths start at ${root}.`);
   if (!stats.isFile()) throw new CallError(`${file} is not a file. Name a Lisp source file.`);

@@ -141,7 +141,7 @@ export class Sources {
       this.#aside.delete(file);
       this.#aside.set(file, await this.#readAside(file));
     }
-    makeRoom(this.#aside, ASIDE, (source) => source?.text.text.length);
+    dropOldest(this.#aside, ASIDE, (source) => source?.text.text.length);
   }
 
   /** Gets the loaded versions of the files of PLACES from the image, where they differ from the present
@@ -168,7 +168,7 @@ export class Sources {
       const source = octets ? new Source(file, version, 0, octets, this.#features) : now;
       this.#loaded.set(key, { source, features: new Set(features) });
     }
-    makeRoom(this.#loaded, KEPT, ({ source }) => source.text.text.length);
+    dropOldest(this.#loaded, KEPT, ({ source }) => source.text.text.length);
   }
 
   /** Returns the present version of FILE, decoded as UTF-8 or else Latin-1; undefined when it cannot be
@@ -229,7 +229,7 @@ export class Sources {
     }
     this.#newest.delete(file);
     this.#newest.set(file, source);
-    makeRoom(this.#newest, KEPT, ({ text }) => text.text.length);
+    dropOldest(this.#newest, KEPT, ({ text }) => text.text.length);
     return source;
   }
 
@@ -247,7 +247,7 @@ export class Sources {
   }
 }
 
-function makeRoom<Value>(
+function dropOldest<Value>(
   kept: Map<string, Value>,
   limit: number,
   sizeOf: (value: Value) => number | undefined,

@@ -120,8 +120,10 @@ describe.each(SCENES)('$what', ({ made, there, item, needs }) => {
     await lose(made, need);
     const listed = await load('e.lisp');
     // Whether a package is empty then is only known when its symbols are gone.
-    const told = item.startsWith('package ') ? '' : `\nIt would leave ${item}, because of ${because}.`;
-    expect(listed).toBe(`Loaded e.lisp\n\nIn the image but no longer in e.lisp: ${item}.\n${FORGET}${told}`);
+    const reported = item.startsWith('package ') ? '' : `\nIt would leave ${item}, because of ${because}.`;
+    expect(listed).toBe(
+      `Loaded e.lisp\n\nIn the image but no longer in e.lisp: ${item}.\n${FORGET}${reported}`,
+    );
     expect(await load('e.lisp', { forget: true })).toBe(
       `Loaded e.lisp\n\nNot removed: ${item}, because of ${because}.`,
     );

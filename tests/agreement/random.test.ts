@@ -54,15 +54,15 @@ test(
         await Promise.all(
           [edited, fresh].map((session) => session.call('restart_image', { rebuild: 'none' })),
         );
-        let told = '';
+        let reported = '';
         for (const text of texts) {
           put(text);
-          told = await load(edited);
+          reported = await load(edited);
         }
         await load(fresh);
         const [before, goal] = [await everything(edited), await everything(fresh)];
         const compared = await edited.text('compare_image', { path: 'random.lisp' });
-        const said = `${texts.join('\n')}\n${told}\n${compared}`;
+        const said = `${texts.join('\n')}\n${reported}\n${compared}`;
         // Nothing is missing in the edited image.
         expect(
           goal.filter((line) => !before.includes(line) && !line.startsWith('bound')),
@@ -70,7 +70,7 @@ test(
         ).toEqual([]);
         const agrees = before.join('\n') === goal.join('\n');
         expect(compared === 'The image and random.lisp agree.', said).toBe(agrees);
-        expect(/In the image but no longer|Not set again/.test(told), said).toBe(!agrees);
+        expect(/In the image but no longer|Not set again/.test(reported), said).toBe(!agrees);
         // Whatever is told differs.
         const differing = namesBeyond(before, goal);
         const names = [...compared.matchAll(/RT::([^\s,;.()]+)/g)].map(([, name = '']) => name);

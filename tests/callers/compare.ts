@@ -25,7 +25,7 @@ export interface Row {
 }
 
 /** A caller in an answer: its NAME, what else it is when it is no function, and its places. */
-interface Told {
+interface ReportedCaller {
   name: string;
   kind?: string;
   sites: { file: string; line: number; marked: boolean }[];
@@ -54,66 +54,70 @@ export async function compared(session: Session, truth: Truth, step: number): Pr
   const sorted = [...callees].sort(([one], [other]) => (one < other ? -1 : 1));
   for (const [index, [callee, edges]] of sorted.entries()) {
     if (index % step !== 0) continue;
-    const { told, none } = await callersOf(session, edges[0]?.asked ?? '');
-    findings.take(callee, edges, told, none);
+    const { reported, none } = await callersOf(session, edges[0]?.asked ?? '');
+    findings.take(callee, edges, reported, none);
   }
   return findings.result();
 }
 
 /** Asks SESSION for all pages of who calls NAME, and whether that is said to be nobody. */
-async function callersOf(session: Session, name: string): Promise<{ told: Told[]; none: boolean }> {
-  const told: Told[] = [];
+async function callersOf(
+  session: Session,
+  name: string,
+): Promise<{ reported: ReportedCaller[]; none: boolean }> {
+  const reported: ReportedCaller[] = [];
   for (;;) {
-    const args = { name, sites: true, limit: 200, offset: told.length };
+    const args = { name, sites: true, limit: 200, offset: reported.length };
     const { text, isError } = await session.call('who_calls', args);
     expect(isError, text).toBe(false);
-    const before = told.length;
-    told.push(...toldIn(text));
+    const before = reported.length;
+    reported.push(...reportedIn(text));
     const none = text.startsWith('No callers found');
-    if (told.length === before || !text.includes('limit and offset reach')) return { told, none };
+    if (reported.length === before || !text.includes('limit and offset reach')) return { reported, none };
   }
 }
 
 /** Returns the callers in TEXT. Those that are only possible are left out. */
-function toldIn(text: string): Told[] {
-  const told: Told[] = [];
+function reportedIn(text: string): ReportedCaller[] {
+  const reported: ReportedCaller[] = [];
   let block = '';
   for (const line of text.split('\n')) {
     if (/^\S.*:$/.test(line)) block = line;
     if (block.startsWith('Possible')) continue;
-    if (/^ {2}\S/.test(line) && line !== '  ...') told.push(callerIn(line.slice(2), block));
+    if (/^ {2}\S/.test(line) && line !== '  ...') reported.push(callerIn(line.slice(2), block));
     const site = /^ {4}(?:no source|(\/.*?):(\d+):\d+ {2}(.*))$/.exec(line);
     const marked =
       /\((?:one of \d+|in an expansion|the file changed since it was loaded(?:, but not here)?|changed since it was loaded)\)(?: {2}\[|$)/;
     if (site?.[1]) {
       const [, file, number, rest = ''] = site;
-      told.at(-1)?.sites.push({ file, line: Number(number), marked: marked.test(rest) });
+      reported.at(-1)?.sites.push({ file, line: Number(number), marked: marked.test(rest) });
     }
     const alike = /^ {4}and \d+ alike(?: of (.*?))?(?: in (\/.*?))?: (.*)$/.exec(line);
-    if (alike) takeAlike(alike[3] ?? '', { block, home: alike[1], shared: alike[2] }, told);
+    if (alike) takeAlike(alike[3] ?? '', { block, home: alike[1], shared: alike[2] }, reported);
   }
-  return told;
+  return reported;
 }
 
-/** Adds to TOLD, of BLOCK, what LIST tells behind the last place in it, which is of one shape with all: places of the same
- *  caller, or callers with a place each. HOME is the package, and SHARED the file, that all of them have. */
+/** Adds to REPORTED, of BLOCK, what LIST tells behind the last place in it, which is of one shape with all: places
+ * of the same caller, or callers with a place each. HOME is the package, and SHARED the file, that all of them
+ * have. */
 function takeAlike(
   list: string,
   { block, home, shared }: { block: string; home: string | undefined; shared: string | undefined },
-  told: Told[],
+  reported: ReportedCaller[],
 ): void {
-  const marked = told.at(-1)?.sites.at(-1)?.marked ?? false;
+  const marked = reported.at(-1)?.sites.at(-1)?.marked ?? false;
   for (const [, head, file = shared ?? '', line] of list.matchAll(
     /(?:((?!\d+:\d+(?:,| {2}|$))[^\s/].*?) )?(?:(\/[^,]*?):)?(\d+):\d+(?: {2}\[method .*?\])?(?:, |$)/g,
   )) {
     const site = { file, line: Number(line), marked };
     const name = home === undefined ? head : `${home}::${head}`;
-    if (head === undefined || name === undefined) told.at(-1)?.sites.push(site);
-    else told.push({ ...callerIn(name, block), sites: [site] });
+    if (head === undefined || name === undefined) reported.at(-1)?.sites.push(site);
+    else reported.push({ ...callerIn(name, block), sites: [site] });
   }
 }
 
-function callerIn(text: string, block: string): Told {
+function callerIn(text: string, block: string): ReportedCaller {
   if (block.startsWith('Functions')) return { name: text.replace(/ \(same function as .*$/, ''), sites: [] };
   const [, name = text, kind = text] = /^(.*?::(?:\(.*?\)|\S+)) \((.*)\)$/.exec(text) ?? [];
   return { name, kind, sites: [] };
@@ -136,13 +140,15 @@ class Tally {
     return { rows, missed: this.#missed, wrong: this.#wrong, marked: this.#marked };
   }
 
-  /** Counts what was TOLD of CALLEE, which has EDGES. NONE says that nobody was said to call it. */
-  take(callee: string, edges: Edge[], told: Told[], none: boolean): void {
-    const inFiles = told.filter((each) => each.kind !== 'macro use' && this.#walked(each));
-    this.#found(callee, edges, told);
+  /** Counts what was REPORTED of CALLEE, which has EDGES. NONE says that nobody was said to call it. */
+  take(callee: string, edges: Edge[], reported: ReportedCaller[], none: boolean): void {
+    const inFiles = reported.filter((each) => each.kind !== 'macro use' && this.#walked(each));
+    this.#found(callee, edges, reported);
     for (const each of inFiles) this.#given(callee, edges, each);
     const { asked } = this.#truth.others['sb-introspect'];
-    const pairs = new Set(told.flatMap(({ name, kind }) => (kind === undefined ? `${callee}\t${name}` : [])));
+    const pairs = new Set(
+      reported.flatMap(({ name, kind }) => (kind === undefined ? `${callee}\t${name}` : [])),
+    );
     const others = { ...this.#truth.others, 'live-lisp': { asked, pairs } };
     for (const [name, other] of Object.entries(others)) this.#other(name, other, callee, edges);
     for (const library of new Set(edges.filter(({ maybe }) => !maybe).map(({ file }) => libraryOf(file)))) {
@@ -152,14 +158,14 @@ class Tally {
   }
 
   /** Whether EACH stands in a file that was walked, as far as is told. */
-  #walked({ sites, name, kind }: Told): boolean {
+  #walked({ sites, name, kind }: ReportedCaller): boolean {
     const [, file] = /^(?:.* )?(\/.*?):\d+/.exec(kind ?? '') ?? [];
     const files = [...sites.map((site) => site.file), ...(file ? [file] : [])];
     const known = this.#truth.edges.some(({ names }) => names.includes(name));
     return files.length > 0 ? files.every((each) => this.#truth.files.has(each)) : known;
   }
 
-  #found(callee: string, edges: Edge[], told: Told[]): void {
+  #found(callee: string, edges: Edge[], reported: ReportedCaller[]): void {
     const seen = new Set<string>();
     for (const edge of edges) {
       const key = `${edge.kind} ${edge.names} ${edge.kind === 'top-level form' ? edge.form : ''}`;
@@ -168,13 +174,13 @@ class Tally {
       const row = this.#row(libraryOf(edge.file));
       const score = edge.kind === 'function' ? row.named : row.places;
       score.there++;
-      if (told.some((each) => tells(each, edge))) score.found++;
+      if (reported.some((each) => reports(each, edge))) score.found++;
       else this.#missed.push(`${callee} <- ${edge.kind} ${edge.names} ${edge.file}:${edge.form[0]}`);
     }
   }
 
-  #given(callee: string, edges: Edge[], each: Told): void {
-    const matching = edges.filter((edge) => tells(each, edge));
+  #given(callee: string, edges: Edge[], each: ReportedCaller): void {
+    const matching = edges.filter((edge) => reports(each, edge));
     const file = each.sites[0]?.file ?? matching[0]?.file ?? edges[0]?.file ?? '';
     const row = this.#row(libraryOf(file));
     const score = each.kind === undefined ? row.named : row.places;
@@ -244,10 +250,10 @@ function nothing(): Score {
   return { there: 0, found: 0, given: 0, right: 0 };
 }
 
-/** Whether TOLD is EDGE: by a name, or by where the top-level form is. A function counts too that is told with the very
- *  line of a call in such a form: it runs what stands around it. */
-function tells(
-  { name, kind, sites }: Told,
+/** Whether REPORTED is EDGE: by a name, or by where the top-level form is. A function counts too that is told with
+ * the very line of a call in such a form: it runs what stands around it. */
+function reports(
+  { name, kind, sites }: ReportedCaller,
   { names, file, form: [first, last], lines, ...edge }: Edge,
 ): boolean {
   if (names.includes(name)) return true;

@@ -163,10 +163,10 @@ test('S3.17 a form that still runs is told until it has run', async () => {
   const form = '(let ((x (list 1))) (loop while *go-on* do (going-on x) (sleep 0.01)))';
   await run(`(defvar *thread* (sb-thread:make-thread (lambda () (eval '${form}))))`);
   await run('(loop until *goes-on* do (sleep 0.01))');
-  const told = 'Other places that call COMMON-LISP-USER::GOING-ON:\n\n  (LAMBDA NIL (LET ';
-  expect(await session.text('who_calls', { name: 'going-on' })).toContain(told);
+  const reported = 'Other places that call COMMON-LISP-USER::GOING-ON:\n\n  (LAMBDA NIL (LET ';
+  expect(await session.text('who_calls', { name: 'going-on' })).toContain(reported);
   await run('(setf *go-on* nil)', '(progn (sb-thread:join-thread *thread*) 1)');
-  expect(await session.text('who_calls', { name: 'going-on' })).not.toContain(told);
+  expect(await session.text('who_calls', { name: 'going-on' })).not.toContain(reported);
 });
 
 test('S3.11 what a file did goes when it is loaded again, and follows its text', async () => {

@@ -31,7 +31,7 @@ const SETTERS = ['BY-NAME', 'COUNTS', 'DOUBLES', 'METHOD-SETS', 'MOVES', 'PASSED
 const FORM = 19;
 
 /** Returns what is told of who sets the slot of a place in the package HOME, of SETTERS and then of PLACES, below HEADER. */
-function told(
+function reported(
   home: string,
   setters: readonly string[],
   places: readonly string[],
@@ -63,16 +63,18 @@ function written(name: string, source: string): string {
 test('S3.8 who sets the slot of a structure is told when it was evaluated', async () => {
   expect((await session.call('eval_form', { form: opened('evaluated') + SETS })).isError).toBe(false);
   const name = '(setf evaluated::place-north)';
-  expect(await session.text('who_calls', { name })).toBe(told('EVALUATED', SETTERS, []));
+  expect(await session.text('who_calls', { name })).toBe(reported('EVALUATED', SETTERS, []));
   // What changes a slot reads it first.
   const readers = ['COUNTS', 'DOUBLES', 'METHOD-SETS', 'READS', 'SETS-EAST', 'SWAPS'];
   expect(await session.text('who_calls', { name: 'evaluated::place-north' })).toBe(
-    told('EVALUATED', readers, ['EVALUATED::MOVE']).replace('(SETF PLACE-NORTH)', 'PLACE-NORTH'),
+    reported('EVALUATED', readers, ['EVALUATED::MOVE']).replace('(SETF PLACE-NORTH)', 'PLACE-NORTH'),
   );
   await session.eval('(in-package :evaluated)');
   await session.eval('(dolist (name (quote (sets swaps moves doubles counts))) (fmakunbound name))');
   await session.eval('(defun by-name (p) p)');
-  expect(await session.text('who_calls', { name })).toBe(told('EVALUATED', ['METHOD-SETS', 'PASSED'], []));
+  expect(await session.text('who_calls', { name })).toBe(
+    reported('EVALUATED', ['METHOD-SETS', 'PASSED'], []),
+  );
   expect(await session.text('who_calls', { name: '(setf evaluated::place-east)' })).toContain('SETS-EAST');
 });
 
@@ -84,7 +86,7 @@ test('S3.8 S3.18 who sets the slot of a structure is told of a loaded file, with
     ? 'Other places that call LOADED::(SETF PLACE-NORTH):'
     : 'Possible callers:';
   expect(await session.text('who_calls', { name })).toBe(
-    told('LOADED', SETTERS, [`top-level form at ${path}:${FORM - 1}`], header),
+    reported('LOADED', SETTERS, [`top-level form at ${path}:${FORM - 1}`], header),
   );
   const sites = await session.text('who_calls', { name, sites: true });
   expect(sites).toContain(`  LOADED::COUNTS\n    ${path}:9:25  (defun counts (p) (incf (place-north p)))\n`);

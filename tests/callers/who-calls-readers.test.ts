@@ -82,7 +82,10 @@ function program(seed: number, noise: readonly string[]): { text: string; truth:
 }
 
 /** Loads a program of SEED with NOISE. Returns how many places are told as certain, and what is told wrongly. */
-async function told(seed: number, noise: readonly string[]): Promise<{ certain: number; wrong: string[] }> {
+async function reported(
+  seed: number,
+  noise: readonly string[],
+): Promise<{ certain: number; wrong: string[] }> {
   const { text, truth } = program(seed, noise);
   await written.load(`readers-${seed}.lisp`, text);
   let certain = 0;
@@ -103,7 +106,7 @@ async function told(seed: number, noise: readonly string[]): Promise<{ certain: 
 test.each(everyNth(3, [-495, -476, -158, -119, -67, 4]))(
   'S3.18 no place is told on a wrong line, seed %i',
   async (seed) => {
-    const { certain, wrong } = await told(seed, NOISE);
+    const { certain, wrong } = await reported(seed, NOISE);
     expect(wrong).toEqual([]);
     expect(certain).toBeGreaterThan(10);
   },
@@ -112,7 +115,7 @@ test.each(everyNth(3, [-495, -476, -158, -119, -67, 4]))(
 test.each(everyNth(2, [8, 26]))(
   'S3.18 nor where a reader macro takes characters that balance nothing, seed %i',
   async (seed) => {
-    expect((await told(seed, [...NOISE, ...UNBALANCED])).wrong).toEqual([]);
+    expect((await reported(seed, [...NOISE, ...UNBALANCED])).wrong).toEqual([]);
   },
 );
 

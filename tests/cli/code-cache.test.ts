@@ -70,11 +70,11 @@ test('another bundle, also of the same length, has code of its own', () => {
   expect(length).not.toBe(3000);
   store();
   expect(kept()).toHaveLength(2);
-  expect(isTakenBeside(file)).toBe(true);
+  expect(isTakenMeanwhile(file)).toBe(true);
 });
 
 /** As isTaken, where there are others. */
-function isTakenBeside(file: string): boolean {
+function isTakenMeanwhile(file: string): boolean {
   const before = statSync(file).ino;
   load().store();
   return statSync(file).ino === before;

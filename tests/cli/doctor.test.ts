@@ -146,8 +146,8 @@ describe('an SBCL', () => {
       'Error: The Lisp image was lost during this call: it exited with code 9. The next call gets a new image.',
       "Written to the image's own stdout or stderr:",
     ];
-    const told = ['FAIL evaluation does not work. Expected: (* 6 7) gives 42. The answer was:', ...lost];
-    expect(stdout).toContain(`${told.join('\n     ')}\n     Farewell from ${folder.path}\nok   `);
+    const reported = ['FAIL evaluation does not work. Expected: (* 6 7) gives 42. The answer was:', ...lost];
+    expect(stdout).toContain(`${reported.join('\n     ')}\n     Farewell from ${folder.path}\nok   `);
     const cause =
       'The failure stays when the agent leaves out all parts that it can. The cause can be this machine: its memory, its limits, a damaged SBCL.';
     expect(stdout).toContain(

@@ -40,7 +40,7 @@ const PAIRS = HOSTS.map((host, index) => [host.name, host, rows[index] as Row] a
 let { rule } = known;
 
 afterAll(async () => {
-  const quirks = QUIRKS.map(({ client, seenIn, reason }) => ({ client, seenIn, reason }));
+  const quirks = QUIRKS.map(({ client, observedIn, reason }) => ({ client, observedIn, reason }));
   await writeMeasured(FILE, { rows, rule, quirks });
 });
 

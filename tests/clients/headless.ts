@@ -138,11 +138,11 @@ function refusalIn(read: string, wire: Wire): string {
     .of('client', 'tools/call')
     .map((call) => call.at('params').at('inputResponses').at('approval').at('action').text);
   const action = [...legacy, ...modern].find(Boolean);
-  return `${action === undefined ? 'not asked' : `answered “${action}”`}: ${refusalSaid(read)}`;
+  return `${action === undefined ? 'not asked' : `answered “${action}”`}: ${refusalText(read)}`;
 }
 
 /** Returns what READ, the answer to a call that was not allowed, says of why. */
-export function refusalSaid(read: string): string {
+export function refusalText(read: string): string {
   const sentences = /Tool execution denied by user|Nobody answered the question|nobody can be asked/;
   const flag = read.includes('--allow write_file:') ? ', and the flag' : '';
   return `“${sentences.exec(read)?.[0] ?? read.slice(0, 80)}”${flag}`;

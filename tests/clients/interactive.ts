@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Conversation, converse, evaluation, PROMPT } from './conversation.ts';
-import { refusalSaid } from './headless.ts';
+import { refusalText } from './headless.ts';
 import type { Host } from './hosts.ts';
 import type { Place } from './place.ts';
 import { pause, Terminal } from './terminal.ts';
@@ -62,8 +62,10 @@ export function measureWatched(host: Host): Promise<Watched> {
       await pause(DRAWN_MS);
       await terminal.type('Go on.');
       const next = await terminal.until(() => script.done, SHOWN_MS);
-      const told = script.went[1]?.read.includes('client cancelled') === true;
-      const after = next ? `the next answer ${told ? 'tells of it' : 'does not tell'}` : 'no next call came';
+      const reported = script.went[1]?.read.includes('client cancelled') === true;
+      const after = next
+        ? `the next answer ${reported ? 'tells of it' : 'does not tell'}`
+        : 'no next call came';
       return { progress, cancel: `${keys} cancels; ${after}` };
     } finally {
       await terminal.close();
@@ -121,7 +123,7 @@ export async function measureAsked(host: Host, sample: Sample): Promise<Question
     shownLater: shownIn(pages, sample),
     preset: offers(screen, 'show more') ? 'show more' : offers(screen, 'approve') ? 'approve' : 'nothing',
     written: approved?.text === sample.after,
-    refused: refusalSaid(read),
+    refused: refusalText(read),
   };
 }
 

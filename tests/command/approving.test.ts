@@ -11,7 +11,7 @@ import { Shell } from './shell.ts';
 
 /** Runs `edit` beside a client that answers a question by DECISION, after FIRST was done in that client. Resolves with
  *  what the command printed, the questions, the choices of each, and the file. */
-async function editBeside(
+async function editInOtherSession(
   decision: string,
   first: (session: TestSession) => Promise<unknown> = (session) => session.eval('1'),
 ) {
@@ -43,14 +43,14 @@ async function editBeside(
 }
 
 test('the person at the client approves', async () => {
-  const { ran, questions, text } = await editBeside('approve');
+  const { ran, questions, text } = await editInOtherSession('approve');
   expect(ran).toMatchObject({ code: 0, stderr: '' });
   expect(questions).toEqual([expect.stringMatching(/edit_definitions(?:.|\n)*shop\.lisp/)]);
   expect(text).toBe('(defun price (x) (* 2 x))\n');
 });
 
 test('the person at the client denies', async () => {
-  const { ran, text } = await editBeside('deny');
+  const { ran, text } = await editInOtherSession('deny');
   expect(ran.code).toBe(1);
   expect(ran.stdout).toBe('Tool execution denied by user\n');
   expect(text).toBe('(defun price (x) x)\n');
@@ -58,7 +58,7 @@ test('the person at the client denies', async () => {
 
 test('what the client approves for its session is asked for again when a command does it', async () => {
   const edit = { path: 'shop.lisp', op: 'replace', text: '(defun price (x) (+ x 0))' };
-  const { ran, choices, text } = await editBeside('approve for this session', async (session) => {
+  const { ran, choices, text } = await editInOtherSession('approve for this session', async (session) => {
     for (const text of [edit.text, '(defun price (x) (+ 0 x))'])
       await session.call('edit_definitions', { edits: [{ ...edit, text }] });
   });

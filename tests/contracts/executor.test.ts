@@ -198,13 +198,13 @@ describe('what a handler returns', () => {
 // Several wait for what a call has besides its limit.
 describe.concurrent('limits', () => {
   test('a handler that does not end is given up, and was told to end', async () => {
-    let told = false;
+    let reported = false;
     const tool = defineTool({
       ...VALID,
       limitMs: 50,
       handler: (_, { signal }) => {
         signal?.addEventListener('abort', () => {
-          told = true;
+          reported = true;
         });
         return new Promise(() => {});
       },
@@ -214,7 +214,7 @@ describe.concurrent('limits', () => {
         'The call did not end within 0.05 s, the limit of probe. Its result is no longer awaited, and what the call began may go on. Ask for less in one call.',
       ),
     );
-    expect(told).toBe(true);
+    expect(reported).toBe(true);
   });
 
   test('a handler that ends when it is told says itself how it ended', async () => {

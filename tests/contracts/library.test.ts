@@ -121,9 +121,9 @@ describe('what a program gives wrongly', () => {
   });
 
   test('S2.12 an approve that returns no verdict approves nothing, and is told', () => {
-    const told =
+    const reported =
       'The function approve did not return what the human said, so nothing was done. It must return an object whose kind is approved, modified, denied or unanswered.';
-    expect(failures.verdicts).toEqual(VERDICTS.map(() => told));
+    expect(failures.verdicts).toEqual(VERDICTS.map(() => reported));
   });
 
   test('S4.5 S4.6 what is no filter is told', () => {
@@ -148,8 +148,14 @@ describe('importing the package', () => {
         thrown(() => lisp.searchTools({})),
         await lisp.executeToolCall({ id: '1', name: 'eval_form' }),
       ]);`;
-    const told = '--replay must be on or off, not perhaps.';
-    const failed = { id: '1', success: false, error: told };
-    expect(inNewProcess(script, { LIVE_LISP_REPLAY: 'perhaps' })).toEqual([[], 0, told, told, failed]);
+    const reported = '--replay must be on or off, not perhaps.';
+    const failed = { id: '1', success: false, error: reported };
+    expect(inNewProcess(script, { LIVE_LISP_REPLAY: 'perhaps' })).toEqual([
+      [],
+      0,
+      reported,
+      reported,
+      failed,
+    ]);
   });
 });

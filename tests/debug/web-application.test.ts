@@ -28,12 +28,12 @@ const shown: string[] = [];
 /** Calls debug with ARGS, and keeps the call and its answer, or the call alone, in SHOWN. */
 async function show(args: Record<string, unknown>, answered = true): Promise<string> {
   const text = await debug(args);
-  const told = text
+  const reported = text
     .replace(/(hunchentoot-worker-127\.0\.0\.1):\d+/g, '$1:34432')
     .replace(/\n+Restarts:[\s\S]*/, '\n...')
     .replace(/\n+/g, '\n')
     .replace(/^/gm, '  ');
-  shown.push(`> debug ${JSON.stringify(args)}`, ...(answered ? [told] : []));
+  shown.push(`> debug ${JSON.stringify(args)}`, ...(answered ? [reported] : []));
   return text;
 }
 

@@ -71,10 +71,10 @@ test('random edits and their reverse', async () => {
     const now = functionsOf(file);
     const others = [now[random(now.length)], now.at(-1), now.find(({ name }) => name === definition)];
     for (const other of others) {
-      const told = await at.answer('read_definition', { name: `alexandria::${other?.name}` });
-      expect(told).toContain(`${file}:${other?.line}`);
-      expect(told).toContain(other?.text);
-      expect(told).not.toContain('changed since');
+      const reported = await at.answer('read_definition', { name: `alexandria::${other?.name}` });
+      expect(reported).toContain(`${file}:${other?.line}`);
+      expect(reported).toContain(other?.text);
+      expect(reported).not.toContain('changed since');
     }
     expect(await at.answer('compare_image', { system: 'alexandria' })).toBe(
       'The image and system alexandria agree.',

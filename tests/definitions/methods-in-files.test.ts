@@ -60,18 +60,18 @@ test('methods that were evaluated are told with their time and form, as function
     form: '(defpackage :loaded (:use :cl))\n(in-package :loaded)\n(defgeneric (setf place) (new thing))\n(defmethod (setf place) (new (thing symbol)) new)',
   });
   const evaluated = /evaluated \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
-  const told = async (tool: string, args: object) =>
+  const reported = async (tool: string, args: object) =>
     (await at.answer(tool, args)).replace(evaluated, 'evaluated TIME');
   const method = '(defmethod (setf place) (new (thing symbol)) new)';
   const row = `(COMMON-LISP::T COMMON-LISP::SYMBOL)  evaluated TIME by ${method}`;
-  expect(await told('describe_symbol', { symbol: 'loaded::place' })).toContain(
+  expect(await reported('describe_symbol', { symbol: 'loaded::place' })).toContain(
     `Defined: evaluated TIME by (defgeneric (setf place) (new thing))\n  Methods (1):\n    ${row}`,
   );
-  expect(await told('read_definition', { name: '(setf loaded::place)' })).toContain(
+  expect(await reported('read_definition', { name: '(setf loaded::place)' })).toContain(
     `Methods (1; methods: true reads them):\n  ${row}`,
   );
   expect(
-    await told('describe_symbol', { symbol: '(setf loaded::place)', arguments: ['1', 'symbol'] }),
+    await reported('describe_symbol', { symbol: '(setf loaded::place)', arguments: ['1', 'symbol'] }),
   ).toContain(`  1. ${row}`);
 });
 

@@ -83,13 +83,13 @@ export class Editor {
   }
 
   /** The parameters of the messages METHOD so far. */
-  told(method: string): Record<string, unknown>[] {
+  reported(method: string): Record<string, unknown>[] {
     return this.messages.filter((message) => message.method === method).map(({ params = {} }) => params);
   }
 
   /** Resolves with the parameters of the message METHOD number COUNT. */
   async nth(method: string, count = 1): Promise<Record<string, unknown>> {
-    return until(`message ${count} ${method}`, 10_000, () => this.told(method)[count - 1]);
+    return until(`message ${count} ${method}`, 10_000, () => this.reported(method)[count - 1]);
   }
 
   /** Answers the question number COUNT, and resolves with what the server says to that. */

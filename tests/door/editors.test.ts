@@ -341,7 +341,7 @@ test('C20 code in the image opens no question', async () => {
   const call =
     '(handler-case (live-lisp:call-tool :write-file :path "a" :content "x") (error (c) (type-of c)))';
   expect(await session.eval(call)).toBe('LIVE-LISP:APPROVAL-REQUIRED');
-  expect(editor.told('live-lisp/asked')).toEqual([]);
+  expect(editor.reported('live-lisp/asked')).toEqual([]);
 });
 
 sandboxTest('code in the sandbox does not reach the socket, and cannot plant another', async () => {
@@ -385,7 +385,7 @@ describe('a file with unsaved changes in an editor', () => {
     editor.unsaved = [];
     expect(await session.call('edit_definitions', { edits })).toMatchObject({ isError: false });
     await editor.nth('live-lisp/changed', 2);
-    expect(editor.told('live-lisp/changed')).toEqual([{ file }, { file: join(root.path, 'b.lisp') }]);
+    expect(editor.reported('live-lisp/changed')).toEqual([{ file }, { file: join(root.path, 'b.lisp') }]);
   });
 
   test('is refused when the changes came while the question was open', async () => {

@@ -67,10 +67,10 @@ describe('read_buffer', () => {
       if (unsaved !== '') editor.texts.set(file, unsaved);
       let before = 0;
       await inTime(async () => {
-        before = editor.told('live-lisp/unsaved').length;
+        before = editor.reported('live-lisp/unsaved').length;
         return session.text(tool, args);
       });
-      expect(editor.told('live-lisp/unsaved').length).toBe(before + 1);
+      expect(editor.reported('live-lisp/unsaved').length).toBe(before + 1);
     }
   });
 
@@ -326,7 +326,7 @@ describe('a file that tools may not read', () => {
     expect((await session.call('read_buffer', { buffer: file })).text).toContain(
       `Path ${file} is outside the workspace ${root.path}.`,
     );
-    expect(editor.told('live-lisp/unsaved')).toEqual([]);
+    expect(editor.reported('live-lisp/unsaved')).toEqual([]);
     const octets = Buffer.from('(secret)\n').toString('base64');
     editor.answerUnsaved = ({ id }) => editor.write(JSON.stringify({ id, result: [{ file, octets }] }));
     expect(await text(session, 'search_in_buffer', { pattern: 'secret' })).toBe(

@@ -219,9 +219,9 @@ describe('values', () => {
       [`(let ((*print-pretty* nil)) (print ${BIG}))`, new RegExp(`Output:\\n${whole}`)],
     ] as const) {
       const { text: said } = await answer(form);
-      const told = said.replace(/@\d+/, '@N');
-      if (typeof text === 'string') expect(told).toBe(text);
-      else expect(told).toMatch(text);
+      const reported = said.replace(/@\d+/, '@N');
+      if (typeof text === 'string') expect(reported).toBe(text);
+      else expect(reported).toMatch(text);
     }
     await answer(BIG);
     expect(await session.text('inspect', { value: '*' })).toMatch(new RegExp(`^${whole}\\n`));

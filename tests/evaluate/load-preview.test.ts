@@ -20,11 +20,13 @@ test.each([
     '1 line to compile and run, and then to remove\n\u2026 from the image what answers have listed as no longer in it',
   ],
   [{ check: true }, '1 line to compile, not to load'],
-])('with %j what else becomes of it', async (how, told) => {
+])('with %j what else becomes of it', async (how, reported) => {
   at.put('a.lisp', '(a)\n');
   at.questions.length = 0;
   await at.answer('load_file', { path: 'a.lisp', ...how });
-  expect(at.questions).toEqual([`Approve load_file (cautious)? ${told}, in a.lisp\n+(a)\nAll of it: FILE`]);
+  expect(at.questions).toEqual([
+    `Approve load_file (cautious)? ${reported}, in a.lisp\n+(a)\nAll of it: FILE`,
+  ]);
 });
 
 test('a file too large to show is not read, and nobody is asked', async () => {

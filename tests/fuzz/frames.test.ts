@@ -81,8 +81,8 @@ test('the reader gives messages or an Error, and the same however the octets are
 test('calls of code are answered or refused, whatever they say', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(message, { maxLength: 20 }), async (messages) => {
-      const told: Message[] = [];
-      const peer = { notify: (_op: string, args: Message) => told.push(args) } as unknown as Peer;
+      const reported: Message[] = [];
+      const peer = { notify: (_op: string, args: Message) => reported.push(args) } as unknown as Peer;
       const calls = new CodeCalls(peer, {
         callTool: async (tool) => ({ value: tool.length }),
         registerTool: (definition) => String((definition as { name: string }).name),
@@ -93,7 +93,7 @@ test('calls of code are answered or refused, whatever they say', async () => {
         calls.jobEnded(each['job'] as number);
       }
       await new Promise(setImmediate);
-      for (const each of told) expect('value' in each || 'failure' in each).toBe(true);
+      for (const each of reported) expect('value' in each || 'failure' in each).toBe(true);
       calls.endAll();
     }),
     cases(100),

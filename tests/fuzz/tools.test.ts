@@ -92,7 +92,7 @@ function anyArguments(properties: { [name: string]: Property }, depth = 0): { [n
 }
 
 /** Returns CALL for a message, which stays short. */
-function told(call: { name: string; args: object }): string {
+function reported(call: { name: string; args: object }): string {
   const text = JSON.stringify(call);
   return text.length > 600 ? `${text.slice(0, 600)}... (${text.length} characters)` : text;
 }
@@ -110,7 +110,7 @@ test(
       calls++;
       if ((await slowestPing(at.session, work)) <= PING_MS) continue;
       const sure = await surelySlowestPing(at.session, work);
-      if (sure > PING_MS) slow.push(`${Math.round(sure)} ms: ${told({ name, args })}`);
+      if (sure > PING_MS) slow.push(`${Math.round(sure)} ms: ${reported({ name, args })}`);
     }
     console.log(`${calls} calls; ${slow.length} were slow`);
     expect(slow).toEqual([]);

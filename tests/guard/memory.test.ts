@@ -73,11 +73,11 @@ describe('an image with little in it', () => {
 
   test('a thread that nobody waits for is ended, and told', async () => {
     await session.eval('(progn (sb-thread:make-thread #\'grow :name "greedy") 1)');
-    const told = await until('what is told of it', 10_000, async () => {
+    const reported = await until('what is told of it', 10_000, async () => {
       const { notices } = await session.call('eval_form', { form: '1' });
       return notices.length > 0 && notices;
     });
-    expect(told.join('\n')).toContain(
+    expect(reported.join('\n')).toContain(
       'The thread greedy was ended because it was about to exhaust the heap.',
     );
     expect(

@@ -18,7 +18,7 @@ export interface Row {
   /** Milliseconds until the answer to the next evaluation. */
   nextMs: number;
   /** The longest time that another call took meanwhile, in milliseconds. */
-  besideMs: number;
+  concurrentMs: number;
   replaced: boolean;
   /** By how many kB the server grew. */
   grownKb: number;
@@ -32,7 +32,7 @@ export const LIMITS = {
   /** The same for a call in an image that collects garbage all the time. */
   lateMs: 8000,
   /** How long another call may take, which a garbage collection can hold up. */
-  besideMs: 2500,
+  concurrentMs: 2500,
   /** How long the first evaluation in a new image may take. */
   nextMs: 1000,
 };
@@ -182,12 +182,12 @@ export class Arena {
       trial.succeeds === 'maybe' || answer.isError === (trial.succeeds === undefined),
       `isError is ${answer.isError}`,
     );
-    expected(trial.recompiles || beside.freeMs <= LIMITS.besideMs, `another call took ${beside.ms} ms`);
+    expected(trial.recompiles || beside.freeMs <= LIMITS.concurrentMs, `another call took ${beside.ms} ms`);
     const { nextMs, notices } = await this.#aftermath(trial, expected);
     const replaced = this.image() !== image;
-    const told = [...answer.notices, ...notices].some((text) => text.startsWith(NEW_IMAGE));
+    const reported = [...answer.notices, ...notices].some((text) => text.startsWith(NEW_IMAGE));
     expected(
-      trial.spoils === true || replaced === told,
+      trial.spoils === true || replaced === reported,
       replaced ? 'nothing told that the image is new' : 'told of a new image',
     );
     const free = trial.spoils === true || trial.image === 'either';
@@ -201,7 +201,7 @@ export class Arena {
       outcome: answer.text.split('\n', 1)[0]?.slice(0, 160) ?? '',
       answerMs: answered.ms,
       nextMs,
-      besideMs: beside.ms,
+      concurrentMs: beside.ms,
       replaced,
       grownKb: statusOf(this.session.pid, 'VmRSS') - rss,
       breaches,

@@ -18,7 +18,7 @@ function since(began: number): number {
 async function twoSleeps(arena: Arena): Promise<Aside> {
   const began = freeMs();
   const times = await Promise.all([1, 2].map(() => arena.eval('(sleep 2)', 5).then(() => since(began))));
-  const late = Math.max(...times) > 2 + LIMITS.besideMs / 1000;
+  const late = Math.max(...times) > 2 + LIMITS.concurrentMs / 1000;
   return {
     name: 'two (sleep 2) at once',
     went: times.map((time) => `${time.toFixed(2)} s`).join(' + '),
@@ -35,7 +35,7 @@ async function listDuringSleep(arena: Arena): Promise<Aside> {
   return {
     name: 'tools/list during (sleep 3)',
     went: `${time.toFixed(3)} s`,
-    breaches: time > LIMITS.besideMs / 1000 ? ['it waited'] : [],
+    breaches: time > LIMITS.concurrentMs / 1000 ? ['it waited'] : [],
   };
 }
 
@@ -57,7 +57,7 @@ async function cancelledSleep(arena: Arena): Promise<Aside> {
     name: 'a 12 s sleep cancelled after 1 s, then an evaluation',
     went: `answered ${time.toFixed(3)} s later, state ${text === ':KEPT' ? 'kept' : 'lost'}`,
     breaches: [
-      ...(time > LIMITS.besideMs / 1000 ? ['it waited'] : []),
+      ...(time > LIMITS.concurrentMs / 1000 ? ['it waited'] : []),
       ...(text === ':KEPT' ? [] : [`the state is ${text}`]),
       ...(notices.some((notice) => /was interrupted after 1\.\d s/.test(notice))
         ? []

@@ -21,7 +21,7 @@ export interface Recovery {
   /** Milliseconds until that answer. */
   afterMs: number;
   /** What the first answer told of the new image. */
-  told: string;
+  reported: string;
   breaches: string[];
 }
 
@@ -41,12 +41,12 @@ export async function recover(arena: Arena, trial: HostileCase, number: number):
   // However numbers are read and printed by now.
   const answer = await arena.eval(`(CL:EQL (CL-USER::KEPT-${number}) #10R${number})`, 5);
   const { ms: afterMs, freeMs } = time();
-  const told = [...notices, ...answer.notices].join('\n');
+  const reported = [...notices, ...answer.notices].join('\n');
   expected(freeMs <= 1000 * (REBUILD_S + 5) + GRACE_MS, `answered after ${Math.round(freeMs)} ms`);
-  expected(told.includes('This is a new Lisp image; '), 'nothing told that the image is new');
+  expected(reported.includes('This is a new Lisp image; '), 'nothing told that the image is new');
   expected(/^(?:t$|Error: )/i.test(answer.text), `what was defined is another: ${answer.text.slice(0, 300)}`);
   await clean(arena, expected);
-  return { name: trial.name, answered: answer.text.split('\n', 1)[0] ?? '', afterMs, told, breaches };
+  return { name: trial.name, answered: answer.text.split('\n', 1)[0] ?? '', afterMs, reported, breaches };
 }
 
 /** Makes the call of TRIAL, and returns what was told with its answer. */

@@ -28,12 +28,12 @@ test('no larger --heap is advised, since the flag is for images of the server', 
 });
 
 test('a flag that requires a sandbox keeps to own images, and the notice names it', () => {
-  expect(readConfig(['--sandbox', 'on'], {}).keptOwnBy).toBe('--sandbox on');
+  expect(readConfig(['--sandbox', 'on'], {}).ownImageRequiredBy).toBe('--sandbox on');
   expect(readConfig(['--sandbox', 'strict', '--image', 'own'], {}).image).toBe('own');
   for (const args of [[], ['--sandbox', 'auto'], ['--no-sandbox']])
-    expect(readConfig(args, {}).keptOwnBy).toBe(undefined);
+    expect(readConfig(args, {}).ownImageRequiredBy).toBe(undefined);
   const served = described('/serving', 'sbcl-1', { pid: 12, workspace: '/shop' });
-  expect(noticeText({ kind: 'unused', served, keptOwnBy: '--sandbox on' })).toBe(
+  expect(noticeText({ kind: 'unused', served, ownImageRequiredBy: '--sandbox on' })).toBe(
     'Note: the image sbcl-1 (SBCL 2.2.9, pid 12) serves /shop now. This server stays with its own image, because it was started with --sandbox on, and nothing confines the other. To work in that one, the user starts this server without the flag.',
   );
 });

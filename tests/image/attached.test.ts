@@ -223,18 +223,18 @@ describe('besides', () => {
 
   test('(live-lisp:stop) ends the service, and leaves the image to its user', async () => {
     const image = attach();
-    const told = join(folder.path, 'told');
-    const threads = `(with-open-file (out "${told}~" :direction :output)
+    const reported = join(folder.path, 'told');
+    const threads = `(with-open-file (out "${reported}~" :direction :output)
       (prin1 (mapcar #'sb-thread:thread-name (remove sb-thread:*current-thread* (sb-thread:list-all-threads))) out))`;
-    const code = `(progn (live-lisp:stop) ${threads} (rename-file "${told}~" "${told}"))`;
+    const code = `(progn (live-lisp:stop) ${threads} (rename-file "${reported}~" "${reported}"))`;
     const { ending } = await image.call('evaluate', { code });
     expect(ending).toEqual({
       kind: 'lost',
       how: '(live-lisp:stop) took live-lisp out of it',
       attached: true,
     });
-    await until('what it tells', 10_000, () => existsSync(told));
-    expect(readFileSync(told, 'utf8')).not.toContain('live-lisp');
+    await until('what it tells', 10_000, () => existsSync(reported));
+    expect(readFileSync(reported, 'utf8')).not.toContain('live-lisp');
     await expect(image.call('evaluate', { code: '1' })).rejects.toThrow(
       `The image sbcl-1 (SBCL 2.2.9, pid ${sbcl.pid}) cannot be reached: connect ENOENT ${socket}. Ask the user to enter this line in the image's REPL, then repeat the call. The line: (load "attach.lisp")`,
     );

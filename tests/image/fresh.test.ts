@@ -198,15 +198,15 @@ Error: The function COMMON-LISP-USER::TWICE is undefined.`;
         `In a fresh image:\nLoaded system order\n\n${WARNING}\n\nThe running image differs:\n  1 of these warnings was not shown by its loads: late.lisp.`,
       ),
     );
-    const told = `The running image differs:\n  Not shown by its loads: ${WARNING.replace(/\n/g, '\n  ')}`;
+    const reported = `The running image differs:\n  Not shown by its loads: ${WARNING.replace(/\n/g, '\n  ')}`;
     expect(await session.call('load_system', { system: 'order', fresh: 'fasls' })).toEqual(
-      good(`In a fresh image, from the fasls that another has built:\nLoaded system order\n\n${told}`),
+      good(`In a fresh image, from the fasls that another has built:\nLoaded system order\n\n${reported}`),
     );
     const { text } = await session.call('eval_form', { form: '(early)', fresh: 'fasls' });
     expect(text).toMatch(
       /, after loading order:\nError: COMMON-LISP-USER::TWICE is a macro, not a function\./,
     );
-    expect(text.endsWith(`\n\n${told}`)).toBe(true);
+    expect(text.endsWith(`\n\n${reported}`)).toBe(true);
   });
 });
 

@@ -50,9 +50,9 @@ test('images that end when they tell an error are followed by a plain one, which
     const form = '(defun fails (x) (error "No ~A" x)) (list (fails 1))';
     const lost = await session.call('eval_form', { form });
     expect(lost.text).toContain('its runtime gave up: SIGABRT received');
-    const told = await session.call('eval_form', { form });
-    expect(told.text).toContain('No 1');
-    expect(told.notices).toContainEqual(expect.stringMatching(PLAIN));
+    const reported = await session.call('eval_form', { form });
+    expect(reported.text).toContain('No 1');
+    expect(reported.notices).toContainEqual(expect.stringMatching(PLAIN));
     const status = await session.text('image_status');
     expect(status).toContain('This Lisp image is a plain one');
     expect((await session.call('eval_form', { form: '1' })).notices).toEqual([]);

@@ -38,8 +38,8 @@ describe('in one session', () => {
   }
 
   /** Expects that the image just lost is told with the next answer, and with no other. */
-  async function expectTold(told: string): Promise<void> {
-    expect(await answer('(+ 1 2)')).toEqual({ text: '3', notices: [told], isError: false });
+  async function expectReported(reported: string): Promise<void> {
+    expect(await answer('(+ 1 2)')).toEqual({ text: '3', notices: [reported], isError: false });
     expect(await answer('(+ 1 2)')).toEqual(good('3'));
   }
 
@@ -69,9 +69,9 @@ describe('in one session', () => {
     await answer('(exit)');
     for (const form of ['1', '2', '3']) await answer(form);
     await answer('(exit)');
-    await expectTold(notice('it exited with code 0', lostWithIt(3)));
+    await expectReported(notice('it exited with code 0', lostWithIt(3)));
     await answer('(exit)');
-    await expectTold(notice('it exited with code 0', lostWithIt(2)));
+    await expectReported(notice('it exited with code 0', lostWithIt(2)));
   });
 
   test('killed from outside while idle', async () => {
@@ -118,7 +118,7 @@ describe('in one session', () => {
     await answer('(exit)');
     await answer('1');
     expect(await answer('(sb-sys:without-interrupts (loop))', { timeout: 0.2 })).toEqual(lost(how));
-    await expectTold(notice(how, lostWithIt(1)));
+    await expectReported(notice(how, lostWithIt(1)));
   });
 
   test('after a loss every tool works', async () => {
@@ -198,14 +198,14 @@ describe('what was lost', () => {
   test('an error in the --init file is told once for each image, and the image is used', async () => {
     const init = join(folder.path, 'bad-init.lisp');
     await withSession(['--init', init], async (session) => {
-      const told = `The start file ${init} was not loaded to its end: bad init\n`;
+      const reported = `The start file ${init} was not loaded to its end: bad init\n`;
       const first = await session.call('eval_form', { form: '*half*' });
       expect([first.text, first.isError, first.notices.length]).toEqual(['1', false, 1]);
-      expect(first.notices[0]?.startsWith(told)).toBe(true);
+      expect(first.notices[0]?.startsWith(reported)).toBe(true);
       expect((await session.call('eval_form', { form: '2' })).notices).toEqual([]);
       await session.eval('(exit)');
       const { notices } = await session.call('eval_form', { form: '*half*' });
-      expect(notices.filter((text) => text.startsWith(told))).toHaveLength(1);
+      expect(notices.filter((text) => text.startsWith(reported))).toHaveLength(1);
       expect((await session.call('eval_form', { form: '2' })).notices).toEqual([]);
     });
   });

@@ -18,7 +18,7 @@ function inMain(form: string, more: object = {}): Promise<Answer> {
 }
 
 /** Returns the text and the notices of the answer to FORM, evaluated in the main thread. */
-async function toldInMain(form: string, more: object = {}): Promise<string> {
+async function reportedInMain(form: string, more: object = {}): Promise<string> {
   const { text, notices } = await inMain(form, more);
   return [text, ...notices].join('\n');
 }
@@ -36,7 +36,7 @@ test('a call runs in the main thread, with the handlers, restarts and streams of
   const form = `(progn (print (sb-thread:main-thread-p))
     (list (remove-duplicates (mapcar #'restart-name (compute-restarts))) (read-line *standard-input* nil) (sb-thread:thread-name sb-thread:*current-thread*)))`;
   const elsewhere = await session.eval(form);
-  expect(await toldInMain(form)).toBe(
+  expect(await reportedInMain(form)).toBe(
     elsewhere.replace('live-lisp evaluate', 'main thread').replace(/NIL$/, 'T'),
   );
 });
@@ -51,10 +51,10 @@ test('what a call defines and sets lasts, as elsewhere; its floating-point modes
 });
 
 test('an interrupt from the keyboard reaches the call, and its handlers', async () => {
-  expect(await toldInMain('(handler-case (signalled) (sb-sys:interactive-interrupt () :caught))')).toBe(
+  expect(await reportedInMain('(handler-case (signalled) (sb-sys:interactive-interrupt () :caught))')).toBe(
     ':CAUGHT',
   );
-  expect(await toldInMain('(signalled)')).toMatch(/^Error: Interactive interrupt at /);
+  expect(await reportedInMain('(signalled)')).toMatch(/^Error: Interactive interrupt at /);
   // When no call runs there, it is for nobody.
   expect(await session.eval('(progn (sb-unix:unix-kill (sb-unix:unix-getpid) sb-unix:sigint) *kept*)')).toBe(
     ':KEPT',
@@ -62,7 +62,8 @@ test('an interrupt from the keyboard reaches the call, and its handlers', async 
 });
 
 test('a call that comes with the answer of the one before is taken', async () => {
-  for (let count = 0; count < 50; count++) expect(await toldInMain(`(* 2 ${count})`)).toBe(String(2 * count));
+  for (let count = 0; count < 50; count++)
+    expect(await reportedInMain(`(* 2 ${count})`)).toBe(String(2 * count));
 });
 
 test('a second call is told what runs there; interrupt ends that', async () => {
@@ -78,7 +79,7 @@ test('a second call is told what runs there; interrupt ends that', async () => {
   expect((await answer).text).toContain(
     'by the tool interrupt; the image and what was done so far are kept.',
   );
-  expect(await toldInMain('*kept*')).toBe(':KEPT');
+  expect(await reportedInMain('*kept*')).toBe(':KEPT');
 });
 
 test('a call ends at its limit, with its cleanup forms', async () => {
@@ -86,7 +87,7 @@ test('a call ends at its limit, with its cleanup forms', async () => {
   expect(isError).toBe(true);
   expect(text).toMatch(/^Error: Interrupted after 1\.\d s, the limit of this call; the image/);
   expect(text).toContain('Output:\n:CLEANED');
-  expect(await toldInMain('*kept*')).toBe(':KEPT');
+  expect(await reportedInMain('*kept*')).toBe(':KEPT');
 });
 
 test('an error is held there, and the next call is told so until it is ended', async () => {
@@ -101,7 +102,7 @@ test('an error is held there, and the next call is told so until it is ended', a
   expect(looked.text).toMatch(/^T/);
   const resumed = await session.call('debug', { error: Number(number), restart: 'continue' });
   expect(resumed.text).toMatch(/\(NIL T\)/);
-  expect(await toldInMain('(+ 1 2)')).toBe('3');
+  expect(await reportedInMain('(+ 1 2)')).toBe('3');
 });
 
 test('the program can interrupt the main thread, but not end it', async () => {
@@ -132,7 +133,7 @@ test('a call for which the main thread stands still is not begun, and the image 
     'Error: Ended at its limit after it had waited 1.x s; it had not begun, so nothing was done.\n\nIf it needs longer, give a longer timeout (seconds).',
   );
   expect(await session.eval('(shiftf *kept* :go)')).toBe(':KEPT');
-  expect(await toldInMain('(setf *kept* :kept)')).toBe(':KEPT');
+  expect(await reportedInMain('(setf *kept* :kept)')).toBe(':KEPT');
 });
 
 test('an exit ends the image with its code, after its cleanup forms', async () => {

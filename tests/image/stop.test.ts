@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 
 /** A form that writes to FILE what a program finds of an agent. */
-function telling(file: string): string {
+function reporting(file: string): string {
   return `(with-open-file (out "${file}" :direction :output)
     (with-standard-io-syntax
       (let ((*print-readably* nil))
@@ -40,7 +40,7 @@ const HOW =
 test('the call is told so, goes on in an image like a plain one, and the next image is built as it was', async () => {
   const [ours, plain] = [join(root, 'ours.txt'), join(root, 'plain.txt')];
   const { text, isError } = await session.call('eval_form', {
-    form: `(progn (princ "before") (live-lisp:stop) (princ "after") ${telling(`${ours}~`)} (rename-file "${ours}~" "${ours}"))`,
+    form: `(progn (princ "before") (live-lisp:stop) (princ "after") ${reporting(`${ours}~`)} (rename-file "${ours}~" "${ours}"))`,
     main_thread: true,
   });
   expect({ text, isError }).toEqual({
@@ -50,7 +50,7 @@ test('the call is told so, goes on in an image like a plain one, and the next im
   await until('what it tells', 10_000, () => existsSync(ours));
   // Three times the heap, as in ours.
   const options = ['--dynamic-space-size', '12288MB', '--noinform', '--no-sysinit', '--no-userinit'];
-  const forms = ['(require :sb-introspect)', telling(plain), '(sb-ext:exit :abort t)'];
+  const forms = ['(require :sb-introspect)', reporting(plain), '(sb-ext:exit :abort t)'];
   spawnSync(testSbcl(), [...options, ...forms.flatMap((form) => ['--eval', form])]);
   expect(readFileSync(ours, 'utf8').replace(/\{[0-9A-F]+\}/g, '{}')).toBe(
     readFileSync(plain, 'utf8').replace(/\{[0-9A-F]+\}/g, '{}'),

@@ -349,8 +349,8 @@ describe('what listens is not what was looked for', () => {
     process.env['HOME'] = home.path;
     const listener = await listen();
     try {
-      const told = await why(listener, { greeting: 400, compile: 500 });
-      expect(told.replaceAll(home.path, 'HOME').replaceAll(place.path, 'SERVING')).toBe(text);
+      const reported = await why(listener, { greeting: 400, compile: 500 });
+      expect(reported.replaceAll(home.path, 'HOME').replaceAll(place.path, 'SERVING')).toBe(text);
     } finally {
       process.env['HOME'] = own;
       listener.close();

@@ -23,7 +23,7 @@ args = [ "SCRIPT" ]
 `;
 
 /** Returns what install says of the questions of the client NAMED, which people call TITLE. */
-function saidOf(named: ClientName, title: string): string[] {
+function outputOf(named: ClientName, title: string): string[] {
   const asks = ['claude', 'codex', 'gemini'].includes(named)
     ? [
         `${title} asks you before code runs, but not for tools that only look. With --trust it does not ask for code either, and runs it in a sandbox only.`,
@@ -76,7 +76,7 @@ test.each(WRITTEN)(
     const title = CLIENTS.find((client) => client.name === name)?.title;
     expect(await machine.install(name, { scope })).toEqual([
       ...Object.keys(written).map((file) => `Wrote ${file}`),
-      ...saidOf(name, String(title)),
+      ...outputOf(name, String(title)),
       `Start ${title} anew. To check its set-up: live-lisp doctor --client ${name}`,
     ]);
     expect(machine.files()).toEqual(files);

@@ -48,8 +48,8 @@ describe('a link in the project', () => {
 
   test('that leads nowhere is not followed', async () => {
     symlinkSync(join(machine.home, '.profile'), inProject('.mcp.json'));
-    const [told] = await machine.install('claude', { scope: 'project' });
-    expect(told).toContain('leads nowhere');
+    const [reported] = await machine.install('claude', { scope: 'project' });
+    expect(reported).toContain('leads nowhere');
     expect(readlinkSync(inProject('.mcp.json'))).toBe(join(machine.home, '.profile'));
     expect(machine.files()).toEqual([]);
   });
@@ -132,8 +132,8 @@ describe('a file', () => {
   test('is left as it is when no backup can be kept', async () => {
     const path = machine.write('.cursor/mcp.json', '{}');
     writeFileSync(join(machine.state, 'configurations'), '');
-    const [told] = await machine.install('cursor');
-    expect(told).toMatch(
+    const [reported] = await machine.install('cursor');
+    expect(reported).toMatch(
       /^HOME\/\.cursor\/mcp\.json was left as it is, since no backup of it can be kept \(\S+ is not a folder that you own; remove it\)\. Make the folder for backups usable, and run this again\.$/,
     );
     expect(machine.read(path)).toBe('{}');

@@ -198,7 +198,7 @@ describe('the doctor', () => {
 
 describe('an entry that the doctor starts', () => {
   /** Returns what is said of the entry for the user of ARGS behind the command, with the variables ENV. */
-  async function saidOf(entry: { command?: string; args?: string[]; env?: object }): Promise<string> {
+  async function outputOf(entry: { command?: string; args?: string[]; env?: object }): Promise<string> {
     const { command = machine.node, args = [machine.script], env } = entry;
     const servers = { 'live-lisp': { command, args, ...(env && { env }) } };
     machine.write('.cursor/mcp.json', JSON.stringify({ mcpServers: servers }));
@@ -208,7 +208,7 @@ describe('an entry that the doctor starts', () => {
   test('gets the flags and variables of the entry, in the folder of the project', async () => {
     machine.program('server', 'echo "$HERE $1 $(/bin/pwd)" >&2; exit 3');
     const command = join(machine.node, '..', 'server');
-    expect(await saidOf({ command, args: ['--flag'], env: { HERE: 'so' } })).toBe(
+    expect(await outputOf({ command, args: ['--flag'], env: { HERE: 'so' } })).toBe(
       'FAIL it was started, and does not work: it ended before it answered (exit code 3); it wrote: so --flag PROJECT',
     );
   });
@@ -217,13 +217,13 @@ describe('an entry that the doctor starts', () => {
     const cannot = (why: string) =>
       `FAIL it was started, and does not work: it cannot be run (${why}). Correct what that names, and run this again`;
     const received = "The argument 'args[0]' must be a string without null bytes. Received 'a\\x00b'";
-    expect(await saidOf({ args: ['a\0b'] })).toBe(cannot(received));
+    expect(await outputOf({ args: ['a\0b'] })).toBe(cannot(received));
     machine.write(machine.node, '#!/no/such/program\n');
-    expect(await saidOf({})).toBe(cannot('spawn NODE ENOENT'));
+    expect(await outputOf({})).toBe(cannot('spawn NODE ENOENT'));
   });
 
   test('says why it cannot serve', async () => {
-    expect(await saidOf({ args: [machine.script, '--root', '/no/such'] })).toBe(
+    expect(await outputOf({ args: [machine.script, '--root', '/no/such'] })).toBe(
       'FAIL it was started, and does not work: live-lisp cannot start: --root must be an existing directory, and /no/such is none.',
     );
   });
@@ -237,7 +237,7 @@ describe('an entry that the doctor starts', () => {
     const { home } = machine;
     const more = `{ for n in $(seq 120); do [ -e ${home}/go ] && exit; sleep 1; done; echo over >${home}/ended; } &`;
     machine.program('other', `PATH=/usr/bin:/bin\n${echo}\n${more}`);
-    expect(await saidOf({ command: join(machine.node, '..', 'other'), args: [] })).toBe(
+    expect(await outputOf({ command: join(machine.node, '..', 'other'), args: [] })).toBe(
       'ok it was started, and answers as other 1, with 0 tools',
     );
     expect(machine.read('ended')).toBe(undefined);
@@ -246,7 +246,7 @@ describe('an entry that the doctor starts', () => {
 
   test('can be one that install did not write', async () => {
     machine.program('other', `exec ${process.execPath} ${SERVER}`);
-    expect(await saidOf({ command: join(machine.node, '..', 'other'), args: [] })).toBe(WORKS);
+    expect(await outputOf({ command: join(machine.node, '..', 'other'), args: [] })).toBe(WORKS);
   });
 
   test('is not started for a project when it is another than install writes', async () => {

@@ -110,12 +110,14 @@ describe('the order of methods', () => {
     ['#\\x', '#\\x'],
     ['*package*', '*package*'],
   ])('for %s is that of a call', async (argument, form) => {
-    const told = entered(await order('kind', argument)).map((method) => method?.replace(/^\(.*::|\)$/g, ''));
+    const reported = entered(await order('kind', argument)).map((method) =>
+      method?.replace(/^\(.*::|\)$/g, ''),
+    );
     const names = await session.eval(
       `(let ((*print-right-margin* 10000)) (prin1-to-string (loop for each = (named::kind ${form}) then (cdr each) while (and (consp each) (symbolp (car each)) (find-class (car each) nil)) collect (string (car each)))))`,
     );
     expect(
-      `${told
+      `${reported
         .slice(0, -1)
         .map((name) => `\\"${name}\\"`)
         .join(' ')}`,

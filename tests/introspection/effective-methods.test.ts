@@ -41,16 +41,16 @@ Methods in the order in which they are entered (7):
   });
 
   test('with a class tells which methods depend on the value, or on the class below', async () => {
-    const besides = async (...args: string[]) => (await order('draw', ...args)).split('\n\n')[2];
-    expect(await besides('circle', 'integer')).toBe(
+    const dependentMethods = async (...args: string[]) => (await order('draw', ...args)).split('\n\n')[2];
+    expect(await dependentMethods('circle', 'integer')).toBe(
       `Applicable only on a condition (1):\n  (DISPATCH::ROUND-THING (EQL 3))  ${at('draw')}  if argument 2 is eql to 3`,
     );
-    expect(await besides('circle', 'number')).toBe(
+    expect(await dependentMethods('circle', 'number')).toBe(
       `Applicable only on a condition (2):
   (DISPATCH::ROUND-THING (EQL 3))  ${at('draw')}  if argument 2 is eql to 3
   :AROUND (DISPATCH::CIRCLE COMMON-LISP::INTEGER)  ${at('draw')}  if argument 2 is of class COMMON-LISP::INTEGER`,
     );
-    expect(await besides('circle', '4')).toBeUndefined();
+    expect(await dependentMethods('circle', '4')).toBeUndefined();
   });
 
   test('takes the precedence of arguments into account', async () => {
@@ -247,14 +247,14 @@ test(
         package: 'random-dispatch',
         arguments: args.split(' '),
       });
-      expect(toldOrder(text), `${line}\n${text}`).toBe(entered);
+      expect(reportedOrder(text), `${line}\n${text}`).toBe(entered);
     }
   },
   PATIENCE_MS,
 );
 
 /** Returns the methods that TEXT tells are entered, or ERROR. */
-function toldOrder(text: string): string {
+function reportedOrder(text: string): string {
   if (/signals an error/.test(text)) return 'ERROR';
   return [...text.matchAll(/^ {2}\d+\. (.*?) {2}(?:no source|evaluated)(.*)/gm)]
     .filter(([, , link = '']) => !link.includes('not entered'))

@@ -39,20 +39,20 @@ test('every call that SBCL warns about is told, and hardly any other', async () 
     [...text(name).matchAll(DEFUN)].map(([, defined = '']) => defined.toLowerCase()),
   );
   expect(names.length).toBeGreaterThan(50);
-  const told = await toldOf(session, names);
+  const reported = await reportedOf(session, names);
   await session.close();
   const warned = warnedAfterChange(names);
   console.log(
-    `${names.length} functions, ${told.calls} calls, ${warned.size} warned, ${told.unfit.size} told as unfit`,
+    `${names.length} functions, ${reported.calls} calls, ${warned.size} warned, ${reported.unfit.size} told as unfit`,
   );
-  expect([...warned].filter((use) => !told.all.has(use))).toEqual([]);
-  const alarms = [...told.unfit].filter((use) => !warned.has(use));
-  expect(alarms.length, alarms.join('\n')).toBeLessThanOrEqual(Math.ceil(told.calls / 1000));
+  expect([...warned].filter((use) => !reported.all.has(use))).toEqual([]);
+  const alarms = [...reported.unfit].filter((use) => !warned.has(use));
+  expect(alarms.length, alarms.join('\n')).toBeLessThanOrEqual(Math.ceil(reported.calls / 1000));
 });
 
 /** Returns the uses, as file, line of the top-level form and name, that the tool tells when each of NAMES takes one more
  *  required argument. */
-async function toldOf(session: Session, names: readonly string[]) {
+async function reportedOf(session: Session, names: readonly string[]) {
   const all = new Set<string>();
   const unfit = new Set<string>();
   let calls = 0;

@@ -31,23 +31,23 @@ test(
     write('package.lisp', '(defpackage :mutated (:use :cl))\n');
     write('callees.lisp', definitions(before));
     write('callers.lisp', callers(before, CALLERS, random));
-    const told = await toldOf(after.map((each) => [each.name, lambdaListText(each)]));
+    const reported = await reportedOf(after.map((each) => [each.name, lambdaListText(each)]));
     write('callees.lisp', definitions(after));
     const lines = warnedBySbcl(folder.path, ['package.lisp', 'callees.lisp', 'callers.lisp']);
     expect(lines.filter((line) => line.startsWith('FAILED'))).toEqual([]);
     const warned = new Set(lines.map(warnedUse));
     expect(warned.size).toBeGreaterThan(FUNCTIONS);
-    const missed = [...warned].filter((use) => !told.all.has(use));
+    const missed = [...warned].filter((use) => !reported.all.has(use));
     expect(missed).toEqual([]);
-    const alarms = [...told.unfit].filter((use) => !warned.has(use));
-    expect(told.unfit.size).toBeGreaterThan(warned.size / 2);
-    expect(alarms.length, alarms.join('\n')).toBeLessThanOrEqual(told.calls / 1000);
+    const alarms = [...reported.unfit].filter((use) => !warned.has(use));
+    expect(reported.unfit.size).toBeGreaterThan(warned.size / 2);
+    expect(alarms.length, alarms.join('\n')).toBeLessThanOrEqual(reported.calls / 1000);
   },
   PATIENCE_MS,
 );
 
 /** Returns the uses that the tool tells of each function when it gets the lambda list that stands with it. */
-async function toldOf(changes: [string, string][]) {
+async function reportedOf(changes: [string, string][]) {
   const session = await startSession({ cwd: folder.path });
   for (const name of ['package', 'callees', 'callers']) {
     expect(await session.text('load_file', { path: `${name}.lisp` })).toContain(`Loaded ${name}.lisp`);

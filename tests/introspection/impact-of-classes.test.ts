@@ -186,13 +186,13 @@ describe('a structure', () => {
       const parts = await impact('point', definition);
       return [section(parts, 'This changes the layout'), section(parts, 'To compile again')];
     };
-    const told = [
+    const reported = [
       'This changes the layout of the structure, so SBCL signals an error when it is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.',
       'To compile again, as the structure has another layout (2): IMPACT-CLASSES::POINTS, IMPACT-CLASSES::SET-Y',
     ];
-    expect(await changed('(defstruct point w x y)')).toEqual(told);
-    expect(await changed('(defstruct point y x)')).toEqual(told);
-    expect(await changed('(defstruct (point (:include other)) x y)')).toEqual(told);
+    expect(await changed('(defstruct point w x y)')).toEqual(reported);
+    expect(await changed('(defstruct point y x)')).toEqual(reported);
+    expect(await changed('(defstruct (point (:include other)) x y)')).toEqual(reported);
     expect(await changed('(defstruct point "A point." (x 1) (y 2))')).toEqual([undefined, undefined]);
   });
 

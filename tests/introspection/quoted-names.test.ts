@@ -60,20 +60,32 @@ describe.each(NAMES.map((name, index) => [name, index] as const))('%j', (name, i
 
   test.each(['', 'setf'])('has its calls checked: %s', async (setf) => {
     const asked = setf ? `(setf ${barred(name)})` : barred(name);
-    const told = await at.answer('impact_of_change', { name: asked, package: 'qn', lambda_list: '(x y z)' });
-    expect(told).toContain('Calls that no longer fit (1 of 1 call):');
-    expect(told).toContain(`QN::${setf ? 'SETTER' : 'USER'}-${index}  quoted.lisp:${line + (setf ? 3 : 1)}:`);
+    const reported = await at.answer('impact_of_change', {
+      name: asked,
+      package: 'qn',
+      lambda_list: '(x y z)',
+    });
+    expect(reported).toContain('Calls that no longer fit (1 of 1 call):');
+    expect(reported).toContain(
+      `QN::${setf ? 'SETTER' : 'USER'}-${index}  quoted.lisp:${line + (setf ? 3 : 1)}:`,
+    );
   });
 
   test('has the uses of a macro checked', async () => {
     const asked = barred(`${name} macro`);
-    const told = await at.answer('impact_of_change', { name: asked, package: 'qn', lambda_list: '(x y z)' });
-    expect(told).toContain(`QN::MACRO-USER-${index}  quoted.lisp:${line + 5}:`);
-    expect(told).not.toContain('in an expansion');
+    const reported = await at.answer('impact_of_change', {
+      name: asked,
+      package: 'qn',
+      lambda_list: '(x y z)',
+    });
+    expect(reported).toContain(`QN::MACRO-USER-${index}  quoted.lisp:${line + 5}:`);
+    expect(reported).not.toContain('in an expansion');
   });
 
   test('is read from its file', async () => {
-    const told = await at.answer('read_definition', { name: barred(name), package: 'qn' });
-    expect(told).toContain(`quoted.lisp:${line}  QN::${name} [FUNCTION]\n\n(defun ${barred(name)} (x) x)`);
+    const reported = await at.answer('read_definition', { name: barred(name), package: 'qn' });
+    expect(reported).toContain(
+      `quoted.lisp:${line}  QN::${name} [FUNCTION]\n\n(defun ${barred(name)} (x) x)`,
+    );
   });
 });

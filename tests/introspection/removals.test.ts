@@ -29,12 +29,12 @@ test(
       ...removed.map(({ line }) => line),
     ]);
     const always = broken.get(0) ?? new Map();
-    const told = await toldOf(removed, first);
+    const reported = await reportedOf(removed, first);
     const missed: string[] = [];
     const alarms: string[] = [];
     let found = 0;
     for (const { line, asked = '' } of removed) {
-      const lines = told.get(line) ?? new Set();
+      const lines = reported.get(line) ?? new Set();
       const breaks = broken.get(line) ?? new Map();
       for (const at of lines) if (!breaks.has(at)) alarms.push(`${asked}: ${units[at - 1]?.text}`);
       for (const [at, how] of breaks) {
@@ -51,17 +51,17 @@ test(
 );
 
 /** Returns, by the line of each of REMOVED, the lines that the tool tells for it. */
-async function toldOf(removed: readonly Unit[], first: number): Promise<Map<number, Set<number>>> {
+async function reportedOf(removed: readonly Unit[], first: number): Promise<Map<number, Set<number>>> {
   const session = await startSession({ cwd: folder.path });
   for (const path of ['definitions.lisp', 'users.lisp'])
     expect(await session.text('load_file', { path })).toContain(`Loaded ${path}`);
-  const told = new Map<number, Set<number>>();
+  const reported = new Map<number, Set<number>>();
   for (const { line, asked = '' } of removed) {
     const text = await session.text('impact_of_change', { name: asked, package: 'removed', limit: 1000 });
-    told.set(line, linesIn(text.split('\n\ndefinitions.lisp:')[0] ?? '', first));
+    reported.set(line, linesIn(text.split('\n\ndefinitions.lisp:')[0] ?? '', first));
   }
   await session.close();
-  return told;
+  return reported;
 }
 
 /** Returns the lines of the program that TEXT names. Those of users.lisp begin behind the line FIRST. */

@@ -127,8 +127,8 @@ describe('output of others', () => {
     const first = await answer(`(progn ${form} 1)`);
     // It comes through a pipe, so it may be one answer late.
     const second = await answer('2');
-    const told = [...first.notices, ...second.notices];
-    expect(told).toEqual([`Written to the image's own stdout or stderr:\n${written}`]);
+    const reported = [...first.notices, ...second.notices];
+    expect(reported).toEqual([`Written to the image's own stdout or stderr:\n${written}`]);
     expect([first.text, second.text]).toEqual(['1', '2']);
   });
 

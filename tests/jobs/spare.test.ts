@@ -19,7 +19,7 @@ const SETUP = `
 const session = sharedSession({}, SETUP);
 
 /** Evaluates FORM, which calls SPARE, while another call comes and goes. */
-async function evalBeside(form: string): Promise<string> {
+async function evalConcurrently(form: string): Promise<string> {
   const [text] = await Promise.all([session.eval(form), session.eval('1')]);
   return text;
 }
@@ -47,21 +47,21 @@ test('it takes no notice of being ended or interrupted', async () => {
     (sb-thread:interrupt-thread spare (lambda () (loop)))
     (sleep 0.2)
     (sb-thread:thread-alive-p spare))`;
-  expect(await evalBeside(form)).toBe('T');
+  expect(await evalConcurrently(form)).toBe('T');
   expect(await session.eval('(+ 1 2)')).toBe('3');
 });
 
 test('when it has ended all the same, the next call gets another thread', async () => {
   const ended =
     "(let ((spare (spare))) (interrupt-spare spare #'sb-thread:abort-thread) (loop while (sb-thread:thread-alive-p spare) do (sleep 0.001)))";
-  expect(await evalBeside(ended)).toBe('NIL');
+  expect(await evalConcurrently(ended)).toBe('NIL');
   expect(await session.eval('(+ 1 2)')).toBe('3');
 });
 
 test.each([0, 0.1])(
   'a call is answered when the thread ends %d s after it was handed over',
   async (seconds) => {
-    const interrupted = await evalBeside(`(interrupt-spare (spare) (lambda ()
+    const interrupted = await evalConcurrently(`(interrupt-spare (spare) (lambda ()
     (loop while (named-spare-p sb-thread:*current-thread*) do (sleep 0.001))
     (sleep ${seconds})
     (sb-thread:abort-thread)))`);

@@ -26,8 +26,8 @@ test('a connection that makes no call is told the last notices, and how many wer
   let count = 0;
   const board = new NoticeBoard(() => [`${++count}`]);
   for (let call = 0; call < 99; call++) board.read();
-  const told = board.read(board.command());
-  expect([told.length, told[0], told[1], told.at(-1)]).toEqual([
+  const reported = board.read(board.command());
+  expect([reported.length, reported[0], reported[1], reported.at(-1)]).toEqual([
     51,
     'Note: 50 earlier notices left out.',
     '51',

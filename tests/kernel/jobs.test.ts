@@ -95,12 +95,12 @@ test('when the server ends, all are ended, and not waited for longer than that',
 
 test('progress is told each second, in each phase, until the end', async () => {
   const jobs = new Jobs();
-  const told: Progress[] = [];
+  const reported: Progress[] = [];
   const job = jobs.begin('evaluate', {});
-  const stopTelling = reportProgress(job, (progress) => told.push(progress));
+  const stopReporting = reportProgress(job, (progress) => reported.push(progress));
   const next = async () => {
     await vi.advanceTimersByTimeAsync(1000);
-    return told.splice(0);
+    return reported.splice(0);
   };
   job.phase = { kind: 'queued', ahead: () => ({ running: 8, waiting: 2 }) };
   expect(await next()).toEqual([{ milliseconds: 1000, waiting: { running: 8, waiting: 2 } }]);
@@ -113,9 +113,9 @@ test('progress is told each second, in each phase, until the end', async () => {
   expect(asked).toHaveLength(1);
   asked[0]?.answer({ characters: 3 });
   await vi.advanceTimersByTimeAsync(0);
-  expect(told.splice(0)).toEqual([{ milliseconds: 4000, characters: 3 }]);
+  expect(reported.splice(0)).toEqual([{ milliseconds: 4000, characters: 3 }]);
   await next();
-  stopTelling();
+  stopReporting();
   asked[1]?.answer({ characters: 4 });
   expect(await next()).toEqual([]);
   expect(vi.getTimerCount()).toBe(0);
@@ -126,7 +126,7 @@ test.each([5, 'x', [], { lastLine: 5 }, { lastLine: { a: 1 }, file: ['/f'], coll
   async (said) => {
     const texts: string[] = [];
     const job = new Jobs().begin('evaluate', {});
-    const stopTelling = reportProgress(job, (progress) => texts.push(progressText(progress)));
+    const stopReporting = reportProgress(job, (progress) => texts.push(progressText(progress)));
     const { asked, peer } = silentPeer();
     job.phase = { kind: 'running', peer, id: 7 };
     for (const answer of [{ characters: 3 }, { ...Object(said), characters: 4 }, said]) {
@@ -134,7 +134,7 @@ test.each([5, 'x', [], { lastLine: 5 }, { lastLine: { a: 1 }, file: ['/f'], coll
       asked.at(-1)?.answer(answer);
       await vi.advanceTimersByTimeAsync(0);
     }
-    stopTelling();
+    stopReporting();
     expect(texts.slice(0, 2)).toEqual(['1.0 s, 3 characters of output', '2.0 s, 4 characters of output']);
     expect(texts[2]).toMatch(/^3\.0 s(?:, 4 characters of output)?$/);
   },

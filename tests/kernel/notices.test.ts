@@ -19,10 +19,10 @@ test('notices are told once, in their order', () => {
 test('of many notices the last are kept, and the rest is counted', () => {
   const notices = new Notices();
   for (let count = 0; count < 1_000; count++) notices.add(raw(`${count}`));
-  const told = notices.take();
-  expect(told).toHaveLength(21);
-  expect(told[0]).toEqual({ kind: 'forgotten', count: 980 });
-  expect(told[20]).toEqual(raw('999'));
+  const reported = notices.take();
+  expect(reported).toHaveLength(21);
+  expect(reported[0]).toEqual({ kind: 'forgotten', count: 980 });
+  expect(reported[20]).toEqual(raw('999'));
   notices.add(raw('next'));
   expect(notices.take()).toEqual([raw('next')]);
 });

@@ -82,9 +82,9 @@ test('C29 an answer by a client of the legacy era that comes too late is told as
     vi.setSystemTime(Date.now() + 900);
     return { action: 'accept', content: { decision: 'approve' } };
   };
-  const room = { rows: 10, columns: 80 };
+  const size = { rows: 10, columns: 80 };
   const { signal } = new AbortController();
-  const answered = approvals.askBySending(question('a'), 'probe', {}, { room, send, signal });
+  const answered = approvals.askBySending(question('a'), 'probe', {}, { size, send, signal });
   await expect(answered).rejects.toThrow(new CallError('too late'));
 });
 

@@ -45,8 +45,8 @@ describe('the reason', () => {
     ['SIGABRT received.', 'SIGABRT received'],
     ['told to', 'told to'],
     ['x'.repeat(300), 'x'.repeat(100)],
-  ])('%s', (reason, told) => {
-    expect(heard(fatal(reason)).fatal).toBe(told);
+  ])('%s', (reason, reported) => {
+    expect(heard(fatal(reason)).fatal).toBe(reported);
   });
 
   test('comes in any pieces, with the rest of the output in between, and taken meanwhile', () => {

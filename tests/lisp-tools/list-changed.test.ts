@@ -108,13 +108,13 @@ test.each(ERAS)(
         );
       }
       // The first call of an image takes longer than changes are gathered for.
-      const told: (string | undefined)[][] = [];
+      const reported: (string | undefined)[][] = [];
       for (const name of ['first', 'second', 'third', 'fourth']) {
         const before = server.messages.length;
         await server.eval(definition(name, 'here'));
-        told.push(server.messages.slice(before).map(({ method }) => method));
+        reported.push(server.messages.slice(before).map(({ method }) => method));
       }
-      expect(told).toEqual(told.map(() => ['notifications/tools/list_changed', undefined]));
+      expect(reported).toEqual(reported.map(() => ['notifications/tools/list_changed', undefined]));
     } finally {
       await server.kill();
     }

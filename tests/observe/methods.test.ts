@@ -277,12 +277,12 @@ describe('methods are as before', () => {
   });
 
   test('while they are recorded, and behind it', async () => {
-    const told = `(loop for method in (sb-mop:generic-function-methods #'down)
+    const reported = `(loop for method in (sb-mop:generic-function-methods #'down)
       collect (list (sb-mop:method-function method) (function-keywords method) (sb-mop:method-lambda-list method)))`;
-    await session.eval(`(defvar *told* ${told})`);
-    expect(await observe({ form: `(progn (down 1) (equal *told* ${told}))`, functions: ['down'] })).toMatch(
-      /Value: T$/,
-    );
-    expect(await session.eval(`(equal *told* ${told})`)).toBe('T');
+    await session.eval(`(defvar *told* ${reported})`);
+    expect(
+      await observe({ form: `(progn (down 1) (equal *told* ${reported}))`, functions: ['down'] }),
+    ).toMatch(/Value: T$/);
+    expect(await session.eval(`(equal *told* ${reported})`)).toBe('T');
   });
 });

@@ -16,7 +16,7 @@ const OPTIONS = {
   heapMb: 1024,
   trees: [],
 };
-let told: ImageChange[] = [];
+let reported: ImageChange[] = [];
 const child = new Child(agentCommand(testSbcl(), OPTIONS, true), PROJECT, () => ({
   report: (each) => {
     if (each.kind === 'built') take(each.built);
@@ -31,16 +31,16 @@ let opened: unknown[] = [];
 function take(built: ImageChange): void {
   const { opens, closes, ...rest } = built;
   if (opens !== undefined) opened.push(opens);
-  else told.push(rest);
+  else reported.push(rest);
   opened = opened.filter((each) => each !== closes);
 }
 
-async function toldOf(code: string): Promise<ImageChange[]> {
+async function reportedOf(code: string): Promise<ImageChange[]> {
   await child.greeting;
-  told = [];
+  reported = [];
   const { ending } = await child.request('evaluate', { code }).answer;
   expect(ending.kind, code).not.toBe('condition');
-  return told;
+  return reported;
 }
 
 test.each([
@@ -94,7 +94,7 @@ test.each([
   "(dolist (form '((defun b37 () 1))) (eval form))",
   "(funcall (compile nil '(lambda () (defun b38 () 1))))",
 ])('builds: %s', async (code) => {
-  expect((await toldOf(code)).filter((each) => each['text'] !== undefined)).not.toEqual([]);
+  expect((await reportedOf(code)).filter((each) => each['text'] !== undefined)).not.toEqual([]);
 });
 
 test.each([
@@ -140,7 +140,7 @@ test.each([
   '(progv (list (quote n15)) (list 1) (symbol-value (quote n15)))',
   '(progn (sb-ext:gc) (find-class (quote car) nil))',
 ])('builds nothing: %s', async (code) => {
-  expect(await toldOf(code)).toEqual([]);
+  expect(await reportedOf(code)).toEqual([]);
 });
 
 const SETTER = '(defun define-it (name value) (setf (fdefinition name) (lambda () value)))';
@@ -164,14 +164,14 @@ test.each([
   ['(funcall (lambda () (eval (quote (deftype e11 () t)))))', ['E11']],
   ["(apply #'sb-mop:ensure-class (quote (e12 :direct-superclasses (standard-object))))", ['E12']],
 ])('what a form defines is seen wherever the definition stands: %s', async (code, names) => {
-  await toldOf(`${SETTER}
+  await reportedOf(`${SETTER}
 (defun compile-it (name) (compile name '(lambda () 1)))
 (defgeneric e5 (x))
 (defun add-it ()
   (add-method #'e5 (make-instance 'standard-method :qualifiers '() :specializers (list (find-class t)) :lambda-list '(x)
                                   :function (lambda (args next) (declare (ignore args next)) 1))))
 (defun structure-it (name) (eval \`(defstruct ,name a)))`);
-  const [built, ...others] = await toldOf(code);
+  const [built, ...others] = await reportedOf(code);
   expect(others).toEqual([]);
   expect(built).toMatchObject({ text: code });
   const defined = new Set(Object.values(built?.['defines'] ?? []));
@@ -183,7 +183,7 @@ test.each([
   '(defstruct g3 a)',
   '(progn (defun g4 () 1) (print 1) (defvar *g5* 1))',
 ])('names that the text of a definition shows are not told: %s', async (code) => {
-  const [built] = await toldOf(code);
+  const [built] = await reportedOf(code);
   expect(built).toMatchObject({ text: code });
   expect(built).not.toHaveProperty('defines');
 });
@@ -196,8 +196,8 @@ test.each([
   ['(defun r6 () *r1*)', undefined],
   ['(let ((f (lambda () *r1*))) (setf (fdefinition (quote r7)) f))', undefined],
 ])('variables whose values a definition uses at once are named: %s', async (code, names) => {
-  await toldOf('(defvar *r1* 1)');
-  const [built] = await toldOf(code);
+  await reportedOf('(defvar *r1* 1)');
+  const [built] = await reportedOf(code);
   expect(built?.['reads']).toEqual(names?.map((name) => `COMMON-LISP-USER::${name}`));
 });
 
@@ -213,7 +213,7 @@ test.each([
   ['(eval-when (:execute) (print 1) (defun w4 () 1))', [[2]]],
   ['(locally (declare (optimize speed)) (print 1) (defun w5 () 1))', [[2]]],
 ])('parts that build nothing are left out: %s', async (code, without) => {
-  expect(await toldOf(code)).toMatchObject([{ text: code, without }]);
+  expect(await reportedOf(code)).toMatchObject([{ text: code, without }]);
 });
 
 test.each([
@@ -227,11 +227,11 @@ test.each([
   ['(let ((x 1)) (shiftf x *s5* *s4*))', ['COMMON-LISP-USER::*S5*']],
   ['(let (x) (multiple-value-setq (x *s5*) (floor 1 1)))', ['COMMON-LISP-USER::*S5*']],
 ])('variables that are set are named: %s', async (code, names) => {
-  expect((await toldOf(code)).at(-1)).toEqual({ set: names });
+  expect((await reportedOf(code)).at(-1)).toEqual({ set: names });
 });
 
 test('a form is open from the first part that built to its end, however that comes', async () => {
-  await toldOf('(progn (defun o1 () 1) (defvar *o2* 2))');
+  await reportedOf('(progn (defun o1 () 1) (defvar *o2* 2))');
   expect(opened).toEqual([]);
   await child.request('evaluate', { code: '(progn (defun o3 () 1) (error "No."))' }).answer;
   expect(opened).toEqual([]);
@@ -246,7 +246,7 @@ test('a form is open from the first part that built to its end, however that com
 
 test('parts that are left out can have set variables, others are evaluated again', async () => {
   const code = '(progn (defun v1 () 1) (setf *s1* 3) (let () (setf *s4* 1) (defun v2 () 1)))';
-  expect(await toldOf(`(defvar *s1* 1) (defvar *s4* 1) ${code}`)).toContainEqual({
+  expect(await reportedOf(`(defvar *s1* 1) (defvar *s4* 1) ${code}`)).toContainEqual({
     text: code,
     package: 'COMMON-LISP-USER',
     without: [[2]],
@@ -267,10 +267,10 @@ test.each([
   ],
   ['(progn (setf *no-such-variable* (error "No.")))', undefined],
 ])('a form that is left before its end can have set variables: %s', async (code, members) => {
-  await toldOf('(defvar *s6* 1)');
-  told = [];
+  await reportedOf('(defvar *s6* 1)');
+  reported = [];
   await child.request('evaluate', { code }).answer;
-  expect(told).toEqual(members ? [members] : []);
+  expect(reported).toEqual(members ? [members] : []);
 });
 
 test.each([
@@ -282,7 +282,7 @@ test.each([
   '(let () (defvar sb-gray::*mine* 1))',
   '(sb-ext:lock-package :sb-gray) (defvar live-lisp.journal::*mine* 1)',
 ])('changes the system: %s', async (code) => {
-  expect((await toldOf(code)).at(-1)).toEqual({
+  expect((await reportedOf(code)).at(-1)).toEqual({
     damages: code.replace(/^\(sb-ext:lock-package :sb-gray\) /, ''),
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Session, temporaryFolder } from '../harness.ts';
 import { restartedSession } from '../restarted.ts';
-import { afterLoss, built, killImage, sessions, told } from './losses.ts';
+import { afterLoss, built, killImage, reported, sessions } from './losses.ts';
 
 const root = temporaryFolder();
 const sharedState = temporaryFolder();
@@ -90,7 +90,7 @@ describe('a file that was loaded', () => {
     await killImage(session);
     expect(await afterLoss(session, '(list (a) (pathname-name *here*))')).toEqual({
       text: '(1 "a")',
-      told: told(built(`1 file (${file})`)),
+      reported: reported(built(`1 file (${file})`)),
     });
   });
 
@@ -102,7 +102,7 @@ describe('a file that was loaded', () => {
     await killImage(session);
     expect(await afterLoss(session, '(a)')).toEqual({
       text: '1',
-      told: told(
+      reported: reported(
         built(`1 file (${file})`),
         'Files changed or gone since they were loaded (1):',
         `  ${file}: has changed since; what was loaded then was loaded again`,
@@ -110,7 +110,7 @@ describe('a file that was loaded', () => {
     });
     rmSync(file);
     await killImage(session);
-    expect((await afterLoss(session, '(a)')).told).toContain(
+    expect((await afterLoss(session, '(a)')).reported).toContain(
       `  ${file}: is gone; what was loaded then was loaded again`,
     );
   });
@@ -170,7 +170,7 @@ describe('a file that was loaded', () => {
     put('one.lisp', '(defun one () :other)\n');
     rmSync(two);
     await killImage(session);
-    const { text, told: notice } = await afterLoss(session, "(list (one) (fboundp 'two))");
+    const { text, reported: notice } = await afterLoss(session, "(list (one) (fboundp 'two))");
     expect(text).toBe('(:OTHER NIL)');
     expect(notice).toContain(
       `  ${one}: has changed since, and what was loaded then was not kept; it was loaded as it is now`,
@@ -208,7 +208,7 @@ describe('forms of a file that an edit has loaded', () => {
     await killImage(session);
     expect(await afterLoss(session, '(g)')).toEqual({
       text: '2',
-      told: told(
+      reported: reported(
         built(`1 file (${file})`),
         'Files changed or gone since they were loaded (1):',
         `  ${file}: is gone; what was loaded then was loaded again`,
@@ -221,12 +221,12 @@ describe('forms of a file that an edit has loaded', () => {
     const file = await edited(session);
     for (const { path } of journalFiles().filter(({ name }) => name.endsWith('.gz'))) rmSync(path);
     await killImage(session);
-    expect((await afterLoss(session, '1')).told).toContain(
+    expect((await afterLoss(session, '1')).reported).toContain(
       `  edit_definitions ${file}: What was loaded then was not kept. Load the file again with load_file.`,
     );
     rmSync(file);
     await killImage(session);
-    expect((await afterLoss(session, '1')).told).toContain(
+    expect((await afterLoss(session, '1')).reported).toContain(
       `  edit_definitions ${file}: It is gone, and what was loaded then was not kept.`,
     );
   });
@@ -242,12 +242,14 @@ test('a system is loaded again, and told when a file of it has changed', async (
   await session.text('describe_symbol', { symbol: 'three' });
   await killImage(session);
   const first = await afterLoss(session, '(three)');
-  expect([first.text, first.told]).toEqual(['3', told(built('1 form, 1 system (sys)'))]);
+  expect([first.text, first.reported]).toEqual(['3', reported(built('1 form, 1 system (sys)'))]);
   put('sys/two.lisp', '(defun cl-user::two () 20)\n');
   await killImage(session);
   const second = await afterLoss(session, '(three)');
   expect(second.text).toBe('21');
-  expect(second.told).toContain('  system sys: a file of it has changed since; it was loaded as it is now');
+  expect(second.reported).toContain(
+    '  system sys: a file of it has changed since; it was loaded as it is now',
+  );
 });
 
 test('a system that was loaded again after its files had changed has not changed since', async () => {
@@ -261,7 +263,7 @@ test('a system that was loaded again after its files had changed has not changed
   await session.text('describe_symbol', { symbol: 'three' });
   await killImage(session);
   const after = await afterLoss(session, '(three)');
-  expect([after.text, after.told]).toEqual(['12', told(built('1 form, 1 system (anew)'))]);
+  expect([after.text, after.reported]).toEqual(['12', reported(built('1 form, 1 system (anew)'))]);
 });
 
 test.each([
@@ -274,7 +276,7 @@ test.each([
   await session.eval('(defun one () 1)');
   await killImage(session);
   const loss = await afterLoss(session, '(one)');
-  expect([loss.text, loss.told]).toEqual(['1', told(built('1 form'))]);
+  expect([loss.text, loss.reported]).toEqual(['1', reported(built('1 form'))]);
 });
 
 describe('the journal on the disk', () => {
@@ -308,7 +310,7 @@ describe('the journal on the disk', () => {
     await session.call('load_file', { path: 'a.lisp' });
     rmSync(file);
     await killImage(session);
-    const { text, told: notice } = await afterLoss(session, '(list (f) (g) (a))');
+    const { text, reported: notice } = await afterLoss(session, '(list (f) (g) (a))');
     expect(text).toBe('(1 2 1)');
     expect(notice).toContain('is gone; what was loaded then was loaded again');
     expect(notice).not.toContain('cannot be written');

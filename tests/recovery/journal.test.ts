@@ -179,8 +179,8 @@ test('random messages of an image break nothing', () => {
         { set: [said], text: '1', package: said, readtable: said, policy: said },
         { text: said, inPackage: said, set: said, damages: said, without: said },
       ]) {
-        const told = readMessage({ built, job });
-        if (told.kind === 'built') recorder.built(told.job, told.built);
+        const reported = readMessage({ built, job });
+        if (reported.kind === 'built') recorder.built(reported.job, reported.built);
       }
       for (const entry of journal.entries) expect(JSON.parse(JSON.stringify(entry))).toHaveProperty('kind');
     }),

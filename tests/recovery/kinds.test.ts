@@ -221,7 +221,7 @@ test.each(KINDS.filter(([kind]) => ALONE.includes(kind)))(
     const session = await start();
     for (const form of forms) expect((await session.call('eval_form', { form })).isError, form).toBe(false);
     await killImage(session);
-    const { text, told: notice } = await afterLoss(session, shows);
+    const { text, reported: notice } = await afterLoss(session, shows);
     expect(notice).not.toContain('Not built again');
     expect(text.replace(/ \{\w+\}/, '')).toBe(value);
   },

@@ -37,13 +37,13 @@ export async function killImage(session: Session): Promise<void> {
 }
 
 /** Evaluates FORM after a loss; returns its text and the notice of that loss, without the time it took. */
-export async function afterLoss(session: Session, form: string): Promise<{ text: string; told: string }> {
+export async function afterLoss(session: Session, form: string): Promise<{ text: string; reported: string }> {
   const { text, notices } = await session.call('eval_form', { form });
-  return { text, told: notices.join('\n').replace(/Built again in \d+\.\d s/g, 'Built again in 0.0 s') };
+  return { text, reported: notices.join('\n').replace(/Built again in \d+\.\d s/g, 'Built again in 0.0 s') };
 }
 
 /** Returns what is told of a loss by SIGKILL, with the LINES behind the first. */
-export function told(built: string, ...lines: string[]): string {
+export function reported(built: string, ...lines: string[]): string {
   const head = 'This is a new Lisp image; the one before was lost: it was ended by SIGKILL.';
   return [`${head} ${built}`, ...lines].join('\n');
 }

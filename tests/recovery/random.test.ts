@@ -11,7 +11,7 @@ const RUNS = LONG ? { seeds: 8, steps: 400 } : { seeds: 1, steps: 40 };
 const state = temporaryFolder();
 afterAll(state.remove);
 
-async function show(session: Session): Promise<{ shown: string; told: string }> {
+async function show(session: Session): Promise<{ shown: string; reported: string }> {
   const { text, notices, isError } = await session.call('eval_form', {
     form: SHOW,
     package: 'COMMON-LISP-USER',
@@ -21,7 +21,7 @@ async function show(session: Session): Promise<{ shown: string; told: string }> 
     return show(session);
   }
   expect(isError, text).toBe(false);
-  return { shown: text, told: notices.join('\n') };
+  return { shown: text, reported: notices.join('\n') };
 }
 
 /** Resolves after some milliseconds, so that the kill that follows comes at another moment each time. */
@@ -63,10 +63,10 @@ async function run(seed: number): Promise<void> {
       const { shown: before } = await show(session);
       const within = next(2) === 0;
       await loseImage(session, within ? form : undefined, next);
-      const { shown: after, told } = await show(session);
-      if (DIFFERS.test(told) || after === before) continue;
+      const { shown: after, reported } = await show(session);
+      if (DIFFERS.test(reported) || after === before) continue;
       // The form during which it was killed can have been told of, or not.
-      const where = `seed ${seed}, step ${step}, ${within ? form : 'idle'}\n${told}\n${done.join('\n')}`;
+      const where = `seed ${seed}, step ${step}, ${within ? form : 'idle'}\n${reported}\n${done.join('\n')}`;
       expect(within, `${where}\n${difference(before, after)}`).toBe(true);
       await session.call('eval_form', { form });
       expect((await show(session)).shown, where).toBe(after);

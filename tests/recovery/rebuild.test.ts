@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { type Session, temporaryFolder } from '../harness.ts';
 import { within } from '../load.ts';
 import { imageOf, imagesOf, killChild, until } from '../server/processes.ts';
-import { afterLoss, built, killImage, sessions, told } from './losses.ts';
+import { afterLoss, built, killImage, reported, sessions } from './losses.ts';
 
 const start = sessions();
 const folder = temporaryFolder();
@@ -25,7 +25,7 @@ test('what fails is skipped and told, and the rest is built', async () => {
   await session.eval('(defun f () 1)');
   rmSync(mark);
   await killImage(session);
-  const { text, told: notice } = await afterLoss(session, '(list (f) (boundp (quote *content*)))');
+  const { text, reported: notice } = await afterLoss(session, '(list (f) (boundp (quote *content*)))');
   expect(text).toBe('(1 NIL)');
   expect(notice).toContain(
     `${built('1 form')}\nNot built again (1):\n  (defvar *content* (with-open-file (s "`,
@@ -41,7 +41,7 @@ test('more than a few failures are counted', async () => {
   }
   writeFileSync(mark, '');
   await killImage(session);
-  const { told: notice } = await afterLoss(session, '1');
+  const { reported: notice } = await afterLoss(session, '1');
   rmSync(mark);
   expect(notice).toContain('Not built again (8):\n  (defvar *v0* ');
   expect(notice.match(/^ {2}\(defvar .*: No\.$/gm)).toHaveLength(5);
@@ -78,7 +78,7 @@ test('a form that ends the image is dropped from the next rebuild, and told', as
   await session.eval('(defun behind-it () 2)');
   writeFileSync(mark, '');
   await killImage(session);
-  const { text, told: notice } = await afterLoss(session, '(list (before-it) (behind-it))');
+  const { text, reported: notice } = await afterLoss(session, '(list (before-it) (behind-it))');
   rmSync(mark);
   expect(text).toBe('(1 2)');
   expect(notice).toContain(
@@ -88,8 +88,8 @@ test('a form that ends the image is dropped from the next rebuild, and told', as
     /Not built again \(1\):\n {2}\(defvar \*deadly\* .*: the new image was lost at this step \(it exited with code 9\); it is left out from now on/,
   );
   await killImage(session);
-  expect((await afterLoss(session, '(behind-it)')).told).toBe(
-    told(
+  expect((await afterLoss(session, '(behind-it)')).reported).toBe(
+    reported(
       built('2 forms'),
       'Not run again: 1 form in which no definition was seen. What only it made is gone.',
     ),
@@ -104,7 +104,7 @@ test('several that end the image: after three it is started without', async () =
   }
   writeFileSync(mark, '');
   await killImage(session);
-  const { text, told: notice } = await afterLoss(session, "(fboundp 'harmless)");
+  const { text, reported: notice } = await afterLoss(session, "(fboundp 'harmless)");
   rmSync(mark);
   expect(text).toBe('NIL');
   expect(notice).toContain(
@@ -144,10 +144,10 @@ test('a file that hangs is left out once it had its own time, and what comes aft
   await session.call('load_file', { path: 'serves.lisp', timeout: 0.5 });
   await session.eval('(defun behind-it () 2)');
   await killImage(session);
-  const { text, told: notice } = await afterLoss(session, '(list (handle) (behind-it))');
+  const { text, reported: notice } = await afterLoss(session, '(list (handle) (behind-it))');
   expect(text).toBe('(1 2)');
   expect(notice.replace(/after \d\.\d s/, 'after 0.5 s').replace(/in \d\.\d s/, 'in 0.0 s')).toBe(
-    told(
+    reported(
       built(`1 form, 1 file (${file})`),
       'Not built again (1):',
       `  load_file ${file}: it was interrupted after 0.5 s (timeout); it is left out from now on`,
@@ -166,7 +166,7 @@ test('what comes when the time for all is over is not built, not blamed, and bui
   await session.eval(`(defvar *late* (if (probe-file "${mark}") (sleep 5) 2))`);
   writeFileSync(mark, '');
   await killImage(session);
-  const { text, told: notice } = await afterLoss(session, "(list *slow* (boundp '*late*))");
+  const { text, reported: notice } = await afterLoss(session, "(list *slow* (boundp '*late*))");
   rmSync(mark);
   expect([text, notice]).toEqual([
     '(NIL NIL)',
@@ -197,7 +197,10 @@ test('an image that is lost before anybody uses it is not built again and again'
   );
   expect(imagesOf(session.pid)).toEqual([]);
   rmSync(mark);
-  const { text, told: notice } = await afterLoss(session, '(sb-thread:thread-name (first (list *thread*)))');
+  const { text, reported: notice } = await afterLoss(
+    session,
+    '(sb-thread:thread-name (first (list *thread*)))',
+  );
   expect([text, notice]).toEqual(['NIL', expect.stringContaining(built('1 form'))]);
 });
 
@@ -207,7 +210,7 @@ test('an image that was frozen and replaced is built again', async () => {
   await session.eval('(sb-sys:without-interrupts (loop))', { timeout: 0.2 });
   const frozen = await afterLoss(session, '(f)');
   expect(frozen.text).toBe('1');
-  expect(frozen.told).toContain(
+  expect(frozen.reported).toContain(
     'a call could not be interrupted, so the image had to be replaced. Built again',
   );
 });
@@ -235,7 +238,7 @@ test('killed while it is built: what was being built is dropped, and told', asyn
     (await session.text('image_status')).includes('1 of 2'),
   );
   await killChild(image);
-  const { text, told: notice } = await afterLoss(session, "(list (first-one) (boundp '*slow*))");
+  const { text, reported: notice } = await afterLoss(session, "(list (first-one) (boundp '*slow*))");
   rmSync(mark);
   expect(text).toBe('(1 NIL)');
   expect(notice).toContain('the new image was lost at this step (it was ended by SIGKILL)');

@@ -2,7 +2,7 @@
 
 import { afterAll, expect, test } from 'vitest';
 import { temporaryFolder } from '../harness.ts';
-import { afterLoss, built, killImage, sessions, told } from './losses.ts';
+import { afterLoss, built, killImage, reported, sessions } from './losses.ts';
 
 const start = sessions();
 const folder = temporaryFolder();
@@ -21,7 +21,7 @@ test('forms, with restarts that were chosen before and by debug', async () => {
     await afterLoss(session, '(list (chosen-b (make-chosen :b 2)) (held-b (make-held :b 3)) +k+)'),
   ).toEqual({
     text: '(2 3 8)',
-    told: told(built('6 forms')),
+    reported: reported(built('6 forms')),
   });
 });
 
@@ -36,7 +36,7 @@ test('a file and a system', async () => {
     await session.call('load_system', { system: 'sys', restarts: ['continue'] });
   }
   await killImage(session);
-  const { text, told: notice } = await afterLoss(
+  const { text, reported: notice } = await afterLoss(
     session,
     '(list (shape-b (make-shape :b 2)) (behind) (one-b (make-one :b 3)))',
   );

@@ -1,7 +1,7 @@
 // Calls that run side by side: what one of them changed for all is not taken for what another did.
 
 import { expect, test } from 'vitest';
-import { afterLoss, built, killImage, sessions, told } from './losses.ts';
+import { afterLoss, built, killImage, reported, sessions } from './losses.ts';
 
 const start = sessions();
 
@@ -34,7 +34,7 @@ test('a call that only sends is not run again because another changed something 
   const shows = '(list *messages* (and (find-package "MADE") t) (find :pushed *features*))';
   expect(await afterLoss(session, shows)).toEqual({
     text: '(0 T :PUSHED)',
-    told: told(
+    reported: reported(
       built('6 forms'),
       'Built again from other values, because these used variables that had been set (1):',
       `  ${CHANGES.replace(/\s+/g, ' ').slice(0, 80)}...`,

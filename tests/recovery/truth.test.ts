@@ -1,7 +1,7 @@
 // What is told of a rebuild is true: what did not come back, what can be another, and what would have broken the image.
 
 import { expect, test } from 'vitest';
-import { afterLoss, built, killImage, sessions, told } from './losses.ts';
+import { afterLoss, built, killImage, reported, sessions } from './losses.ts';
 
 const start = sessions();
 
@@ -15,7 +15,7 @@ test('a form that is evaluated again without its effect is no built one, and wha
   await killImage(session);
   expect(await afterLoss(session, "(mapcar #'fboundp '(g1 g3))")).toEqual({
     text: '(NIL NIL)',
-    told: told(
+    reported: reported(
       built('2 forms'),
       'Built again, but this is missing (2):',
       '  (when *flag* (defun g1 () 1)): COMMON-LISP-USER::G1',
@@ -38,7 +38,7 @@ test('a form that used a variable which had been set can be another, once', asyn
   const values = '(list (h1) *copy*)';
   expect(await afterLoss(session, values)).toEqual({
     text: '(1 2)',
-    told: told(
+    reported: reported(
       built('5 forms'),
       'Built again from other values, because these used variables that had been set (2):',
       '  (let ((n *n*)) (defun h1 () n))',
@@ -49,7 +49,7 @@ test('a form that used a variable which had been set can be another, once', asyn
   await killImage(session);
   expect(await afterLoss(session, values)).toEqual({
     text: '(1 2)',
-    told: told(
+    reported: reported(
       built('5 forms'),
       'Not run again: 1 form in which no definition was seen. What only it made is gone.',
     ),
@@ -68,7 +68,7 @@ test('what a called function defined is there again', async () => {
   await killImage(session);
   expect(await afterLoss(session, '(list (made) (read-in) (shown (make-thing)))')).toEqual({
     text: '(7 8 9)',
-    told: told(built('8 forms')),
+    reported: reported(built('8 forms')),
   });
 });
 
@@ -80,7 +80,7 @@ test('a form whose own answer could not be shown is not run again', async () => 
   await killImage(session);
   expect(await afterLoss(session, '(list (kept) (+ 1 2))')).toEqual({
     text: '(1 3)',
-    told: told(built('1 form'), 'Not run again, because they did not end well (1):', `  ${poison}`),
+    reported: reported(built('1 form'), 'Not run again, because they did not end well (1):', `  ${poison}`),
   });
 });
 
@@ -93,7 +93,7 @@ test('a form that renames the current package is evaluated again in the package 
   await killImage(session);
   expect(await afterLoss(session, '(list (in-it) (package-name *package*))')).toEqual({
     text: '(3 "NEW")',
-    told: told(built('3 forms')),
+    reported: reported(built('3 forms')),
   });
 });
 
@@ -117,7 +117,7 @@ test.each([
   await session.eval('(defun before-it () 1)');
   await session.eval(poison);
   await killImage(session);
-  const { text, told: notice } = await afterLoss(session, '(list (before-it) (+ 1 2) #\\a)');
+  const { text, reported: notice } = await afterLoss(session, '(list (before-it) (+ 1 2) #\\a)');
   expect(text).toBe('(1 3 #\\a)');
   const head =
     'This is a new Lisp image; the one before was lost: it was ended by SIGKILL; then something that was built again broke it.';
@@ -130,5 +130,5 @@ test.each([
     ].join('\n'),
   );
   await killImage(session);
-  expect((await afterLoss(session, '1')).told).toContain(built('1 form'));
+  expect((await afterLoss(session, '1')).reported).toContain(built('1 form'));
 });

@@ -38,7 +38,7 @@ export async function renameFunctions(library: Library, count: number, seed: num
   cpSync(join(SOURCES, library.folder), copy, { recursive: true, dereference: true });
   const outcome: Outcome = { renamed: [], refused: [], troubled: [], before: [], after: [] };
   try {
-    outcome.before = told(base, 'before', library);
+    outcome.before = reported(base, 'before', library);
     const session = await startSession({
       args: ['--root', join(base, 'copy'), '--replay', 'off', '--allow', 'rename_symbol'],
     });
@@ -47,7 +47,7 @@ export async function renameFunctions(library: Library, count: number, seed: num
     } finally {
       await session.close();
     }
-    outcome.after = withOldNames(told(base, 'after', library), outcome.renamed);
+    outcome.after = withOldNames(reported(base, 'after', library), outcome.renamed);
     outcome.before = withOldNames(outcome.before, outcome.renamed);
     return outcome;
   } finally {
@@ -91,7 +91,7 @@ function shuffled(items: readonly string[], seed: number): string[] {
 }
 
 /** Returns what a fresh SBCL warns about when it loads LIBRARY from its copy in BASE, and what its tests say. */
-function told(base: string, when: string, { systems, folder }: Library): string[] {
+function reported(base: string, when: string, { systems, folder }: Library): string[] {
   const script = join(PROJECT, 'tests', 'renaming', 'fresh.lisp');
   const copy = join(base, 'copy', folder);
   if (readdirSync(copy).length === 0) throw new Error(`There is no ${folder} in ${SOURCES}.`);

@@ -108,7 +108,7 @@ function contents(folder: string): string[] {
 }
 
 /** Returns all that code must not change. */
-function untouchable(): string[] {
+function unwritable(): string[] {
   const own = ['.git', '.mcp.json', '.envrc', 'tree/.git', 'own-tree/.git', 'vendor/lib/.git'].map((name) =>
     join(place.root, name),
   );
@@ -134,7 +134,7 @@ beforeAll(async () => {
   });
   await session.eval('(require :sb-bsd-sockets)');
   listeners.push(await Listener.open(later));
-  before = untouchable();
+  before = unwritable();
 });
 afterAll(async () => {
   await session.close();
@@ -207,7 +207,7 @@ describe('what programs outside obey cannot be changed', () => {
     'cp evil/config ~/.gitconfig',
   ])('%s', async (command) => {
     expect(await shell(session, command)).toMatch(REFUSED);
-    expect(untouchable()).toEqual(before);
+    expect(unwritable()).toEqual(before);
   });
 
   test.each([
@@ -218,7 +218,7 @@ describe('what programs outside obey cannot be changed', () => {
     '(sb-ext:delete-directory ".git/" :recursive t)',
   ])('in Lisp: %s', async (form) => {
     expect(await session.eval(form)).toMatch(/^Error: /);
-    expect(untouchable()).toEqual(before);
+    expect(unwritable()).toEqual(before);
   });
 
   test.each(['cache', 'state'])('nor what the server keeps in its %s', async (which) => {

@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 /** Expects that what lies outside is as it was. */
-function expectUntouched(): void {
+function expectUnchanged(): void {
   expect(readdirSync(outside.path).sort()).toEqual(['folder', 'kept', 'socket']);
   expect(readFileSync(join(outside.path, 'kept'), 'utf8')).toBe('kept');
 }
@@ -91,7 +91,7 @@ describe('what lies outside the workspace cannot be changed', () => {
     ['setsid sh -c "echo x > OUT/new"', /Read-only file system/],
   ])('%s', async (command, answer) => {
     expect(await shell(session, command.replaceAll('OUT', outside.path))).toMatch(answer);
-    expectUntouched();
+    expectUnchanged();
   });
 
   test.each([
@@ -105,7 +105,7 @@ describe('what lies outside the workspace cannot be changed', () => {
     const [file, folder] = [join(outside.path, 'kept'), `${outside.path}/`].map(lispString);
     const text = await session.eval(form.replace('FILE', file ?? '').replace('DIR', folder ?? ''));
     expect(text).toMatch(/^Error: [\s\S]*Read-only file system|^NIL\n30/);
-    expectUntouched();
+    expectUnchanged();
   });
 
   test('nor the program, its cache and its records', async () => {
@@ -203,7 +203,7 @@ describe('nothing outside listens', () => {
       expect(await shell(open, `echo x > ${outside.path}/new; kill -9 ${open.pid}`)).toMatch(
         /Read-only file system[\s\S]*No such process/,
       );
-      expectUntouched();
+      expectUnchanged();
     } finally {
       await open.close();
     }
@@ -222,7 +222,7 @@ test('a file that stands for bwrap or a root that became a link are not what cod
   });
   try {
     expect(await shell(other, `echo x > ${inner}/new`)).toMatch(/Read-only file system/);
-    expectUntouched();
+    expectUnchanged();
   } finally {
     await other.close();
   }

@@ -67,7 +67,7 @@ function silent(dir: string): string {
 }
 
 /** Calls the tool NAME, and meanwhile a ping that has to be answered. Returns the text of its answer. */
-async function besidesPings(name: string, args: object): Promise<string> {
+async function withoutPings(name: string, args: object): Promise<string> {
   const call = server.callLine(name, args);
   server.write(call.line);
   while (!server.messages.some(({ id }) => id === call.id)) {
@@ -94,9 +94,9 @@ async function loseImage(dir: string): Promise<void> {
   expect(await server.eval('(+ 1 2)')).toContain('3');
   await silence(dir);
   // An image that runs needs the folder no more.
-  expect(await besidesPings('eval_form', { form: '(+ 2 3)' })).toContain('5');
+  expect(await withoutPings('eval_form', { form: '(+ 2 3)' })).toContain('5');
   await endImage();
-  expect(await besidesPings('eval_form', { form: '(+ 1 2)' })).toBe(silent(dir));
+  expect(await withoutPings('eval_form', { form: '(+ 1 2)' })).toBe(silent(dir));
 }
 
 mountTest('a cache that does not answer while the server runs, which ends by a signal then', async () => {
@@ -132,7 +132,7 @@ mountTest('file tools name a root that does not answer', async () => {
   await start().connect();
   await server.eval('1');
   await silence(place.root);
-  const text = await besidesPings('read_file', { path: 'a.lisp' });
+  const text = await withoutPings('read_file', { path: 'a.lisp' });
   expect(text).toBe(
     'a.lisp cannot be read: its file system does not answer. Ask the user to repair that mount, to unmount it (umount -l), or to start the server without that folder. Then call again.',
   );
@@ -147,7 +147,7 @@ mountTest('a folder in a root that does not answer keeps an image from starting,
   await server.eval('1');
   await silence(folder);
   await endImage();
-  expect(await besidesPings('eval_form', { form: '(+ 1 2)' })).toBe(silent(folder));
+  expect(await withoutPings('eval_form', { form: '(+ 1 2)' })).toBe(silent(folder));
 });
 
 mountTest(

@@ -77,10 +77,10 @@ const FAILURES: [string, string | undefined, string][] = [
   ],
 ];
 
-test.each(FAILURES.slice(2))('where bubblewrap %s that is told', (_, says, told) => {
+test.each(FAILURES.slice(2))('where bubblewrap %s that is told', (_, says, reported) => {
   const program = join(pathWith(says), 'bwrap');
   const { why, remedy } = obstacleOf({ program, args: [], env: {} }) ?? { why: '', remedy: '' };
-  expect(`${why}. ${remedy}`).toBe(told);
+  expect(`${why}. ${remedy}`).toBe(reported);
 });
 
 // Each starts two programs; the others are told in the same way.

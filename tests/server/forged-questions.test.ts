@@ -8,8 +8,8 @@ import type { OpenQuestion } from '../../src/kernel/approval.ts';
 import { argumentsPreview, renderPreview } from '../../src/kernel/shown.ts';
 import type { Preview } from '../../src/kernel/tool.ts';
 import { questionLine, quoted } from '../../src/question-line.ts';
+import type { MessageSize } from '../../src/server/message-size.ts';
 import { pagesOf } from '../../src/server/question-text.ts';
-import type { Room } from '../../src/server/room.ts';
 import { visibleLine } from '../../src/visible.ts';
 import { anyText } from '../any-text.ts';
 import { probe } from '../contracts/tools.ts';
@@ -53,8 +53,8 @@ const HOSTILE = fc
   .array(fc.oneof(fc.constantFrom(...PIECES), anyText({ maxLength: 20 })), { minLength: 1, maxLength: 8 })
   .map((parts) => parts.join(''));
 
-const WIDE: Room = { rows: 100_000, columns: 100_000 };
-const ROOMS: [string, Room][] = [
+const WIDE: MessageSize = { rows: 100_000, columns: 100_000 };
+const SIZES: [string, MessageSize][] = [
   ['Claude Code', { rows: 4, columns: 74, joined: true }],
   ['Codex', { rows: 13, columns: 76 }],
   ['others', { rows: 100, columns: 76, sureRows: 13 }],
@@ -158,11 +158,11 @@ const BARE =
 const BEGINNING =
   /^(?:Approve probe|\d+ of \d+ lines are shown|Lines? \d|File\b|Variables |Note: |It |All of it: |\u2026|[-+>|@])/;
 
-describe.each(ROOMS)('in the room of %s', (client, room) => {
+describe.each(SIZES)('in the room of %s', (client, size) => {
   test('no text from outside begins a row, and none reorders or stacks up', () => {
     fc.assert(
       fc.property(fc.constantFrom(...POSITIONS), HOSTILE, ([, made], outside) => {
-        const { pages } = pagesOf(question(made(outside)), FILE, room);
+        const { pages } = pagesOf(question(made(outside)), FILE, size);
         for (const row of pages.flatMap((page) => page.split('\n'))) {
           expect(row).toMatch(BEGINNING);
           expect(row).not.toMatch(BARE);
@@ -180,18 +180,18 @@ describe.each(ROOMS)('in the room of %s', (client, room) => {
         const { pages, whole } = pagesOf(
           question({ ...change, place: 'a.lisp', fingerprint: '' }),
           FILE,
-          room,
+          size,
         );
         const [first = ''] = pages;
-        const told = /^(\d+) of (\d+) lines are shown\. /.exec(first);
-        expect(told === null || Number(told[2]) === change.lines.length).toBe(true);
-        expect(told === null).toBe(whole && pages.length === 1);
+        const reported = /^(\d+) of (\d+) lines are shown\. /.exec(first);
+        expect(reported === null || Number(reported[2]) === change.lines.length).toBe(true);
+        expect(reported === null).toBe(whole && pages.length === 1);
         const all = pages.join('\n').replaceAll(' \u23ce ', '\n').replaceAll('\n\u2026 ', '');
         const marked = all.split('\n').filter((line) => line.startsWith('+') && !line.endsWith(' [...]'));
         const count = change.lines.filter((line) => line.text.startsWith('+')).length;
         if (whole) expect(marked).toHaveLength(count);
-        else if (told !== null) expect(marked.length).toBeLessThanOrEqual(Number(told[1]));
-        if (told !== null) expect(first).toContain(OWN_FILE);
+        else if (reported !== null) expect(marked.length).toBeLessThanOrEqual(Number(reported[1]));
+        if (reported !== null) expect(first).toContain(OWN_FILE);
       }),
     );
   });

@@ -12,7 +12,7 @@ const ASSUMED = { readOnlyHint: false, destructiveHint: true, idempotentHint: fa
 type Hint = keyof typeof ASSUMED;
 
 /** Returns the names of the tools of which HINT holds; of those that only look, no more is told than that. */
-async function told(hint: Hint): Promise<string[]> {
+async function reported(hint: Hint): Promise<string[]> {
   const { tools } = await session.client.listTools();
   return tools
     .filter(({ annotations }) => hint === 'readOnlyHint' || annotations?.readOnlyHint !== true)
@@ -37,7 +37,7 @@ test('what only looks stays in the image and the workspace', async () => {
 
 async function changing(): Promise<string[]> {
   const { tools } = await session.client.listTools();
-  const looking = await told('readOnlyHint');
+  const looking = await reported('readOnlyHint');
   return tools.map(({ name }) => name).filter((name) => !looking.includes(name));
 }
 
@@ -61,7 +61,7 @@ test('every tool but these only looks', async () => {
 });
 
 test('whatever runs code of the user can destroy something: macros and #. are such code', async () => {
-  expect(await told('destructiveHint')).toEqual([
+  expect(await reported('destructiveHint')).toEqual([
     'macroexpand_form',
     'eval_form',
     'compile_form',
@@ -79,7 +79,7 @@ test('whatever runs code of the user can destroy something: macros and #. are su
 });
 
 test('what runs any code can reach beyond the image', async () => {
-  expect(await told('openWorldHint')).toEqual([
+  expect(await reported('openWorldHint')).toEqual([
     'macroexpand_form',
     'eval_form',
     'compile_form',
@@ -106,6 +106,6 @@ test.each(['compile_form', 'macroexpand_form'])(
 );
 
 test('of those that change something, only writing a file again changes nothing more', async () => {
-  const again = await told('idempotentHint');
+  const again = await reported('idempotentHint');
   expect((await changing()).filter((name) => again.includes(name))).toEqual(['write_file']);
 });

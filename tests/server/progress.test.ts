@@ -71,7 +71,7 @@ describe('a call', () => {
   const session = sharedSession({ waits: WAITS }, '1');
 
   test('that writes one long line, or returns to its beginning, has its end told', async () => {
-    for (const [written, told] of [
+    for (const [written, reported] of [
       [
         '(dotimes (n 300) (format t "~36R" (mod n 36)))',
         /^\d+\.\d s, 300 characters of output, last line: \.\.\.[0-9A-Z]{77}\.\.\.$/,
@@ -84,7 +84,7 @@ describe('a call', () => {
       const { form, open } = gate();
       const code = { form: `(progn ${written} ${form})` };
       const { messages } = await heard(session, 'eval_form', code, ({ length }) => length === 2 && open());
-      expect(messages[1]).toMatch(told);
+      expect(messages[1]).toMatch(reported);
     }
   });
 
@@ -108,15 +108,15 @@ describe('a call', () => {
 
   test('that makes garbage hears for how long that was collected', async () => {
     const flag = join(folder.path, 'collected');
-    const told = /^\d+\.\d s, \d+\.\d s of it collecting garbage$/;
+    const reported = /^\d+\.\d s, \d+\.\d s of it collecting garbage$/;
     const form = `(loop with all until (probe-file "${flag}") do (setf all (make-list 1000000)) (gc) finally (return (length all)))`;
     const { messages } = await heard(
       session,
       'eval_form',
       { form },
-      (all) => told.test(all.at(-1)?.message ?? '') && writeFileSync(flag, ''),
+      (all) => reported.test(all.at(-1)?.message ?? '') && writeFileSync(flag, ''),
     );
-    expect(messages.some((message) => told.test(message))).toBe(true);
+    expect(messages.some((message) => reported.test(message))).toBe(true);
   });
 
   test('that waits hears behind how many', async () => {
@@ -182,8 +182,8 @@ describe('on the wire', () => {
     await behind;
     for (const [index, { id }] of calls.entries()) {
       const answered = server.messages.findIndex((each) => each.id === id);
-      const told = progressOf(`late ${index}`).map((each) => server.messages.indexOf(each));
-      expect(told.every((at) => at < answered)).toBe(true);
+      const reported = progressOf(`late ${index}`).map((each) => server.messages.indexOf(each));
+      expect(reported.every((at) => at < answered)).toBe(true);
     }
   });
 });

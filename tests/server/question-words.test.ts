@@ -84,9 +84,9 @@ test('the end of an image tells how many calls and variables go, and that nothin
     'Nothing is built again, because the server was started with --replay off.',
     'The Lisp image is ended and a fresh one started.',
   ]);
-  const told = names.slice(0, 20).map((name) => `COMMON-LISP-USER::${name.toUpperCase()}`);
+  const reported = names.slice(0, 20).map((name) => `COMMON-LISP-USER::${name.toUpperCase()}`);
   expect(variables.join('\n').replaceAll('\n\u2026 ', ' ')).toBe(
-    `Variables that were set (21, the first 20): ${told.join(', ')}.\nAll of it: FILE`,
+    `Variables that were set (21, the first 20): ${reported.join(', ')}.\nAll of it: FILE`,
   );
   await at.answer('interrupt', {});
   await running;

@@ -109,8 +109,10 @@ export function testDialect(dialect: Dialect, env: Record<string, string> = {}):
     const text = `${dialect.text}${dialect.long.text}\n`;
     write(root.path, { 'checks.lisp': text });
     await run();
-    const told = await run({ test: `checks::${dialect.test('long')}` });
-    expect(told.text.split('\n')[1]).toBe(`  ${at('long', lineOf(text, 'long'))}: ${dialect.long.told}`);
+    const reported = await run({ test: `checks::${dialect.test('long')}` });
+    expect(reported.text.split('\n')[1]).toBe(
+      `  ${at('long', lineOf(text, 'long'))}: ${dialect.long.reported}`,
+    );
   });
 
   test('leave nothing behind in the functions of the framework', async () => {

@@ -42,7 +42,7 @@ const NINE = Array.from({ length: 9 }, (_, index) => `"word ${index}"`).join(' '
 
 /** Forms of two values, and what is told of them. The first five failures of a run show whole values that have at most 240
  *  characters. */
-const PAIRS: readonly (readonly [one: string, other: string, told: string])[] = [
+const PAIRS: readonly (readonly [one: string, other: string, reported: string])[] = [
   ['(words 40)', '(changed (words 40) 31 9)', 'got "word 31" and 9 at [31]'],
   ['(words 40)', '(words 41)', 'got nothing and "word 40" at [40]'],
   [
@@ -102,7 +102,7 @@ const PAIRS: readonly (readonly [one: string, other: string, told: string])[] = 
 ];
 
 /** Forms of two values of which no difference is found, and what is told of them. */
-const ALIKE: readonly (readonly [one: string, other: string, told: RegExp])[] = [
+const ALIKE: readonly (readonly [one: string, other: string, reported: RegExp])[] = [
   ['(circle 1)', '(circle 1)', /^got \(1(?: 1)+\.\.\. and \(1(?: 1)+\.\.\.$/],
   ['(thread)', '(thread)', /^got #<sb-thread:thread .* and #<sb-thread:thread .*$/],
   ['(deep 90 1)', '(deep 90 2)', /^got \(+#\)+ and \(+#\)+$/],
@@ -116,7 +116,7 @@ const ALIKE: readonly (readonly [one: string, other: string, told: RegExp])[] = 
 ];
 
 const root = sharedFolder();
-let told: string[];
+let reported: string[];
 beforeAll(() => {
   const tests = [...PAIRS, ...ALIKE].map(
     ([one, other], index) => `(5am:test t${index} (5am:is (same ${one} ${other})))`,
@@ -131,31 +131,31 @@ beforeAll(() => {
 const session = sharedSession({ args: ['--root', root.path, ...LIBRARIES_AS_COMPILED] });
 beforeAll(async () => {
   const { text } = await session.call('run_tests', { limit: 100, timeout: 20, isolate: true });
-  told = text.split('\n').slice(1);
+  reported = text.split('\n').slice(1);
 });
 
 /** Returns what is told of the check with INDEX, without the check. */
-function saidOf(index: number): string {
-  const line = told.find((each) => each.startsWith(`  T${index} `)) ?? '';
+function outputOf(index: number): string {
+  const line = reported.find((each) => each.startsWith(`  T${index} `)) ?? '';
   return /(?:\)\): | )(got .*|failed)$/.exec(line)?.[1] ?? line;
 }
 
 test.each(PAIRS.map((pair, index) => [index, ...pair] as const))(
   '%i: %s and %s',
   (index, _one, _other, text) => {
-    expect(saidOf(index)).toBe(text);
+    expect(outputOf(index)).toBe(text);
   },
 );
 
 test.each(ALIKE.map((pair, index) => [index + PAIRS.length, ...pair] as const))(
   '%i: alike %s and %s',
   (index, _one, _other, text) => {
-    expect(saidOf(index)).toMatch(text);
+    expect(outputOf(index)).toMatch(text);
   },
 );
 
 test('a failure takes few tokens, however long its values are', () => {
-  const tokens = told.map((line) => countTokens(line)).sort((a, b) => a - b);
+  const tokens = reported.map((line) => countTokens(line)).sort((a, b) => a - b);
   expect(tokens[Math.floor(tokens.length / 2)]).toBeLessThanOrEqual(45);
   expect(tokens.at(-1)).toBeLessThan(160);
 });

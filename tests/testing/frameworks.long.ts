@@ -26,7 +26,7 @@ const DIALECTS: readonly Dialect[] = [
     failure: "(is = 4 (total '((a . 1) (b . 2)))): got 3",
     long: {
       text: '(define-test long (is equal (basket 4) (basket 3)))',
-      told: '(is equal (basket 4) (basket 3)): got 3 at [1].cdr, wanted 4',
+      reported: '(is equal (basket 4) (basket 3)): got 3 at [1].cdr, wanted 4',
     },
     home: 'PARACHUTE',
     test: upper,
@@ -48,7 +48,7 @@ const DIALECTS: readonly Dialect[] = [
     failure: "(= 4 (total '((a . 1) (b . 2)))): got 3",
     long: {
       text: '(deftest long (ok (equalp (basket 3) (basket 4))))',
-      told: '(equalp (basket 3) (basket 4)): got 3 and 4 at [1].cdr',
+      reported: '(equalp (basket 3) (basket 4)): got 3 and 4 at [1].cdr',
     },
     line: 6,
     test: upper,
@@ -70,7 +70,7 @@ const DIALECTS: readonly Dialect[] = [
     failure: "(assert-eql 4 (total '((a . 1) (b . 2)))): got 3",
     long: {
       text: '(define-test long (:tags all) (assert-equalp (basket 4) (basket 3)))',
-      told: '(assert-equalp (basket 4) (basket 3)): got 3 at [1].cdr, wanted 4',
+      reported: '(assert-equalp (basket 4) (basket 3)): got 3 at [1].cdr, wanted 4',
     },
     home: 'LISP-UNIT2',
     test: upper,
@@ -92,7 +92,7 @@ const DIALECTS: readonly Dialect[] = [
     failure: '= 3, wanted 4',
     long: {
       text: '(deftest long (is (basket 3) (basket 4)))',
-      told: '= 3 at [1].cdr, wanted 4',
+      reported: '= 3 at [1].cdr, wanted 4',
     },
     line: 6,
     error: '',

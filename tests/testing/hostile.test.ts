@@ -186,7 +186,7 @@ test('a test that is not left by itself is told, and the others run when that is
   expect(isError).toBe(true);
   const lines = text.split('\n\n')[0]?.split('\n') ?? [];
   expect(lines[0]).toBe('hostile::hostile: 8 of 11 tests fail (1006 checks, 1 skipped, N s).');
-  const told = (name: string) => lines.find((line) => line.startsWith(`  ${name}`));
+  const reported = (name: string) => lines.find((line) => line.startsWith(`  ${name}`));
   for (const [name, what] of [
     ['EXITS', 'did not end: the image was lost: it exited with code 3'],
     ['ENDS-THREAD', 'did not end: its thread was ended by the code that ran in it'],
@@ -195,7 +195,7 @@ test('a test that is not left by itself is told, and the others run when that is
     ['ABORTS', 'did not end: the image was lost: its runtime gave up: SIGABRT received'],
     ['THROWS', 'CONTROL-ERROR: attempt to THROW to a tag that does not exist'],
   ] as const) {
-    expect(told(name)).toContain(what);
+    expect(reported(name)).toContain(what);
   }
   // Of each check three failures are told, of each test a bounded part, and of what it wrote the end.
   expect(text).toMatch(/ {2}PRINTS [^\n]*\n {4}wrote: \.\.\. [^\n]{300}\n/);

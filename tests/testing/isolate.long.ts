@@ -13,7 +13,7 @@ libraries('fiveam');
 const FOLDER = process.env['LIVE_LISP_FRAMEWORKS'] ?? '';
 
 /** What tests do, by their names, and what is told of those that do not pass. */
-const BODIES: readonly [name: string, body: string, told?: string][] = [
+const BODIES: readonly [name: string, body: string, reported?: string][] = [
   ['first-one', '1'],
   [
     'hangs',
@@ -78,11 +78,11 @@ describe.each(FRAMEWORKS)('hostile tests of $name', ({ name: framework, uses, te
 
   test('each is told, and the others run', async () => {
     const { text } = await session.call('run_tests', { package: 'hostile', isolate: true, timeout: 5 });
-    const bad = BODIES.filter(([, , told]) => told !== undefined);
+    const bad = BODIES.filter(([, , reported]) => reported !== undefined);
     expect(text.split('\n')[0]).toContain(`hostile: ${bad.length} of ${BODIES.length} tests fail `);
-    for (const [name, , told = ''] of bad) {
+    for (const [name, , reported = ''] of bad) {
       const line = text.split('\n').find((each) => each.startsWith(`  ${name.toUpperCase()}`));
-      expect(line).toContain(told);
+      expect(line).toContain(reported);
     }
     expect(await session.eval('(+ 1 2)')).toBe('3');
   });

@@ -18,7 +18,7 @@ export interface Dialect {
   failure: string;
   line?: number;
   /** A test that compares two long values, and what is told of it. */
-  long: { text: string; told: string };
+  long: { text: string; reported: string };
   /** Its package, unless it has several. */
   home?: string;
   /** What tests are called in answers, and suites of them all. */
@@ -50,7 +50,7 @@ export const DIALECTS: readonly Dialect[] = [
     failure: "(= 4 (total '((a . 1) (b . 2)))): got 3",
     long: {
       text: '(test long (is (equalp (basket 3) (basket 4))))',
-      told: '(equalp (basket 3) (basket 4)): got 3 and 4 at [1].cdr',
+      reported: '(equalp (basket 3) (basket 4)): got 3 and 4 at [1].cdr',
     },
     home: 'IT.BESE.FIVEAM',
     test: upper,
@@ -71,7 +71,7 @@ export const DIALECTS: readonly Dialect[] = [
     failure: "(total '((a . 1) (b . 2))) = 3, wanted 4",
     long: {
       text: '(deftest long (basket 3) #.(basket 4))',
-      told: '(basket 3) = 3 at [1].cdr, wanted 4',
+      reported: '(basket 3) = 3 at [1].cdr, wanted 4',
     },
     test: upper,
     suites: [],
@@ -90,7 +90,7 @@ export const DIALECTS: readonly Dialect[] = [
     failure: "(total '((a . 1) (b . 2))) = 3, wanted 4",
     long: {
       text: '(deftest long (basket 3) #.(basket 4))',
-      told: '(basket 3) = 3 at [1].cdr, wanted 4',
+      reported: '(basket 3) = 3 at [1].cdr, wanted 4',
     },
     test: upper,
     suites: [],

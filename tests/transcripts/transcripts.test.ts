@@ -47,16 +47,16 @@ function withoutRuns(text: string): string {
   const shapes = lines.map((line) => line.replace(/\d+|\b[A-Z]\b|\bNIL\b *|[.x]{9,}/g, ''));
   const repeats = (at: number) =>
     shapes[at] !== '' && [1, 2].some((back) => shapes[at] === shapes[at - back]);
-  const told: string[] = [];
+  const reported: string[] = [];
   for (let at = 0; at < lines.length; ) {
     let end = at;
     while (repeats(end)) end++;
     const kept = end - at > 6 ? at : Math.max(end, at + 1);
-    told.push(...lines.slice(at, kept));
-    if (kept === at) told.push(`(${end - at} more such lines)`);
+    reported.push(...lines.slice(at, kept));
+    if (kept === at) reported.push(`(${end - at} more such lines)`);
     at = Math.max(end, at + 1);
   }
-  return told.join('\n');
+  return reported.join('\n');
 }
 
 /** How long a call ran differs from run to run, and where the fixtures are, from machine to machine. */

@@ -35,7 +35,7 @@ async function expectUnnoticed(
   const ours = await inOurs(forms, mode);
   const seen = ({ row, in: where }: Probe, outcome: Outcome | undefined) => {
     if (row === undefined || alike.includes(row)) return outcome;
-    return where === 'output' ? outcome?.told : undefined;
+    return where === 'output' ? outcome?.reported : undefined;
   };
   const outcomes = (all: Outcome[]) => some.map((probe, number) => [probe.form, seen(probe, all[number])]);
   expect(outcomes(ours)).toEqual(outcomes(expected));

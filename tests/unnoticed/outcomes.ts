@@ -31,7 +31,7 @@ export interface Probe {
 
 /** What came of a probe: a line about its values or condition and what it signalled, and what it wrote. */
 export interface Outcome {
-  told: string;
+  reported: string;
   output: string;
 }
 
@@ -66,13 +66,13 @@ async function inFolder(
     cpSync(FILES, folder, { recursive: true });
     const outcomes = join(folder, 'outcomes.txt');
     const outputs = await work(folder, outcomes);
-    const told = new Map(
+    const reported = new Map(
       [...(existsSync(outcomes) ? readFileSync(outcomes, 'utf8') : '').matchAll(/^(\d+) (.*)$/gm)].map(
         ([, number, said = '']) => [Number(number), said],
       ),
     );
     return forms.map((_, number) => ({
-      told: normalised(told.get(number) ?? 'not told', folder),
+      reported: normalised(reported.get(number) ?? 'not told', folder),
       // An answer leaves out blank lines around the output.
       output: normalised(outputs[number] ?? '', folder).trim(),
     }));
@@ -95,7 +95,7 @@ function normalised(text: string, folder: string): string {
  *  another one. */
 export async function inPlain(forms: readonly string[], before: readonly string[] = []): Promise<Outcome[]> {
   const outcomes = await inOnePlain(forms, before);
-  return outcomes.at(-1)?.told === 'not told' ? inOnePlain(forms, before) : outcomes;
+  return outcomes.at(-1)?.reported === 'not told' ? inOnePlain(forms, before) : outcomes;
 }
 
 function inOnePlain(forms: readonly string[], before: readonly string[]): Promise<Outcome[]> {

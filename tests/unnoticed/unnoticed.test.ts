@@ -42,9 +42,9 @@ function documentedRows(): string[] {
 describe('in an image of the server', () => {
   test('there are hundreds of probes, each of which ends in a plain SBCL', () => {
     expect(all.length).toBeGreaterThan(300);
-    expect(compared.filter(({ plain }) => plain.told === 'not told').map(({ probe }) => probe.form)).toEqual(
-      [],
-    );
+    expect(
+      compared.filter(({ plain }) => plain.reported === 'not told').map(({ probe }) => probe.form),
+    ).toEqual([]);
   });
 
   test('a form has the values, conditions and output that it has in a plain SBCL', () => {
@@ -56,15 +56,15 @@ describe('in an image of the server', () => {
 
   test('a form that differs in its output alone has the same values and conditions', () => {
     const same = compared.filter(({ probe }) => probe.in === 'output');
-    expect(same.map(({ probe, ours }) => ({ form: probe.form, told: ours.told }))).toEqual(
-      same.map(({ probe, plain }) => ({ form: probe.form, told: plain.told })),
+    expect(same.map(({ probe, ours }) => ({ form: probe.form, reported: ours.reported }))).toEqual(
+      same.map(({ probe, plain }) => ({ form: probe.form, reported: plain.reported })),
     );
   });
 
   // On another SBCL not each of the forms need differ.
   test('each row has a form that differs', () => {
     const unlike = ({ probe, plain, ours }: (typeof compared)[number]) =>
-      probe.in === 'outcome' ? plain.told !== ours.told : plain.output !== ours.output;
+      probe.in === 'outcome' ? plain.reported !== ours.reported : plain.output !== ours.output;
     const rows = new Set(compared.filter(unlike).flatMap(({ probe }) => probe.row ?? []));
     expect([...rows].sort()).toEqual(documentedRows().sort());
   });
@@ -76,28 +76,28 @@ describe('in an image of the server', () => {
 });
 
 /** Returns what is told of those of PROBED whose values and conditions are the same in a plain SBCL and in an image. */
-const told = (probed: readonly Probe[], outcomes: readonly Outcome[]) =>
+const reported = (probed: readonly Probe[], outcomes: readonly Outcome[]) =>
   probed.flatMap((probe, number) =>
-    probe.in === 'outcome' ? [] : [{ form: probe.form, told: outcomes[number]?.told }],
+    probe.in === 'outcome' ? [] : [{ form: probe.form, reported: outcomes[number]?.reported }],
   );
 
 /** Fails unless PROBED have in an image that runs them as MODE says the values and conditions that they have in a plain SBCL. */
-async function expectTold(probed: readonly Probe[], mode: Mode): Promise<void> {
+async function expectReported(probed: readonly Probe[], mode: Mode): Promise<void> {
   const tried = probed.map(({ form }) => form);
   const [plain, ours] = await Promise.all([inPlain(tried), inOurs(tried, mode)]);
-  expect(told(probed, ours)).toEqual(told(probed, plain));
+  expect(reported(probed, ours)).toEqual(reported(probed, plain));
 }
 
 describe('a form has the values and conditions that it has in a plain SBCL', () => {
   const watched = all.filter(({ form }) => form.includes('unnoticed::watched'));
 
   test('while observe records', () =>
-    expectTold(everyNthProbe(5, all), observing({ functions: ['unnoticed:'] })));
+    expectReported(everyNthProbe(5, all), observing({ functions: ['unnoticed:'] })));
 
   test('while observe records those calls for which a form is true, which signals', () => {
     const where = '(progn (signal "noticed") (warn "noticed") (error "noticed"))';
     const functions = ['unnoticed:', 'print-object', 'make-instance', 'initialize-instance'];
-    return expectTold(watched, observing({ functions, where }));
+    return expectReported(watched, observing({ functions, where }));
   });
 
   test('in a test of FiveAM, within which checks fail', async () => {
@@ -105,7 +105,7 @@ describe('a form has the values and conditions that it has in a plain SBCL', () 
     const probed = watched.filter(({ form }) => !form.includes('make-thread'));
     const tested = probed.map(({ form }) => form);
     const [plain, ours] = await Promise.all([inPlainTest(tested), inOurTest(tested)]);
-    expect(plain.filter((outcome) => outcome.told === 'not told')).toEqual([]);
-    expect(told(probed, ours)).toEqual(told(probed, plain));
+    expect(plain.filter((outcome) => outcome.reported === 'not told')).toEqual([]);
+    expect(reported(probed, ours)).toEqual(reported(probed, plain));
   });
 });

@@ -13,7 +13,7 @@ import {
   statsOf,
 } from '../../announced.ts';
 import { realPathOf } from '../../files/answering.ts';
-import { isRunning } from '../../own.ts';
+import { isRunning } from '../../ownership.ts';
 import { isInside, removeIfPossible } from '../../paths.ts';
 import type { Served } from '../wire/served.ts';
 

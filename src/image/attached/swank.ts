@@ -138,10 +138,10 @@ class SwankConnection {
     const head = received.toString('latin1', 0, HEAD);
     const length = /^[0-9a-f]{6}$/i.test(head) ? Number.parseInt(head, 16) : Number.NaN;
     if (length <= MESSAGE_LIMIT) return length;
-    const seen = Number.isNaN(length)
+    const receivedText = Number.isNaN(length)
       ? `it says ${shownStart(received)}`
       : `it announces a message of ${length} octets`;
-    this.fail(new SwankError('foreign', seen));
+    this.fail(new SwankError('foreign', receivedText));
     return Number.POSITIVE_INFINITY;
   }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SetupError } from '../../errors.ts';
 import { readIfRegular } from '../../files/regular.ts';
-import { isRunning } from '../../own.ts';
+import { isRunning } from '../../ownership.ts';
 import { homeFolder } from '../../paths.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { type Served, servedName } from '../wire/served.ts';

@@ -30,7 +30,7 @@ interface ChoiceOptions {
   root: string;
   isTooWide: (real: string) => boolean;
   /** The flag, if given, with which `auto` means an image that the server itself starts. */
-  keptOwnBy: string | undefined;
+  ownImageRequiredBy: string | undefined;
   /** Returns a new image that the server itself runs. */
   makeOwn: () => SbclImage;
   attached: Omit<AttachedOptions, 'find'>;
@@ -46,7 +46,7 @@ const INTERNAL_OPERATIONS: ReadonlySet<string> = new Set<keyof Operations>([
 ]);
 
 /** Maximum number of additional images at the same time. Each takes at least 150 MB. */
-const BESIDE_LIMIT = 4;
+const EXTRA_IMAGE_LIMIT = 4;
 
 export class ChosenImage implements Image, RestartableImage {
   readonly #options: ChoiceOptions;
@@ -63,7 +63,7 @@ export class ChosenImage implements Image, RestartableImage {
   #starting: Promise<void> | undefined;
   #closed = false;
   readonly #beside = new Set<SbclImage>();
-  readonly #besideQueue = new Queue(BESIDE_LIMIT);
+  readonly #extraImageQueue = new Queue(EXTRA_IMAGE_LIMIT);
   readonly #notices = new Notices<ImageNotice>();
   #unusedNoticed = false;
   /** True after a notice about an unusable folder of sockets. */
@@ -73,7 +73,7 @@ export class ChosenImage implements Image, RestartableImage {
     this.#options = options;
     this.#attached = new AttachedImage({ ...options.attached, find: () => this.#find() });
     this.#isAttached = this.#isByName;
-    this.#isDecided = options.choice !== 'auto' || options.keptOwnBy !== undefined;
+    this.#isDecided = options.choice !== 'auto' || options.ownImageRequiredBy !== undefined;
   }
 
   get #isByName(): boolean {
@@ -101,16 +101,16 @@ export class ChosenImage implements Image, RestartableImage {
     return this.#current.loads;
   }
 
-  /** Calls WORK, which uses the fresh image IMAGE, as soon as fewer than BESIDE_LIMIT fresh images are in
+  /** Calls WORK, which uses the fresh image IMAGE, as soon as fewer than EXTRA_IMAGE_LIMIT fresh images are in
    *  use. Ends IMAGE after WORK, or earlier when this image ends. */
-  withBeside<Value>(image: SbclImage, work: () => Promise<Value>): Promise<Value> {
-    return this.#besideQueue.within(() => this.#workBeside(image, work));
+  withExtraImage<Value>(image: SbclImage, work: () => Promise<Value>): Promise<Value> {
+    return this.#extraImageQueue.within(() => this.#workBeside(image, work));
   }
 
   async #workBeside<Value>(image: SbclImage, work: () => Promise<Value>): Promise<Value> {
     if (this.#closed) throw new SetupError('The server is ending.');
     this.#beside.add(image);
-    const remove = this.jobs.addBeside(image.jobs);
+    const remove = this.jobs.addExtraJobs(image.jobs);
     try {
       return await work();
     } finally {
@@ -315,12 +315,12 @@ export class ChosenImage implements Image, RestartableImage {
   }
 
   async #noticeUnused(): Promise<void> {
-    const { choice, keptOwnBy } = this.#options;
+    const { choice, ownImageRequiredBy } = this.#options;
     if (choice !== 'auto' || this.#unusedNoticed) return;
     const [served] = (await this.#fitting()).images;
     if (served === undefined || this.#unusedNoticed) return;
     this.#unusedNoticed = true;
-    this.#notices.add({ kind: 'unused', served, keptOwnBy });
+    this.#notices.add({ kind: 'unused', served, ownImageRequiredBy });
   }
 
   /** Adds the notice that the folder of sockets cannot be used for the reason WHY, once. Does nothing without

@@ -6,7 +6,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { basename, join } from 'node:path';
 import { digestOf } from '../../files/digest.ts';
 import { namesInFolder } from '../../leftovers.ts';
-import { isOwnFile, makeOwnFolder } from '../../own.ts';
+import { isOwnFile, makeOwnFolder } from '../../ownership.ts';
 import type { ProcessCommand } from './command.ts';
 
 export interface AgentOptions {
@@ -105,7 +105,7 @@ const LEAST_MEMORY_MB = 4096;
 
 /** Returns the number of megabytes of address space that the image may use besides its heap: half of the
  *  machine's memory, or of the limit for this process. */
-function besidesHeapMb(): number {
+function nonHeapMb(): number {
   const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
 }
@@ -158,7 +158,7 @@ function command(
     ],
     env: {
       ...process.env,
-      LIVE_LISP_MEMORY_MB: String(besidesHeapMb()),
+      LIVE_LISP_MEMORY_MB: String(nonHeapMb()),
       CL_SOURCE_REGISTRY: sourceRegistry(options, process.env['CL_SOURCE_REGISTRY']),
       ...(options.fasls !== undefined && { ASDF_OUTPUT_TRANSLATIONS: outputTranslations(options.fasls) }),
       ...env,

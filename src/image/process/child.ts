@@ -315,8 +315,8 @@ export class Child implements Peer {
     if (this.#bootstrap === undefined)
       return signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
     const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
-    const said = this.lastLines.join(' / ');
-    return `its command ${how}${said === '' ? '' : `, and wrote last: ${said}`}`;
+    const lastOutput = this.lastLines.join(' / ');
+    return `its command ${how}${lastOutput === '' ? '' : `, and wrote last: ${lastOutput}`}`;
   }
 
   /** Makes this process count as ended, although it continues to run without an agent. When the server ends,

@@ -53,8 +53,8 @@ export function openCommandWire(image: ImageCommand, cwd: string, times: Times):
       const how = exitCode === null ? `was ended by ${signal}` : `exited with code ${exitCode}`;
       // Reads the last output before the failure is reported.
       setTimeout(() => {
-        const said = bootstrap.lastLines.join(' / ');
-        end = `its command ${how}${said === '' ? '' : `, and wrote last: ${said}`}`;
+        const lastOutput = bootstrap.lastLines.join(' / ');
+        end = `its command ${how}${lastOutput === '' ? '' : `, and wrote last: ${lastOutput}`}`;
         bootstrap.stop();
         fail(exitCode === null ? {} : { exitCode });
         bootstrap.wire.destroy();

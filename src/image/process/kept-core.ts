@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { checkAnswering } from '../../files/answering.ts';
 import { digestOf } from '../../files/digest.ts';
 import { namesInFolder, removeLeftovers } from '../../leftovers.ts';
-import { isOwn } from '../../own.ts';
+import { isOwn } from '../../ownership.ts';
 import {
   type AgentOptions,
   agentCommand,

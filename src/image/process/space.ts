@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { SPACE_PER_HEAP } from './agent.ts';
 
 /** Megabytes of address space that SBCL needs besides its heap to start and run some threads. */
-const BESIDES_MB = 1024;
+const NON_HEAP_MB = 1024;
 /** Megabytes of the smallest heap that --heap accepts. */
 const LEAST_HEAP_MB = 128;
 
@@ -16,8 +16,8 @@ export function spaceRemedy(heapMb: number, limits: string = ownLimits()): strin
   if (octets === undefined) return undefined;
   const limitMb = Math.floor(Number(octets) / 2 ** 20);
   const spaceMb = SPACE_PER_HEAP * heapMb;
-  if (limitMb >= spaceMb + BESIDES_MB) return undefined;
-  const mostMb = Math.floor((limitMb - BESIDES_MB) / SPACE_PER_HEAP);
+  if (limitMb >= spaceMb + NON_HEAP_MB) return undefined;
+  const mostMb = Math.floor((limitMb - NON_HEAP_MB) / SPACE_PER_HEAP);
   const smaller = mostMb < LEAST_HEAP_MB ? '' : `start the server with --heap ${mostMb}MB, or to `;
   return (
     `SBCL reserves ${spaceMb} MB of address space for a heap of ${heapMb} MB and needs some besides. This server may use ` +

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { isThere, withFileTimeout } from '../../files/answering.ts';
 import { digestOf } from '../../files/digest.ts';
 import { withLock } from '../../lock.ts';
-import { isRunning } from '../../own.ts';
+import { isRunning } from '../../ownership.ts';
 import { makeFolder } from '../../paths.ts';
 
 /** Maximum time that the exit of this process waits for the removal of its folders. It holds the lock

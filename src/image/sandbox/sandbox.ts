@@ -249,7 +249,7 @@ export class Sandbox implements CommandSandbox {
     for (const folder of libraries) kept.push(...(await repositoryPaths(folder)));
     // A mount of a path inside a secret, such as the repository of a password store, would make it visible,
     // so such paths are skipped.
-    const seen = kept.filter((path) => !this.hides(path));
+    const visible = kept.filter((path) => !this.hides(path));
     const secrets = this.#secrets.filter((path) => this.hides(path) && !this.#covers(this.#hidden, path));
     // Code must not rename a folder with a secret in it, because nothing would hide the secret at its new
     // path.
@@ -259,7 +259,7 @@ export class Sandbox implements CommandSandbox {
       ...readOnlyMounts(sealed, this.#temporary),
       ...own.filter((path) => !isIn(sealed, path)).flatMap((path) => pinned(path, this.#temporary)),
       ...own.map((path) => ['changed', path] as const),
-      ...readOnlyMounts([...seen, ...held].filter(open), [...own, ...this.#temporary]),
+      ...readOnlyMounts([...visible, ...held].filter(open), [...own, ...this.#temporary]),
       // The secrets come last, because the last mount of a path wins. A secret can also be a file that
       // programs obey, or a folder on the way to one.
       ...secrets.map((path) => ['hidden', path] as const),

@@ -243,14 +243,14 @@ export async function secretPaths(home: string): Promise<string[]> {
   return found.filter((path) => !isInside('/dev', path) && !isInside(path, realPath(home)));
 }
 
-/** Returns those of WAYS, paths relative to FOLDER, that may exist, joined to FOLDER. Leaves out a path if
+/** Returns those of PATTERNS, paths relative to FOLDER, that may exist, joined to FOLDER. Leaves out a path if
  *  the listing of a folder on it lacks the next name. Listing these few folders is faster than checking each
  *  path. */
-async function pathsBelow(folder: string, ways: readonly string[]): Promise<string[]> {
+async function pathsBelow(folder: string, patterns: readonly string[]): Promise<string[]> {
   const names = await namesIn(folder);
   const rests = new Map<string, string[]>();
-  for (const way of ways) {
-    const [name = '', ...rest] = way.split('/');
+  for (const pattern of patterns) {
+    const [name = '', ...rest] = pattern.split('/');
     if (names?.has(name) ?? true) rests.set(name, [...(rests.get(name) ?? []), rest.join('/')]);
   }
   const found: string[] = [];

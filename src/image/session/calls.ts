@@ -119,7 +119,7 @@ export class Calls {
     // Starts the call first. The request is sent when the image can take it.
     const performed = perform(job);
     const stopFollowing = options.signal && job.follow(options.signal);
-    const stopTelling = options.onProgress && reportProgress(job, options.onProgress, this.#times.progress);
+    const stopReporting = options.onProgress && reportProgress(job, options.onProgress, this.#times.progress);
     const { onOutput } = options;
     const stopPassing = onOutput && passOutput(job, onOutput, this.#times.progress);
     let reply: Reply<Name> | undefined;
@@ -132,7 +132,7 @@ export class Calls {
     } finally {
       void stopPassing?.();
       stopFollowing?.();
-      stopTelling?.();
+      stopReporting?.();
       this.jobs.end(job, reply ?? notStarted(job));
     }
   }
@@ -176,7 +176,7 @@ export class Calls {
     this.#host.beforeCall(peer);
     const reply = await this.#perform(peer, job, name, args, options);
     if (reply.ending.kind !== 'lost') this.#host.afterCall(peer, reply);
-    return !isRetry && isUntouched(reply) && !job.signal.aborted
+    return !isRetry && hasNotBegun(reply) && !job.signal.aborted
       ? this.#fromOutside(job, name, args, options, true)
       : reply;
   }
@@ -279,7 +279,7 @@ type Abandoned = Omit<Answer, 'data'> & { data: Record<string, never> };
 
 /** True when a call ended before any part of it ran, because the image was lost or the thread of the call
  *  ended. */
-function isUntouched({ ending }: Reply<OperationName>): boolean {
+function hasNotBegun({ ending }: Reply<OperationName>): boolean {
   if (ending.kind === 'lost') return ending.notBegun === true;
   return ending.kind === 'interrupted' && ending.notBegun === true && ending.reason === 'ended';
 }

@@ -100,7 +100,7 @@ function subjectOf(args: object): string {
 
 export class Jobs {
   readonly #jobs = new Map<number, Job>();
-  readonly #beside = new Set<Jobs>();
+  readonly #extraJobs = new Set<Jobs>();
   #numbering: { readonly series: Series; next: number };
 
   constructor(series = ALL_NUMBERS) {
@@ -109,10 +109,10 @@ export class Jobs {
 
   /** Gives OTHERS, the jobs of an additional image, numbers that no job here has. Lists them in listAll until
    *  the returned function is called. */
-  addBeside(others: Jobs): () => void {
+  addExtraJobs(others: Jobs): () => void {
     others.#numbering = this.#numbering;
-    this.#beside.add(others);
-    return () => this.#beside.delete(others);
+    this.#extraJobs.add(others);
+    return () => this.#extraJobs.delete(others);
   }
 
   begin(operation: string, args: object): Job {
@@ -133,7 +133,7 @@ export class Jobs {
   }
 
   listAll(): Job[] {
-    return [this, ...this.#beside].flatMap((jobs) => jobs.list());
+    return [this, ...this.#extraJobs].flatMap((jobs) => jobs.list());
   }
 
   hasExisted(number: number): boolean {

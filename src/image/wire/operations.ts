@@ -1434,7 +1434,7 @@ export interface HoldingStep {
 }
 
 /** A way from a root to an object. */
-export interface HoldingWay {
+export interface HoldingPath {
   /** How many of the objects are held in a way like this one. */
   count: number;
   steps: HoldingStep[];
@@ -1446,7 +1446,7 @@ export interface Holders {
   many?: boolean;
   /** How many references, or for a class how many instances, were found. */
   found: number;
-  ways?: HoldingWay[];
+  ways?: HoldingPath[];
   /** How many different ways there are. */
   total: number;
   /** True when only what belongs to SBCL leads to the object. */
@@ -1571,7 +1571,7 @@ export interface RecordedCall {
 }
 
 /** What was seen of one parameter or return value. */
-export interface SeenPlace {
+export interface ObservedPlace {
   name: string;
   /** The types of the values, and how many values were of each type. */
   types?: { type: string; count: number }[];
@@ -1582,11 +1582,11 @@ export interface SeenPlace {
 }
 
 /** The types of the arguments and the return values that were seen in the calls of a function. */
-export interface SeenTypes {
+export interface ObservedTypes {
   name: string;
   calls: number;
-  parameters?: SeenPlace[];
-  values?: SeenPlace[];
+  parameters?: ObservedPlace[];
+  values?: ObservedPlace[];
   declared?: boolean;
   /** The type of the function as SBCL knows it. */
   type?: string;
@@ -1717,7 +1717,7 @@ export interface ObservedCalls {
   /** Factor by which the recording slowed the program. */
   slower?: number;
   rows?: RecordedCall[];
-  types?: SeenTypes[];
+  types?: ObservedTypes[];
 }
 
 /** What came of a recording of calls. */

@@ -107,7 +107,8 @@ async function runSearch(
     const found = await searchAll(searcher, buffers, page, budget, below?.silent);
     checkWhole(args, context, found.total);
     const stopped = budget.exceeded === true;
-    const result = () => searchResult(visibleLine(args.pattern), found, single, stopped, context.told);
+    const result = () =>
+      searchResult(visibleLine(args.pattern), found, single, stopped, context.earlierAnswers);
     return { total: found.total, result };
   } finally {
     await searcher.stop();

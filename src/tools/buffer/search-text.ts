@@ -1,5 +1,6 @@
 // Renders search results: each file, then its matching lines with their columns.
 
+import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import {
   beyondNote,
   counted,
@@ -9,7 +10,6 @@ import {
   joinSections,
   listText,
 } from '../../kernel/reply.ts';
-import type { Told } from '../../kernel/told.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import { groupBy } from '../grouping.ts';
@@ -48,14 +48,14 @@ export interface SearchResults {
 }
 
 /** Returns the answer for PATTERN with the matches in BUFFER, or in many files when BUFFER is undefined.
- * STOPPED is true when some files were not searched. Unreadable files in an earlier answer (TOLD) are not
+ * STOPPED is true when some files were not searched. Unreadable files in an earlier answer (EARLIER_ANSWERS) are not
  * named again. */
 export function searchResult(
   pattern: string,
   found: SearchResults,
   buffer: TextBuffer | undefined,
   stopped: boolean,
-  told?: Told,
+  earlierAnswers?: EarlierAnswers,
 ): Result {
   const { total, matches, offset, files, filesWithMatches, unreadable, tooHard, edited } = found;
   const asEdited = found.unsaved.filter(({ isUnsavedText }) => isUnsavedText).map(({ name }) => name);
@@ -82,7 +82,10 @@ export function searchResult(
       complete: !stopped && tooHard.length === 0,
     },
     text: joinSections([
-      [list === false ? head : `${head}:\n\n${list}`, ...notesOf(found, buffer, stopped, told)].join('\n'),
+      [
+        list === false ? head : `${head}:\n\n${list}`,
+        ...notesOf(found, buffer, stopped, earlierAnswers),
+      ].join('\n'),
       buffer && pendingSection(buffer.pending, 'what was searched'),
     ]),
   };
@@ -92,14 +95,14 @@ function notesOf(
   { unreadable, tooHard, edited, unsaved, silent }: SearchResults,
   buffer: TextBuffer | undefined,
   stopped: boolean,
-  told: Told | undefined,
+  earlierAnswers: EarlierAnswers | undefined,
 ): string[] {
   const unsearched = unreadable.length > 0 && fewNames(unreadable);
   return [
     stopped &&
       `Note: the search stopped before it had looked at all files; name a directory or a file as buffer.`,
     unsearched &&
-      (buffer !== undefined || !told?.repeats('not searched', unsearched)) &&
+      (buffer !== undefined || !earlierAnswers?.repeats('not searched', unsearched)) &&
       `Note: not searched, because no text or too large: ${unsearched}.`,
     tooHard.length > 0 &&
       `Note: not searched, because the pattern took too long or too much stack there: ${fewNames(tooHard)}. Repetitions within repetitions, such as (a+)+, do that; use a simpler pattern.`,

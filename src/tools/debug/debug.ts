@@ -5,7 +5,7 @@ import type { Image } from '../../image/image.ts';
 import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { TIMEOUT } from '../calling.ts';
 import type { Places } from '../places.ts';
-import { endCall, invokeRestart, retry, returnFrom } from './going-on.ts';
+import { endCall, invokeRestart, retry, returnFrom } from './continuing.ts';
 import type { DebugDependencies, HeldErrorRequest } from './held.ts';
 import type { HeldToolCalls } from './hold.ts';
 import { listHeld, showThread, unwatchErrors, watchErrors } from './listing.ts';

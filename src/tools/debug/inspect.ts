@@ -1,7 +1,7 @@
 // The tool inspect, which shows the parts of objects in the image.
 
 import type { Image } from '../../image/image.ts';
-import type { Holders, HoldingWay, InspectData } from '../../image/wire/operations.ts';
+import type { Holders, HoldingPath, InspectData } from '../../image/wire/operations.ts';
 import { beyondNote, hasMore, joinSections, listText } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
@@ -140,7 +140,7 @@ function headText({ many, found, system }: Holders, shown: string): string {
     : `${shown} is kept alive by ${countText(found, 'reference')}.${own}`;
 }
 
-function wayText({ count, steps }: HoldingWay, counted: boolean): string {
+function wayText({ count, steps }: HoldingPath, counted: boolean): string {
   const lines = steps.map(
     ({ part, value, id }, index) =>
       `${index === 0 ? '' : '  '}${part} = ${value}${id === undefined ? '' : `  ${id}`}`,

@@ -30,7 +30,7 @@ export async function listHeld(dependencies: DebugDependencies): Promise<Result>
   const [only] = held;
   if (held.length !== 1 || only?.thread === undefined || only.heldBy !== undefined)
     return { data: { held }, text };
-  if (context.told?.repeats('only held error', String(only.error))) return { data: { held }, text };
+  if (context.earlierAnswers?.repeats('only held error', String(only.error))) return { data: { held }, text };
   const shown = await showHeld({ ...dependencies, error: only.error, args: {} });
   return { data: { held }, text: joinSections([text, shown.text]) };
 }
@@ -101,11 +101,11 @@ export async function watchErrors(
     );
   }
   const whose = where === 'all' ? 'in all threads' : `in ${where}`;
-  const how = context.told?.repeats('watch')
+  const how = context.earlierAnswers?.repeats('watch')
     ? ''
     : ' when they are signalled, also those that are handled; get_last_error with watched: true shows them';
   const listed =
-    hold && context.told?.repeats('watch that holds') ? '' : '; debug without arguments lists them';
+    hold && context.earlierAnswers?.repeats('watch that holds') ? '' : '; debug without arguments lists them';
   const held = hold ? ` Each stops its thread for ${holds.seconds} s after each use of debug${listed}.` : '';
   const what = data.type === undefined ? 'Errors' : `Conditions of type ${data.type}`;
   const text = `${what} ${whose} are recorded${how}.${held}`;
@@ -119,6 +119,6 @@ export async function watchErrors(
 export async function unwatchErrors({ image, context }: DebugDependencies): Promise<Result> {
   const data = foundValue(await image.call('debug-watch', { off: true }, callOptions(context)));
   const { watched = 0 } = data;
-  const seen = watched === 1 ? '1 was' : `${watched} were`;
-  return { data, text: `Errors are not recorded any more. ${seen} seen; held errors stay held.` };
+  const recordedText = watched === 1 ? '1 was' : `${watched} were`;
+  return { data, text: `Errors are not recorded any more. ${recordedText} seen; held errors stay held.` };
 }

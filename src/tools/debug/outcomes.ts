@@ -44,7 +44,7 @@ export function outcome(
     return { data: { ending, output }, text };
   }
   if (data.value !== undefined && isThreadValue(data.value)) return threadResult(held);
-  if (call !== undefined) return withHoldingTold(call.finish(reply), call);
+  if (call !== undefined) return withHoldNote(call.finish(reply), call);
   const text = joinSections([
     ending.kind === 'done'
       ? `The frame returned:\n${formValuesText(data.values ?? [])}`
@@ -55,7 +55,7 @@ export function outcome(
 }
 
 /** Adds a note to RESULT when the macro TIME also measured the time in the debugger. */
-function withHoldingTold(result: Result, { timed, heldMs }: HeldCall<Result>): Result {
+function withHoldNote(result: Result, { timed, heldMs }: HeldCall<Result>): Result {
   const note = `Note: TIME measured also the ${durationText(heldMs)} for which the call was held.`;
   return timed ? { ...result, text: joinSections([result.text, note]) } : result;
 }

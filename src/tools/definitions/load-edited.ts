@@ -99,7 +99,7 @@ async function agreementSections(
       load === last || agreement === undefined
         ? agreement
         : await agreementNow(image, load.file.real, agreement, context);
-    sections.push(agreementSection(now, places, context.told));
+    sections.push(agreementSection(now, places, context.earlierAnswers));
   }
   return sections;
 }

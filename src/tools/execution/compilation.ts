@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Image } from '../../image/image.ts';
 import type { Reply } from '../../image/wire/call.ts';
 import type { CompileData } from '../../image/wire/operations.ts';
+import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import { joinSections } from '../../kernel/reply.ts';
-import type { Told } from '../../kernel/told.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
@@ -53,7 +53,7 @@ export function compileFormTool(image: Image, { places, holds }: { places: Place
         return heldResultOr(
           reply,
           { name: 'compile-forms', args: request, holds, places, keep },
-          (finalReply) => compilationResult(finalReply, args.form, places, context.told),
+          (finalReply) => compilationResult(finalReply, args.form, places, context.earlierAnswers),
         );
       }),
   });
@@ -63,12 +63,12 @@ function compilationResult(
   { ending, output, data, waitedMs }: Reply<'compile-forms'>,
   code: string,
   places: Places,
-  told: Told | undefined,
+  earlierAnswers: EarlierAnswers | undefined,
 ): Result {
   if (data.value !== undefined) return { ...lookupResult(data.value), failed: true };
   const failure = failureText(ending, data, { code, places, done: 'compiled' });
   const text = joinSections([
-    failure ?? headline(data, told),
+    failure ?? headline(data, earlierAnswers),
     holdingSection(data),
     outputSection(output),
     warningsAndNotes(data),
@@ -86,8 +86,11 @@ function compilationResult(
 }
 
 /** Returns sentences on the end of the compilation. A sentence on the executed parts of the code is added,
- * unless an earlier answer (TOLD) has it. */
-function headline({ forms = 0, warnings = [] }: CompileData, told: Told | undefined): string {
+ * unless an earlier answer (EARLIER_ANSWERS) has it. */
+function headline(
+  { forms = 0, warnings = [] }: CompileData,
+  earlierAnswers: EarlierAnswers | undefined,
+): string {
   if (forms === 0) return 'No form to compile: the text holds only white space or comments.';
   const has = (...severities: string[]) => warnings.some(({ severity }) => severities.includes(severity));
   const outcome = has('error')
@@ -98,7 +101,7 @@ function headline({ forms = 0, warnings = [] }: CompileData, told: Told | undefi
         ? 'with notes'
         : 'without warnings';
   const what = forms === 1 ? 'the form' : `${forms} forms`;
-  const ran = told?.repeats('what compile_form runs')
+  const ran = earlierAnswers?.repeats('what compile_form runs')
     ? ''
     : ' The result was not run. Compile-time code (EVAL-WHEN, macros, #.) did run, and what it did or loaded stays; definitions that compiling needs were taken back.';
   return `Compiled ${what} ${outcome}.${ran}`;

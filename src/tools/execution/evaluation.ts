@@ -157,7 +157,7 @@ export function occupiedText({ job }: { job?: number }, jobs: Jobs): string {
 function evaluationResult(
   { ending, output, data, waitedMs }: Reply<'evaluate'>,
   { code, places, packageName }: { code: string; places: Places; packageName: string | undefined },
-  record: (seen: { values?: string; error?: string }) => string | undefined,
+  record: (outcome: { values?: string; error?: string }) => string | undefined,
 ): Result {
   const failed = ending.kind !== 'done' || data.unreadable !== undefined;
   const error = causeFirst(failureText(ending, data, { code, places }), data);

@@ -67,7 +67,7 @@ async function readHistory(
   const serverText = (evaluation: Evaluation) =>
     history.isOfAnother(evaluation) ? ', by another server, or an earlier one' : '';
   const what = containing === undefined ? '' : ` with ${JSON.stringify(args.containing)} in the input`;
-  const said = {
+  const stated = {
     date: shared(evaluations, dateOf),
     package: shared(evaluations, (evaluation) => evaluation.package),
     by: shared(evaluations, serverText),
@@ -76,12 +76,12 @@ async function readHistory(
   const rows = fittingRows(
     parts.map((part, at) => {
       const evaluation = evaluations[at] as Evaluation;
-      return rowText(evaluation, part, headText(evaluation, serverText(evaluation), said));
+      return rowText(evaluation, part, headText(evaluation, serverText(evaluation), stated));
     }),
   );
   const page = { offset, shown: rows.length, total };
   const text = joinSections([
-    `${totalText(newest, 'evaluation')} in this workspace${what}${total > 0 ? `, newest first${saidText(said)}:` : '.'}`,
+    `${totalText(newest, 'evaluation')} in this workspace${what}${total > 0 ? `, newest first${statedText(stated)}:` : '.'}`,
     listText(rows, hasMore(page)) || beyondNote(page, 'evaluations'),
     parts.slice(0, rows.length).some(({ cut }) => cut) &&
       'Note: limit: 1 with the offset of an evaluation shows it whole.',
@@ -94,23 +94,23 @@ function inner(output: string): string {
 }
 
 /** The properties common to all listed evaluations, which the header has. */
-interface Said {
+interface Stated {
   date: string | undefined;
   package: string | undefined;
   /** A phrase on the server that requested the evaluations; '' for this server. */
   by: string | undefined;
 }
 
-function saidText({ date, package: home, by = '' }: Said): string {
+function statedText({ date, package: home, by = '' }: Stated): string {
   return `${date === undefined ? '' : `, of ${date}`}${home === undefined ? '' : `, in ${home}`}${by}`;
 }
 
 /** Returns the first line for EVALUATION: time, package, duration, and BY, a phrase on the server. Leaves out the
- *  date, package and server that the header of the list, SAID, shows. */
-function headText(evaluation: Evaluation, by: string, said: Said): string {
+ *  date, package and server that the header of the list, STATED, shows. */
+function headText(evaluation: Evaluation, by: string, stated: Stated): string {
   const { time, milliseconds, package: home } = evaluation;
-  const where = home === undefined || home === said.package ? '' : ` in ${home}`;
-  return `${recordTimeText(time, said.date)}${where}, ${milliseconds} ms${by === said.by ? '' : by}`;
+  const where = home === undefined || home === stated.package ? '' : ` in ${home}`;
+  return `${recordTimeText(time, stated.date)}${where}, ${milliseconds} ms${by === stated.by ? '' : by}`;
 }
 
 /** The parts of an evaluation to show. `cut` is true when something is left out. */

@@ -4,9 +4,9 @@ import type { Image, RestartableImage } from '../../image/image.ts';
 import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
 import type { AgentJob, OthersJob } from '../../image/wire/operations.ts';
 import { type Served, servedName, servedSince } from '../../image/wire/served.ts';
+import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import { cutText, joinSections } from '../../kernel/reply.ts';
 import { printable } from '../../kernel/schema.ts';
-import type { Told } from '../../kernel/told.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { secondsText } from '../endings.ts';
 import { lackingLine, lackingPhrases } from '../lacking-text.ts';
@@ -45,14 +45,14 @@ export function imageStatusTool(
   return defineTool({
     ...IMAGE_STATUS,
     images: 'all',
-    handler: async (_, { told }) => {
+    handler: async (_, { earlierAnswers }) => {
       const status = await image.status();
       const report = replaceable?.lastLoss;
       return statusResult(
         status,
         report && lossText(report).replace(/^This is a new Lisp image; the/, 'The'),
         status.attached ? whoseText(status) : confinement?.(),
-        told,
+        earlierAnswers,
       );
     },
   });
@@ -62,11 +62,11 @@ function whoseText({ served }: ImageStatus): string {
   const which =
     served === undefined
       ? 'The image is not found yet; the user runs it, and'
-      : `The image is ${servedName(served)}, which the user runs${wayText(served)} and which has served ${served.workspace} since ${servedSince(served)};`;
+      : `The image is ${servedName(served)}, which the user runs${routeText(served)} and which has served ${served.workspace} since ${servedSince(served)};`;
   return `${which} live-lisp neither restarts nor ends it. Code in it is in no sandbox, so it can do all that the user can.`;
 }
 
-function wayText({ through }: Served): string {
+function routeText({ through }: Served): string {
   return through === undefined ? '' : `, which was found through ${through},`;
 }
 
@@ -74,10 +74,10 @@ function statusResult(
   status: ImageStatus,
   lastLoss: string | undefined,
   confinement: string | undefined,
-  told: Told | undefined,
+  earlierAnswers: EarlierAnswers | undefined,
 ): Result {
   const data = { ...statusData(status, lastLoss), ...(confinement !== undefined && { confinement }) };
-  return { data, text: statusText(status, lastLoss, confinement, told) };
+  return { data, text: statusText(status, lastLoss, confinement, earlierAnswers) };
 }
 
 const MEGABYTE = 1024 * 1024;
@@ -121,7 +121,7 @@ function statusData({ agent, ...status }: ImageStatus, lastLoss: string | undefi
     },
     threads: agent && { count: agent.threads, program: agent.programThreads, names: agent.threadNames ?? [] },
     libraries: agent?.libraries,
-    saidAgo: agentMsAgo && seconds(agentMsAgo),
+    reportedAgo: agentMsAgo && seconds(agentMsAgo),
     jobs: status.jobs.map(jobData),
     beside: status.beside?.map(jobData),
     others: agent?.others?.map(otherData),
@@ -158,7 +158,7 @@ function statusText(
   status: ImageStatus,
   lastLoss: string | undefined,
   confinement: string | undefined,
-  told: Told | undefined,
+  earlierAnswers: EarlierAnswers | undefined,
 ): string {
   const { jobs, beside = [] } = status;
   const others = status.agent?.others ?? [];
@@ -168,11 +168,11 @@ function statusText(
       imageLine(status),
       memoryLine(status),
       threadsLine(status),
-      librariesLine(status, told),
+      librariesLine(status, earlierAnswers),
       probeLine(status),
       corruptedLine(status),
       missingAbilitiesLine(status),
-      confinement && confinementLine(confinement, told),
+      confinement && confinementLine(confinement, earlierAnswers),
     ]
       .filter(Boolean)
       .join('\n'),
@@ -294,19 +294,22 @@ function threadsLine({ agent }: ImageStatus): string | false {
   return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
 }
 
-/** Returns the sentence CONFINEMENT, or only its beginning when an earlier answer (TOLD) has it. */
-function confinementLine(confinement: string, told: Told | undefined): string {
-  return told?.repeats('confinement', confinement)
+/** Returns the sentence CONFINEMENT, or only its beginning when an earlier answer (EARLIER_ANSWERS) has it. */
+function confinementLine(confinement: string, earlierAnswers: EarlierAnswers | undefined): string {
+  return earlierAnswers?.repeats('confinement', confinement)
     ? confinement.replace(/^((?:\([^)]*\)|[^,:])*)[,:].*/s, '$1.')
     : confinement;
 }
 
-function librariesLine({ agent, attached, elsewhere }: ImageStatus, told: Told | undefined): string | false {
+function librariesLine(
+  { agent, attached, elsewhere }: ImageStatus,
+  earlierAnswers: EarlierAnswers | undefined,
+): string | false {
   // In an image that somebody else runs, or on another machine, its user or its init file loads the
   // libraries.
   if (agent === undefined || attached || elsewhere) return false;
   if (agent.libraries === undefined)
-    return `Libraries: no manager${told?.repeats('managers') ? '' : ' (Quicklisp, qlot or ocicl) is set up'}`;
+    return `Libraries: no manager${earlierAnswers?.repeats('managers') ? '' : ' (Quicklisp, qlot or ocicl) is set up'}`;
   const { name, file, loaded, failure } = agent.libraries;
   if (failure !== undefined) return `Libraries: ${failure}`;
   return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;

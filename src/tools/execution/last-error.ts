@@ -2,8 +2,8 @@
 
 import type { Image } from '../../image/image.ts';
 import type { KeptCall, KeptError, KeptFrame, LastErrorData, Local } from '../../image/wire/operations.ts';
+import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import { indent, joinSections, listText } from '../../kernel/reply.ts';
-import type { Told } from '../../kernel/told.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { callOptions } from '../calling.ts';
 import { moreFrames, moreRestarts } from '../endings.ts';
@@ -64,14 +64,14 @@ export function getLastErrorTool(image: Image, places: Places) {
         return watchedResult(foundValue(recorded), index, places);
       }
       const data = foundValue(await image.call('last-error', { index }, callOptions(context)));
-      return errorResult(data, index, frame, { places, told: context.told });
+      return errorResult(data, index, frame, { places, earlierAnswers: context.earlierAnswers });
     },
   });
 }
 
 interface Shown {
   places: Places;
-  told: Told | undefined;
+  earlierAnswers: EarlierAnswers | undefined;
 }
 
 const KEEPING_VALUES =
@@ -111,7 +111,12 @@ function signaller({ operation = '', thread }: KeptError): string {
 }
 
 /** Returns the text of ERROR. When the previous answer has its message, only further details are shown. */
-function errorText(data: LastErrorData, error: KeptError, index: number, { places, told }: Shown): string {
+function errorText(
+  data: LastErrorData,
+  error: KeptError,
+  index: number,
+  { places, earlierAnswers }: Shown,
+): string {
   const { condition, form, formNumber = 1, file, thread, operation } = error;
   const hint = didYouMean(condition?.near);
   const restarts = (condition?.restarts ?? []).map(({ name, report }) => `${name}: ${report}`);
@@ -126,7 +131,7 @@ function errorText(data: LastErrorData, error: KeptError, index: number, { place
   const restartsText =
     restarts.length > 0 &&
     `Restarts (none was invoked; the ${thread === undefined ? 'call' : 'thread'} was ended):\n${listText(restarts, false)}${moreRestarts(condition ?? {})}`;
-  const again = told?.hadBefore(head);
+  const again = earlierAnswers?.hadBefore(head);
   return joinSections([
     again ? `Error: the one in the answer before\nType: ${error.type}` : `${head}${hint ? `\n${hint}` : ''}`,
     `Signalled ${unixTimeText(error.time)}, ${ageText(Date.now() / 1000 - error.time)} ago, by ${signaller(error)}, in package ${error.package}` +
@@ -134,10 +139,10 @@ function errorText(data: LastErrorData, error: KeptError, index: number, { place
     form !== undefined &&
       !(again && operation === 'evaluate') &&
       `Form${formNumber > 1 ? ` ${formNumber}` : ''}:\n${indent(form, 2)}`,
-    restartsText && !told?.hadBefore(restartsText) && restartsText,
+    restartsText && !earlierAnswers?.hadBefore(restartsText) && restartsText,
     frames.length > 0 &&
       `Frames, with the locals that their code kept:\n${frames.join('\n')}${moreFrames(condition ?? {})}`,
-    hidesLocals(error) && !told?.repeats('keeping values') && KEEPING_VALUES,
+    hidesLocals(error) && !earlierAnswers?.repeats('keeping values') && KEEPING_VALUES,
     othersText(data, index),
   ]);
 }

@@ -47,7 +47,7 @@ export function loadResult(
   }: Reply<'load-file' | 'load-source'> | Reply<'load-system'> | Reply<'check-file'>,
   headline: string,
   places: Places,
-  { command, told }: CallContext,
+  { command, earlierAnswers }: CallContext,
   same = '',
 ): Result {
   const failed = ending.kind !== 'done' || (data.value !== undefined && 'notLoaded' in data.value);
@@ -62,7 +62,7 @@ export function loadResult(
     parenthesesSection(data, places),
     redefinedSection(data),
     displacedSection(data, places),
-    agreementSection(data.value?.agreement, places, told),
+    agreementSection(data.value?.agreement, places, earlierAnswers),
     readtableSection(data),
     outputSection(output, failed ? undefined : OUTPUT_LIMIT),
   ]);

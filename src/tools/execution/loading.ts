@@ -13,9 +13,9 @@ import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
 import type { CallOptions, Reply } from '../../image/wire/call.ts';
 import type { LoadSystemData, MissingSystem, Remarks, Twin, Warning } from '../../image/wire/operations.ts';
+import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { joinSections } from '../../kernel/reply.ts';
-import type { Told } from '../../kernel/told.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -129,9 +129,9 @@ export async function loadFileBy(
     { name: 'load-file', args: request, holds, places, ...(keep && { keep }) },
     (finalReply) => {
       const headline = fileHeadline(finalReply, places.fileName(file));
-      const { fresh, same } = freshWarnings(finalReply.data, shownWarnings, context.told);
+      const { fresh, same } = freshWarnings(finalReply.data, shownWarnings, context.earlierAnswers);
       const result = loadResult({ ...finalReply, data: fresh }, headline, places, context, same);
-      const twins = twinsText(finalReply.data.twins, places, context.told);
+      const twins = twinsText(finalReply.data.twins, places, context.earlierAnswers);
       return { ...result, text: joinSections([result.text, twins]) };
     },
   );
@@ -265,7 +265,11 @@ export async function loadNamedSystem(
   }
   return heldResultOr(reply, { name: 'load-system', args: request, holds, places }, (finalReply) => {
     const { filtered, note } = withoutStyleOfLibraries(finalReply.data, ownFiles, places, context);
-    const { fresh, same } = freshWarnings(filtered, shownWarnings, force ? undefined : context.told);
+    const { fresh, same } = freshWarnings(
+      filtered,
+      shownWarnings,
+      force ? undefined : context.earlierAnswers,
+    );
     const result = systemResult({ ...finalReply, data: fresh }, system, places, context, same);
     return {
       ...result,
@@ -273,22 +277,23 @@ export async function loadNamedSystem(
         result.text,
         goneText(finalReply.data, places),
         note,
-        twinsText(finalReply.data.value?.twins, places, context.told),
+        twinsText(finalReply.data.value?.twins, places, context.earlierAnswers),
       ]),
     };
   });
 }
 
-/** Returns REMARKS without the warnings of earlier answers (TOLD), and a sentence on their number. Returns
- * all of REMARKS without TOLD, and when REMARKS are incomplete. */
+/** Returns REMARKS without the warnings of earlier answers (EARLIER_ANSWERS), and a sentence on their number. Returns
+ * all of REMARKS without EARLIER_ANSWERS, and when REMARKS are incomplete. */
 function freshWarnings<T extends Remarks>(
   remarks: T,
   shownWarnings: ShownWarnings,
-  told: Told | undefined,
+  earlierAnswers: EarlierAnswers | undefined,
 ): { fresh: T; same: string } {
   const { warnings = [], warningCount = warnings.length } = remarks;
   const isWhole = warningCount === warnings.length;
-  const shown = told !== undefined && isWhole ? shownWarnings.newFor(told, warnings) : warnings;
+  const shown =
+    earlierAnswers !== undefined && isWhole ? shownWarnings.newFor(earlierAnswers, warnings) : warnings;
   shownWarnings.keep(warnings);
   const count = warnings.length - shown.length;
   const fresh = { ...remarks, warnings: shown, warningCount: warningCount - count };
@@ -301,7 +306,7 @@ function withoutStyleOfLibraries<T extends Remarks>(
   remarks: T,
   ownFiles: readonly string[] | undefined,
   places: Places,
-  { told }: CallContext,
+  { earlierAnswers }: CallContext,
 ): { filtered: T; note?: string } {
   const { warnings = [], warningCount = warnings.length } = remarks;
   const style = new Set<Warning['severity']>(['style-warning', 'undefined']);
@@ -311,7 +316,7 @@ function withoutStyleOfLibraries<T extends Remarks>(
   );
   const count = warnings.length - shown.length;
   if (ownFiles === undefined || count === 0) return { filtered: remarks };
-  const advice = told?.repeats('library warnings')
+  const advice = earlierAnswers?.repeats('library warnings')
     ? ''
     : ' load_system of a library with force: true shows its warnings.';
   return {
@@ -398,9 +403,15 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
 const TWIN_LIMIT = 5;
 
 /** Returns notes on TWINS, loaded systems that have a second system of the same name. Notes of earlier
- * answers (TOLD) are left out; '' when none remains. */
-export function twinsText(twins: readonly Twin[] = [], places: Places, told?: Told): string {
-  const news = twins.filter(({ name, file, other }) => !told?.repeats(`twin ${name}`, `${file} ${other}`));
+ * answers (EARLIER_ANSWERS) are left out; '' when none remains. */
+export function twinsText(
+  twins: readonly Twin[] = [],
+  places: Places,
+  earlierAnswers?: EarlierAnswers,
+): string {
+  const news = twins.filter(
+    ({ name, file, other }) => !earlierAnswers?.repeats(`twin ${name}`, `${file} ${other}`),
+  );
   const notes = news
     .slice(0, TWIN_LIMIT)
     .map(

@@ -1,16 +1,16 @@
 // Renders what a change of a definition would break.
 
+import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import { counted, fewOf, fittingLists, fittingRows, joinSections, listText } from '../../kernel/reply.ts';
-import type { Told } from '../../kernel/told.ts';
 import type { PackageRole } from '../../source/package-uses.ts';
 import { codeName, commonPrefix, setfName, unqualifiedName } from '../../source/qualified.ts';
 import type { Role } from '../../source/roles.ts';
-import { codeShape, mergeAlikeRows, SHARING, sharedHome, type ToldRows } from '../alike-rows.ts';
+import { codeShape, type MergedRows, mergeAlikeRows, SHARING, sharedHome } from '../alike-rows.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 import { type BrokenInstances, type ChangedFunction, usesOf } from './class-changes.ts';
-import type { NamingFile } from './impact-besides.ts';
+import type { NamingFile } from './impact-context.ts';
+import { listedAgain, wasListed } from './possible-users.ts';
 import type { Removal } from './removal.ts';
-import { unseenAgain, unseenBefore } from './unseen.ts';
 
 interface LocatedUse {
   name?: string | undefined;
@@ -112,18 +112,23 @@ interface Section {
   shared?: readonly string[];
 }
 
-type Row = Pick<ToldRows, 'text' | 'count'>;
+type Row = Pick<MergedRows, 'text' | 'count'>;
 
-/** Renders IMPACT with at most LIMIT rows of each kind and TEST_LIMIT tests. Parts of earlier answers (TOLD)
- * are shortened. */
-export function impactText(impact: Impact, limit: number, testLimit = TEST_LIMIT, told?: Told): string {
+/** Renders IMPACT with at most LIMIT rows of each kind and TEST_LIMIT tests. Parts of earlier answers
+ * (EARLIER_ANSWERS) are shortened. */
+export function impactText(
+  impact: Impact,
+  limit: number,
+  testLimit = TEST_LIMIT,
+  earlierAnswers?: EarlierAnswers,
+): string {
   const { recompile } = impact;
   return layOut(
     [
       headline(impact),
       ...wholeFirst([...callSections(impact), ...removalSections(impact)], limit),
       impact.references,
-      findingSection(impact, told),
+      findingSection(impact, earlierAnswers),
       {
         header: 'Methods that would not agree with the generic function',
         rows: locatedRows(impact.methods),
@@ -184,13 +189,13 @@ function countOf(rows: readonly Row[]): number {
 }
 
 /** Maximum number of characters of the list of names to compile again. */
-const RECOMPILE_ROOM = 4000;
+const RECOMPILE_LIMIT = 4000;
 
 function recompileText(
   { why, names, perhaps = [], replaced, expanders = [], expanded = [] }: Recompile,
   limit: number,
 ): string {
-  const few = (all: string[]) => fewOf(all, fittingRows(all.slice(0, limit), RECOMPILE_ROOM).length);
+  const few = (all: string[]) => fewOf(all, fittingRows(all.slice(0, limit), RECOMPILE_LIMIT).length);
   const each = (sure: string[], unsure: string[]) =>
     [
       sure.length > 0 && `(${sure.length}): ${few(sure)}`,
@@ -304,11 +309,14 @@ function unusedText(accessors: readonly ChangedFunction[]): string | false {
 }
 
 /** Returns the section on code that finds symbols by computed names, or only a line when an earlier answer
- * (TOLD) has the same section. */
-function findingSection({ kind, finding, findingCount }: Impact, told: Told | undefined): Section | string {
+ * (EARLIER_ANSWERS) has the same section. */
+function findingSection(
+  { kind, finding, findingCount }: Impact,
+  earlierAnswers: EarlierAnswers | undefined,
+): Section | string {
   const names = finding.flatMap(({ name }) => name ?? []);
-  return unseenBefore(names, findingCount, told)
-    ? `It ${unseenAgain(names, findingCount, kind ? 'called' : 'used')}.`
+  return wasListed(names, findingCount, earlierAnswers)
+    ? `It ${listedAgain(names, findingCount, kind ? 'called' : 'used')}.`
     : {
         header: `Code that gets symbols by INTERN, FIND-SYMBOL or the reader, so may ${kind ? 'call' : 'use'} it unseen`,
         rows: locatedRows(finding),
@@ -501,10 +509,10 @@ const LINE_LIMIT = 10;
 /** Maximum number of calls to list after a call of the same shape. */
 const ALIKE_LIMIT = 50;
 
-/** Returns the rows for CALLS, and what they share: the package of the names, and the reason. SAID is a `PACKAGE::` that
- *  was said before, and is left out in front of names. */
-function callList(calls: readonly CheckedCall[], said = ''): Pick<Section, 'rows' | 'shared'> {
-  const home = said || sharedHome(calls.flatMap(({ caller }) => caller || []));
+/** Returns the rows for CALLS, and what they share: the package of the names, and the reason. STATED_HOME is a
+ * `PACKAGE::` that was said before, and is left out in front of names. */
+function callList(calls: readonly CheckedCall[], statedHome = ''): Pick<Section, 'rows' | 'shared'> {
+  const home = statedHome || sharedHome(calls.flatMap(({ caller }) => caller || []));
   const [why, ...otherReasons] = new Set(calls.map((call) => call.why));
   const reason = otherReasons.length === 0 && calls.length >= SHARING ? why : undefined;
   const short = calls.map(({ caller, why: own, ...call }) => ({
@@ -512,7 +520,7 @@ function callList(calls: readonly CheckedCall[], said = ''): Pick<Section, 'rows
     ...(caller !== undefined && { caller: caller.startsWith(home) ? caller.slice(home.length) : caller }),
     ...(reason === undefined && own !== undefined && { why: own }),
   }));
-  const shared = [home && !said && `names in ${home.slice(0, -2)}`, reason && `each: ${reason}`];
+  const shared = [home && !statedHome && `names in ${home.slice(0, -2)}`, reason && `each: ${reason}`];
   return { rows: callRows(short), shared: shared.flatMap((each) => each || []) };
 }
 

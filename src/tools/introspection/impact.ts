@@ -19,7 +19,7 @@ import type { ReachedDefinitions } from '../tests/reached.ts';
 import { type CheckedCalls, checkedCalls } from './call-checks.ts';
 import { brokenInstances, changedFunctions, hasOtherLayout, hasOtherSuperclasses } from './class-changes.ts';
 import { findersIn } from './finders.ts';
-import { definitionTexts, testsNaming, unloadedFiles, unloadedTestFiles } from './impact-besides.ts';
+import { definitionTexts, testsNaming, unloadedFiles, unloadedTestFiles } from './impact-context.ts';
 import { type Impact, impactText, type Recompile } from './impact-text.ts';
 import { incongruentMethods, lambdaListWithMethod } from './method-changes.ts';
 import { referencesOf } from './references.ts';
@@ -132,7 +132,7 @@ export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions
         testsNaming: facts.kind === undefined ? [] : await testsNaming(origins, facts),
         unloadedTests: unloadedTestFiles(origins, facts),
       };
-      return { data: impact, text: impactText(impact, limit, args.limit, context.told) };
+      return { data: impact, text: impactText(impact, limit, args.limit, context.earlierAnswers) };
     },
   });
 }

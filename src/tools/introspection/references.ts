@@ -23,9 +23,9 @@ import {
   type NameUser,
   unknownNotes,
   userHeading,
+  userRows,
   usersOf,
   usersOnPage,
-  usersTold,
 } from './users.ts';
 
 const WHO_REFERENCES = {
@@ -125,7 +125,7 @@ function referencesText(data: ShownReferences, offset: number, places: Places): 
     [...groupBy(rows, blockOf)].map(([block, users]) => [block, sharedHome(users.map(({ name }) => name))]),
   );
   const homeOf = (user: NameUser) => homes.get(blockOf(user)) ?? '';
-  const { rows: blocks, shown } = usersTold(rows, {
+  const { rows: blocks, shown } = userRows(rows, {
     named: (user) => {
       const short = { ...user, name: user.name.slice(homeOf(user).length) };
       return isOutside(user) ? userHeading(short) : `${short.name}${own(user) ? OWN_BINDING : ''}`;

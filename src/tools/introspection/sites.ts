@@ -83,7 +83,7 @@ function withFurtherCalls(
       }),
     );
     const own = recorded.filter(({ index }) => index === undefined || !around.has(index));
-    return [...own, ...places.beside(file, indices, calls)];
+    return [...own, ...places.sitesInSameForms(file, indices, calls)];
   };
 }
 

@@ -9,7 +9,7 @@ import { callOptions } from '../calling.ts';
 import { groupBy } from '../grouping.ts';
 import { lookedUp } from '../lookup.ts';
 import type { Places } from '../places.ts';
-import { unseenUsers } from './unseen.ts';
+import { possibleUsers } from './possible-users.ts';
 import { unknownNotes } from './users.ts';
 
 /** Returns the functions of a package that no code uses. With `within`, only the code of that system
@@ -43,7 +43,7 @@ function isUsedAtTop(
   places: Places,
 ): boolean {
   const macro = { ...found, name, accessibleIn: homes, natures: ['MACRO'] };
-  return unseenUsers(macro, [{ name }], places, false).length > 0;
+  return possibleUsers(macro, [{ name }], places, false).length > 0;
 }
 
 const HEADERS = ['Exported functions', 'Exported macros', 'Internal functions', 'Internal macros'];

@@ -123,7 +123,7 @@ export function userHeading({ name, kind, same }: NameUser): string {
 /** Returns rows for the users that fit in one answer, and their number. When many rows have the same shape,
  * the first is shown and one line lists the others. `named` returns the beginning of a row, `header` the
  * line above it. */
-export function usersTold(
+export function userRows(
   users: readonly NameUser[],
   { named, header }: { named: (user: NameUser) => string; header: (user: NameUser) => string },
 ): { rows: { header: string; text: string }[]; shown: number } {

@@ -2,8 +2,8 @@
 
 import type { Image } from '../../image/image.ts';
 import type { WhoCallsData } from '../../image/wire/operations.ts';
+import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import { hasMore, listsText, pageNote } from '../../kernel/reply.ts';
-import type { Told } from '../../kernel/told.ts';
 import {
   type ArgumentsFor,
   type CallContext,
@@ -21,17 +21,17 @@ import { LIMIT, OFFSET, pageOf } from '../paging.ts';
 import type { Places } from '../places.ts';
 import { lookedUpEach, NAMES } from '../several.ts';
 import { findersIn } from './finders.ts';
+import { listedAgain, possibleUsers, wasListed } from './possible-users.ts';
 import { referencesOf } from './references.ts';
-import { unseenAgain, unseenBefore, unseenUsers } from './unseen.ts';
 import { unusedFunctions } from './unused.ts';
 import {
   missingNote,
   type NameUser,
   unknownNotes,
   userHeading,
+  userRows,
   usersOf,
   usersOnPage,
-  usersTold,
 } from './users.ts';
 
 const PARAMETERS = [
@@ -134,7 +134,12 @@ async function callersOf(
     const data = callersOnPage(found, places, page, sites);
     return {
       data,
-      text: callersText(data, { offset: page.offset, several, places, told: context.told }),
+      text: callersText(data, {
+        offset: page.offset,
+        several,
+        places,
+        earlierAnswers: context.earlierAnswers,
+      }),
       unfound: data.callers + data.others + data.possible === 0,
     };
   });
@@ -155,7 +160,7 @@ function callersOnPage(
   const { callers, others, possible } = shown;
   const { functions, forms, certain, ...counts } = usersOf(found, places, { sites });
   const isKnown = callers + others + certain > 0 && found.unrecorded !== 'slot';
-  const unseen = isKnown ? [] : unseenUsers(found, [...functions, ...forms], places, sites);
+  const unseen = isKnown ? [] : possibleUsers(found, [...functions, ...forms], places, sites);
   const finders = found.findingUnrecorded ? findersIn(files, accessibleIn, places) : undefined;
   return {
     ...shown,
@@ -187,10 +192,10 @@ interface CallersShown {
   offset: number;
   several: boolean;
   places: Places;
-  told: Told | undefined;
+  earlierAnswers: EarlierAnswers | undefined;
 }
 
-function callersText(data: ShownCallers, { offset, several, places, told }: CallersShown): string {
+function callersText(data: ShownCallers, { offset, several, places, earlierAnswers }: CallersShown): string {
   const { name, callers, others, possible, leftOut = 0, kept, rows } = data;
   const headers = {
     functions: `Functions that call ${name}:`,
@@ -198,7 +203,7 @@ function callersText(data: ShownCallers, { offset, several, places, told }: Call
     possible: several ? `Possible callers of ${name}:` : 'Possible callers:',
   };
   // Functions come first, then other callers, then code with the name only in data (S3.10, S3.17).
-  const { rows: blocks, shown } = usersTold(rows, {
+  const { rows: blocks, shown } = userRows(rows, {
     named: userHeading,
     header: ({ kind, outside, possible }) =>
       headers[possible ? 'possible' : kind === undefined && !outside ? 'functions' : 'places'],
@@ -214,17 +219,22 @@ function callersText(data: ShownCallers, { offset, several, places, told }: Call
     pageNote(page, 'callers'),
   ];
   if (page.total === 0)
-    return [`No callers found for ${name}`, findingNote(data, told), ...notes].filter(Boolean).join('\n');
+    return [`No callers found for ${name}`, findingNote(data, earlierAnswers), ...notes]
+      .filter(Boolean)
+      .join('\n');
   const first = callers > 0 ? headers.functions : others > 0 ? headers.places : headers.possible;
   return [listsText(blocks, hasMore(page), first), ...notes].filter(Boolean).join('\n');
 }
 
 /** Returns a note on functions that may call this one by a computed name. The note is shorter when an earlier
- * answer (TOLD) has it. Returns false when there are none. */
-function findingNote({ finding = [], findingCount }: ShownCallers, told: Told | undefined): string | false {
+ * answer (EARLIER_ANSWERS) has it. Returns false when there are none. */
+function findingNote(
+  { finding = [], findingCount }: ShownCallers,
+  earlierAnswers: EarlierAnswers | undefined,
+): string | false {
   if (finding.length === 0) return false;
-  if (unseenBefore(finding, findingCount, told))
-    return `Note: it ${unseenAgain(finding, findingCount, 'called')}.`;
+  if (wasListed(finding, findingCount, earlierAnswers))
+    return `Note: it ${listedAgain(finding, findingCount, 'called')}.`;
   const names = `${finding.join(', ')}${moreText(finding.length, findingCount)}`;
   return `Note: what gets symbols by INTERN, FIND-SYMBOL or the reader may call it unseen: ${names}.`;
 }

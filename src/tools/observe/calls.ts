@@ -48,7 +48,9 @@ export async function observeCalls(
   const observed = reply.data.observed && withOwnCalls(reply.data.observed, places);
   const text = observed && (types ? typesText(observed) : callsText(observed));
   const all = joinSections([text, observed && notesText(observed)]);
-  return observeRefusalResult(value, places) ?? observedResult(reply, places, { seen: observed, text: all });
+  return (
+    observeRefusalResult(value, places) ?? observedResult(reply, places, { observation: observed, text: all })
+  );
 }
 
 /** Returns OBSERVED with a mark on each function that calls itself without a record of these calls. */

@@ -25,7 +25,9 @@ export async function observeHeap(observing: Observing): Promise<Result> {
   );
   const { observed, value } = reply.data;
   const text = observed && heapText(observed, form !== undefined);
-  return observeRefusalResult(value, places) ?? observedResult(reply, places, { seen: observed, text });
+  return (
+    observeRefusalResult(value, places) ?? observedResult(reply, places, { observation: observed, text })
+  );
 }
 
 function heapText({ octets, count, moreOctets, since, rows = [], found }: CountedHeap, ran: boolean): string {

@@ -38,14 +38,14 @@ export interface Observing {
 }
 
 /** Time for a call in addition to the observed time, in milliseconds. */
-const BESIDES_MS = 60_000;
+const OVERHEAD_MS = 60_000;
 
 /** Returns the call options. A long observation without timeout gets a limit above its duration. */
 export function observeCallOptions({ args, context }: Observing) {
   const { seconds = 0 } = args;
   return {
     ...callOptions(context),
-    ...(seconds * 1000 > BESIDES_MS / 2 && { limitMs: seconds * 1000 + BESIDES_MS }),
+    ...(seconds * 1000 > OVERHEAD_MS / 2 && { limitMs: seconds * 1000 + OVERHEAD_MS }),
     ...limitOption(args),
   };
 }
@@ -99,16 +99,16 @@ export interface ObserveReply {
   data: Remarks & { values?: PrintedValue[][] };
 }
 
-/** Returns the result of an observation. `seen` are the observations as data, `text` is their text. */
+/** Returns the result of an observation. `observation` are the observations as data, `text` is their text. */
 export function observedResult(
   { ending, output, data }: ObserveReply,
   places: Places,
-  { seen, text }: { seen: object | undefined; text: string | undefined },
+  { observation, text }: { observation: object | undefined; text: string | undefined },
 ): Result {
   const { values = [] } = data;
   const value = formValuesText(values);
   return {
-    data: { ...seen, values, ending, ...(output && { output }) },
+    data: { ...observation, values, ending, ...(output && { output }) },
     text: joinSections([
       failureText(ending, {}, { code: '', places }),
       text,

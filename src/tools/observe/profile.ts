@@ -26,10 +26,11 @@ export async function observeProfile(
     observeCallOptions(observing),
   );
   const { observed, value } = reply.data;
-  const seen = observed ?? { samples: 0, found: 0 };
+  const observation = observed ?? { samples: 0, found: 0 };
   const text = observed && profileText(observed, mode, places);
   return (
-    observeRefusalResult(value, places) ?? observedResult(reply, places, { seen: observed && seen, text })
+    observeRefusalResult(value, places) ??
+    observedResult(reply, places, { observation: observed && observation, text })
   );
 }
 

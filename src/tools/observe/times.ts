@@ -25,7 +25,10 @@ export async function observeTimes(observing: Observing, form: string, against: 
   const shown = { ...reply, data: { ...reply.data, values: same ? values.slice(0, 1) : [] } };
   const result =
     observeRefusalResult(value, places) ??
-    observedResult(shown, places, { seen: compared && { ...compared, firsts, same: same ?? false }, text });
+    observedResult(shown, places, {
+      observation: compared && { ...compared, firsts, same: same ?? false },
+      text,
+    });
   const read = value && 'in' in value && value.in === against ? 'against' : 'form';
   return result.failed ? { ...result, text: `In ${at ?? read}: ${result.text}` } : result;
 }

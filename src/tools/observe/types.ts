@@ -1,6 +1,6 @@
 // Renders the types of arguments and values in recorded calls.
 
-import type { ObservedCalls, SeenPlace, SeenTypes } from '../../image/wire/operations.ts';
+import type { ObservedCalls, ObservedPlace, ObservedTypes } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import { countText } from './units.ts';
 
@@ -15,7 +15,7 @@ export function typesText({ types = [], total, kept, observed }: ObservedCalls):
 }
 
 function functionText(
-  { name, calls, parameters = [], values = [], ...known }: SeenTypes,
+  { name, calls, parameters = [], values = [], ...known }: ObservedTypes,
   part: string,
 ): string {
   if (calls === 0) return `${name} was not called.`;
@@ -28,9 +28,9 @@ function functionText(
   return [`${name}: ${countText(calls, 'call')}${part}`, ...lines.filter(Boolean)].join('\n');
 }
 
-function placeText({ types = [], least, most }: SeenPlace): string {
-  const seen = types.map(({ type, count }) => (types.length > 1 ? `${type} ${count}` : type)).join(', ');
+function placeText({ types = [], least, most }: ObservedPlace): string {
+  const typeList = types.map(({ type, count }) => (types.length > 1 ? `${type} ${count}` : type)).join(', ');
   const range =
     least === undefined || most === undefined ? '' : `, ${least === most ? least : `${least} to ${most}`}`;
-  return `${seen}${range}`;
+  return `${typeList}${range}`;
 }

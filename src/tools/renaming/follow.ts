@@ -37,7 +37,7 @@ export interface Followed {
 const CALLER_LIMIT = 1000;
 
 /** The objects that the update of the image works with. */
-export interface FollowGround {
+export interface UpdateDependencies {
   image: Image;
   places: Places;
   shownWarnings: ShownWarnings;
@@ -45,12 +45,12 @@ export interface FollowGround {
 
 /** Updates the image after the files in PLAN were written. FACTS are about the renamed symbol. */
 export async function follow(
-  ground: FollowGround,
+  dependencies: UpdateDependencies,
   facts: RenameFacts,
   plan: RenamePlan,
   context: CallContext,
 ): Promise<Followed> {
-  return new ImageUpdate(ground, facts, plan, context).run();
+  return new ImageUpdate(dependencies, facts, plan, context).run();
 }
 
 class ImageUpdate {
@@ -74,7 +74,7 @@ class ImageUpdate {
   };
 
   constructor(
-    { image, places, shownWarnings }: FollowGround,
+    { image, places, shownWarnings }: UpdateDependencies,
     facts: RenameFacts,
     plan: RenamePlan,
     context: CallContext,
@@ -141,13 +141,14 @@ class ImageUpdate {
   }
 
   #problemText({ data, ending }: Reply<'load-files'> | Reply<'rename-prepare'>): string {
-    const [places, { told }] = [this.#places, this.#context];
+    const [places, { earlierAnswers }] = [this.#places, this.#context];
     // Warnings that any load can cause are left out, such as a redefined test.
     const serious = ('warnings' in data ? (data.warnings ?? []) : []).filter(
       ({ severity, offset }) =>
         severity === 'error' || severity === 'undefined' || (severity === 'warning' && offset !== undefined),
     );
-    const warnings = told === undefined ? serious : this.#shownWarnings.newFor(told, serious);
+    const warnings =
+      earlierAnswers === undefined ? serious : this.#shownWarnings.newFor(earlierAnswers, serious);
     return joinSections([
       'file' in data &&
         data.file !== undefined &&

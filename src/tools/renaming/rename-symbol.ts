@@ -24,7 +24,7 @@ import { callOptions } from '../calling.ts';
 import type { ChangeTurns } from '../changing.ts';
 import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import { followingNames } from './derived.ts';
-import { type FollowGround, follow } from './follow.ts';
+import { follow, type UpdateDependencies } from './follow.ts';
 import { definingForms, planRename, type RenameDependencies, type RenamePlan } from './plan.ts';
 import { followedText, placesText, renameNotes } from './rename-text.ts';
 
@@ -70,13 +70,13 @@ const RENAME_SYMBOL = {
 
 type RenameArguments = ArgumentsFor<typeof RENAME_SYMBOL>;
 
-interface RenameGround extends RenameDependencies, FollowGround {
+interface RenameSymbolDependencies extends RenameDependencies, UpdateDependencies {
   /** Records of edits of several files. With them, the next start undoes an edit that a kill of the server
    *  interrupted. */
   intents: Intents;
 }
 
-export function renameSymbolTool(dependencies: RenameGround, turns: ChangeTurns) {
+export function renameSymbolTool(dependencies: RenameSymbolDependencies, turns: ChangeTurns) {
   return defineTool({
     ...RENAME_SYMBOL,
     isReadOnly: (args) => args.dry_run === true,
@@ -88,7 +88,7 @@ export function renameSymbolTool(dependencies: RenameGround, turns: ChangeTurns)
 }
 
 async function rename(
-  dependencies: RenameGround,
+  dependencies: RenameSymbolDependencies,
   args: RenameArguments,
   context: CallContext,
 ): Promise<Result> {
@@ -122,7 +122,7 @@ interface Planned {
 }
 
 async function planned(
-  dependencies: RenameGround,
+  dependencies: RenameSymbolDependencies,
   args: RenameArguments,
   context: CallContext,
 ): Promise<Planned> {
@@ -161,7 +161,11 @@ function placed([place = '', ...otherPlaces]: readonly string[]): Pick<Preview, 
   return { place, otherPlaces };
 }
 
-async function writePlan({ workspace, intents }: RenameGround, plan: RenamePlan, { signal }: CallContext) {
+async function writePlan(
+  { workspace, intents }: RenameSymbolDependencies,
+  plan: RenamePlan,
+  { signal }: CallContext,
+) {
   await replaceTogether(
     workspace,
     intents,

@@ -48,14 +48,14 @@ const GET_AUDIT_LOG = {
 } as const satisfies ToolDescription;
 
 export function getAuditLogTool(log: AuditLog) {
-  let pathTold = false;
+  let pathShown = false;
   return defineTool({
     ...GET_AUDIT_LOG,
     images: 'any',
     handler: async (args, context) => {
       const { text, ...result } = await readLog(log, args, context);
-      const where = !pathTold && `The log is ${log.path}`;
-      pathTold ||= context.page !== true;
+      const where = !pathShown && `The log is ${log.path}`;
+      pathShown ||= context.page !== true;
       return { ...result, text: joinSections([text, where]) };
     },
   });
@@ -127,14 +127,14 @@ const CALLERS: Record<AuditRecord['caller'], string> = {
   page: ', called by the user on the page',
 };
 
-/** Returns the text of RECORD. The date is left out when it equals SAID, the date in the header. */
-function recordText(record: AuditRecord, said: string | undefined): string {
+/** Returns the text of RECORD. The date is left out when it equals STATED, the date in the header. */
+function recordText(record: AuditRecord, stated: string | undefined): string {
   const { time, tool, image, level, caller, authority, end } = record;
   const by = CALLERS[caller];
   const outcome = end === undefined ? 'unfinished' : `${outcomeOf(record)} after ${end.milliseconds} ms`;
   const where = image === undefined ? '' : ` in ${image}`;
   const error = end?.error === undefined ? '' : `\n    ${firstLine(end.error)}`;
-  return `${recordTimeText(time, said)} ${tool}${where} (${level}${by}${DECISIONS[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments ?? null))}${error}`;
+  return `${recordTimeText(time, stated)} ${tool}${where} (${level}${by}${DECISIONS[authority]}) ${outcome}\n    ${firstLine(JSON.stringify(record.arguments ?? null))}${error}`;
 }
 
 function firstLine(text: string): string {

@@ -85,7 +85,7 @@ const STOPS: readonly Reason[] = ['cancelled', 'interrupt', 'ending'];
 
 /** Makes CALL in a fresh image with a copy of the workspace below its folder, named NAME. */
 async function runInCopy(call: FreshCall, name: string, copy: Omit<RootCopy, 'target'>): Promise<Side> {
-  const { running, context, way, args } = call;
+  const { running, context, adapter, args } = call;
   const { root, contents } = copy;
   const folder = join(call.folder, name);
   await mkdir(join(folder, 'files'), { recursive: true });
@@ -98,7 +98,7 @@ async function runInCopy(call: FreshCall, name: string, copy: Omit<RootCopy, 'ta
     async (fresh) => {
       const loads = await loadSteps({ ...call, folder }, fresh, steps, false);
       const failed = loads.find((load) => load.failed);
-      const result = failed ?? toResult(await way.over(fresh).handler(args, context));
+      const result = failed ?? toResult(await adapter.over(fresh).handler(args, context));
       const { results = [], verdict, ending } = result.data as RunData;
       const ran = failed || verdict === undefined ? undefined : ending?.kind === 'done';
       const inventory = await freshInventory(call, fresh, [target]);

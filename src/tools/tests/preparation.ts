@@ -13,9 +13,9 @@ import { groupedWarnings } from '../remarks.ts';
 import { sameText } from '../shown-warnings.ts';
 import type { TestDependencies } from './dependencies.ts';
 
-/** The outcome of a preparation: the loaded `systems` to test, and `said`, the text on their loads. When the
+/** The outcome of a preparation: the loaded `systems` to test, and `loadNotes`, the text on their loads. When the
  * tests cannot run, `failed` is the result to return. */
-export type Preparation = { systems: string[]; said: string } | { failed: Result };
+export type Preparation = { systems: string[]; loadNotes: string } | { failed: Result };
 
 /** The system to load. `restarts` are invoked on errors during the load. */
 interface Wanted {
@@ -43,9 +43,9 @@ export async function prepare(
     return {
       failed: systemResult({ ending, data: { value: { ...lack, missing } } }, missing, places, context),
     };
-  const said: string[] = known ? [] : unread.map((each) => missingText(each, places, 'tested'));
-  if (systems.length === 0 && said.length > 0) {
-    return { failed: { data: { unread }, text: `No tests ran. ${said.join(' ')}`, failed: true } };
+  const loadNotes: string[] = known ? [] : unread.map((each) => missingText(each, places, 'tested'));
+  if (systems.length === 0 && loadNotes.length > 0) {
+    return { failed: { data: { unread }, text: `No tests ran. ${loadNotes.join(' ')}`, failed: true } };
   }
   let lacking: Result | undefined;
   let warned = false;
@@ -54,13 +54,13 @@ export async function prepare(
     if (loaded.failed && !loaded.lacks) return { failed: loaded.failed };
     // Another system is missing, so no tests run. The changes of the other systems are still loaded.
     lacking ??= loaded.failed;
-    if (loaded.said !== '') said.push(loaded.said);
+    if (loaded.loadNotes !== '') loadNotes.push(loaded.loadNotes);
     warned ||= loaded.warned;
   }
-  if (edited && loads.length > 0 && !warned && !lacking) said.push('No warnings.');
+  if (edited && loads.length > 0 && !warned && !lacking) loadNotes.push('No warnings.');
   return lacking
-    ? { failed: { ...lacking, text: joinSections([lacking.text, ...said]) } }
-    : { systems, said: joinSections(said) };
+    ? { failed: { ...lacking, text: joinSections([lacking.text, ...loadNotes]) } }
+    : { systems, loadNotes: joinSections(loadNotes) };
 }
 
 function notPlanned(ending: Ending, places: Places): Result {
@@ -73,20 +73,25 @@ function notPlanned(ending: Ending, places: Places): Result {
   };
 }
 
-/** Loads a system. Returns `said`, the text on the load, and `warned`, true when there were warnings.
+/** Loads a system. Returns `loadNotes`, the text on the load, and `warned`, true when there were warnings.
  * `failed` is the result of the call when the load failed. `lacks` is true when ASDF does not find a
  * required system. */
 async function load(
   { image, places, shownWarnings, loadLimit }: TestDependencies,
   asked: { name: string; force: boolean; restarts?: readonly string[] },
   context: CallContext,
-): Promise<{ said: string; warned: boolean; failed?: Result; lacks?: boolean }> {
+): Promise<{ loadNotes: string; warned: boolean; failed?: Result; lacks?: boolean }> {
   const reply = await image.call('load-system', asked, { ...callOptions(context), ...loadLimit });
   const { name } = asked;
   const lacks = reply.data.value?.missing !== undefined;
   if (reply.ending.kind !== 'done' || lacks) {
     const result = systemResult(reply, name, places, context);
-    return { said: '', warned: true, failed: { ...result, text: `No tests ran. ${result.text}` }, lacks };
+    return {
+      loadNotes: '',
+      warned: true,
+      failed: { ...result, text: `No tests ran. ${result.text}` },
+      lacks,
+    };
   }
   const { data } = reply;
   // Warnings from the first compilation of a library do not concern this program.
@@ -96,14 +101,14 @@ async function load(
   const agreement = { ...data.value?.agreement, unset: [], unsetTotal: 0 };
   return {
     warned: warnings.length > 0,
-    said: joinSections([
+    loadNotes: joinSections([
       holdingSection(data),
       groupedWarnings({ warnings: fresh }, places),
       sameText(warnings.length - fresh.length),
       goneText(data, places),
-      twinsText(data.value?.twins, places, context.told),
+      twinsText(data.value?.twins, places, context.earlierAnswers),
       displacedSection(data, places),
-      agreementSection(agreement, places, context.told),
+      agreementSection(agreement, places, context.earlierAnswers),
     ]),
   };
 }

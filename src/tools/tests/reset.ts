@@ -42,8 +42,8 @@ export async function resetVariables(
   evaluating: Tool,
   names: readonly string[],
   context: CallContext,
-): Promise<{ said: string } | { failed: Result }> {
-  if (names.length === 0) return { said: '' };
+): Promise<{ loadNotes: string } | { failed: Result }> {
+  if (names.length === 0) return { loadNotes: '' };
   const settings: Setting[] = [];
   for (const name of names) settings.push(await settingOf(dependencies, name, context));
   const set: string[] = [];
@@ -52,7 +52,7 @@ export async function resetVariables(
     if (result.failed) return { failed: { ...result, text: failureText(name, set, result.text) } };
     set.push(name);
   }
-  return { said: `Set as the files say: ${set.join(', ')}.` };
+  return { loadNotes: `Set as the files say: ${set.join(', ')}.` };
 }
 
 function failureText(name: string, set: readonly string[], why: string): string {

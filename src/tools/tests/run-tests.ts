@@ -197,7 +197,7 @@ async function perform(
     context,
   );
   if ('failed' in prepared) return prepared.failed;
-  const { systems, said } = prepared;
+  const { systems, loadNotes } = prepared;
   if (chosen === undefined && systems.length === 0) return nothingToRun();
   const reset = await resetVariables(dependencies, evaluating, args.reset ?? [], context);
   if ('failed' in reset) return reset.failed;
@@ -207,7 +207,7 @@ async function perform(
   };
   // Restarts apply to the load only: an error in a test must fail the test.
   const { restarts: _, reset: __, ...how } = args;
-  return new Run(dependencies, how, asked, joinSections([said, reset.said])).perform(context);
+  return new Run(dependencies, how, asked, joinSections([loadNotes, reset.loadNotes])).perform(context);
 }
 
 /** Returns the tests that the arguments choose; undefined for whole systems. Throws a CallError for arguments

@@ -2,8 +2,8 @@
 
 import type { Ending } from '../../image/wire/endings.ts';
 import type { UnsetVariable } from '../../image/wire/operations.ts';
+import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import { fewOf, joinSections } from '../../kernel/reply.ts';
-import type { Told as ToldBefore } from '../../kernel/told.ts';
 import { codeName } from '../../source/qualified.ts';
 import { splitUnset, unsetLines, unsetNames } from '../agreement.ts';
 import { endingText, secondsText } from '../endings.ts';
@@ -53,16 +53,16 @@ export function uncheckedOf(tests: readonly TestOutcome[]): string[] {
 
 /** Returns the first line. It names variables with old values, because results that depend on these do not
  * show how the program in the files behaves. */
-function headline({ what, unsetSaid, milliseconds }: TestRunReport, counts: Counts): string {
+function headline({ what, unsetNotes, milliseconds }: TestRunReport, counts: Counts): string {
   const { tests, checks, skipped, expected, failedTests } = counts;
-  const besides = [
+  const details = [
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
     ...(expected > 0 ? [`${expected} failed as expected`] : []),
     secondsText(milliseconds),
   ].join(', ');
   const made = checks === tests || checks === 0 ? '' : `${checks} check${checks === 1 ? '' : 's'}, `;
   const of = tests === 1 ? '1 test' : `${tests} tests`;
-  const end = `(${made}${besides})${unsetSaid.which && `, with ${unsetSaid.which}`}.`;
+  const end = `(${made}${details})${unsetNotes.which && `, with ${unsetNotes.which}`}.`;
   return failedTests === 0
     ? `${what}: ${of} ${tests === 1 ? 'passes' : 'pass'} ${end}`
     : `${what}: ${failedTests} of ${of} ${failedTests === 1 ? 'fails' : 'fail'} ${end}`;
@@ -120,11 +120,11 @@ export interface TestRunReport {
   /** Variables that loads did not set, perhaps incomplete. */
   unset: readonly UnsetVariable[];
   /** Texts of the answer on the variables in `unset`. */
-  unsetSaid: UnsetTexts;
+  unsetNotes: UnsetTexts;
   ending: Ending;
   milliseconds: number;
   /** The text on the loads before the run. */
-  said: string;
+  loadNotes: string;
   /** Tests that ran because code in their coverage was changed. */
   changed: readonly string[];
   /** Tests that did not run and have no recorded coverage. */
@@ -139,8 +139,8 @@ export interface TestRunReport {
 }
 
 /** Returns the text of a run. */
-export function runText(told: TestRunReport, shown: Shown): string {
-  const { tests, difference, gone, unseen, stale, ending, said, changed, unrecorded } = told;
+export function runText(report: TestRunReport, shown: Shown): string {
+  const { tests, difference, gone, unseen, stale, ending, loadNotes, changed, unrecorded } = report;
   const counts = countsOf(tests);
   const bad = tests.filter(hasNotPassed).map(({ test }) => test);
   const { fixed, fresh, missing } = difference;
@@ -148,24 +148,24 @@ export function runText(told: TestRunReport, shown: Shown): string {
   const unchecked = uncheckedOf(tests);
   const many = unchecked.length === 1 ? '1 test' : `${unchecked.length} tests`;
   const lines = [
-    headline(told, counts),
-    failureLines(tests, { ...shown, seed: told.seed }, short),
-    told.shortfall,
+    headline(report, counts),
+    failureLines(tests, { ...shown, seed: report.seed }, short),
+    report.shortfall,
     passedLines(tests),
     namesLine(`${many} checked nothing`, unchecked, shortNames(unchecked)),
-    ...told.losses,
-    differenceLines(told, counts.failedTests, short),
+    ...report.losses,
+    differenceLines(report, counts.failedTests, short),
     goneLine(gone),
-    formerLines(told.former),
+    formerLines(report.former),
     unseenLine(unseen),
     staleLine(stale),
-    told.unsetSaid.lines,
+    report.unsetNotes.lines,
     namesLine('Run too, since what they reached has changed', changed, short),
     unrecordedLine(unrecorded),
-    behindText(tests, ending, told.behind),
+    behindText(tests, ending, report.behind),
   ];
   const text = lines.filter((line) => line !== '').join('\n');
-  return joinSections([text, frameLines(ending, shown.places), said]);
+  return joinSections([text, frameLines(ending, shown.places), loadNotes]);
 }
 
 /** Returns lines on the passed checks when there is only one test and these checks were recorded; otherwise
@@ -224,16 +224,16 @@ export interface UnsetTexts {
   lines: string;
 }
 
-/** Returns the texts on UNSET, of which there are TOTAL. Variables that an earlier answer (TOLD) has with the
- * same value are only named. */
+/** Returns the texts on UNSET, of which there are TOTAL. Variables that an earlier answer (EARLIER_ANSWERS) has
+ * with the same value are only named. */
 export function unsetTexts(
   unset: readonly UnsetVariable[],
   total = unset.length,
-  told?: ToldBefore,
+  earlierAnswers?: EarlierAnswers,
 ): UnsetTexts {
   if (total === 0) return { which: '', lines: '' };
-  const { before, news } = splitUnset(unset, told);
-  const advised = told?.repeats('reset', unset.map(({ name }) => name).join(' ')) ? [] : unset;
+  const { before, news } = splitUnset(unset, earlierAnswers);
+  const advised = earlierAnswers?.repeats('reset', unset.map(({ name }) => name).join(' ')) ? [] : unset;
   const lines = [...unsetLines(news, total - before.length), resetLine(advised)].filter(Boolean).join('\n');
   const old = total === 1 ? '1 variable' : `${total} variables`;
   const which =

@@ -3,8 +3,8 @@
 import type { Reply } from '../../image/wire/call.ts';
 import type { Ending } from '../../image/wire/endings.ts';
 import type { CoverageData, Operations } from '../../image/wire/operations.ts';
+import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import { joinSections } from '../../kernel/reply.ts';
-import type { Told as ToldBefore } from '../../kernel/told.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { callOptions, limitOption } from '../calling.ts';
@@ -58,7 +58,7 @@ export class Run {
   readonly #how: How;
   readonly #asked: TestSelection;
   /** The text on the loads before the run. */
-  readonly #said: string;
+  readonly #loadNotes: string;
   /** Outcomes of earlier runs, when the tests are repeated. */
   readonly #runs: TestOutcome[][] = [];
   /** Outcomes of earlier rounds of this run. */
@@ -71,11 +71,11 @@ export class Run {
   #milliseconds = 0;
   #loadedAll = false;
 
-  constructor(dependencies: TestDependencies, how: How, asked: TestSelection, said: string) {
+  constructor(dependencies: TestDependencies, how: How, asked: TestSelection, loadNotes: string) {
     this.#dependencies = dependencies;
     this.#how = how;
     this.#asked = asked;
-    this.#said = said;
+    this.#loadNotes = loadNotes;
   }
 
   /** Runs the tests in rounds and returns the result. When a round does not find the requested name, all
@@ -109,7 +109,7 @@ export class Run {
       if (!this.#goesOn(reply, context)) {
         const held = reply.data.held !== undefined;
         return heldResultOr(reply, { name: 'test-run', args, holds, places }, (ended) =>
-          this.#result(ended, held, context.told),
+          this.#result(ended, held, context.earlierAnswers),
         );
       }
       this.#outcomes.push(...withoutCallers(outcomesOf(reply.data, reply.ending)));
@@ -187,7 +187,7 @@ export class Run {
 
   /** Returns the result of the run. REPLY is that of the last round. HELD is true when an error was held
    * during the run. */
-  #result(reply: Reply<'test-run'>, held: boolean, told?: ToldBefore): Result {
+  #result(reply: Reply<'test-run'>, held: boolean, earlierAnswers?: EarlierAnswers): Result {
     const { data, ending } = reply;
     const { value, gone = [] } = data;
     if (value && isLookupFailure(value)) return { ...lookupResult(value), failed: true };
@@ -200,9 +200,9 @@ export class Run {
     const { places, reached } = this.#dependencies;
     const { touching } = this.#asked;
     const unrecorded = (data.others ?? []).filter((test) => !reached.has(test));
-    const unset = unsetTexts(data.unset ?? [], data.unsetTotal, told);
+    const unset = unsetTexts(data.unset ?? [], data.unsetTotal, earlierAnswers);
     if (tests.length > 0)
-      return this.#toldResult(reply, tests, {
+      return this.#reportResult(reply, tests, {
         unrecorded,
         held,
         unset,
@@ -210,9 +210,9 @@ export class Run {
         shortfall: this.#shortfall(ending, isCut ? last.filter(({ left }) => left) : []),
       });
     if (touching && ending.kind === 'done') return nothingReached(touching.name, gone, unrecorded);
-    const unsetSaid = unset.lines || (unset.which && `With ${unset.which}.`);
-    const said = [formerLines(this.#former(data)), unsetSaid, this.#said];
-    return noTestsResult(this.#what(), reply, joinSections(said), places);
+    const unsetNotes = unset.lines || (unset.which && `With ${unset.which}.`);
+    const loadNotes = [formerLines(this.#former(data)), unsetNotes, this.#loadNotes];
+    return noTestsResult(this.#what(), reply, joinSections(loadNotes), places);
   }
 
   /** Returns the sentence on runs that were not made; '' when all were made. The timeout of the last run
@@ -235,13 +235,13 @@ export class Run {
 
   /** Returns the result of a run with TESTS. REPLY is that of the last round. `unrecorded` are tests that did
    * not run and have no recorded coverage. `total` is the number of outcomes in all runs. */
-  #toldResult(
+  #reportResult(
     reply: Reply<'test-run'>,
     tests: readonly TestOutcome[],
     {
       unrecorded,
       held,
-      unset: unsetSaid,
+      unset: unsetNotes,
       total,
       shortfall,
     }: {
@@ -270,9 +270,9 @@ export class Run {
       unseen,
       stale: stale.map((file) => places.fileName(file)),
       unset,
-      unsetSaid,
+      unsetNotes,
       ending,
-      said: this.#said,
+      loadNotes: this.#loadNotes,
       milliseconds: this.#milliseconds,
       changed: touching?.changed ?? [],
       unrecorded,

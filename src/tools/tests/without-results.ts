@@ -73,18 +73,18 @@ function plainly(output: string): string {
   return foldedLines(plain);
 }
 
-/** Returns the result of a run without any recognized test. WHAT names the tested systems, SAID is the text
+/** Returns the result of a run without any recognized test. WHAT names the tested systems, LOAD_NOTES is the text
  * on the loads before the run. */
 export function noTestsResult(
   what: string,
   { data, ending, output }: Reply<'test-run'>,
-  said: string,
+  loadNotes: string,
   places: Places,
 ): Result {
   const written = output === undefined ? '' : plainly(wholeText(output));
   const { packages = [], gone = [], needs = [], unloaded = [] } = data;
   if (needs.length > 0 && ending.kind === 'done') {
-    const text = joinSections([`No tests ran. ${needsText(needs, places)}`, said]);
+    const text = joinSections([`No tests ran. ${needsText(needs, places)}`, loadNotes]);
     return { data: { verdict: 'none', needs, ending }, text, failed: true };
   }
   const verdict = written === '' && ending.kind === 'done' ? 'none' : 'unknown';
@@ -104,7 +104,7 @@ export function noTestsResult(
           : `The tests of ${what} ended early, and none of a framework that live-lisp knows had run.${inPackages}`,
     ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
     written && `Its output ends:\n${written.length > OUTPUT ? `... ${written.slice(-OUTPUT)}` : written}`,
-    said,
+    loadNotes,
   ]);
   return { data: { verdict, ending }, text, failed: verdict === 'none' || ending.kind !== 'done' };
 }

@@ -16,7 +16,7 @@ export interface Passage {
   /** How many calls it took until one had its value, and how long, in seconds. */
   calls: number;
   seconds: number;
-  told: string[];
+  reported: string[];
   breaches: string[];
 }
 
@@ -24,26 +24,26 @@ export interface Passage {
  *  another one for each. */
 export async function pass(arena: Arena, { name, form }: Damage, number: number): Promise<Passage> {
   const breaches: string[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const defined = await arena.eval(`(defun cl-user::seq-${number} () ${number})`, 60);
   if (defined.isError) breaches.push(`the definition failed: ${defined.text.slice(0, 300)}`);
-  told.push(...(await arena.eval(form, LIMIT_S)).notices);
-  const after = await work(arena, number, told);
+  reported.push(...(await arena.eval(form, LIMIT_S)).notices);
+  const after = await work(arena, number, reported);
   if (after.freeSeconds > WORKING_S + after.calls * LIMIT_S)
     breaches.push(`worked after ${after.freeSeconds.toFixed(1)} s`);
   breaches.push(...after.breaches);
   await arena.kill();
-  const again = await work(arena, number, told);
+  const again = await work(arena, number, reported);
   breaches.push(...again.breaches.map((breach) => `after the loss: ${breach}`));
-  if (!told.some((text) => text.startsWith('This is a new Lisp image; ')))
+  if (!reported.some((text) => text.startsWith('This is a new Lisp image; ')))
     breaches.push('the loss was not told');
   const clean = await arena.session.call('restart_image', { rebuild: 'none' });
   if (clean.isError) breaches.push(`restart_image: ${clean.text.slice(0, 300)}`);
-  return { name, calls: after.calls, seconds: after.seconds, told, breaches };
+  return { name, calls: after.calls, seconds: after.seconds, reported, breaches };
 }
 
 /** Calls what was defined until that gives its value. */
-async function work(arena: Arena, number: number, told: string[]) {
+async function work(arena: Arena, number: number, reported: string[]) {
   const time = stopwatch();
   for (let calls = 1; ; calls++) {
     // However names are read by now.
@@ -51,7 +51,7 @@ async function work(arena: Arena, number: number, told: string[]) {
       calls % 2 === 1 ? `(CL-USER::SEQ-${number})` : `(cl-user::seq-${number})`,
       LIMIT_S,
     );
-    told.push(...answer.notices);
+    reported.push(...answer.notices);
     const works = /^#?\w*\d/.test(answer.text) && !answer.isError;
     if (!works && calls < CALLS) continue;
     const { ms, freeMs } = time();

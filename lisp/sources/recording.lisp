@@ -14,7 +14,7 @@ AROUND: a list of the truenames of the files whose load or compilation has loade
 FORMS: a list of the results of RUNNING-FORM at the changes."
   (before '()) (set '()) (loaded nil) (files '()) (around '()) (forms '()))
 
-(defstruct (touched (:constructor make-touched ()))
+(defstruct (recording (:constructor make-recording ()))
   "The changes of one evaluation or load so far.
 CHANGES: a hash table from changed symbols, packages and methods to CHANGE structures.
 LOG: a list of the changed symbols and of (GENERIC-FUNCTION-NAME . METHOD) pairs, newest first.
@@ -37,31 +37,33 @@ NOTE-LOADED."
   (slots (make-hash-table :test 'eq))
   (loads '()))
 
-(defun change-of (thing touched)
-  "Return the CHANGE structure of THING, a symbol, package or method, in TOUCHED, a TOUCHED
+(defun change-of (thing recording)
+  "Return the CHANGE structure of THING, a symbol, package or method, in RECORDING, a RECORDING
 structure. Return NIL if THING has not changed."
-  (values (gethash thing (touched-changes touched))))
+  (values (gethash thing (recording-changes recording))))
 
-(defun changed-symbols (touched)
-  "Return a list of the changed symbols in TOUCHED, a TOUCHED structure."
-  (loop for thing being the hash-keys of (touched-changes touched)
+(defun changed-symbols (recording)
+  "Return a list of the changed symbols in RECORDING, a RECORDING structure."
+  (loop for thing being the hash-keys of (recording-changes recording)
         when (symbolp thing) collect thing))
 
-(defvar *touched* nil
-  "The TOUCHED structure of this thread while changes are being recorded, or :NOTHING-YET before the
-first change. Else NIL.")
+(defvar *recording* nil
+  "The RECORDING structure of this thread while changes are being recorded, or :NOTHING-YET before
+the first change. Else NIL.")
 (defvar *defining-package* nil
   "The source location of the DEFPACKAGE that is being evaluated, or T if that is unknown. Else
 NIL.")
 
-(defmacro with-touched ((variable) &body body)
+(defmacro with-recording ((variable) &body body)
   "Evaluate BODY inside WITH-ISOLATION if this thread records changes. VARIABLE is bound to the
-TOUCHED structure of this thread."
-  `(when *touched*
-     (let ((,variable (if (eq *touched* :nothing-yet) (setf *touched* (make-touched)) *touched*)))
+RECORDING structure of this thread."
+  `(when *recording*
+     (let ((,variable (if (eq *recording* :nothing-yet)
+                          (setf *recording* (make-recording))
+                          *recording*)))
        ;; Record no changes while BODY runs: when BODY looks up a name, SBCL itself may change the
        ;; definitions of another name.
-       (let ((*touched* nil))
+       (let ((*recording* nil))
          (with-isolation ,@body)))))
 
 (defvar *around* '()
@@ -93,12 +95,12 @@ file."
                      symbol)
     identities))
 
-(defun note-change (thing touched)
-  "Record in TOUCHED, a TOUCHED structure, that THING, a symbol, package or method, is about to
+(defun note-change (thing recording)
+  "Record in RECORDING, a RECORDING structure, that THING, a symbol, package or method, is about to
 change, and which files change it. Return its CHANGE structure. If a file loads something that is no
 file, such as a string, this file changes THING."
-  (let ((change (or (change-of thing touched)
-                    (setf (gethash thing (touched-changes touched)) (make-change))))
+  (let ((change (or (change-of thing recording)
+                    (setf (gethash thing (recording-changes recording)) (make-change))))
         (form (and (or *load-truename* *around*) (running-form))))
     (when *load-truename* (setf (change-loaded change) t))
     (dolist (file (or (files-begun) (and (null *load-truename*) *around* (list (first *around*)))))
@@ -107,7 +109,7 @@ file, such as a string, this file changes THING."
     (when form (pushnew form (change-forms change) :test #'equal))
     change))
 
-(defun own-slots (class)
+(defun direct-slot-names (class)
   "Return a list of the names of the direct slots of CLASS."
   (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class)))
 
@@ -115,25 +117,27 @@ file, such as a string, this file changes THING."
   "Return a list of the names of all slots of CLASS, including inherited ones that SBCL has not
 computed yet."
   (reduce #'union (mapcar #'slots-with-inherited (sb-mop:class-direct-superclasses class))
-          :initial-value (own-slots class)))
+          :initial-value (direct-slot-names class)))
 
-(defun note-slots (symbol touched)
-  "If SYMBOL names a STANDARD-CLASS, record its slots in TOUCHED, a TOUCHED structure, to compare
-them with its slots after the change. Do the same for its subclasses, to which a slot can move."
+(defun note-slots (symbol recording)
+  "If SYMBOL names a STANDARD-CLASS, record its slots in RECORDING, a RECORDING structure, to
+compare them with its slots after the change. Do the same for its subclasses, to which a slot can
+move."
   (let* ((cell (class-cell symbol)) (class (and cell (cell-class cell)))
-         (table (touched-slots touched)))
+         (table (recording-slots recording)))
     (when (typep class 'standard-class)
       (dolist (each (cons class (classes-below class)))
         (unless (gethash each table)
-          (setf (gethash each table) (cons (own-slots each) (slots-with-inherited each))))))))
+          (setf (gethash each table)
+                (cons (direct-slot-names each) (slots-with-inherited each))))))))
 
-(defun note-symbol (symbol touched)
-  "Record in TOUCHED, a TOUCHED structure, that SYMBOL is about to change, and which definitions it
-has now. Return its CHANGE structure."
-  (push symbol (touched-log touched))
-  (let* ((known (change-of symbol touched)) (change (note-change symbol touched)))
+(defun note-symbol (symbol recording)
+  "Record in RECORDING, a RECORDING structure, that SYMBOL is about to change, and which definitions
+it has now. Return its CHANGE structure."
+  (push symbol (recording-log recording))
+  (let* ((known (change-of symbol recording)) (change (note-change symbol recording)))
     (unless known (setf (change-before change) (identities symbol)))
-    (note-slots symbol touched)
+    (note-slots symbol recording)
     change))
 
 (deftype program-name ()
@@ -141,63 +145,64 @@ has now. Return its CHANGE structure."
 such as those of its own accessors for SLOT-VALUE."
   '(or symbol (cons (eql setf) (cons symbol null))))
 
-(defun note-name (name touched)
-  "Record in TOUCHED, a TOUCHED structure, that NAME is about to change, and return the CHANGE
+(defun note-name (name recording)
+  "Record in RECORDING, a RECORDING structure, that NAME is about to change, and return the CHANGE
 structure of its symbol. Return NIL unless NAME is a PROGRAM-NAME whose symbol has a home package."
   (let ((symbol (and (typep name 'program-name) (name-symbol name))))
-    (and symbol (symbol-package symbol) (note-symbol symbol touched))))
+    (and symbol (symbol-package symbol) (note-symbol symbol recording))))
 
-(defun touch (name &optional set)
+(defun record-change (name &optional set)
   "If this thread records changes, record that NAME, a function name, is about to change. SET is
 NIL, or the kind of the definition, such as :MACRO, when a function is set as the definition of
 NAME. This function may be the one that NAME already has."
-  (with-touched (touched)
-    (let ((change (note-name name touched)))
+  (with-recording (recording)
+    (let ((change (note-name name recording)))
       (when (and set change) (pushnew (cons set name) (change-set change) :test #'equal)))))
 
-(defun touch-method (method)
+(defun record-method (method)
   "Record that METHOD was added to its generic function, if this function's name is a PROGRAM-NAME."
-  (with-touched (touched)
+  (with-recording (recording)
     (let ((name (sb-mop:generic-function-name (sb-mop:method-generic-function method))))
       (when (typep name 'program-name)
-        (note-name name touched)
-        (note-change method touched)
-        (push (cons name method) (touched-log touched))))))
+        (note-name name recording)
+        (note-change method recording)
+        (push (cons name method) (recording-log recording))))))
 
-(defun touch-exports (symbols package)
+(defun record-exports (symbols package)
   "Record that PACKAGE exports SYMBOLS, a symbol or a list, and whether a DEFPACKAGE that is being
 evaluated exports them."
-  (with-touched (touched)
+  (with-recording (recording)
     (let ((package (find-package package)) (symbols (if (listp symbols) symbols (list symbols))))
       (cond (*defining-package*
-             (note-change package touched)
-             (push (list* package *defining-package* symbols) (touched-exports touched)))
-            (t (push (cons package symbols) (touched-exported touched)))))))
+             (note-change package recording)
+             (push (list* package *defining-package* symbols) (recording-exports recording)))
+            (t (push (cons package symbols) (recording-exported recording)))))))
 
-(defun touch-variable (symbol)
+(defun record-variable (symbol)
   "Record the value of the variable SYMBOL before a definition such as DEFVAR, which does not set a
 bound variable."
-  (with-touched (touched)
-    (let ((values (touched-values touched)))
+  (with-recording (recording)
+    (let ((values (recording-values recording)))
       (unless (nth-value 1 (gethash symbol values))
-        (setf (gethash symbol values) (if (boundp symbol) (symbol-value symbol) touched))))))
+        (setf (gethash symbol values) (if (boundp symbol) (symbol-value symbol) recording))))))
 
-(defun touch-evaluated (symbol what)
+(defun record-evaluated (symbol what)
   "Record a change of the variable SYMBOL, unless a file is being loaded or compiled. WHAT is
 :SPECIAL if SYMBOL was declared special or global, or :VALUE if a form set SYMBOL."
   (unless (or *load-truename* *compile-file-truename*)
-    (with-touched (touched)
-      (push (cons symbol what) (touched-evaluated touched)))))
+    (with-recording (recording)
+      (push (cons symbol what) (recording-evaluated recording)))))
 
 (defun call-in-load (function)
   "Call FUNCTION, which loads a file. After a non-local exit, record the changes of the load in
-TOUCHED-FAILED."
+RECORDING-FAILED."
   (let* ((*around* (append (files-begun) *around*))
-         (before (and (touched-p *touched*) *touched*)) (done nil)
-         (log (and before (touched-log before))) (exports (and before (touched-exports before))))
+         (before (and (recording-p *recording*) *recording*)) (done nil)
+         (log (and before (recording-log before)))
+         (exports (and before (recording-exports before))))
     (unwind-protect (multiple-value-prog1 (funcall function) (setf done t))
-      (when (and (not done) (touched-p *touched*))
-        (setf (touched-failed *touched*)
-              (append (ldiff (touched-log *touched*) log)
-                      (mapcar #'first (ldiff (touched-exports *touched*) exports))
-                      (touched-failed *touched*)))))))
+      (when (and (not done) (recording-p *recording*))
+        (setf (recording-failed *recording*)
+              (append (ldiff (recording-log *recording*) log)
+                      (mapcar #'first (ldiff (recording-exports *recording*) exports))
+                      (recording-failed *recording*)))))))

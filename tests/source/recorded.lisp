@@ -1,4 +1,4 @@
-;;;; Prints where the agent says that the lists of source files begin, for tests/source/told.long.ts to compare with.
+;;;; Prints where the agent says that the lists of source files begin, for tests/source/recorded.long.ts to compare with.
 
 (require :asdf)
 

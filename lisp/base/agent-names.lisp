@@ -3,18 +3,18 @@
 
 (in-package "LIVE-LISP.BASE")
 
-(sb-ext:defglobal **own-packages** '()
+(sb-ext:defglobal **agent-packages** '()
   "The packages of the agent. They are kept as objects, since evaluated code may rename them.")
 
 (defun claim-package ()
   "Register the current package as a package of the agent."
-  (pushnew *package* **own-packages** :test #'eq))
+  (pushnew *package* **agent-packages** :test #'eq))
 
 (claim-package)
 
-(defun own-package-p (package)
+(defun agent-package-p (package)
   "Return true if PACKAGE is a package of the agent."
-  (and (member package **own-packages** :test #'eq) t))
+  (and (member package **agent-packages** :test #'eq) t))
 
 (sb-ext:defglobal **attached** nil
   "True in an image that the server did not start. The agent then leaves the threads, debugger,
@@ -45,19 +45,19 @@ file's folder. The names of all source files of the agent begin with this string
                                :directory (butlast (pathname-directory file))
                                :defaults file))))
 
-(sb-ext:defglobal **own-folder** (source-folder)
+(sb-ext:defglobal **agent-folder** (source-folder)
   "The folder of the agent's sources when it was compiled.")
 
-(defun own-file-p (file)
+(defun agent-file-p (file)
   "Return true if FILE, the name of a source file in SBCL's debug information, belongs to the
 agent."
-  (eql 0 (search **own-folder** file)))
+  (eql 0 (search **agent-folder** file)))
 
-(defun close-rooms (reader)
+(defun unexport-agent (reader)
   "Import the external symbols of the agent's packages into the package READER, and unexport them,
 except those of LIVE-LISP. Only the agent's files need the exports, and lists of external symbols
 must not have them."
-  (dolist (package (remove (symbol-package 'live-lisp:call-tool) **own-packages**))
+  (dolist (package (remove (symbol-package 'live-lisp:call-tool) **agent-packages**))
     (let ((exports (loop for symbol being the external-symbols of package collect symbol)))
       (import exports reader)
       (unexport exports package))))

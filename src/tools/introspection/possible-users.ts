@@ -1,7 +1,7 @@
 // Finds forms that may call a function without known callers. SBCL does not record code that ran only while
 // its file was compiled. Also renders functions that may call it by a computed name.
 
-import type { Told } from '../../kernel/told.ts';
+import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import { callMentionsIn } from '../../source/calls.ts';
 import type { Defined } from '../../source/definitions.ts';
 import { unqualifiedName } from '../../source/qualified.ts';
@@ -11,7 +11,7 @@ import { usedOf } from './sites.ts';
 import type { NameUser } from './users.ts';
 
 /** A name without known uses: the loaded files, and the packages that have the symbol. */
-interface Unseen {
+interface WithoutKnownUses {
   name: string;
   files?: string[];
   accessibleIn?: string[];
@@ -19,9 +19,9 @@ interface Unseen {
 }
 
 /** Returns the top-level forms in loaded files that call the name or pass it as a function. With SITES, adds
- * the places. Uses inside the definitions in TOLD are left out. */
-export function unseenUsers(
-  found: Unseen,
+ * the places. Uses inside the definitions in EARLIER_ANSWERS are left out. */
+export function possibleUsers(
+  found: WithoutKnownUses,
   listed: readonly NameUser[],
   places: Places,
   sites: boolean,
@@ -54,19 +54,21 @@ function isWithin(definitions: readonly Defined[], start: number, names: Readonl
   );
 }
 
-/** Returns true when an earlier answer (TOLD) has the same NAMES and TOTAL. These functions find symbols by
- * computed names, so they may call a function without a record of it. */
-export function unseenBefore(
+/** Returns true when an earlier answer (EARLIER_ANSWERS) has the same NAMES and TOTAL. These functions find symbols
+ * by computed names, so they may call a function without a record of it. */
+export function wasListed(
   names: readonly string[],
   total: number | undefined,
-  told: Told | undefined,
+  earlierAnswers: EarlierAnswers | undefined,
 ): boolean {
-  return names.length > 0 && told?.repeats('unseen callers', `${names.join(' ')} ${total}`) === true;
+  return (
+    names.length > 0 && earlierAnswers?.repeats('unseen callers', `${names.join(' ')} ${total}`) === true
+  );
 }
 
 /** Returns the clause for NAMES, when an earlier answer has them. They may use the sought name without a
  * record of it. DONE is the verb for that. */
-export function unseenAgain(
+export function listedAgain(
   names: readonly string[],
   total: number | undefined,
   done: 'called' | 'used',

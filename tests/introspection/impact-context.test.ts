@@ -25,15 +25,15 @@ describe('besides', () => {
     await other.close();
     folder.remove();
   });
-  const told = (more: object) => other.text('impact_of_change', { package: 'own', ...more });
+  const reported = (more: object) => other.text('impact_of_change', { package: 'own', ...more });
 
   test('the text of the definition, unless the whole new one was given', async () => {
     const text = 'own.lisp:3-5  OWN::TWICE [FUNCTION]\n(defun twice (x)\n\n  (* 2 x))';
-    expect(await told({ name: 'twice', lambda_list: '(x y)' })).toContain(`\n\n${text}`);
-    expect(await told({ name: 'twice', definition: '(defun twice (x) (+ x x))' })).not.toContain(
+    expect(await reported({ name: 'twice', lambda_list: '(x y)' })).toContain(`\n\n${text}`);
+    expect(await reported({ name: 'twice', definition: '(defun twice (x) (+ x x))' })).not.toContain(
       'own.lisp:3',
     );
-    expect(await told({ name: 'large' })).toMatch(
+    expect(await reported({ name: 'large' })).toMatch(
       /\n\nown\.lisp:6-7 {2}OWN::LARGE \[FUNCTION\]\nread_definition has its text\.$/,
     );
   });
@@ -49,7 +49,7 @@ describe('besides', () => {
     });
     const found =
       'Code that gets symbols by INTERN, FIND-SYMBOL or the reader, so may call it unseen (3):\n  OWN::(SETF FOUND)  finding.lisp:4:1  (defun (setf found) (v n) (setf (symbol-value (find-symbol n)) v))\n  OWN::DISPATCH  finding.lisp:2:1  (defun dispatch (name)\n  OWN::DO-READ  finding.lisp:7:1  (defun do-read (in) (funcall (read in)))\n\n';
-    expect(await told({ name: 'do-pack' })).toContain(`No calls are known.\n\n${found}Tests: `);
+    expect(await reported({ name: 'do-pack' })).toContain(`No calls are known.\n\n${found}Tests: `);
     // The reader was just told of them.
     const note =
       '\nNote: it may be called unseen, as said before, by OWN::(SETF FOUND), OWN::DISPATCH, OWN::DO-READ.';
@@ -58,9 +58,9 @@ describe('besides', () => {
     );
     const again =
       'It may be called unseen, as said before, by OWN::(SETF FOUND), OWN::DISPATCH, OWN::DO-READ.\n\n';
-    expect(await told({ name: 'do-pack' })).toContain(`No calls are known.\n\n${again}Tests: `);
-    expect(await told({ name: 'crate' })).toContain(`\n\n${again.replace('called', 'used')}Instances`);
-    expect(await told({ name: 'mapcar', package: 'elsewhere' })).not.toContain('DISPATCH');
+    expect(await reported({ name: 'do-pack' })).toContain(`No calls are known.\n\n${again}Tests: `);
+    expect(await reported({ name: 'crate' })).toContain(`\n\n${again.replace('called', 'used')}Instances`);
+    expect(await reported({ name: 'mapcar', package: 'elsewhere' })).not.toContain('DISPATCH');
   });
 
   test('uses of a macro in top-level forms, of which SBCL records none', async () => {
@@ -71,13 +71,13 @@ describe('besides', () => {
     );
     await other.text('load_file', { path: 'routes.lisp' });
     const call = { name: 'define-route', limit: 2 };
-    expect(await told({ ...call, lambda_list: '(path body)' })).toContain(
+    expect(await reported({ ...call, lambda_list: '(path body)' })).toContain(
       '\n\n60 calls with known arguments: all fit.\n\n',
     );
-    expect(await told({ ...call, lambda_list: '(path)' })).toContain(
+    expect(await reported({ ...call, lambda_list: '(path)' })).toContain(
       '\n\nCalls that no longer fit (60 of 60 calls; each: 2 arguments, at most 1 taken):\n  routes.lisp:4:1  (define-route "/0" 0)\n',
     );
-    expect(await told(call)).toContain('\n\nCalls that its removal would break (60):\n');
+    expect(await reported(call)).toContain('\n\nCalls that its removal would break (60):\n');
     expect(await other.text('who_calls', { name: 'define-route', package: 'own', limit: 5 })).toMatch(
       /\n {2}\.\.\.(?:\n|$)/,
     );
@@ -89,20 +89,20 @@ describe('besides', () => {
       '(in-package own)\n(defun send (x &key color) (list x color))\n(defun use (a k v) (send a k v))\n',
     );
     await other.text('load_file', { path: 'sent.lisp' });
-    const text = await told({ name: 'send', lambda_list: '(x &key colour)' });
+    const text = await reported({ name: 'send', lambda_list: '(x &key colour)' });
     expect(text).toContain('\n\nUses that cannot be checked (1):\n  OWN::USE  sent.lisp:3:20');
     expect(text).not.toContain('all fit');
   });
 
   test('files that are not loaded and call it', async () => {
-    expect(await told({ name: 'twice' })).toContain(
+    expect(await reported({ name: 'twice' })).toContain(
       '\n\nFiles that name it, not loaded, so not checked: test.lisp:3  user.lisp:2,3,4\n\n',
     );
     await other.text('load_file', { path: 'user.lisp' });
-    expect(await told({ name: 'twice' })).toContain(
+    expect(await reported({ name: 'twice' })).toContain(
       'Files that name it, not loaded, so not checked: test.lisp:3\n\n',
     );
-    expect(await told({ name: 'large' })).not.toContain('not loaded');
+    expect(await reported({ name: 'large' })).not.toContain('not loaded');
   });
 
   test('tests that are not loaded and reach it only through others', async () => {
@@ -117,11 +117,11 @@ describe('besides', () => {
     write('through-tests.lisp', '(in-package through)\n(defun run () (outer 2))\n');
     await other.text('load_system', { system: 'through' });
     const call = { name: 'inner', package: 'through' };
-    expect(await told(call)).toContain(
+    expect(await reported(call)).toContain(
       '\n\nNo test that is loaded is known to reach it. These test files are not loaded, and their tests may reach it: through-tests.lisp. Load them first (load_system), and ask again.\n\n',
     );
     await other.text('load_system', { system: 'through/tests' });
-    expect(await told(call)).toContain('\n\nTests that reach it (1):\n  through-tests.lisp:2:1  ');
+    expect(await reported(call)).toContain('\n\nTests that reach it (1):\n  through-tests.lisp:2:1  ');
   });
 
   test('tests that are not loaded, once, also where their package is not there', async () => {
@@ -140,11 +140,11 @@ describe('besides', () => {
     write('apart-more.lisp', '(in-package cl-user)\n(defvar *data*\n  (quote (apart:area 2)))\n');
     await other.text('load_system', { system: 'apart' });
     const call = { name: 'area', package: 'apart' };
-    expect(await told(call)).toContain(
+    expect(await reported(call)).toContain(
       '\n\nTests that name it, not loaded, so not checked: apart-more.lisp:3  apart-tests.lisp:3\n\nExports and imports of its name, which stay (1):\n  apart.lisp:1:38  (defpackage apart (:use cl) (:export area))\n\napart.lisp:3',
     );
     await other.text('load_file', { path: 'apart-more.lisp' });
-    expect(await told(call)).toContain(
+    expect(await reported(call)).toContain(
       '\n\nTests that reach it (1):\n  apart-more.lisp:2:1  (defvar *data*\n\nFiles that name it, not loaded, so not checked: apart-tests.lisp:3\n\n',
     );
   });
@@ -156,10 +156,10 @@ describe('besides', () => {
     );
     write('kept.lisp', '(in-package own)\n(defvar *kept*\n  #.(twice 1))\n');
     await other.text('load_system', { system: 'kept/tests' });
-    expect(await told({ name: 'twice' })).toContain(
+    expect(await reported({ name: 'twice' })).toContain(
       '\n\nTests that reach it (1):\n  kept.lisp:2:1  (defvar *kept*\n\n',
     );
-    expect(await told({ name: 'large' })).toContain(
+    expect(await reported({ name: 'large' })).toContain(
       '\n\nNo test that is loaded is known to reach it. These test files are not loaded, and their tests may reach it: apart-tests.lisp. Load them first (load_system), and ask again.\n\n',
     );
   });

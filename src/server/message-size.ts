@@ -3,7 +3,7 @@
 import { withoutIsolates } from '../visible.ts';
 
 /** A client's space for a message. */
-export interface Room {
+export interface MessageSize {
   rows: number;
   columns: number;
   /** Number of these rows that the human surely sees; absent when the human sees all. */
@@ -19,35 +19,35 @@ export interface FormMessage {
   footer?: string;
 }
 
-/** Returns the text of a message for a client with ROOM. */
-export function messageIn({ lines, footer }: FormMessage, room: Room): string {
+/** Returns the text of a message for a client with SIZE. */
+export function messageIn({ lines, footer }: FormMessage, size: MessageSize): string {
   const end = footer === undefined ? [] : [footer];
-  return room.joined ? inOneLine([...lines, ...end]) : [...rowsOf(lines, room), ...end].join('\n');
+  return size.joined ? inOneLine([...lines, ...end]) : [...rowsOf(lines, size), ...end].join('\n');
 }
 
-/** True when ROOM has space for the whole message. */
-export function fits(message: FormMessage, room: Room): boolean {
+/** True when SIZE has space for the whole message. */
+export function fits(message: FormMessage, size: MessageSize): boolean {
   const lines = message.footer === undefined ? message.lines : [...message.lines, message.footer];
   // A character has at most two code units, so a much too long text is refused quickly.
-  const maxUnits = 2 * room.rows * room.columns;
+  const maxUnits = 2 * size.rows * size.columns;
   return (
-    lines.reduce((sum, { length }) => sum + length, 0) <= maxUnits && rowsOf(lines, room).length <= room.rows
+    lines.reduce((sum, { length }) => sum + length, 0) <= maxUnits && rowsOf(lines, size).length <= size.rows
   );
 }
 
 /** True when the human surely sees all of MESSAGE, a result of messageIn for the same room. */
-export function surelySeen(message: string, { rows, sureRows = rows }: Room): boolean {
+export function surelyVisible(message: string, { rows, sureRows = rows }: MessageSize): boolean {
   return message.split('\n').length <= sureRows;
 }
 
-/** Returns MESSAGE with one more line: the beginning of LINE that fits into ROOM. */
-export function withBeginning(message: FormMessage, line: string, room: Room): FormMessage {
-  const letters = [...line.slice(0, room.rows * room.columns)];
+/** Returns MESSAGE with one more line: the beginning of LINE that fits into SIZE. */
+export function withBeginning(message: FormMessage, line: string, size: MessageSize): FormMessage {
+  const letters = [...line.slice(0, size.rows * size.columns)];
   const longer = (count: number) => ({
     ...message,
     lines: [...message.lines, `${letters.slice(0, count).join('')} [...]`],
   });
-  const count = largest(letters.length, (each) => fits(longer(each), room));
+  const count = largest(letters.length, (each) => fits(longer(each), size));
   return count === 0 ? message : longer(count);
 }
 
@@ -77,7 +77,7 @@ function inOneLine(lines: readonly string[]): string {
 /** The beginning of a row that continues the row above. */
 const CONTINUATION = '\u2026 ';
 
-function rowsOf(lines: readonly string[], { columns, joined: isJoined }: Room): string[] {
+function rowsOf(lines: readonly string[], { columns, joined: isJoined }: MessageSize): string[] {
   if (isJoined) return wrapped(inOneLine(lines), columns, '');
   return lines.flatMap((line) => wrapped(line, columns, CONTINUATION));
 }

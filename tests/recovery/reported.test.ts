@@ -4,7 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { type Session, temporaryFolder } from '../harness.ts';
-import { afterLoss, built, killImage, sessions, told } from './losses.ts';
+import { afterLoss, built, killImage, reported, sessions } from './losses.ts';
 
 const start = sessions();
 
@@ -27,7 +27,7 @@ test('the texts are exact', async () => {
     await afterLoss(session, '(list (f) (before-the-error) (before-the-end) (fboundp (quote after)))'),
   ).toEqual({
     text: '(1 1 1 NIL)',
-    told: told(
+    reported: reported(
       built('4 forms'),
       'Not run again: 5 forms in which no definition was seen; they may have set COMMON-LISP-USER::*X*. What only they made is gone.',
     ),
@@ -35,7 +35,7 @@ test('the texts are exact', async () => {
   await killImage(session);
   expect(await afterLoss(session, '(f)')).toEqual({
     text: '1',
-    told: told(
+    reported: reported(
       built('4 forms'),
       'Not run again: 1 form in which no definition was seen. What only it made is gone.',
     ),
@@ -50,7 +50,7 @@ test('a form that did not end well is not run again, and told when it would buil
   await killImage(session);
   expect(await afterLoss(session, "(list (f) (fboundp 'half) (boundp '*slow*))")).toEqual({
     text: '(1 NIL NIL)',
-    told: told(
+    reported: reported(
       built('1 form'),
       'Not run again, because they did not end well (2):',
       '  (progn (defun half () 1) (error "No."))',
@@ -68,7 +68,7 @@ test('a form that the image ends with, or whose error is held then, is told when
   await killImage(session);
   expect(await afterLoss(session, "(list (fboundp 'half) (fboundp 'in-held))")).toEqual({
     text: '(NIL NIL)',
-    told: told(
+    reported: reported(
       'There was nothing to build again.',
       'Not run again, because they did not end well (1):',
       `  ${held}`,
@@ -81,7 +81,7 @@ test('one whose held error was let go counts as it ended', async () => {
   const error = await hold(session, '(progn (defun whole () 1) (cerror "Go on." "No."))');
   await session.call('debug', { error, restart: 'continue' });
   await killImage(session);
-  expect(await afterLoss(session, '(whole)')).toEqual({ text: '1', told: told(built('1 form')) });
+  expect(await afterLoss(session, '(whole)')).toEqual({ text: '1', reported: reported(built('1 form')) });
 });
 
 test('a load that the image ends with, or whose error is held then, is told', async () => {
@@ -121,7 +121,7 @@ test('what debug evaluated with the variables of a frame is not built again', as
   await session.call('debug', { error, end: true });
   expect(await session.eval('(apart)')).toBe('2');
   await killImage(session);
-  const { text, told: said } = await afterLoss(session, '(apart)');
+  const { text, reported: said } = await afterLoss(session, '(apart)');
   expect(text).toBe('1');
   expect(said).not.toContain('N is unbound');
 });
@@ -135,7 +135,7 @@ test('what a form that did not end well can have set is named', async () => {
   await killImage(session);
   expect(await afterLoss(session, '(list *k* *l*)')).toEqual({
     text: '(NIL NIL)',
-    told: told(
+    reported: reported(
       built('2 forms'),
       'Not run again: 2 forms in which no definition was seen; they may have set COMMON-LISP-USER::*K*, COMMON-LISP-USER::*L*. What only they made is gone.',
     ),
@@ -155,7 +155,7 @@ test('a start file that ends every image drops nothing of the journal', async ()
     'The new Lisp image ended at once. Check the start files (--init), which it loads first.',
   );
   rmSync(deadly);
-  const { text, told: notice } = await afterLoss(session, '(f)');
+  const { text, reported: notice } = await afterLoss(session, '(f)');
   expect([text, notice]).toEqual(['1', expect.stringContaining(built('1 form'))]);
 });
 
@@ -163,11 +163,11 @@ test('nothing is told when nothing was done, and nothing twice', async () => {
   const session = await start();
   await session.text('describe_symbol', { symbol: 'car' });
   await killImage(session);
-  expect((await afterLoss(session, '1')).told).toBe(told('Nothing was lost with it.'));
-  expect((await afterLoss(session, '1')).told).toBe('');
+  expect((await afterLoss(session, '1')).reported).toBe(reported('Nothing was lost with it.'));
+  expect((await afterLoss(session, '1')).reported).toBe('');
   await killImage(session);
-  expect((await afterLoss(session, '1')).told).toBe(
-    told(
+  expect((await afterLoss(session, '1')).reported).toBe(
+    reported(
       'Nothing had been defined.',
       'Not run again: 2 forms in which no definition was seen. What only they made is gone.',
     ),
@@ -185,7 +185,7 @@ test('what changes the Lisp system is left out on purpose', async () => {
     await afterLoss(session, "(list (kept) (fboundp 'car-of-mine) (sb-ext:package-locked-p :sb-gray))"),
   ).toEqual({
     text: '(2 NIL T)',
-    told: told(
+    reported: reported(
       built('1 form'),
       'Left out on purpose, because they changed the Lisp system itself (4):',
       '  (sb-ext:unlock-package :sb-gray)',
@@ -203,7 +203,7 @@ test.each(['(ignore-errors (delete-package :keyword))', '(progn (delete-package 
     await session.eval('(defun kept () :kept)');
     await session.eval(form);
     await killImage(session);
-    const { text, told: notice } = await afterLoss(session, '(kept)');
+    const { text, reported: notice } = await afterLoss(session, '(kept)');
     expect(text).toBe(':KEPT');
     expect(notice).toContain(`system itself (1):\n  ${form}`);
   },
@@ -212,19 +212,19 @@ test.each(['(ignore-errors (delete-package :keyword))', '(progn (delete-package 
 test('what is built again is suspected while images are lost soon, and left by a restart with nothing', async () => {
   const session = await start({ args: ['--allow', 'restart_image'] });
   await session.eval('(defun harmless () 1)');
-  const toldOf = async (form: string) =>
+  const reportedOf = async (form: string) =>
     (await session.call('eval_form', { form })).notices.filter((text) => text.includes('new Lisp image'));
   const suspected = (count: number) =>
     `\nEach of the ${count} images before had been built again too, and was lost soon after. If that is due to what is built again, restart_image with rebuild none starts without it.`;
-  const told: string[] = [];
-  for (const _ of [1, 2, 3, 4, 5]) told.push(...(await toldOf('(sb-ext:exit :abort t)')));
-  told.push(...(await toldOf('(harmless)')));
-  expect(told.map((text) => /\nEach of the .*/.exec(text)?.[0] ?? '')).toEqual([
+  const reported: string[] = [];
+  for (const _ of [1, 2, 3, 4, 5]) reported.push(...(await reportedOf('(sb-ext:exit :abort t)')));
+  reported.push(...(await reportedOf('(harmless)')));
+  expect(reported.map((text) => /\nEach of the .*/.exec(text)?.[0] ?? '')).toEqual([
     '',
     '',
     ...[2, 3, 4].map((count) => suspected(count).trimEnd()),
   ]);
-  expect(told.join('\n')).not.toContain('left out');
+  expect(reported.join('\n')).not.toContain('left out');
   await session.call('restart_image', { rebuild: 'none' });
   expect(await session.call('eval_form', { form: "(fboundp 'harmless)" })).toMatchObject({
     text: 'NIL',
@@ -255,7 +255,7 @@ test('--replay off and LIVE_LISP_REPLAY: a loss is told as what is gone', async 
     await killImage(session);
     expect(await afterLoss(session, "(fboundp 'f)")).toEqual({
       text: 'NIL',
-      told: told(
+      reported: reported(
         'Lost with it: everything that 1 evaluation made (definitions, values, packages, the current package). Load or define again what you need.',
       ),
     });

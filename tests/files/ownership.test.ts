@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { cacheUsable, compiledAgent, isCompiled } from '../../src/image/process/agent.ts';
-import { isOwnFile, makeOwnFolder } from '../../src/own.ts';
+import { isOwnFile, makeOwnFolder } from '../../src/ownership.ts';
 import { LISP, temporaryFolder } from '../harness.ts';
 
 let folder = temporaryFolder();

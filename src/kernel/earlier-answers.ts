@@ -1,7 +1,7 @@
 // Records the content of a session's answers, so that later answers can be shorter.
 
 /** The content of earlier answers to one reader, such as the client of a server. */
-export class Told {
+export class EarlierAnswers {
   /** By subject: the last text about it. */
   readonly #texts = new Map<string, string>();
   #lastAnswer = '';
