@@ -224,7 +224,9 @@ export class Calls {
     job.phase = { kind: 'running', peer, id };
     const limitMs = options.limitMs ?? (LONG_OPERATIONS.has(name) ? this.#times.load : this.#host.limitMs);
     const { stop, abandoned } = this.#watch(peer, id, job, limitMs);
-    const received = await Promise.race([answer, abandoned]);
+    // A race takes longer to resolve. When our own image ends by itself, the callback of the answer must run
+    // before the loss is handled.
+    const received = await (this.#host.stoppedPid ? Promise.race([answer, abandoned]) : answer);
     stop();
     if (received.ending.kind === 'interrupted' && received.ending.stoppedPid !== undefined)
       void answer.then((late) => this.#notifyNews(late));
