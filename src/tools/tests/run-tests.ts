@@ -25,7 +25,7 @@ import { Run, type TestSelection } from './run.ts';
 const RUN_TESTS = {
   name: 'run_tests',
   description:
-    "Run tests of a system, package or name, after loading what changed; without arguments all suites of the project. With edits and then, a change, its tests and a check are one call. Tells each failure's form, values, place, and what passed before.",
+    "Run tests of a system, package or name, after loading what changed; without arguments all suites of the project. With edits and then, a change, its tests and a check are one call. Tells each failure's form, values, place, and what passed.",
   parameters: [
     { name: 'system', type: 'string' },
     { name: 'package', type: 'string' },
