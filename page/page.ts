@@ -5,6 +5,7 @@ import { offerImages, watchLookup } from './definitions.ts';
 import { byId, element } from './dom.ts';
 import { watchErrors } from './errors.ts';
 import { watchImages } from './images.ts';
+import { watchProfile } from './profile.ts';
 import { ask, close, forgetQuestions } from './questions.ts';
 import { enter, listen, type SessionEvent } from './session.ts';
 
@@ -40,6 +41,7 @@ function say(text: string, connected: boolean): void {
 watchFilter();
 watchLog();
 watchLookup();
+watchProfile();
 try {
   await enter();
   await listen(receive, say);
