@@ -13,7 +13,7 @@ export interface FlameBox {
   width: number;
   /** The name of the function, with codes for hidden characters. */
   name: string;
-  /** As many characters of the name as the box has room for. */
+  /** As many characters of the name as the box has room for. A name that is too long loses its package. */
   label: string;
   /** The name, and in how many samples the call is. */
   title: string;
@@ -55,11 +55,16 @@ export function flameBoxes(frames: readonly GraphFrame[], samples: number, width
       x: (width * start) / samples,
       width: boxWidth,
       name,
-      label: room < 3 ? '' : withIsolates(beginning(name, room)),
+      label: room < 3 ? '' : withIsolates(beginning(shortened(name, room), room)),
       title: `${withIsolates(name)}: ${part} %, ${count} of ${samples} samples`,
       color: colorOf(name),
     };
   });
+}
+
+/** Returns NAME, without its package when it has more than ROOM characters. */
+function shortened(name: string, room: number): string {
+  return name.length > room ? name.replace(/^[^\s():"]+::?(?=.)/, '') : name;
 }
 
 /** Returns the first COUNT characters of TEXT. No surrogate pair is cut. */

@@ -117,6 +117,9 @@ describe('the drawing', () => {
     expect(a?.title).toBe('APP::A: 75.0 %, 3 of 4 samples');
     expect(c?.color).toBe(a?.color);
     expect(b?.color).not.toBe(a?.color);
+    expect(flameBoxes([[0, 'LIBRARY::SUM-UP', 1]], 1, 60)[0]?.label).toBe('SUM-UP');
+    expect(flameBoxes([[0, 'LIBRARY::SUM-UP', 1]], 1, 30)[0]?.label).toBe('SUM-');
+    expect(flameBoxes([[0, 'LIBRARY::SUM-UP', 1]], 1, 20)[0]?.label).toBe('');
   });
 
   test('has names as text, with codes for what hides or reorders', () => {
