@@ -7,6 +7,7 @@ import { watchErrors } from './errors.ts';
 import { watchImages } from './images.ts';
 import { watchProfile } from './profile.ts';
 import { ask, close, forgetQuestions } from './questions.ts';
+import { watchRecording } from './recording.ts';
 import { enter, listen, type SessionEvent } from './session.ts';
 
 let images: readonly string[] | undefined;
@@ -42,6 +43,7 @@ watchFilter();
 watchLog();
 watchLookup();
 watchProfile();
+watchRecording();
 try {
   await enter();
   await listen(receive, say);

@@ -30,7 +30,7 @@ export function watchProfile(): void {
 }
 
 async function show(): Promise<void> {
-  const answer = await request<{ profile?: Profile }>('profile').catch((error: Error) => ({
+  const answer = await request<{ profile?: Profile }>('observed').catch((error: Error) => ({
     error: error.message,
   }));
   if ('error' in answer) {

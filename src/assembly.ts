@@ -43,7 +43,7 @@ import type { Result } from './kernel/tool.ts';
 import { homeFolder, isInside, isTooWide, realPath } from './paths.ts';
 import { AuditLog } from './records/audit-log.ts';
 import { JournalFiles } from './records/journal-files.ts';
-import { Profiles } from './records/profiles.ts';
+import { Observations } from './records/observations.ts';
 import { ReplHistory, workspaceFile } from './records/repl-history.ts';
 import { PACKAGE_FOLDER, sandboxOf, sandboxText } from './sandboxing.ts';
 import { ChangeTurns } from './tools/changing.ts';
@@ -109,7 +109,7 @@ export interface Assembly {
   executor: Executor;
   questions: OpenQuestions;
   editors: Editors;
-  profiles: Profiles;
+  observations: Observations;
   toolDependencies: ToolDependencies;
 }
 
@@ -141,7 +141,7 @@ export interface Among {
   catalog: Catalog;
   questions: OpenQuestions;
   editors: Editors;
-  profiles: Profiles;
+  observations: Observations;
   changes: { last: Promise<unknown> };
   /** Calls `rollBack`, which rolls back the unfinished work of killed servers, once for all assemblies. */
   rollBackOnce: (rollBack: () => Promise<string[]>) => Promise<string[]>;
@@ -220,7 +220,7 @@ export function assembleParts(
   const workspace = workspaceOf(config, image, sandbox, { editors, ...(changes && { changes }) });
   const longCalls = new LongCalls(image, longMs);
   const { log, history, intents } = recordsOf(config, among?.name);
-  const profiles = among?.profiles ?? new Profiles(config.profiles, config.root);
+  const observations = among?.observations ?? new Observations(config.profiles, config.root);
   const ownNotices = config.noSandboxReason === undefined ? [] : [`Note: ${sandboxText(config)}`];
   const rollBack = () => rollBackUnfinished(workspace, intents);
   const executor = new Executor(registry, {
@@ -279,7 +279,7 @@ export function assembleParts(
     workspace,
     log,
     history,
-    profiles,
+    observations,
     intents,
     turns: new ChangeTurns(image, times),
     confinement: () => sandboxText(config),
@@ -298,7 +298,7 @@ export function assembleParts(
     toolDependencies: toolDependencies,
     questions,
     editors,
-    profiles,
+    observations,
   };
 }
 

@@ -24,7 +24,7 @@ const REQUESTS = [
   'definition',
   'callers',
   'log',
-  'profile',
+  'observed',
 ];
 
 interface Got {

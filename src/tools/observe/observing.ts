@@ -11,7 +11,7 @@ import type {
 } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
-import type { Profiles } from '../../records/profiles.ts';
+import type { Observations } from '../../records/observations.ts';
 import { callOptions, limitOption } from '../calling.ts';
 import { outputSection } from '../endings.ts';
 import { failureText, formValuesText } from '../execution/evaluation.ts';
@@ -24,7 +24,7 @@ import { warningSection } from '../remarks.ts';
 export interface Observing {
   readonly image: Image;
   readonly places: Places;
-  readonly profiles: Profiles;
+  readonly observations: Observations;
   readonly context: CallContext;
   readonly args: {
     readonly form?: string;

@@ -1,10 +1,10 @@
-// Takes profiles and renders them as functions with their shares of the samples.
+// Takes observations and renders them as functions with their shares of the samples.
 
 import { messageOf } from '../../errors.ts';
 import type { Operations, Profile, Spot } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
-import type { Profiles } from '../../records/profiles.ts';
+import type { Observations } from '../../records/observations.ts';
 import { crowdText } from '../debug/inspect.ts';
 import { packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
@@ -21,7 +21,7 @@ export async function observeProfile(
   observing: Observing,
   mode: Operations['observe-profile']['args']['mode'],
 ): Promise<Result> {
-  const { image, args, places, profiles } = observing;
+  const { image, args, places, observations } = observing;
   const { form, seconds = SECONDS, limit: top = TOP } = args;
   const reply = await image.call(
     'observe-profile',
@@ -33,7 +33,7 @@ export async function observeProfile(
   if (refusal !== undefined || observed === undefined)
     return refusal ?? observedResult(reply, places, { observation: undefined, text: undefined });
   const { graph: _, ...observation } = observed;
-  const { path, line } = keepFlameGraph(observed, mode, profiles);
+  const { path, line } = keepFlameGraph(observed, mode, observations);
   const result = observedResult(reply, places, {
     observation: { ...observation, ...(path !== undefined && { flameGraph: path }) },
     text: profileText(observed, mode, places),
@@ -46,7 +46,7 @@ export async function observeProfile(
 function keepFlameGraph(
   { samples, graph = [], spots = [] }: Profile,
   mode: string,
-  profiles: Profiles,
+  observations: Observations,
 ): { path?: string; line?: string } {
   if (graph.length === 0) return {};
   const what = WHAT[mode] ?? mode;
@@ -57,7 +57,7 @@ function keepFlameGraph(
     ...(caller !== undefined && { caller }),
   }));
   try {
-    const path = profiles.keep({ what, samples, frames: graph, functions });
+    const path = observations.keepProfile({ what, samples, frames: graph, functions });
     return { path, line: `Flame graph: ${path}` };
   } catch (error) {
     return {
