@@ -73,6 +73,13 @@ function codeElement(code: string, home: string | undefined): HTMLElement {
 
 const CALLED = /(?:\(|#')(?<name>[a-z%*+][^\s()'"`,;#|\\]*)/giu;
 
+/** Returns a button that shows the definition NAME, or its text alone when that is not the name of a symbol with its
+ *  package. */
+export function nameElement(name: string): HTMLElement {
+  const isName = /^[^\s()]+::?[^\s()]+$/.test(name);
+  return isName ? button(name, () => void show(name), 'name') : element('bdi', {}, name);
+}
+
 function callersElement(answer: Look): HTMLElement {
   const title = element('h3', {}, 'Callers');
   if ('error' in answer)
@@ -80,8 +87,7 @@ function callersElement(answer: Look): HTMLElement {
   const rows = objectsIn(objectIn(answer.data)['rows']);
   const items = rows.map(({ name, kind, outside }) => {
     const text = String(name);
-    const isName = /^[^\s()]+::?[^\s()]+$/.test(text) && outside !== true;
-    const shown = isName ? button(text, () => void show(text), 'name') : element('bdi', {}, text);
+    const shown = outside === true ? element('bdi', {}, text) : nameElement(text);
     return element('li', {}, shown, kind === undefined ? '' : ` ${kind}`);
   });
   const list = items.length === 0 ? element('p', {}, 'No function calls it.') : element('ul', {}, ...items);

@@ -5,7 +5,9 @@ import { offerImages, watchLookup } from './definitions.ts';
 import { byId, element } from './dom.ts';
 import { watchErrors } from './errors.ts';
 import { watchImages } from './images.ts';
+import { watchProfile } from './profile.ts';
 import { ask, close, forgetQuestions } from './questions.ts';
+import { watchRecording } from './recording.ts';
 import { enter, listen, type SessionEvent } from './session.ts';
 
 let images: readonly string[] | undefined;
@@ -40,6 +42,8 @@ function say(text: string, connected: boolean): void {
 watchFilter();
 watchLog();
 watchLookup();
+watchProfile();
+watchRecording();
 try {
   await enter();
   await listen(receive, say);

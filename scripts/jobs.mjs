@@ -227,6 +227,10 @@ function shown(text) {
     .replace(/fd: \d+/g, 'fd: 7')
     .replace(/^\d{5}$/, '4242')
     .replace(
+      /^Flame graph: .*$/m,
+      'Flame graph: ~/.local/state/live-lisp/profiles/0123456789abcdef01234567.20261121120000000.svg',
+    )
+    .replace(
       /^(?:\d+ runs of|One run took) .*$/m,
       '18 runs of 12 ms and 128 MB each. 206 samples of CPU time.',
     )

@@ -43,6 +43,7 @@ import type { Result } from './kernel/tool.ts';
 import { homeFolder, isInside, isTooWide, realPath } from './paths.ts';
 import { AuditLog } from './records/audit-log.ts';
 import { JournalFiles } from './records/journal-files.ts';
+import { Observations } from './records/observations.ts';
 import { ReplHistory, workspaceFile } from './records/repl-history.ts';
 import { PACKAGE_FOLDER, sandboxOf, sandboxText } from './sandboxing.ts';
 import { ChangeTurns } from './tools/changing.ts';
@@ -108,6 +109,7 @@ export interface Assembly {
   executor: Executor;
   questions: OpenQuestions;
   editors: Editors;
+  observations: Observations;
   toolDependencies: ToolDependencies;
 }
 
@@ -139,6 +141,7 @@ export interface Among {
   catalog: Catalog;
   questions: OpenQuestions;
   editors: Editors;
+  observations: Observations;
   changes: { last: Promise<unknown> };
   /** Calls `rollBack`, which rolls back the unfinished work of killed servers, once for all assemblies. */
   rollBackOnce: (rollBack: () => Promise<string[]>) => Promise<string[]>;
@@ -217,6 +220,7 @@ export function assembleParts(
   const workspace = workspaceOf(config, image, sandbox, { editors, ...(changes && { changes }) });
   const longCalls = new LongCalls(image, longMs);
   const { log, history, intents } = recordsOf(config, among?.name);
+  const observations = among?.observations ?? new Observations(config.profiles, config.root);
   const ownNotices = config.noSandboxReason === undefined ? [] : [`Note: ${sandboxText(config)}`];
   const rollBack = () => rollBackUnfinished(workspace, intents);
   const executor = new Executor(registry, {
@@ -275,6 +279,7 @@ export function assembleParts(
     workspace,
     log,
     history,
+    observations,
     intents,
     turns: new ChangeTurns(image, times),
     confinement: () => sandboxText(config),
@@ -285,7 +290,16 @@ export function assembleParts(
     putRevision: (revision, into, signal) =>
       putRevision({ root: config.root, folders: workspace.realRoots, signal }, revision, into),
   };
-  return { image, registry, catalog, executor, toolDependencies: toolDependencies, questions, editors };
+  return {
+    image,
+    registry,
+    catalog,
+    executor,
+    toolDependencies: toolDependencies,
+    questions,
+    editors,
+    observations,
+  };
 }
 
 /** COMMAND is a command line that connects to an image of somebody else. Returns the functions that find that

@@ -45,7 +45,7 @@ Other commands:
   dial [NAME]              connect a server elsewhere, over stdin and stdout, to an image that serves here
   install                  with --client, set that client up; else list the clients that are here
   uninstall                with --client, take live-lisp out of that client
-  forget                   remove the records of the workspace: history, journals, its calls in the log
+  forget                   remove the records of the workspace: history, journals, profiles, its calls in the log
 
 Flags:
 ${flags.join('\n')}`;

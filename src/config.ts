@@ -153,6 +153,8 @@ export function inState(state: string, { auditNamed, audit }: { auditNamed: bool
     audit: auditNamed ? audit : join(state, 'audit.jsonl'),
     histories: join(state, 'repl-history'),
     journals: join(state, 'journals'),
+    /** Folder of the flame graphs of profiles. */
+    profiles: join(state, 'profiles'),
     previews: join(state, 'previews'),
     /** Folder of the tokens of servers. Code in the sandbox does not see it. */
     tokens: join(state, 'tokens'),

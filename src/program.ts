@@ -202,7 +202,7 @@ const BY_HAND =
  *  uses only the socket, until nobody has used it for some time. STARTED resolves when the start file
  *  (--init) has registered its tools. */
 async function serveImage(
-  { images, registry, catalog, executor, questions, editors }: Served,
+  { images, registry, catalog, executor, questions, editors, observations }: Served,
   config: Config,
   started: () => Promise<void>,
   { onWarm = () => {}, timeouts }: ProgramOptions,
@@ -244,6 +244,7 @@ async function serveImage(
         executor,
         workspace: config.root,
         images: config.images.map(({ image }) => image),
+        observations,
         onLook,
       });
       return page;

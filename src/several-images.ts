@@ -16,9 +16,10 @@ import { OpenQuestions } from './kernel/questions.ts';
 import type { ToolRegistry } from './kernel/registry.ts';
 import { printable, validateArguments } from './kernel/schema.ts';
 import { type CallContext, SAFETY_LEVELS, type Tool } from './kernel/tool.ts';
+import { Observations } from './records/observations.ts';
 
 /** The parts that the server needs of the assembly of its image, or of the assemblies of all its images. */
-export interface Served extends Pick<Assembly, 'catalog' | 'questions' | 'editors'> {
+export interface Served extends Pick<Assembly, 'catalog' | 'questions' | 'editors' | 'observations'> {
   images: readonly Assembly['image'][];
   registry: ServedRegistry;
   executor: ServedExecutor;
@@ -47,6 +48,7 @@ function assembleSeveral(config: Config, options: AssemblyOptions): Served {
     catalog: new Catalog(tools, config.contractNames ? contractSpelling : undefined),
     questions: new OpenQuestions(config.answerSeconds),
     editors: new Editors(config.root),
+    observations: new Observations(config.profiles, config.root),
     changes: { last: Promise.resolve() },
     rollBackOnce: async (rollBack) => {
       if (rolledBack !== undefined) return rolledBack.then(() => []);

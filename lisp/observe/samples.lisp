@@ -1,6 +1,7 @@
 ;;;; Profiles a program by sampling its stacks, with the profiler that comes with SBCL. CALL-SAMPLED
 ;;;; takes the samples. PROFILE-MEMBERS describes them: MAP-STACKS cuts each down to the functions
-;;;; of the program, and SPOT structures count in how many samples a function is.
+;;;; of the program, SPOT structures count in how many samples a function is, and GRAPH-FRAME
+;;;; structures are the call tree of all samples.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -31,6 +32,10 @@
    one sample.")
   (spots (list spot) :optional)
   (found integer "Number of functions that were the innermost frame of a sample.")
+  (graph (list (tuple integer string integer)) :optional
+   "The call tree of all samples: for each call its depth, its function, and in how many samples it
+   is. The calls that it made follow it, one level deeper. Those in the fewest samples are left out
+   when there are too many.")
   (crowded (list crowded-table) :optional))
 
 ;;; Taking samples
@@ -97,18 +102,20 @@ its callers to numbers of samples."
   "Return a plist for a JSON object about the samples in MODE: their number, whether the maximum
 number was reached, and at most TOP functions. OCTETS is the number of octets that were allocated
 while the samples were taken, or NIL if this number is unknown."
-  (multiple-value-bind (spots samples all) (counted-samples mode)
-    (list "samples" samples
-          "full" (>= all (sample-limit mode))
-          "large" (and (eq mode :alloc)
-                       octets
-                       (< 0 all (sample-limit mode))
-                       (large-objects-p octets all))
-          "spots" (and (plusp samples)
-                       (loop for spot in (chosen-spots spots top samples)
-                             collect (spot-row spot samples)))
-          "found" (count-if #'plusp spots :key #'spot-self)
-          "crowded" (crowded-tables (hot-functions spots samples)))))
+  (multiple-value-bind (spots graph all) (counted-samples mode)
+    (let ((samples (graph-frame-samples graph)))
+      (list "samples" samples
+            "full" (>= all (sample-limit mode))
+            "large" (and (eq mode :alloc)
+                         octets
+                         (< 0 all (sample-limit mode))
+                         (large-objects-p octets all))
+            "spots" (and (plusp samples)
+                         (loop for spot in (chosen-spots spots top samples)
+                               collect (spot-row spot samples)))
+            "found" (count-if #'plusp spots :key #'spot-self)
+            "graph" (graph-rows graph)
+            "crowded" (crowded-tables (hot-functions spots samples))))))
 
 (defparameter *hot-part* 1/20
   "The least fraction of the samples in which a function must be for its hash tables to be
@@ -180,11 +187,12 @@ location is unknown or in one of SBCL's own files."
 ;;; Counting samples by function
 
 (defun counted-samples (mode)
-  "Return three values: a list of SPOT structures for all samples in MODE, the number of samples in
-which the program ran, and the number of all samples."
-  (let* ((spots (make-hash-table :test 'equal)) (samples 0)
-         (all (map-stacks (lambda (stack) (incf samples) (count-stack stack spots)) mode)))
-    (values (loop for spot being the hash-values of spots collect spot) samples all)))
+  "Return three values: a list of SPOT structures for all samples in MODE, the root of the call tree
+of the samples in which the program ran, and the number of all samples."
+  (let* ((spots (make-hash-table :test 'equal)) (graph (make-graph-frame nil))
+         (all (map-stacks (lambda (stack) (count-stack stack spots) (count-calls stack graph))
+                          mode)))
+    (values (loop for spot being the hash-values of spots collect spot) graph all)))
 
 (defun count-stack (stack spots)
   "Count the sample with STACK, a list of SAMPLED-FRAME structures, in SPOTS, a hash table from
@@ -207,6 +215,53 @@ names to SPOT structures. A function that is on the stack several times counts o
     (if pair
         (incf (cdr pair))
         (push (cons name 1) (spot-callers spot)))))
+
+;;; The call tree of the samples
+
+(defparameter *graph-size* 1000 "The maximum number of frames of a call tree in an answer.")
+
+(defstruct (graph-frame (:constructor make-graph-frame (name)))
+  "A frame in the call tree of samples. NAME is the debug name of its function, or text. SAMPLES is
+the number of samples that have it on the stack. CALLEES is a list of the frames that it called."
+  name (samples 0) (callees '()))
+
+(defun count-calls (stack graph)
+  "Count the sample with STACK, a list of SAMPLED-FRAME structures, in the call tree with the root
+GRAPH."
+  (let ((frame graph))
+    (incf (graph-frame-samples frame))
+    (dolist (sampled stack)
+      (setf frame (callee-frame frame (sampled-frame-name sampled)))
+      (incf (graph-frame-samples frame)))))
+
+(defun callee-frame (frame name)
+  "Return the frame of the function NAME that FRAME called. Add one if there is none."
+  (or (find name (graph-frame-callees frame) :key #'graph-frame-name :test #'equal)
+      (first (push (make-graph-frame name) (graph-frame-callees frame)))))
+
+(defun graph-rows (graph)
+  "Return a list of lists (DEPTH NAME SAMPLES) for the frames below GRAPH, the root of a call tree:
+each before its callees, and of these first those with the most samples. Leave out the frames with
+the fewest samples if there are more than *GRAPH-SIZE*."
+  (let* ((frames (frames-below graph))
+         (counts (sort (mapcar (lambda (row) (graph-frame-samples (second row))) frames) #'>))
+         ;; A frame has at least as many samples as each of its callees, so no callee stays alone.
+         (most-omitted (or (nth *graph-size* counts) 0)))
+    (loop for (depth frame) in frames
+          for samples = (graph-frame-samples frame)
+          when (> samples most-omitted)
+            collect (list depth (spot-text (graph-frame-name frame)) samples))))
+
+(defun frames-below (graph)
+  "Return a list of lists (DEPTH FRAME) for all frames below GRAPH, in the order of GRAPH-ROWS."
+  (let ((rows '()))
+    (labels ((add-callees (frame depth)
+               (dolist (callee (sort (copy-list (graph-frame-callees frame)) #'>
+                                     :key #'graph-frame-samples))
+                 (push (list depth callee) rows)
+                 (add-callees callee (1+ depth)))))
+      (add-callees graph 0))
+    (nreverse rows)))
 
 ;;; The functions on sampled stacks
 

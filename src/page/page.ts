@@ -18,6 +18,8 @@ export interface PageOptions {
   workspace: string;
   /** The names of the images, if the session has several; else none. */
   images: readonly string[];
+  /** The last profile and the last recorded calls of the session, if there were any. */
+  observations: { readonly profile: object | undefined; readonly calls: object | undefined };
   /** The folder with the files of the page. */
   files: string;
   complain: (line: string) => void;
@@ -154,8 +156,9 @@ export class Page {
   /** Resolves with the answer to the request NAME with the members GIVEN; undefined when there is no such
    *  request. */
   async #answer(name: string, given: Members, response: ServerResponse): Promise<object | undefined> {
-    const { editors, executor } = this.#options;
+    const { editors, executor, observations } = this.#options;
     if (name === 'question') return shownQuestion(editors.question(String(given['id'])));
+    if (name === 'observed') return { profile: observations.profile, calls: observations.calls };
     if (name === 'answer') return this.#decide(given);
     const gone = new AbortController();
     response.on('close', () => gone.abort());

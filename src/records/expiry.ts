@@ -7,11 +7,13 @@ import { membersOf } from '../json.ts';
 import { namesInFolder } from '../leftovers.ts';
 import { workspaceDigest } from './folder.ts';
 
-/** Paths of the records: the file of the audit log, and the folders of all histories and journals. */
+/** Paths of the records: the file of the audit log, and the folders of all histories, journals and flame
+ *  graphs. */
 interface RecordPlaces {
   audit: string;
   histories: string;
   journals: string;
+  profiles: string;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -28,6 +30,8 @@ export function expireRecords(places: RecordPlaces, days: number): void {
       else if (!isRecent(firstLine(file))) keepLines(file, isRecent);
     });
   }
+  for (const file of filesIn(places.profiles).filter((each) => isOlder(each, before)))
+    attempt(() => rmSync(file, { force: true }));
   // The name of a journal begins with the start time of its server.
   const stamp = oldest.replace(/\D/g, '');
   for (const folder of journalFolders(places.journals)) {
@@ -45,7 +49,8 @@ export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   const isOwn = (file: string) => basename(file).startsWith(`${workspace}.`);
   const histories = filesIn(places.histories).filter(isOwn);
   const journals = journalFolders(places.journals).filter((folder) => basename(folder) === workspace);
-  for (const path of [...histories, ...journals]) rmSync(path, { recursive: true, force: true });
+  const profiles = filesIn(places.profiles).filter(isOwn);
+  for (const path of [...histories, ...journals, ...profiles]) rmSync(path, { recursive: true, force: true });
   const files = auditFiles(places.audit);
   const ids = new Set(
     files.flatMap((file) =>
@@ -58,6 +63,7 @@ export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   return [
     ...(histories.length > 0 ? ['the history of evaluations'] : []),
     ...(journals.length > 0 ? ['the journals for rebuilding images'] : []),
+    ...(profiles.length > 0 ? ['the flame graphs of profiles'] : []),
     ...(records > 0 ? [`${ids.size} ${ids.size === 1 ? 'call' : 'calls'} of the audit log`] : []),
   ];
 }

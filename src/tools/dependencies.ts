@@ -4,6 +4,7 @@ import type { Intents } from '../files/intents.ts';
 import type { Workspace } from '../files/workspace.ts';
 import type { Image, RestartableImage } from '../image/image.ts';
 import type { AuditLog } from '../records/audit-log.ts';
+import type { Observations } from '../records/observations.ts';
 import type { ReplHistory } from '../records/repl-history.ts';
 import type { PendingEdits } from './buffer/buffers.ts';
 import type { ChangeTurns } from './changing.ts';
@@ -23,6 +24,7 @@ export interface ToolDependencies {
   holds: HeldToolCalls;
   log: AuditLog;
   history: ReplHistory;
+  observations: Observations;
   /** Records of edits of several files. The next start uses them to undo an edit that a kill interrupted. */
   intents: Intents;
   turns: ChangeTurns;

@@ -73,8 +73,19 @@ export function agentQTools(dependencies: ToolDependencies): Tool[] {
 
 /** Returns the built-in tools beyond the eighteen of the contract. */
 export function furtherTools(dependencies: ToolDependencies): Tool[] {
-  const { image, replaceable, workspace, places, holds, log, history, intents, turns, shownWarnings } =
-    dependencies;
+  const {
+    image,
+    replaceable,
+    workspace,
+    places,
+    holds,
+    log,
+    history,
+    observations,
+    intents,
+    turns,
+    shownWarnings,
+  } = dependencies;
   const origins = { image, places, workspace, history };
   const editing = editDefinitionsTool(origins, intents, turns);
   const records = { reached: new ReachedDefinitions(), memory: new TestMemory() };
@@ -89,7 +100,7 @@ export function furtherTools(dependencies: ToolDependencies): Tool[] {
     impactOfChangeTool(origins, records.reached),
     debugTool(image, holds, places),
     inspectTool(image),
-    observeTool(image, places),
+    observeTool(image, places, observations),
     imageStatusTool(image, replaceable, dependencies.confinement),
     interruptTool(image, places),
     ...(replaceable ? [restartImageTool(replaceable)] : []),

@@ -444,7 +444,7 @@ describe('profiles', () => {
   test('of a form that prints: the output is that of one run', async () => {
     const text = await observe({ form: '(progn (print :printed) (middle 20000))', mode: 'cpu', seconds: 1 });
     expect(text).toMatch(/^\d[\d,]* runs of /);
-    expect(text).toMatch(/\n\nOutput:\n:PRINTED$/);
+    expect(text).toMatch(/\n\nOutput:\n:PRINTED\n\nFlame graph: \S+$/);
     expect(text).not.toContain('LIVE-LISP');
   });
 
@@ -453,7 +453,7 @@ describe('profiles', () => {
     expect(text).toMatch(
       /^\d+ runs of N by the clock \(CPU N: it waited, or other processes had the CPU\) and /,
     );
-    const [, value = ''] = /\n\nValue: (.*)/s.exec(text) ?? [];
+    const [, value = ''] = /\n\nValue: (.*)\n\nFlame graph: /s.exec(text) ?? [];
     expect(value).toMatch(/\[\.\.\. cut here; it has 400 characters \.\.\.\]/);
     expect(value.length).toBeLessThan(160);
     // Not every SBCL knows the names of functions in C.

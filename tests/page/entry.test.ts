@@ -24,6 +24,7 @@ const REQUESTS = [
   'definition',
   'callers',
   'log',
+  'observed',
 ];
 
 interface Got {

@@ -94,6 +94,9 @@ test('of several images each is shown, and the human chooses one to look into', 
     .getByText(/PROGRAM-ERROR/)
     .first()
     .waitFor();
+  await place.session.call('observe', { form: '(here)', functions: ['here'], image: 'app' });
+  await page.getByRole('button', { name: 'Show the last recorded calls' }).click();
+  await page.locator('#recording-text').getByText('HERE) => (:APP)').waitFor();
   const called = place.session.call('eval_form', { form: '(loop (sleep 0.1))', timeout: 600, image: 'app' });
   await page.getByText(/^Call \d+ in app: running/).waitFor();
   await page.getByRole('button', { name: /^Interrupt call/ }).click();

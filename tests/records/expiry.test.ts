@@ -31,6 +31,7 @@ describe('what is older than it is kept', () => {
     audit: join(folder.path, 'audit.jsonl'),
     histories: join(folder.path, 'repl-history'),
     journals: join(folder.path, 'journals'),
+    profiles: join(folder.path, 'profiles'),
   };
   const line = (days: number) => JSON.stringify({ time: daysAgo(days).toISOString(), form: `${days}` });
   const write = (path: string, lines: string[], days: number) => {
@@ -41,12 +42,13 @@ describe('what is older than it is kept', () => {
     join(places.journals, 'a'.repeat(24), `${daysAgo(days).toISOString().replace(/\D/g, '')}-${pid}`);
 
   beforeAll(() => {
-    for (const path of [places.histories, journal(91, '1'), journal(89, '2')])
+    for (const path of [places.histories, places.profiles, journal(91, '1'), journal(89, '2')])
       mkdirSync(path, { recursive: true });
     write(places.audit, [line(91), line(89)], 89);
     write(join(places.histories, 'x.jsonl'), [line(91), line(89), line(0)], 0);
     write(join(places.histories, 'y.jsonl'), [line(91)], 91);
     write(join(places.histories, 'long.jsonl'), [line(91).padEnd(50_000), line(89)], 0);
+    for (const days of [91, 89]) write(join(places.profiles, `${days}.svg`), ['<svg/>'], days);
     for (const [days, pid] of [
       [91, '1'],
       [89, '2'],
@@ -66,6 +68,7 @@ describe('what is older than it is kept', () => {
     expect(forms(join(places.histories, 'long.jsonl'))).toEqual(['89']);
     expect(existsSync(join(places.histories, 'y.jsonl'))).toBe(false);
     expect([existsSync(journal(91, '1')), existsSync(journal(89, '2'))]).toEqual([false, true]);
+    expect(readdirSync(places.profiles)).toEqual(['89.svg']);
   });
 
   test('makes no file whose first line is young be written again, however long that is', () => {
@@ -77,7 +80,7 @@ describe('what is older than it is kept', () => {
   });
 
   test('is nothing where nothing is kept', () => {
-    expireRecords({ audit: '/no/audit.jsonl', histories: '/no', journals: '/no' }, 90);
+    expireRecords({ audit: '/no/audit.jsonl', histories: '/no', journals: '/no', profiles: '/no' }, 90);
   });
 });
 

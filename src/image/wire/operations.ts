@@ -1640,6 +1640,10 @@ export interface Profile {
   spots?: Spot[];
   /** Number of functions that were the innermost frame of a sample. */
   found: number;
+  /** The call tree of all samples: for each call its depth, its function, and in how many samples it is.
+   *  The calls that it made follow it, one level deeper. Those in the fewest samples are left out when
+   *  there are too many. */
+  graph?: [number, string, number][];
   crowded?: CrowdedTable[];
 }
 

@@ -3,6 +3,7 @@
 import type { ObservedCalls, ObservedFunction, Place, RecordedCall } from '../../image/wire/operations.ts';
 import { fewOf, joinSections, lastFittingRows } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
+import type { RecordedRun } from '../../records/observations.ts';
 import { callMentionsIn } from '../../source/calls.ts';
 import { commonPrefix, partsOfName } from '../../source/qualified.ts';
 import { SourceText } from '../../source/text.ts';
@@ -25,7 +26,7 @@ export async function observeCalls(
   functions: readonly string[],
   types: boolean,
 ): Promise<Result> {
-  const { image, args, places } = observing;
+  const { image, args, places, observations } = observing;
   const { form, seconds, where, limit = CALLS } = args;
   const asked = functions.map(askedDefinition);
   for (const each of asked) {
@@ -47,10 +48,20 @@ export async function observeCalls(
   const { value } = reply.data;
   const observed = reply.data.observed && withOwnCalls(reply.data.observed, places);
   const text = observed && (types ? typesText(observed) : callsText(observed));
+  if (observed && !types && observed.rows) observations.keepCalls(recordedRun(observed, observed.rows));
   const all = joinSections([text, observed && notesText(observed)]);
   return (
     observeRefusalResult(value, places) ?? observedResult(reply, places, { observation: observed, text: all })
   );
+}
+
+/** Returns what the page shows of OBSERVED, the calls in ROWS. */
+function recordedRun(observed: ObservedCalls, rows: readonly RecordedCall[]): RecordedRun {
+  const shown = rows.length < observed.total ? `, the last ${rows.length}` : '';
+  return {
+    heading: `${recordedText(observed)} in ${durationText(observed.milliseconds)}${shown}`,
+    calls: rows.map((row) => ({ depth: row.depth, text: rowText(row, (name) => name).trim() })),
+  };
 }
 
 /** Returns OBSERVED with a mark on each function that calls itself without a record of these calls. */

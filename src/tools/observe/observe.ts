@@ -1,8 +1,9 @@
-// The tool observe, which records calls of running code, takes profiles, or compares the times of two forms.
+// The tool observe, which records calls of running code, takes observations, or compares the times of two forms.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
+import type { Observations } from '../../records/observations.ts';
 import { TIMEOUT } from '../calling.ts';
 import { PACKAGE } from '../lookup.ts';
 import type { Places } from '../places.ts';
@@ -70,12 +71,12 @@ const OBSERVE = {
   ],
 } as const satisfies ToolDescription;
 
-export function observeTool(image: Image, places: Places) {
+export function observeTool(image: Image, places: Places, observations: Observations) {
   return defineTool({
     ...OBSERVE,
     handler: async (args, context) => {
       const { mode = args.functions === undefined ? 'cpu' : 'calls' } = args;
-      const observing: Observing = { image, places, context, args };
+      const observing: Observing = { image, places, observations, context, args };
       checkArguments(observing, mode);
       return await perform(observing, mode);
     },

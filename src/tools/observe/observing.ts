@@ -11,6 +11,7 @@ import type {
 } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
+import type { Observations } from '../../records/observations.ts';
 import { callOptions, limitOption } from '../calling.ts';
 import { outputSection } from '../endings.ts';
 import { failureText, formValuesText } from '../execution/evaluation.ts';
@@ -23,6 +24,7 @@ import { warningSection } from '../remarks.ts';
 export interface Observing {
   readonly image: Image;
   readonly places: Places;
+  readonly observations: Observations;
   readonly context: CallContext;
   readonly args: {
     readonly form?: string;

@@ -1,7 +1,10 @@
-// Takes profiles and renders them as functions with their shares of the samples.
+// Takes observations and renders them as functions with their shares of the samples.
 
+import { messageOf } from '../../errors.ts';
 import type { Operations, Profile, Spot } from '../../image/wire/operations.ts';
+import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
+import type { Observations } from '../../records/observations.ts';
 import { crowdText } from '../debug/inspect.ts';
 import { packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
@@ -18,7 +21,7 @@ export async function observeProfile(
   observing: Observing,
   mode: Operations['observe-profile']['args']['mode'],
 ): Promise<Result> {
-  const { image, args, places } = observing;
+  const { image, args, places, observations } = observing;
   const { form, seconds = SECONDS, limit: top = TOP } = args;
   const reply = await image.call(
     'observe-profile',
@@ -26,12 +29,41 @@ export async function observeProfile(
     observeCallOptions(observing),
   );
   const { observed, value } = reply.data;
-  const observation = observed ?? { samples: 0, found: 0 };
-  const text = observed && profileText(observed, mode, places);
-  return (
-    observeRefusalResult(value, places) ??
-    observedResult(reply, places, { observation: observed && observation, text })
-  );
+  const refusal = observeRefusalResult(value, places);
+  if (refusal !== undefined || observed === undefined)
+    return refusal ?? observedResult(reply, places, { observation: undefined, text: undefined });
+  const { graph: _, ...observation } = observed;
+  const { path, line } = keepFlameGraph(observed, mode, observations);
+  const result = observedResult(reply, places, {
+    observation: { ...observation, ...(path !== undefined && { flameGraph: path }) },
+    text: profileText(observed, mode, places),
+  });
+  return { ...result, text: joinSections([result.text, line]) };
+}
+
+/** Keeps the flame graph of PROFILE, if it has samples of the program. Returns the path of its file, and a line
+ *  about it. */
+function keepFlameGraph(
+  { samples, graph = [], spots = [] }: Profile,
+  mode: string,
+  observations: Observations,
+): { path?: string; line?: string } {
+  if (graph.length === 0) return {};
+  const what = WHAT[mode] ?? mode;
+  const functions = spots.map(({ name, self, total, caller }) => ({
+    name,
+    self,
+    total,
+    ...(caller !== undefined && { caller }),
+  }));
+  try {
+    const path = observations.keepProfile({ what, samples, frames: graph, functions });
+    return { path, line: `Flame graph: ${path}` };
+  } catch (error) {
+    return {
+      line: `Note: The flame graph could not be written (${messageOf(error)}). Let the server write there, and take the profile again.`,
+    };
+  }
 }
 
 /** For each mode, the quantity that samples measure. */

@@ -1,0 +1,157 @@
+// Shows the last profile of the session as a flame graph and as a table.
+
+import {
+  BOX_HEIGHT,
+  type FlameBox,
+  flameBoxes,
+  type GraphFrame,
+  LABEL,
+  LABEL_COLOR,
+} from '../src/flame-graph.ts';
+import { nameElement } from './definitions.ts';
+import { announce, byId, element } from './dom.ts';
+import { request } from './session.ts';
+
+interface Profile {
+  /** What the samples measure. */
+  what: string;
+  time: string;
+  samples: number;
+  frames: GraphFrame[];
+  functions: { name: string; self: number; total: number; caller?: string }[];
+}
+
+/** The graph scrolls in a narrower window. */
+const LEAST_WIDTH = 600;
+
+/** Shows the last profile when the human wants it. */
+export function watchProfile(): void {
+  byId('profile-show').addEventListener('click', () => void show());
+}
+
+async function show(): Promise<void> {
+  const answer = await request<{ profile?: Profile }>('observed').catch((error: Error) => ({
+    error: error.message,
+  }));
+  if ('error' in answer) {
+    byId('profile-text').replaceChildren(element('p', { class: 'problem' }, answer.error));
+    return;
+  }
+  const { profile } = answer;
+  if (profile === undefined) {
+    byId('profile-text').replaceChildren(element('p', {}, NONE));
+    announce(NONE);
+    return;
+  }
+  const heading = `${profile.what}, ${profile.samples} samples, ${new Date(profile.time).toLocaleString('sv')}`;
+  byId('profile-text').replaceChildren(
+    element('h3', {}, heading),
+    ...graphElements(profile),
+    tableElement(profile),
+  );
+  announce(heading);
+}
+
+const NONE = 'This session has taken no profile. The tool observe takes one.';
+
+/** Returns the flame graph, in which arrow keys select a call, and a line about the selected call. */
+function graphElements({ frames, samples }: Profile): HTMLElement[] {
+  const line = element('p', { class: 'selected', set: { role: 'status' } }, 'No call is selected.');
+  const graph = element('div', {
+    class: 'flame',
+    set: {
+      tabindex: '0',
+      role: 'group',
+      'aria-label': 'Flame graph. Arrow keys select a call, and the table below lists functions.',
+    },
+  });
+  const width = Math.max(LEAST_WIDTH, byId('profile-text').clientWidth);
+  const boxes = flameBoxes(frames, samples, width);
+  const levels = boxes.reduce((most, { depth }) => Math.max(most, depth + 1), 0);
+  const height = String(levels * BOX_HEIGHT);
+  const drawing = drawn('svg', {
+    width: String(width),
+    height,
+    'font-family': 'monospace',
+    'font-size': String(LABEL.size),
+    'aria-hidden': 'true',
+  });
+  const drawings = boxes.map(boxElement);
+  drawing.append(...drawings);
+  let selected: number | undefined;
+  const select = (index: number) => {
+    if (selected !== undefined) drawings[selected]?.classList.remove('selected');
+    selected = index;
+    drawings[index]?.classList.add('selected');
+    drawings[index]?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    line.textContent = boxes[index]?.title ?? '';
+  };
+  for (const [index, each] of drawings.entries()) each.addEventListener('click', () => select(index));
+  graph.addEventListener('keydown', (event) => {
+    if (!event.key.startsWith('Arrow')) return;
+    event.preventDefault();
+    select(selected === undefined ? 0 : (nextBox(boxes, selected, event.key) ?? selected));
+  });
+  graph.append(drawing);
+  return [graph, line];
+}
+
+/** Returns the index of the box that KEY leads to from the box at INDEX: the caller, the first call that it made, or
+ *  the box beside it; undefined when there is none. */
+function nextBox(boxes: readonly FlameBox[], index: number, key: string): number | undefined {
+  const depth = boxes[index]?.depth ?? 0;
+  const indexes = [...boxes.keys()];
+  const at = (wanted: number) => (each: number) => boxes[each]?.depth === wanted;
+  if (key === 'ArrowDown') return boxes[index + 1]?.depth === depth + 1 ? index + 1 : undefined;
+  if (key === 'ArrowUp') return indexes.slice(0, index).findLast(at(depth - 1));
+  if (key === 'ArrowLeft') return indexes.slice(0, index).findLast(at(depth));
+  return indexes.slice(index + 1).find(at(depth));
+}
+
+/** An inner svg element cuts off a label that is wider than its box. */
+function boxElement({ depth, x, width, label, title, color }: FlameBox): SVGElement {
+  const set = {
+    x: String(x),
+    y: String(depth * BOX_HEIGHT),
+    width: String(width),
+    height: String(BOX_HEIGHT),
+  };
+  const made = drawn('svg', set);
+  const name = drawn('title', {});
+  name.textContent = title;
+  const text = drawn('text', { x: '2', y: String(LABEL.baseline), fill: LABEL_COLOR });
+  text.textContent = label;
+  made.append(name, drawn('rect', { width: '100%', height: '100%', fill: color }), text);
+  return made;
+}
+
+function drawn(tag: string, set: { readonly [name: string]: string }): SVGElement {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', tag) as SVGElement;
+  for (const [key, value] of Object.entries(set)) made.setAttribute(key, value);
+  return made;
+}
+
+function tableElement({ functions }: Profile): HTMLElement {
+  const head = ['Function', 'By itself', 'With its calls', 'Most frequent caller'];
+  const rows = functions.map(({ name, self, total, caller }) =>
+    element(
+      'tr',
+      {},
+      element('th', { set: { scope: 'row' } }, nameElement(name)),
+      element('td', {}, `${self.toFixed(1)} %`),
+      element('td', {}, `${total.toFixed(1)} %`),
+      element('td', {}, caller === undefined ? '' : nameElement(caller)),
+    ),
+  );
+  return element(
+    'table',
+    {},
+    element('caption', {}, 'Functions with the most samples'),
+    element(
+      'thead',
+      {},
+      element('tr', {}, ...head.map((each) => element('th', { set: { scope: 'col' } }, each))),
+    ),
+    element('tbody', {}, ...rows),
+  );
+}

@@ -1,0 +1,56 @@
+// Shows the calls that the session has recorded last, as a tree.
+
+import { announce, byId, element } from './dom.ts';
+import { request } from './session.ts';
+
+interface Recording {
+  heading: string;
+  time: string;
+  calls: { depth: number; text: string }[];
+}
+
+const NONE = 'This session has recorded no calls. The tool observe records those of its functions.';
+
+/** Shows the last recorded calls when the human wants it. */
+export function watchRecording(): void {
+  byId('recording-show').addEventListener('click', () => void show());
+}
+
+async function show(): Promise<void> {
+  const answer = await request<{ calls?: Recording }>('observed').catch((error: Error) => ({
+    error: error.message,
+  }));
+  if ('error' in answer) {
+    byId('recording-text').replaceChildren(element('p', { class: 'problem' }, answer.error));
+    return;
+  }
+  const { calls: recording } = answer;
+  if (recording === undefined) {
+    byId('recording-text').replaceChildren(element('p', {}, NONE));
+    announce(NONE);
+    return;
+  }
+  const heading = `${recording.heading}, ${new Date(recording.time).toLocaleString('sv')}`;
+  byId('recording-text').replaceChildren(element('h3', {}, heading), treeElement(recording.calls));
+  announce(heading);
+}
+
+/** Returns CALLS as nested lists. A call that made others can be closed. */
+function treeElement(calls: Recording['calls']): HTMLElement {
+  const root = element('ul', { class: 'tree', set: { tabindex: '0', 'aria-label': 'Recorded calls' } });
+  /** By depth, the list of the calls that the last call one level above made. */
+  const lists = [root];
+  for (const [index, { depth, text }] of calls.entries()) {
+    // The callers of the first calls may not be among those that are shown.
+    const level = Math.min(depth, lists.length - 1);
+    const call = element('bdi', {}, text);
+    const isCaller = (calls[index + 1]?.depth ?? 0) > depth;
+    const inner = element('ul', {});
+    const shown = isCaller
+      ? element('details', { set: { open: '' } }, element('summary', {}, call), inner)
+      : call;
+    lists[level]?.append(element('li', {}, shown));
+    lists.splice(level + 1, lists.length, ...(isCaller ? [inner] : []));
+  }
+  return root;
+}
