@@ -134,6 +134,21 @@ describe('read_buffer', () => {
   });
 });
 
+test.each(['read_buffer', 'search_in_buffer'])(
+  'code is told that it got the text on the disk: %s',
+  async (tool) => {
+    const { session, root, editor } = await start();
+    const file = root.put('a.lisp', '(a)\n');
+    const args = `:buffer "a.lisp"${tool === 'read_buffer' ? '' : ' :pattern "a"'}`;
+    const form = `(values (gethash "lacksChangesIn" (live-lisp:call-tool "${tool}" ${args})))`;
+    await until('the answer of the editor', 60_000, async () => (await session.eval(form)) === 'NIL');
+    editor.unsaved = [file];
+    expect(await session.eval(form)).toBe('"Emacs"');
+    editor.unsaved = undefined;
+    expect(await session.eval(form)).toBe('"Emacs"');
+  },
+);
+
 describe('search_in_buffer', () => {
   test('searches the texts in the editor', async () => {
     const { session, root, editor } = await start();
