@@ -223,6 +223,25 @@ describe('a tool that reads the disk', () => {
     expect((await inTime(() => session.call(tool, args))).notices).toEqual([]);
   });
 
+  test.each([
+    ['load_system', { system: 'unsaved' }],
+    ['run_tests', {}],
+    ['compare_image', { system: 'unsaved' }],
+    ['rename_symbol', { name: 'cl-user::in-b', to: 'in-c', dry_run: true }],
+  ])('and other files than its arguments name says so: %s', async (tool, args) => {
+    const { session, root, editor } = await start();
+    root.put('unsaved.asd', '(defsystem "unsaved" :components ((:file "a") (:file "b")))\n');
+    editor.texts.set(root.put('a.lisp', '(in-package :cl-user)\n(defun in-a () 1)\n'), '(defun in-a () 2)\n');
+    root.put('b.lisp', '(in-package :cl-user)\n(defun in-b () 1)\n');
+    editor.texts.set(root.put('notes.txt', 'old\n'), 'new\n');
+    await session.call('load_system', { system: 'unsaved' });
+    expect((await inTime(() => session.call(tool, args))).notices).toEqual([
+      'Note: this call saw the files as they are on the disk, without the unsaved changes of a.lisp in Emacs. read_buffer shows these.',
+    ]);
+    editor.texts.clear();
+    expect((await inTime(() => session.call(tool, args))).notices).toEqual([]);
+  });
+
   test('says when the editor does not answer', async () => {
     const { session, root, editor } = await start();
     root.put('a.lisp', '(a)\n');
