@@ -120,7 +120,7 @@ test('a server cannot interrupt a call of another, whatever number it gives', as
   const id = phase?.kind === 'running' ? phase.id : 0;
   await other.eval('1');
   const ask = (form: string) => other.eval(`(live-lisp.jobs::${form})`);
-  expect(await ask(`own-job ${id}`)).toBe('NIL');
+  expect(await ask(`session-job ${id}`)).toBe('NIL');
   expect(await ask(`operation/interrupt :job ${id} :reason "test"`)).toContain('T');
   expect(await ask(`operation/terminate :job ${id}`)).toContain('T');
   expect(await running).toBe(':DONE');
