@@ -129,6 +129,23 @@ test.each(ROUNDS)(
   },
 );
 
+test('code that a change loads changes the same file, in the same turn', async () => {
+  root.put('nested.lisp', '(in-package "SHOP")\n(defun inner () 1)\n(defparameter *outer* nil)\n');
+  await one().call('load_file', { path: 'nested.lisp' });
+  const edit = '(setf (gethash "definition" edit) "shop::inner" (gethash "text" edit) "(defun inner () 2)")';
+  const call = '(live-lisp:call-tool "edit_definitions" :edits (list edit) :load t)';
+  const outer = `(defparameter *outer* (let ((edit (make-hash-table :test 'equal))) ${edit} ${call}))`;
+  const edits = [{ definition: 'shop::*outer*', text: outer }];
+  expect((await one().call('edit_definitions', { edits, load: true })).isError).toBe(false);
+  expect(readFileSync(join(root.path, 'nested.lisp'), 'utf8')).toBe(
+    `(in-package "SHOP")\n(defun inner () 2)\n${outer}\n`,
+  );
+  expect(await person.say('(shop::inner)')).toBe('2');
+  // The turn is free again.
+  const next = [{ definition: 'shop::inner', text: '(defun inner () 3)' }];
+  expect((await other().call('edit_definitions', { edits: next, load: true })).isError).toBe(false);
+});
+
 /** Returns what decides when changes run in a further server of the image, which waits TURN_MS for another one. With
  *  CONNECT, which opens its connections, the server takes the image for one of another machine. */
 function furtherServer({
