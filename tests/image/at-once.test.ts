@@ -14,7 +14,7 @@ import { ChangeTurns } from '../../src/tools/changing.ts';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 import { LONG } from '../long.ts';
 import { until } from '../server/processes.ts';
-import { PERSON, type Person, personAt, REPL, startSbcl } from './attached-sbcl.ts';
+import { PERSON, type Person, personAt, REPL, startSbcl, toolCaller } from './attached-sbcl.ts';
 import { described, servingPlace } from './served.ts';
 
 const ROUNDS = Array.from({ length: LONG ? 30 : 3 }, (_, round) => round);
@@ -233,6 +233,8 @@ test('a turn that ends while the image is stopped is given back when its process
       process.kill(pid, 'SIGSTOP');
       await until('the stop', 10_000, () => isStopped(pid));
     });
+    const { text } = toolCaller(one.image, root.path);
+    expect(await text('image_status', {})).toMatch(/the end of a change \(\d+\.\d s\)/);
   } finally {
     process.kill(pid, 'SIGCONT');
   }
