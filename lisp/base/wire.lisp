@@ -4,7 +4,7 @@
 
 (in-package "LIVE-LISP.BASE")
 
-(defconstant +protocol-version+ 2
+(defconstant +protocol-version+ 3
   "The version of the wire protocol. It is raised whenever the meaning of a message changes.")
 
 (defconstant +frame-limit+ (* 64 1024 1024)

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CallError } from '../errors.ts';
 import type { Image } from '../image/image.ts';
 import { Queue } from '../image/session/queue.ts';
+import { reasonOf } from '../image/wire/endings.ts';
 import type { TurnHolder } from '../image/wire/operations.ts';
 import { codeCaller } from '../image/wire/origin.ts';
 import { TIMES, type Times } from '../image/wire/times.ts';
@@ -28,12 +29,19 @@ export class ChangeTurns {
   }
 
   /** Runs CHANGE while no other change runs in the image, and returns its value. Throws a CallError when
-   * another server does not give back the turn in time. */
-  within<Value>(context: CallContext, change: () => Promise<Value>): Promise<Value> {
-    const inTurn = () => this.#inTurn(context, change);
+   * another server does not give back the turn in time, and when the call is cancelled before its turn. */
+  async within<Value>(context: CallContext, change: () => Promise<Value>): Promise<Value> {
     // Code that a change loads can itself change files. Such a call must not wait in the queue, because the
     // outer change waits for it.
-    return codeCaller() === undefined ? this.#queue.within(inTurn) : inTurn();
+    if (codeCaller() !== undefined) return this.#inTurn(context, change);
+    const beganAt = performance.now();
+    if (!(await this.#queue.enter(context.signal, () => {})))
+      throw new CallError(cancelledText(context, performance.now() - beganAt));
+    try {
+      return await this.#inTurn(context, change);
+    } finally {
+      this.#queue.leave();
+    }
   }
 
   async #inTurn<Value>(context: CallContext, change: () => Promise<Value>): Promise<Value> {
@@ -63,14 +71,25 @@ export class ChangeTurns {
     }
   }
 
-  /** Gives the turn back. The answer of the tool does not wait for this, and a lost connection does it too. */
+  /** Gives the turn back. The answer of the tool does not wait for this. After the loss of the connection the
+   * image has done it already, and a call would connect again. */
   #give(): void {
-    this.#image.call('give-turn', {}).catch(() => {});
+    if (this.#image.running) this.#image.call('give-turn', {}).catch(() => {});
   }
+}
+
+function cancelledText({ signal }: CallContext, afterMs: number): string {
+  return endingText({
+    kind: 'interrupted',
+    reason: reasonOf(signal),
+    frames: [],
+    afterMs,
+    notBegun: true,
+  });
 }
 
 function heldText({ server, seconds }: TurnHolder): string {
   const pid = /^process (\d+)$/.exec(server)?.[1];
-  const remedy = pid === undefined ? 'end that server' : `end it: kill ${pid}`;
+  const remedy = pid === undefined ? 'end that server' : `end it on the machine of the image: kill ${pid}`;
   return `Another server of this image (${server}) has been changing files and loading them for ${seconds} s, so nothing was done. Call again later. If it hangs, ask the user to ${remedy}.`;
 }

@@ -43,7 +43,7 @@ import { prepare } from './tests/preparation.ts';
 import { ReachedDefinitions } from './tests/reached.ts';
 import { runTestsTool } from './tests/run-tests.ts';
 import { notingUnloaded } from './unloaded.ts';
-import { notingUnsaved } from './unsaved.ts';
+import { notingUnsaved, notingUnsavedLisp } from './unsaved.ts';
 
 /** Returns the eighteen tools of the contract (C5). */
 export function agentQTools(dependencies: ToolDependencies): Tool[] {
@@ -90,13 +90,16 @@ export function furtherTools(dependencies: ToolDependencies): Tool[] {
   const editing = editDefinitionsTool(origins, intents, turns);
   const records = { reached: new ReachedDefinitions(), memory: new TestMemory() };
   return [
-    withFresh(dependencies, LOADING_SYSTEM),
+    notingUnsavedLisp(withFresh(dependencies, LOADING_SYSTEM), workspace),
     notingUnsaved(withFresh(dependencies, LOADING_FILE), workspace),
-    withFresh(dependencies, testing(dependencies, editing, records)),
-    compareImageTool(image, places, workspace),
+    notingUnsavedLisp(withFresh(dependencies, testing(dependencies, editing, records)), workspace),
+    notingUnsavedLisp(compareImageTool(image, places, workspace), workspace),
     notingUnsaved(readDefinitionTool(origins), workspace),
     editing,
-    renameSymbolTool({ image, places, workspace, intents, shownWarnings }, turns),
+    notingUnsavedLisp(
+      renameSymbolTool({ image, places, workspace, intents, shownWarnings }, turns),
+      workspace,
+    ),
     impactOfChangeTool(origins, records.reached),
     debugTool(image, holds, places),
     inspectTool(image),

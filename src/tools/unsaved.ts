@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Unsaved, UnsavedFile } from '../files/unsaved.ts';
 import type { Workspace } from '../files/workspace.ts';
 import { toResult } from '../kernel/outcome.ts';
+import type { Arguments } from '../kernel/parameter.ts';
 import { fewOf, joinSections } from '../kernel/reply.ts';
 import type { Result, Tool } from '../kernel/tool.ts';
 import { visibleName } from '../visible.ts';
@@ -15,6 +16,34 @@ const NAMES = 5;
 
 /** Returns TOOL with the note. TOOL has the parameters `path` and `paths`, or one of these. */
 export function notingUnsaved(tool: Tool, workspace: Workspace): Tool {
+  return noting(tool, workspace, async (files, args, result) => {
+    const paths = [args['path'], args['paths']].flat().filter((path) => typeof path === 'string');
+    const asked = await Promise.all(paths.map((path) => realOf(workspace, path)));
+    return unsavedNote(
+      workspace,
+      files.filter(({ file }) => readsFile(file, { workspace, asked, result })),
+    );
+  });
+}
+
+/** Returns TOOL with a note on all Lisp files of the workspace that have unsaved changes. TOOL reads files that
+ * its arguments do not name. */
+export function notingUnsavedLisp(tool: Tool, workspace: Workspace): Tool {
+  return noting(tool, workspace, async (files) => {
+    const isOwn = (file: string) => workspace.realRoots.some((root) => isAt(file, root));
+    const lisp = files.filter(({ file }) => isLispFile(file) && isOwn(file));
+    if (lisp.length === 0) return undefined;
+    const { names, editors } = namesIn(workspace, lisp);
+    return `Note: this call saw the files as they are on the disk, without the unsaved changes of ${names} in ${editors}. read_buffer shows these.`;
+  });
+}
+
+/** Returns TOOL with the notes that NOTE_ON returns. FILES are all readable files with unsaved changes. */
+function noting(
+  tool: Tool,
+  workspace: Workspace,
+  noteOn: (files: readonly UnsavedFile[], args: Arguments, result: Result) => Promise<string | undefined>,
+): Tool {
   return {
     ...tool,
     handler: async (args, context) => {
@@ -25,15 +54,15 @@ export function notingUnsaved(tool: Tool, workspace: Workspace): Tool {
         workspace.unsavedBelow('/', 'names'),
       ]);
       const result = toResult(answer);
-      const paths = [args['path'], args['paths']].flat().filter((path) => typeof path === 'string');
-      const asked = await Promise.all(paths.map((path) => realOf(workspace, path)));
-      const isRead = ({ file }: { file: string }) => readsFile(file, { workspace, asked, result });
-      const read = files.filter(isRead);
       const silence = silent && `Note: ${silentText(silent)}; this call used the text on the disk.`;
-      const note = joinSections([result.note, unsavedNote(workspace, read), silence]);
+      const note = joinSections([result.note, await noteOn(files, args, result), silence]);
       return note === '' ? answer : { ...result, note };
     },
   };
+}
+
+function isAt(file: string, folder: string | undefined): boolean {
+  return file === folder || file.startsWith(`${folder}/`);
 }
 
 /** Resolves with the real path of PATH, an argument of a call; undefined when it is not readable. */
@@ -56,7 +85,7 @@ function readsFile(
     result,
   }: { workspace: Workspace; asked: readonly (string | undefined)[]; result: Result },
 ): boolean {
-  const isIn = (folder: string | undefined) => file === folder || file.startsWith(`${folder}/`);
+  const isIn = (folder: string | undefined) => isAt(file, folder);
   const found = !result.absent && !result.unfound;
   if (asked.some(isIn) || (!found && isLispFile(file) && workspace.realRoots.some(isIn))) return true;
   const name = visibleName(workspace.name(file)).replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
@@ -65,9 +94,15 @@ function readsFile(
 
 function unsavedNote(workspace: Workspace, files: readonly UnsavedFile[]): string | undefined {
   if (files.length === 0) return undefined;
+  const { names, editors } = namesIn(workspace, files);
+  return `Note: ${names} ${files.length === 1 ? 'has' : 'have'} unsaved changes in ${editors}; this call used the text on the disk. read_buffer shows that in ${editors}.`;
+}
+
+/** Returns the names of FILES, and of the editors with their unsaved changes. */
+function namesIn(workspace: Workspace, files: readonly UnsavedFile[]): { names: string; editors: string } {
   const names = files.map(({ file }) => visibleName(workspace.name(file)));
-  const editors = [...new Set(files.map(({ editor }) => editor))].join(' and ');
-  return `Note: ${fewOf(names, NAMES)} ${files.length === 1 ? 'has' : 'have'} unsaved changes in ${editors}; this call used the text on the disk. read_buffer shows that in ${editors}.`;
+  const editors = new Set(files.map(({ editor }) => editor));
+  return { names: fewOf(names, NAMES), editors: [...editors].join(' and ') };
 }
 
 /** Returns the beginning of a sentence on EDITOR, which did not answer. */

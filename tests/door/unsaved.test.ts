@@ -134,6 +134,21 @@ describe('read_buffer', () => {
   });
 });
 
+test.each(['read_buffer', 'search_in_buffer'])(
+  'code is told that it got the text on the disk: %s',
+  async (tool) => {
+    const { session, root, editor } = await start();
+    const file = root.put('a.lisp', '(a)\n');
+    const args = `:buffer "a.lisp"${tool === 'read_buffer' ? '' : ' :pattern "a"'}`;
+    const form = `(values (gethash "lacksChangesIn" (live-lisp:call-tool "${tool}" ${args})))`;
+    await until('the answer of the editor', 60_000, async () => (await session.eval(form)) === 'NIL');
+    editor.unsaved = [file];
+    expect(await session.eval(form)).toBe('"Emacs"');
+    editor.unsaved = undefined;
+    expect(await session.eval(form)).toBe('"Emacs"');
+  },
+);
+
 describe('search_in_buffer', () => {
   test('searches the texts in the editor', async () => {
     const { session, root, editor } = await start();
@@ -205,6 +220,25 @@ describe('a tool that reads the disk', () => {
     const { session, root, editor } = await start();
     editor.texts.set(root.put('b.lisp', '(defun in-a () 1)\n'), '(defun in-a () 2)\n');
     root.put('src/b.lisp', '(defun in-b () 1)\n');
+    expect((await inTime(() => session.call(tool, args))).notices).toEqual([]);
+  });
+
+  test.each([
+    ['load_system', { system: 'unsaved' }],
+    ['run_tests', {}],
+    ['compare_image', { system: 'unsaved' }],
+    ['rename_symbol', { name: 'cl-user::in-b', to: 'in-c', dry_run: true }],
+  ])('and other files than its arguments name says so: %s', async (tool, args) => {
+    const { session, root, editor } = await start();
+    root.put('unsaved.asd', '(defsystem "unsaved" :components ((:file "a") (:file "b")))\n');
+    editor.texts.set(root.put('a.lisp', '(in-package :cl-user)\n(defun in-a () 1)\n'), '(defun in-a () 2)\n');
+    root.put('b.lisp', '(in-package :cl-user)\n(defun in-b () 1)\n');
+    editor.texts.set(root.put('notes.txt', 'old\n'), 'new\n');
+    await session.call('load_system', { system: 'unsaved' });
+    expect((await inTime(() => session.call(tool, args))).notices).toEqual([
+      'Note: this call saw the files as they are on the disk, without the unsaved changes of a.lisp in Emacs. read_buffer shows these.',
+    ]);
+    editor.texts.clear();
     expect((await inTime(() => session.call(tool, args))).notices).toEqual([]);
   });
 

@@ -1,15 +1,20 @@
 // Two agents and a person who change the same at once, in one image of the person. Through real clients.
 
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Duplex } from 'node:stream';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
+import { type AgentConnection, socketConnection } from '../../src/image/attached/attached-peer.ts';
+import { isStopped } from '../../src/image/process/process-state.ts';
+import type { Served } from '../../src/image/wire/served.ts';
 import { TIMES } from '../../src/image/wire/times.ts';
 import { ChangeTurns } from '../../src/tools/changing.ts';
 import { type Session, startSession, temporaryFolder } from '../harness.ts';
 import { LONG } from '../long.ts';
 import { until } from '../server/processes.ts';
-import { PERSON, type Person, personAt, REPL, startSbcl } from './attached-sbcl.ts';
+import { PERSON, type Person, personAt, REPL, startSbcl, toolCaller } from './attached-sbcl.ts';
 import { described, servingPlace } from './served.ts';
 
 const ROUNDS = Array.from({ length: LONG ? 30 : 3 }, (_, round) => round);
@@ -124,32 +129,131 @@ test.each(ROUNDS)(
   },
 );
 
-/** Returns what decides when changes run in a further server of the image, which waits 100 ms for another one. */
-function furtherServer(): { image: AttachedImage; turns: ChangeTurns } {
+test('code that a change loads changes the same file, in the same turn', async () => {
+  root.put('nested.lisp', '(in-package "SHOP")\n(defun inner () 1)\n(defparameter *outer* nil)\n');
+  await one().call('load_file', { path: 'nested.lisp' });
+  const edit = '(setf (gethash "definition" edit) "shop::inner" (gethash "text" edit) "(defun inner () 2)")';
+  const call = '(live-lisp:call-tool "edit_definitions" :edits (list edit) :load t)';
+  const outer = `(defparameter *outer* (let ((edit (make-hash-table :test 'equal))) ${edit} ${call}))`;
+  const edits = [{ definition: 'shop::*outer*', text: outer }];
+  expect((await one().call('edit_definitions', { edits, load: true })).isError).toBe(false);
+  expect(readFileSync(join(root.path, 'nested.lisp'), 'utf8')).toBe(
+    `(in-package "SHOP")\n(defun inner () 2)\n${outer}\n`,
+  );
+  expect(await person.say('(shop::inner)')).toBe('2');
+  // The turn is free again.
+  const next = [{ definition: 'shop::inner', text: '(defun inner () 3)' }];
+  expect((await other().call('edit_definitions', { edits: next, load: true })).isError).toBe(false);
+});
+
+/** Returns what decides when changes run in a further server of the image, which waits TURN_MS for another one. With
+ *  CONNECT, which opens its connections, the server takes the image for one of another machine. */
+function furtherServer({
+  turnMs = 60_000,
+  connect,
+}: {
+  turnMs?: number;
+  connect?: (served: Served) => AgentConnection;
+} = {}): { image: AttachedImage; turns: ChangeTurns } {
   const name = `sbcl-${pid}`;
   const image = new AttachedImage({
     find: async () => described(place.path, name, { pid }),
     line: '',
     limitMs: 60_000,
+    isStopped,
+    ...(connect && { connect }),
   });
-  return { image, turns: new ChangeTurns(image, { ...TIMES, turn: 100 }) };
+  onTestFinished(() => image.close());
+  return { image, turns: new ChangeTurns(image, { ...TIMES, turn: turnMs }) };
 }
 
-test('a server that does not end its change is named to the others, and its end lets them go on', async () => {
-  const [hung, waiting] = [furtherServer(), furtherServer()];
-  await hung.image.call('take-turn', {});
-  const change = () => waiting.turns.within({}, async () => 'done');
-  await expect(change()).rejects.toThrow(
-    new RegExp(
-      `^Another server of this image \\(process ${process.pid}\\) has been changing files and loading them for \\d+ s, so nothing was done\\. Call again later\\. If it hangs, ask the user to end it: kill ${process.pid}\\.$`,
-    ),
-  );
-  hung.image.close();
-  await until('the turn', 10_000, () =>
-    change().then(
-      (value) => value === 'done',
-      () => false,
-    ),
-  );
-  waiting.image.close();
+const done = async () => 'done';
+
+test.each([
+  [false, `process ${process.pid}`, `end it on the machine of the image: kill ${process.pid}`],
+  [true, `process ${process.pid} on ${hostname()}`, 'end that server'],
+])(
+  'a server that does not end its change is named to the others, and its end lets them go on (elsewhere: %s)',
+  async (elsewhere, name, remedy) => {
+    const connect = ({ socket }: Served) => socketConnection(socket);
+    const [hung, waiting] = [furtherServer(elsewhere ? { connect } : {}), furtherServer({ turnMs: 100 })];
+    await hung.image.call('take-turn', {});
+    const change = () => waiting.turns.within({}, done);
+    const { message } = await change().then(expect.unreachable, (error: Error) => error);
+    expect(message.replace(/\d+ s,/, 'N s,')).toBe(
+      `Another server of this image (${name}) has been changing files and loading them for N s, so nothing was done. Call again later. If it hangs, ask the user to ${remedy}.`,
+    );
+    hung.image.close();
+    await until('the turn', 10_000, () =>
+      change().then(
+        (value) => value === 'done',
+        () => false,
+      ),
+    );
+  },
+);
+
+const CANCELLED =
+  /^Ended because the client cancelled it after it had waited \d+\.\d s; it had not begun, so nothing was done\.$/;
+
+test('a change that is cancelled while another of its server runs ends at once', async () => {
+  const { turns } = furtherServer();
+  let [end, isEnded] = [() => {}, false];
+  const change = () => new Promise<void>((resolve) => (end = resolve));
+  const first = turns.within({}, change).then(() => (isEnded = true));
+  const cancelling = new AbortController();
+  const second = turns.within({ signal: cancelling.signal }, done);
+  const third = turns.within({}, done);
+  cancelling.abort();
+  await expect(second).rejects.toThrow(CANCELLED);
+  expect(isEnded).toBe(false);
+  await until('the end of the first', 10_000, () => {
+    end();
+    return isEnded;
+  });
+  await first;
+  expect(await third).toBe('done');
+});
+
+test('a change that is cancelled while it waits for another server ends, and takes no turn', async () => {
+  const [holding, waiting, third] = [furtherServer(), furtherServer(), furtherServer()];
+  await holding.image.call('take-turn', {});
+  const cancelling = new AbortController();
+  const change = waiting.turns.within({ signal: cancelling.signal }, done);
+  cancelling.abort();
+  await expect(change).rejects.toThrow(CANCELLED);
+  await holding.image.call('give-turn', {});
+  expect(await third.turns.within({}, done)).toBe('done');
+});
+
+test('a turn that ends while the image is stopped is given back when its process goes on', async () => {
+  const [one, other] = [furtherServer(), furtherServer()];
+  try {
+    await one.turns.within({}, async () => {
+      process.kill(pid, 'SIGSTOP');
+      await until('the stop', 10_000, () => isStopped(pid));
+    });
+    const { text } = toolCaller(one.image, root.path);
+    expect(await text('image_status', {})).toMatch(/the end of a change \(\d+\.\d s\)/);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  expect(await other.turns.within({}, done)).toBe('done');
+});
+
+test('the end of a change makes no new connection when the old one is lost', async () => {
+  const streams: Duplex[] = [];
+  const connect = ({ socket }: Served) => {
+    const connection = socketConnection(socket);
+    streams.push(connection.stream);
+    return connection;
+  };
+  const { image, turns } = furtherServer({ connect });
+  await turns.within({}, async () => {
+    streams[0]?.destroy();
+    await until('the loss', 10_000, () => !image.running);
+  });
+  // A connection would be made at once.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(streams.length).toBe(1);
 });

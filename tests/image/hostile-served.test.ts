@@ -57,17 +57,17 @@ describe('a program that serves, and instead of a greeting', () => {
     [
       'says that it is an old agent',
       (socket) => socket.write(encodeFrame({ hello: 0, without: [], fallbacks: [] })),
-      'its agent speaks version 0 of the protocol, not 2',
+      `its agent speaks version 0 of the protocol, not ${PROTOCOL_VERSION}`,
     ],
     [
       'says a version that is none',
       (socket) => socket.write(encodeFrame({ hello: { a: [1] } })),
-      'its agent speaks version {"a":[1]} of the protocol, not 2',
+      `its agent speaks version {"a":[1]} of the protocol, not ${PROTOCOL_VERSION}`,
     ],
     [
       'says a version without end',
       (socket) => socket.write(encodeFrame({ hello: '9'.repeat(1_000_000) })),
-      `its agent speaks version "${'9'.repeat(39)} of the protocol, not 2`,
+      `its agent speaks version "${'9'.repeat(39)} of the protocol, not ${PROTOCOL_VERSION}`,
     ],
     [
       'is a web server',
@@ -153,7 +153,7 @@ describe('a program that serves, and instead of an answer', () => {
     [
       'greets with another version',
       ({ say }) => say({ hello: 7 }),
-      'its agent speaks version 7 of the protocol, not 2',
+      `its agent speaks version 7 of the protocol, not ${PROTOCOL_VERSION}`,
     ],
     ['says nothing', () => {}, 'a call could not be interrupted, so the connection to its image was closed'],
     [

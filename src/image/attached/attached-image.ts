@@ -1,6 +1,7 @@
 // Implements Image for an image that somebody else runs. At the first call, and after a lost connection,
 // finds the image and connects to its agent. The server never starts, ends or rebuilds such an image.
 
+import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf, SetupError } from '../../errors.ts';
 import type { Image, ImageNotice, ImageTools } from '../image.ts';
@@ -80,8 +81,9 @@ export class AttachedImage implements Image {
       whenReady: () => this.#ready(),
       rebuildProgress: () => undefined,
       compiling: () => false,
-      beforeCall: () => {
-        this.#checkNotStopped();
+      beforeCall: (_, name) => {
+        // A stopped image gives back the turn after SIGCONT. Without the request, no other server gets it.
+        if (name !== 'give-turn') this.#checkNotStopped();
         this.#noticeImage();
       },
       answerRecorder: () => undefined,
@@ -161,7 +163,7 @@ export class AttachedImage implements Image {
     const served = await find();
     this.#served = served;
     const peer = await this.#greetedPeer(served);
-    peer.notify('begin-session', { server: `process ${process.pid}`, trees: this.#options.trees ?? [] });
+    peer.notify('begin-session', { server: this.#name(), trees: this.#options.trees ?? [] });
     if (series !== undefined) peer.notify('number-in-series', { ...series });
     if (tools !== undefined) peer.notify('offer-tools', { tools: tools.offered() });
     this.#peer = peer;
@@ -169,6 +171,13 @@ export class AttachedImage implements Image {
     this.#failure = undefined;
     void peer.ended.then((how) => this.#lost(how));
     return peer;
+  }
+
+  /** Returns the name of this server for other servers of the image. It says on which machine the process runs
+   *  if the image can run on another one. */
+  #name(): string {
+    const name = `process ${process.pid}`;
+    return this.#options.connect === undefined ? name : `${name} on ${hostname()}`;
   }
 
   /** Connects to SERVED, and returns the connection after the agent's greeting. Throws a SetupError when the

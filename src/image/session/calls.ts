@@ -36,8 +36,8 @@ export interface CallHost {
   /** Returns the progress of a rebuild as a phrase; undefined when none runs. */
   rebuildProgress(): string | undefined;
   compiling(): boolean;
-  /** Called before a call from outside the image uses `peer`. */
-  beforeCall(peer: Peer): void;
+  /** Called before a call from outside the image performs the operation `name` in `peer`. */
+  beforeCall(peer: Peer, name: OperationName): void;
   /** Called before `peer` performs the operation `name` with `args`. Returns undefined when nothing needs the
    *  answer, otherwise a promise of a callback for the answer. The callback is also called when a held error
    *  stops the operation, and when the image is lost. */
@@ -173,7 +173,7 @@ export class Calls {
   ): Promise<Reply<Name>> {
     const peer = this.#host.readyPeer() ?? (await unlessAborted(this.#started(job), job.signal));
     if (peer === undefined || job.signal.aborted) return notStarted(job);
-    this.#host.beforeCall(peer);
+    this.#host.beforeCall(peer, name);
     const reply = await this.#perform(peer, job, name, args, options);
     if (reply.ending.kind !== 'lost') this.#host.afterCall(peer, reply);
     return !isRetry && hasNotBegun(reply) && !job.signal.aborted

@@ -10,7 +10,7 @@ export const DEPTH_LIMIT = 100;
 
 /** Version of the protocol, which every change of the messages raises. The agent sends its own version in its
  *  greeting, and both must be equal. */
-export const PROTOCOL_VERSION = 2;
+export const PROTOCOL_VERSION = 3;
 
 export type Message = { [key: string]: unknown };
 

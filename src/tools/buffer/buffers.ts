@@ -23,6 +23,9 @@ export interface TextBuffer {
   unsavedIn?: string;
   /** True when `read` gives the unsaved text of that editor, not the text on the disk. */
   isUnsavedText?: boolean;
+  /** The editor whose unsaved changes of the file `read` does not give, or which did not say whether it has
+   * some. */
+  lacksChangesIn?: string;
   /** Diffs of edits that wait for approval by a human. */
   pending: string[];
   /** Reads the lines from number `first` (from 1) on, as readLines does. */
@@ -101,8 +104,13 @@ export class WorkspaceBuffers {
    * text it is, if UNSAVED is about the file. */
   #noted(real: string, path: string, unsaved: Unsaved, note?: string): TextBuffer {
     const buffer = this.#buffer(real, path, unsaved);
+    const lacksChangesIn = buffer.isUnsavedText ? undefined : (buffer.unsavedIn ?? unsaved.silent);
     const notes = [note, textNote(buffer, unsaved)].filter((each) => each !== undefined);
-    return { ...buffer, ...(notes.length > 0 && { note: notes.join(' ') }) };
+    return {
+      ...buffer,
+      ...(lacksChangesIn !== undefined && { lacksChangesIn }),
+      ...(notes.length > 0 && { note: notes.join(' ') }),
+    };
   }
 
   /** Resolves with the unsaved changes of files in FOLDERS. */

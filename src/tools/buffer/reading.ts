@@ -109,7 +109,7 @@ export function readBufferTool(buffers: WorkspaceBuffers) {
     handler: async (args, context) => {
       const range = rangeOf(args, context);
       const buffer = await buffers.find(args.buffer);
-      const { note } = buffer;
+      const { note, lacksChangesIn } = buffer;
       const excerpt = await buffer.read(range.first, context.signal);
       const { data, text } = withNote(note, () => excerptResult(buffer.name, excerpt, range));
       return {
@@ -117,6 +117,7 @@ export function readBufferTool(buffers: WorkspaceBuffers) {
           ...data,
           pending: buffer.pending,
           ...(buffer.isUnsavedText && { unsavedIn: buffer.unsavedIn }),
+          ...(lacksChangesIn !== undefined && { lacksChangesIn }),
         },
         text: joinSections([text, pendingSection(buffer.pending, 'the text above'), note && `Note: ${note}`]),
       };

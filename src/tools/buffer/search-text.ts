@@ -59,6 +59,8 @@ export function searchResult(
 ): Result {
   const { total, matches, offset, files, filesWithMatches, unreadable, tooHard, edited } = found;
   const asEdited = found.unsaved.filter(({ isUnsavedText }) => isUnsavedText).map(({ name }) => name);
+  const asSaved = found.unsaved.find(({ isUnsavedText }) => !isUnsavedText);
+  const lacksChangesIn = asSaved?.unsavedIn ?? found.silent ?? buffer?.lacksChangesIn;
   const rows = rowsOf(matches, buffer === undefined);
   const texts = fittingRows(rows.map(({ text }) => text));
   const shown = rows.slice(0, texts.length).reduce((count, row) => count + row.matches, 0);
@@ -79,6 +81,7 @@ export function searchResult(
       notSearched: [...unreadable, ...tooHard],
       pending: edited,
       ...(asEdited.length > 0 && { unsaved: asEdited }),
+      ...(lacksChangesIn !== undefined && { lacksChangesIn }),
       complete: !stopped && tooHard.length === 0,
     },
     text: joinSections([

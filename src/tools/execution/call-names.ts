@@ -23,6 +23,7 @@ const TOOLS: Record<string, string> = {
   'run-tool': 'the tool',
   'system-sources': 'the list of sources',
   'take-turn': 'the wait for another server',
+  'give-turn': 'the end of a change',
 };
 
 /** Returns the name of the tool that performs an operation, or a phrase such as 'the start file'. */
