@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, realpath, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { CallError } from '../errors.ts';
 import { isInside } from '../paths.ts';
@@ -160,9 +161,20 @@ async function putFile(place: string, mode: number, content: Buffer | FileHandle
   try {
     if (Buffer.isBuffer(content)) await handle.writeFile(content);
     else await copyContent(content, handle);
+  } catch (error) {
+    throw spaceError(error) ?? error;
   } finally {
     await handle.close();
   }
+}
+
+/** Returns the error to throw for ERROR of a write into the copy, if there is no space left. */
+function spaceError(error: unknown): CallError | undefined {
+  const isFull = error instanceof Error && 'code' in error && /^(?:ENOSPC|EDQUOT)$/.test(String(error.code));
+  if (!isFull) return undefined;
+  return new CallError(
+    `The copy of the workspace that such a call makes does not fit into ${visibleName(tmpdir())}, so the call ended. Make room there, or ask the user to start the server with TMPDIR set to a directory with more space.`,
+  );
 }
 
 async function copyContent(source: FileHandle, target: FileHandle): Promise<void> {

@@ -381,6 +381,28 @@ sandboxTest.each(['on', 'strict'])('it is in the box of the other (%s)', async (
   expect(remains(session)).toEqual(ONE_IMAGE);
 });
 
+sandboxTest('a copy that does not fit is refused, and removed', async () => {
+  const [root, temporary, programs] = [ownFolder(), ownFolder(), ownFolder()];
+  put(root);
+  root.put('large', 'x'.repeat(8_000_000));
+  const node = programs.put(
+    'node',
+    `#!/bin/sh\nexec bwrap --dev-bind / / --size 4000000 --tmpfs '${temporary.path}' '${process.execPath}' "$@"\n`,
+  );
+  chmodSync(node, 0o755);
+  const session = await ownSession({
+    args: ['--root', root.path, '--no-sandbox'],
+    env: { TMPDIR: temporary.path },
+    node,
+  });
+  expect(await session.call('run_tests', { edits: CHANGE, system: 'shop/tests', fresh: true })).toEqual(
+    bad(
+      `The copy of the workspace that such a call makes does not fit into ${temporary.path}, so the call ended. Make room there, or ask the user to start the server with TMPDIR set to a directory with more space.`,
+    ),
+  );
+  expect(await session.eval(`(directory "${temporary.path}/live-lisp-*/")`)).toBe('NIL');
+});
+
 test('beside the image of a user it is one of ours', async () => {
   const root = ownFolder();
   put(root);
