@@ -257,7 +257,12 @@ export function assembleParts(
       fresh: true,
       onReply: (reply) => places.prepareFor(reply),
     });
-    const places = new Places(root === config.root ? workspace.root : root, placesIn(fresh));
+    // A copy of the workspace has nothing that the sandbox hides, but can be in a hidden folder.
+    const isInCopy = (real: string) => root !== config.root && isInside(root, real);
+    const places = new Places(root === config.root ? workspace.root : root, {
+      ...placesIn(fresh),
+      forbids: (real) => (isInCopy(real) ? undefined : forbids(real)),
+    });
     const own = {
       image: fresh,
       replaceable: undefined,

@@ -116,7 +116,7 @@ async function forget(config: Config): Promise<number> {
 async function tidy(config: Config): Promise<void> {
   const { expireRecords } = await import('./records/expiry.ts');
   expireRecords(config, config.keepDays);
-  removeTemporaryFolders();
+  await removeTemporaryFolders();
 }
 
 /** Returns the folders and the environment for finding clients, and the tools that clients may run without a

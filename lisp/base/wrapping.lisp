@@ -41,6 +41,14 @@ arguments. KEY identifies the wrapper, which stays when the program replaces the
         finally (loop for (name . wrappers) in all
                       do (loop for (key) in wrappers do (unwrap name key)))))
 
+(defun program-wrapped-p (name)
+  "Return true if NAME is a symbol whose ordinary function the program has wrapped by
+SB-INT:ENCAPSULATE."
+  (let ((function (and (symbolp name) (fboundp name) (symbol-function name))))
+    (and function
+         (null (gethash name **wrappers**))
+         (not (eq function (inner-function function))))))
+
 (defun wrap-again (name wrappers)
   "Wrap the function NAME in WRAPPERS, a list of (KEY FUNCTION) lists, again, except those that
 UNWRAP has removed meanwhile. Do nothing if NAME has no function."

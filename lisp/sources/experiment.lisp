@@ -246,6 +246,15 @@ or NIL if there are none."
       (eval `(untrace ,@traced))
       (list (format nil "No longer traced: ~{~A~^, ~}." (mapcar #'function-name-text traced))))))
 
+(defun wrapped-lines (names)
+  "Return a list with a line about the functions of NAMES that the program has wrapped, or NIL if
+there are none."
+  (let ((wrapped (remove-if-not #'program-wrapped-p names)))
+    (and wrapped
+         (list (format nil "Still wrapped: ~{~A~^, ~}. SB-INT:UNENCAPSULATE with the name and the ~
+                            type given to SB-INT:ENCAPSULATE ends that."
+                       (mapcar #'function-name-text wrapped))))))
+
 (defun forgotten-lines (names)
   "Remove the evaluated definitions of NAMES, and the entries of lists and hash tables that refer to
 these definitions. Return a list of lines about what was removed and what was not."
@@ -278,6 +287,7 @@ these definitions. Return a list of lines about what was removed and what was no
                collect (format nil "Not removed: ~A, which replaced that of a file. load_file of ~
                                     the file gives it back."
                                (definition-text definition)))
+         (wrapped-lines names)
          (and symbols (referring-lines symbols))
          (and removed
               (list (format nil "Only the variables and property lists of the program were ~

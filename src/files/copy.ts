@@ -2,7 +2,9 @@
 // stays as it is. Code in an image can replace directories by links meanwhile, so the copy is written through
 // open directories.
 
+import { createHash } from 'node:crypto';
 import { type FileHandle, open, realpath, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { CallError } from '../errors.ts';
 import { isInside } from '../paths.ts';
@@ -24,12 +26,13 @@ export interface RootCopy {
 }
 
 /** Makes the copy of a root of WORKSPACE, with all files that tools may read except those of version control.
- *  Directories of installed packages become links to the originals. Throws a CallError when a file with new
- *  content would not be in the copy. */
+ *  Directories of installed packages become links to the originals. Returns a digest of the names and states of
+ *  the entries in the root. Throws a CallError when a file with new content would not be in the copy. */
 export async function copyRoot(
   workspace: Workspace,
   { root, target, contents, signal }: RootCopy,
-): Promise<void> {
+): Promise<string> {
+  const state = createHash('sha256');
   const added = new Map(contents);
   const unlimited = { entries: Number.POSITIVE_INFINITY, remainingMs: () => 0 };
   const top = await Folder.open(target).catch((error: unknown) => {
@@ -40,9 +43,11 @@ export async function copyRoot(
     if (top.path !== target) throw Object.assign(new Error('The folder was replaced.'), { code: 'ESTALE' });
     for await (const { kind, path } of entriesBelow(workspace, [root], unlimited)) {
       checkNotCancelled(signal);
+      let entryState: unknown;
       if (kind === 'folder') await copy.place(`${path}/.`);
-      else if (kind === 'file') await copyFile(workspace, path, copy, added.get(path));
-      else await putLink(path, copy, kind === 'link');
+      else if (kind === 'file') entryState = await copyFile(workspace, path, copy, added.get(path));
+      else entryState = await putLink(path, copy, kind === 'link');
+      state.update(JSON.stringify([kind, path, entryState]));
       added.delete(path);
     }
     for (const [path, content] of added) {
@@ -50,6 +55,7 @@ export async function copyRoot(
       if (place === undefined) throw outside(workspace, path, root);
       await putFile(place, 0o666, content);
     }
+    return state.digest('hex');
   } catch (error) {
     throw fileFailure(error, target, 'written');
   } finally {
@@ -121,29 +127,32 @@ class Copy {
 const CHUNK = 1024 * 1024;
 
 /** Puts the file at PATH of WORKSPACE into COPY, with CONTENT if that is given. A file that cannot be read is
- *  left out, because the image could not read it either. */
+ *  left out, because the image could not read it either. Returns numbers that change with the file. */
 async function copyFile(
   workspace: Workspace,
   path: string,
   copy: Copy,
   content: Buffer | undefined,
-): Promise<void> {
+): Promise<number[] | undefined> {
   let isOpen = false;
-  const copied = workspace.read(path, async ({ handle, stats }) => {
+  const copied = workspace.read(path, async ({ handle, stats: { mode, size, mtimeMs, ctimeMs, ino } }) => {
     isOpen = true;
-    await putFile(await copy.place(path), stats.mode & 0o777, content ?? handle);
+    await putFile(await copy.place(path), mode & 0o777, content ?? handle);
+    return [size, mtimeMs, ctimeMs, ino];
   });
-  await copied.catch((error: unknown) => {
+  return copied.catch((error: unknown) => {
     if (isOpen) throw error;
+    return undefined;
   });
 }
 
 /** Puts a link to the entry PATH into COPY. If PATH IS_LINK itself and leads to an entry of the root, it leads
- *  to the copy of that. */
-async function putLink(path: string, copy: Copy, isLink: boolean): Promise<void> {
+ *  to the copy of that. Returns where PATH leads; undefined for nowhere. */
+async function putLink(path: string, copy: Copy, isLink: boolean): Promise<string | undefined> {
   const real = await withFileTimeout(dirname(path), () => realpath(path)).catch(() => undefined);
-  if (real === undefined) return;
+  if (real === undefined) return undefined;
   await symlink(isLink && isInside(copy.root, real) ? copy.pathOf(real) : real, await copy.place(path));
+  return real;
 }
 
 /** Creates the file PLACE with MODE. CONTENT is its content or an open file that has it. */
@@ -152,9 +161,20 @@ async function putFile(place: string, mode: number, content: Buffer | FileHandle
   try {
     if (Buffer.isBuffer(content)) await handle.writeFile(content);
     else await copyContent(content, handle);
+  } catch (error) {
+    throw spaceError(error) ?? error;
   } finally {
     await handle.close();
   }
+}
+
+/** Returns the error to throw for ERROR of a write into the copy, if there is no space left. */
+function spaceError(error: unknown): CallError | undefined {
+  const isFull = error instanceof Error && 'code' in error && /^(?:ENOSPC|EDQUOT)$/.test(String(error.code));
+  if (!isFull) return undefined;
+  return new CallError(
+    `The copy of the workspace that such a call makes does not fit into ${visibleName(tmpdir())}, so the call ended. Make room there, or ask the user to start the server with TMPDIR set to a directory with more space.`,
+  );
 }
 
 async function copyContent(source: FileHandle, target: FileHandle): Promise<void> {

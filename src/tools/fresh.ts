@@ -28,7 +28,7 @@ import { noticeText } from './notice-text.ts';
 import { compareRevisions } from './old-and-new.ts';
 import { groupedWarnings } from './remarks.ts';
 import { ShownWarnings } from './shown-warnings.ts';
-import { runWithEdits } from './tests/noticed.ts';
+import { runWithEdits, type UneditedRun } from './tests/noticed.ts';
 
 const FRESH = {
   name: 'fresh',
@@ -51,6 +51,7 @@ const LOST = 'The fresh image was lost, so it was not compared with the running 
 export function withFresh(running: ToolDependencies, adapter: FreshAdapter): Tool {
   const tool = adapter.over(running);
   const { raisedBy } = tool;
+  const unedited: UneditedRun = {};
   return {
     ...tool,
     parameters: [...tool.parameters, adapter.parts ? FRESH_OR_REVISION : FRESH],
@@ -65,7 +66,7 @@ export function withFresh(running: ToolDependencies, adapter: FreshAdapter): Too
       const { earlierAnswers: _, ...alone } = context;
       return withTemporaryFolder((folder) => {
         const own = { running, adapter, args: rest, context: alone, folder, warnings: new ShownWarnings() };
-        if (Array.isArray(edits)) return runWithEdits(own, edits);
+        if (Array.isArray(edits)) return runWithEdits(own, edits, unedited);
         return kind === 'true' || kind === 'fasls'
           ? perform(own, kind === 'fasls')
           : compareRevisions(own, String(kind));

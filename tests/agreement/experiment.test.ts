@@ -87,6 +87,21 @@ describe('an experiment is taken back', () => {
     expect(await session.eval('(list (trace) (old-hook))')).toBe('(NIL :OLD)');
   });
 
+  test('and the answer names what stays wrapped', async () => {
+    await session.eval(`(progn (defun zz-advice (next) (list :advice (funcall next)))
+      (sb-int:encapsulate 'old-hook 'zz (lambda (next) (funcall 'zz-advice next))) nil)`);
+    expect(await forget("'zz-advice 'old-hook")).toBe(
+      [
+        'Removed: function APP::ZZ-ADVICE.',
+        'Nothing was removed for APP::OLD-HOOK: no call that has ended has evaluated a definition.',
+        'Still wrapped: APP::OLD-HOOK. SB-INT:UNENCAPSULATE with the name and the type given to SB-INT:ENCAPSULATE ends that.',
+        REST,
+      ].join('\n'),
+    );
+    await session.eval("(sb-int:unencapsulate 'old-hook 'zz)");
+    expect(await session.eval('(old-hook)')).toBe(':OLD');
+  });
+
   test('and the answer says when the values are too large to search', async () => {
     await session.eval(
       '(progn (defvar *many* (make-list 600000 :initial-element 1)) (defun zz-many () 1) nil)',

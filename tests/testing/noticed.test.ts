@@ -67,7 +67,9 @@ describe('in a workspace without git', () => {
   test('the tests that notice the change are told first, and nothing stays', async () => {
     const { text, isError } = await run([replaced('shop::price', '(length item)', '(1+ (length item))')]);
     expect(isError).toBe(false);
-    expect(untimed(text)).toBe(`Noticed: 2 of 4 tests fail with this change and pass without it: TOTAL, PAIR.
+    expect(
+      untimed(text),
+    ).toBe(`Noticed: 2 of 4 tests fail with this change and pass without it: TOTAL, PAIR. 1 of 4 tests passes with this change and fails without it: BROKEN.
 
 With the change of prices.lisp, in a fresh image:
 shop/tests: 2 of 4 tests fail (N s).
@@ -93,6 +95,12 @@ Failed in the running image, pass now: BROKEN`);
     expect(untimed(text)).toBe(
       'No test noticed this change: the only one passes.\n\nWith the change of prices.lisp, in a fresh image:\nshop::pair: 1 test passes (N s).',
     );
+  });
+
+  test('all tests pass with the change, and not without it', async () => {
+    expect(
+      await verdictOf([replaced('shop::total', 'sum (price item)', 'return 4')], { test: 'shop::broken' }),
+    ).toBe('Noticed: 1 of 1 test passes with this change and fails without it: BROKEN.');
   });
 
   test('a change of two files, and one of a macro in what uses it', async () => {
@@ -140,6 +148,87 @@ Failed in the running image, pass now: BROKEN`);
     );
     const asd = { path: 'shop.asd', old: '(:file "prices")', new: '(:file "prices") (:file "alone")' };
     expect(await verdictOf([asd, edit], test)).toBe('No test noticed this change: the only one passes.');
+  });
+
+  test('a data file is not loaded, so it is no reason for doubt', async () => {
+    const more = { test: 'shop::file' };
+    expect(await verdictOf([{ path: 'rate.txt', old: '5', new: '5 ' }], more)).toBe(
+      'No test noticed this change: the only one passes.',
+    );
+    expect(await verdictOf([{ path: 'rate.txt', old: '5', new: '6' }], more)).toBe(
+      'Noticed: 1 of 1 test fails with this change and passes without it: FILE.',
+    );
+  });
+
+  test('a test that passes with the change only', async () => {
+    const price = replaced('shop::price', '(length item)', '(if (equal item "tea") 4 (length item))');
+    const twice = replaced('shop::twice', '`(* 2 ,form)', '`(- (* 2 ,form) 2)');
+    const total = replaced('shop::total', 'sum (price item)', 'when (cdr items) return 7 sum (price item)');
+    expect(await verdictOf([price, twice, total])).toBe(
+      'Noticed: 1 of 4 tests passes with this change and fails without it: BROKEN.',
+    );
+    expect(await verdictOf([price, total])).toBe(
+      'Noticed: 1 of 4 tests fails with this change and passes without it: PAIR. 1 of 4 tests passes with this change and fails without it: BROKEN.',
+    );
+  });
+
+  test('tests that do not run with the change', async () => {
+    const gone = { path: 'tests.lisp', old: '(sb-rt:deftest pair (pair "tea") 6)', new: '' };
+    expect(await verdictOf([gone])).toBe(
+      'No test noticed this change: 2 of 4 tests pass with it. 1 test that passes without it did not run with it: PAIR.',
+    );
+    const rate = { path: 'rate.txt', old: '5', new: '6' };
+    expect(await verdictOf([gone, rate])).toBe(
+      'Noticed: 1 of 4 tests fails with this change and passes without it: FILE. 1 test that passes without it did not run with it: PAIR.',
+    );
+  });
+
+  test('tests that pass in no case', async () => {
+    expect(await verdictOf([replaced('shop::unused', '1', '2')], { test: 'shop::broken' })).toBe(
+      'Not known whether a test notices this change: no test passes without it.',
+    );
+  });
+
+  test('the run without edits is made once for the same files', async () => {
+    const more = { system: 'shop/tests', seed: 7 };
+    const edits = [replaced('shop::twice', '`(* 2 ,form)', 'form')];
+    const note = 'The run without it is that of an earlier call, since no file of the workspace has changed.';
+    const first = await run(edits, more);
+    expect(first.text).not.toContain(note);
+    const again = await run([replaced('shop::pair', '(price item)', '1')], more);
+    expect(again.text).toMatch(
+      /^Noticed: 1 of 4 tests fails with this change and passes without it: PAIR\.\n/,
+    );
+    expect(again.text.split('\n\n').at(-1)).toBe(note);
+    root.put('rate.txt', '6');
+    const { text } = await run(edits, more);
+    root.put('rate.txt', '5');
+    expect(text).toMatch(/^Noticed: 1 of 4 tests fails .*: PAIR\.\n/);
+    expect(text).toContain('\n  FILE ');
+    expect(text).not.toContain(note);
+  });
+
+  test('files loaded by an absolute name are those of the workspace', async () => {
+    const names = ['macros', 'prices', 'shop'].map((name) => join(root.path, `${name}.lisp`));
+    root.put(
+      'all.lisp',
+      `(defpackage absolute (:use cl))
+(in-package absolute)
+(dolist (file '(${names.map((name) => JSON.stringify(name)).join(' ')} )) (load file))
+(require :sb-rt)
+(load ${JSON.stringify(join(root.path, 'tests.lisp'))})`,
+    );
+    const session = await ownSession({ args: ['--root', root.path, '--no-sandbox'] });
+    await session.call('load_file', { path: 'all.lisp' });
+    const { text } = await session.call('run_tests', {
+      edits: [replaced('shop::twice', '`(* 2 ,form)', 'form')],
+      fresh: true,
+      test: 'shop::pair',
+    });
+    rmSync(join(root.path, 'all.lisp'));
+    expect(text.split('\n\n')[0]).toBe(
+      'Not known whether a test notices this change: macros.lisp was loaded by an absolute name, so from the workspace, without the change. Load it by a name relative to its system or to the working directory.',
+    );
   });
 
   test('forms after the tests, a new file, and coverage that is not kept', async () => {
@@ -238,7 +327,7 @@ describe('its copy of the workspace', () => {
     const call = session.call('run_tests', { ...args, system: 'shop/tests' }, { signal: cancel.signal });
     const rejected = expect(call).rejects.toThrow();
     await until('its tests', 60_000, () => existsSync(begun));
-    expect(remains(session)).toMatchObject({ images: 2, folders: [expect.any(String)] });
+    expect(remains(session)).toMatchObject({ images: 2, folders: [expect.any(String), expect.any(String)] });
     cancel.abort();
     await rejected;
     await until('its end', 60_000, () => {
@@ -251,6 +340,18 @@ describe('its copy of the workspace', () => {
 
 const CHANGE = [{ definition: 'shop::twice', old: '* 2', new: '* 3' }];
 const NOTICED = /^Noticed: 1 of 4 tests fails with this change and passes without it: PAIR\./;
+
+test('files that change between the two runs are told', async () => {
+  const root = ownFolder();
+  put(root);
+  const session = await ownSession({ args: ['--root', root.path, '--no-sandbox'] });
+  const written = JSON.stringify(join(root.path, 'written.txt'));
+  const text = `(defun pair (item) (with-open-file (out ${written} :direction :output) (twice (price item))))`;
+  const edits = [{ path: 'shop.lisp', definition: 'shop::pair', text }];
+  expect(await session.text('run_tests', { edits, system: 'shop/tests', fresh: true })).toContain(
+    '\n\nFiles of the workspace changed between the two runs, so these had different files. Code that names the workspace by an absolute path still writes there.',
+  );
+});
 
 test('nobody is asked, because the workspace stays as it is', async () => {
   const root = ownFolder();
@@ -269,6 +370,7 @@ sandboxTest.each(['on', 'strict'])('it is in the box of the other (%s)', async (
   await session.call('load_system', { system: 'shop/tests' });
   const { text } = await session.call('run_tests', { edits: CHANGE, system: 'shop/tests', fresh: true });
   expect(text).toMatch(NOTICED);
+  expect(text).toContain('\n  PAIR tests.lisp:3: (pair "tea") = 9, wanted 6\n');
   const write = {
     definition: 'shop::pair',
     text: '(defun pair (item) (with-open-file (out "/usr/live-lisp-test" :direction :output) item))',
@@ -277,6 +379,28 @@ sandboxTest.each(['on', 'strict'])('it is in the box of the other (%s)', async (
   expect(refused).toMatch(NOTICED);
   expect(refused).toContain('Read-only file system');
   expect(remains(session)).toEqual(ONE_IMAGE);
+});
+
+sandboxTest('a copy that does not fit is refused, and removed', async () => {
+  const [root, temporary, programs] = [ownFolder(), ownFolder(), ownFolder()];
+  put(root);
+  root.put('large', 'x'.repeat(8_000_000));
+  const node = programs.put(
+    'node',
+    `#!/bin/sh\nexec bwrap --dev-bind / / --size 4000000 --tmpfs '${temporary.path}' '${process.execPath}' "$@"\n`,
+  );
+  chmodSync(node, 0o755);
+  const session = await ownSession({
+    args: ['--root', root.path, '--no-sandbox'],
+    env: { TMPDIR: temporary.path },
+    node,
+  });
+  expect(await session.call('run_tests', { edits: CHANGE, system: 'shop/tests', fresh: true })).toEqual(
+    bad(
+      `The copy of the workspace that such a call makes does not fit into ${temporary.path}, so the call ended. Make room there, or ask the user to start the server with TMPDIR set to a directory with more space.`,
+    ),
+  );
+  expect(await session.eval(`(directory "${temporary.path}/live-lisp-*/")`)).toBe('NIL');
 });
 
 test('beside the image of a user it is one of ours', async () => {

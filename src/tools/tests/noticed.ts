@@ -1,15 +1,16 @@
 // Runs tests with edits that hold for this run alone: in a copy of the workspace, in a fresh image. The answer
-// says whether a test notices the change.
+// says whether a test notices the change, by a run without the edits.
 
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { realPathOf } from '../../files/answering.ts';
 import { copyRoot, type RootCopy } from '../../files/copy.ts';
 import type { Ending } from '../../image/wire/endings.ts';
-import type { Reason } from '../../image/wire/operations.ts';
+import type { LoadStep, Reason } from '../../image/wire/operations.ts';
 import { toResult } from '../../kernel/outcome.ts';
 import { fewOf, joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
+import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { editsOf } from '../definitions/edits.ts';
 import { planEdits } from '../definitions/plan.ts';
 import {
@@ -21,6 +22,7 @@ import {
   starterOf,
   stepsIn,
 } from '../fresh-call.ts';
+import { isLispFile } from '../parentheses.ts';
 import { shortNames } from './failures.ts';
 import { hasNotPassed } from './memory.ts';
 import type { TestOutcome } from './results.ts';
@@ -33,8 +35,14 @@ interface Side {
   isDone: boolean | undefined;
   /** True when a human or the client ended the call. */
   isStopped: boolean;
-  /** The files with new content that the image has not loaded. */
+  /** The Lisp files with new content that the image has not loaded. */
   unloaded: string[];
+  /** Those of these that it has loaded from the workspace itself. */
+  originals: string[];
+  /** A digest of the state of the files in the workspace when they were copied. */
+  state: string;
+  /** What was loaded before the tests. */
+  steps: readonly LoadStep[];
 }
 
 /** Says whether a test noticed the change. */
@@ -44,19 +52,33 @@ interface Verdict {
   text: string;
 }
 
-/** Makes CALL of run_tests with its edits in a copy of the workspace. When not all tests pass there, makes it
- * in a copy without the edits too. Returns a result that says which tests notice the edits. */
-export async function runWithEdits(call: FreshCall, edits: readonly unknown[]): Promise<Result> {
+/** The last run without edits of a session, and a text that is the same for calls that need the same run. */
+export interface UneditedRun {
+  last?: { key: string; side: Side };
+}
+
+const CHANGED_BETWEEN =
+  'Files of the workspace changed between the two runs, so these had different files. Code that names the workspace by an absolute path still writes there.';
+
+/** Makes CALL of run_tests with its edits in a copy of the workspace, and in a copy without the edits unless
+ * UNEDITED has that run. Returns a result that says which tests notice the edits. */
+export async function runWithEdits(
+  call: FreshCall,
+  edits: readonly unknown[],
+  unedited: UneditedRun,
+): Promise<Result> {
   const { running, context } = call;
   starterOf(running);
   const [root = running.places.root] = running.workspace.rootFolders();
   const { files } = await planEdits(running, editsOf(edits), undefined, context);
   const contents = new Map(files.map(({ real, bytes }) => [real, bytes]));
   const copy = { root, contents, signal: context.signal };
-  const changed = await runInCopy(call, 'with', copy);
-  const isPassed = changed.isDone === true && changed.tests.length > 0 && !changed.tests.some(hasNotPassed);
-  const isEnough = isPassed || changed.isStopped;
-  const plain = isEnough ? undefined : await runInCopy(call, 'without', { ...copy, contents: new Map() });
+  const changed = await runInCopy(call, copy);
+  const known = changed.isStopped ? undefined : knownRun(call, changed, unedited);
+  const plain = changed.isStopped
+    ? undefined
+    : (known ?? (await runInCopy(call, { ...copy, contents: new Map() })));
+  if (plain?.isDone) unedited.last = { key: keyOf(call, plain), side: plain };
   const verdict = checkedVerdict(verdictOn(changed, plain), changed, contents.size);
   const whose = running.image.isAttached ? " of live-lisp, not the user's" : '';
   const names = listed(
@@ -75,23 +97,43 @@ export async function runWithEdits(call: FreshCall, edits: readonly unknown[]): 
       verdict.text,
       `With the change of ${names}, in a fresh image${whose}:\n${changed.result.text}`,
       isPlainShown && `Without it:\n${plain.result.text}`,
+      plain && plain.state !== changed.state && CHANGED_BETWEEN,
+      known && 'The run without it is that of an earlier call, since no file of the workspace has changed.',
     ]),
     failed: verdict.verdict === 'unbuilt' || verdict.verdict === 'unknown',
   };
 }
 
+/** Returns the run of UNEDITED if CALL, in the state of CHANGED, would make the same; undefined otherwise. The
+ * tests of some calls depend on earlier runs, and the state is that of the first root alone. */
+function knownRun(call: FreshCall, changed: Side, { last }: UneditedRun): Side | undefined {
+  const { failed, touching } = call.args;
+  const isAlone = call.running.workspace.rootFolders().length === 1;
+  const isRepeatable = isAlone && failed === undefined && touching === undefined;
+  return isRepeatable && last?.key === keyOf(call, changed) ? last.side : undefined;
+}
+
+function keyOf({ args }: FreshCall, { state, steps }: Side): string {
+  return JSON.stringify([args, steps, state]);
+}
+
 /** The reasons of interruptions that end the whole call. */
 const STOPS: readonly Reason[] = ['cancelled', 'interrupt', 'ending'];
 
-/** Makes CALL in a fresh image with a copy of the workspace below its folder, named NAME. */
-async function runInCopy(call: FreshCall, name: string, copy: Omit<RootCopy, 'target'>): Promise<Side> {
+/** Makes CALL in a fresh image with a copy of the workspace, which is removed with it. */
+function runInCopy(call: FreshCall, copy: Omit<RootCopy, 'target'>): Promise<Side> {
+  return withTemporaryFolder((folder) => runIn(folder, call, copy));
+}
+
+/** Makes CALL in a fresh image with a copy of the workspace in FOLDER. */
+async function runIn(folder: string, call: FreshCall, copy: Omit<RootCopy, 'target'>): Promise<Side> {
   const { running, context, adapter, args } = call;
   const { root, contents } = copy;
-  const folder = join(call.folder, name);
-  await mkdir(join(folder, 'files'), { recursive: true });
-  const target = await realPathOf(join(folder, 'files'));
-  await copyRoot(running.workspace, { ...copy, target });
-  const steps = stepsIn(await givenSteps(call), root, target);
+  const target = join(await realPathOf(folder), 'files');
+  await mkdir(target);
+  const state = await copyRoot(running.workspace, { ...copy, target });
+  const given = await givenSteps(call);
+  const steps = stepsIn(given, root, target);
   const inRoot = (text: string) => text.replaceAll(target, root);
   return starterOf(running)(
     folder,
@@ -101,16 +143,21 @@ async function runInCopy(call: FreshCall, name: string, copy: Omit<RootCopy, 'ta
       const result = failed ?? toResult(await adapter.over(fresh).handler(args, context));
       const { results = [], verdict, ending } = result.data as RunData;
       const ran = failed || verdict === undefined ? undefined : ending?.kind === 'done';
-      const inventory = await freshInventory(call, fresh, [target]);
-      const isLoaded = (file: string) =>
-        inventory === undefined || inventory.files?.map(inRoot).includes(file);
-      const unloaded = [...contents.keys()].filter((file) => !isLoaded(file));
+      const inventory = await freshInventory(call, fresh, [target, root]);
+      const loaded = new Set(inventory?.files);
+      const isUnloaded = (file: string) =>
+        inventory !== undefined && isLispFile(file) && !loaded.has(join(target, relative(root, file)));
+      const unloaded = [...contents.keys()].filter(isUnloaded);
+      const nameOf = (file: string) => running.places.fileName(file);
       return {
         result: { ...result, text: inRoot(result.text) },
         tests: results,
         isDone: ran,
         isStopped: ending?.kind === 'interrupted' && STOPS.includes(ending.reason),
-        unloaded: unloaded.map((file) => running.places.fileName(file)),
+        unloaded: unloaded.map(nameOf),
+        originals: unloaded.filter((file) => loaded.has(file)).map(nameOf),
+        state,
+        steps: given,
       };
     },
     target,
@@ -127,33 +174,38 @@ interface RunData {
 /** Maximum number of names of tests. */
 const NAMES = 10;
 
-/** Returns the verdict on CHANGED by PLAIN, the same without the change. PLAIN is undefined when all tests
- * passed with it. */
+/** Returns the verdict on CHANGED by PLAIN, the same without the change. PLAIN is undefined when the call was
+ * interrupted before. */
 function verdictOn(changed: Side, plain: Side | undefined): Verdict {
   const all = namesOf(changed.tests);
   const as = (verdict: Verdict['verdict'], text: string): Verdict => ({ verdict, noticed: [], text });
-  if (changed.isStopped || plain?.isStopped)
+  if (plain === undefined || plain.isStopped)
     return as('unknown', 'Not known whether a test notices this change: the call was interrupted.');
-  if (plain === undefined)
-    return as(
-      'unnoticed',
-      `No test noticed this change: ${all.length === 1 ? 'the only one passes' : `all ${all.length} pass`}.`,
-    );
   const ran = namesOf(plain.tests);
   if (ran.length === 0)
     return as('unknown', 'Not known whether a test notices this change: no test ran without it either.');
   const without = `Without it, ${testsText(ran.length)} ran.`;
   if (changed.isDone === undefined)
     return as('unbuilt', `This change does not build, so no test ran with it. ${without}`);
-  const bad = namesOf(changed.tests.filter(hasNotPassed));
-  const failsPlain = new Set(namesOf(plain.tests.filter(hasNotPassed)));
-  const noticed = bad.filter((test) => ran.includes(test) && !failsPlain.has(test));
+  const bad = new Set(namesOf(changed.tests.filter(hasNotPassed)));
+  const badPlain = new Set(namesOf(plain.tests.filter(hasNotPassed)));
+  const ranChanged = new Set(all);
+  const broken = ran.filter((test) => bad.has(test) && !badPlain.has(test));
+  const fixed = all.filter((test) => badPlain.has(test) && !bad.has(test));
+  // After a run that ended early, the answer says so already.
+  const missing = changed.isDone ? ran.filter((test) => !ranChanged.has(test) && !badPlain.has(test)) : [];
   const of = testsText(new Set([...all, ...ran]).size);
+  const missed =
+    missing.length === 0
+      ? ''
+      : ` ${testsText(missing.length)} that ${PASS[missing.length === 1 ? 0 : 1]} without it did not run with it: ${shownTests(missing)}.`;
+  const noticed = [...broken, ...fixed];
   if (noticed.length > 0) {
-    const [fail, pass] = noticed.length === 1 ? ['fails', 'passes'] : ['fail', 'pass'];
-    const names = fewOf(noticed.map(shortNames(noticed)), NAMES);
-    const text = `Noticed: ${noticed.length} of ${of} ${fail} with this change and ${pass} without it: ${names}.`;
-    return { verdict: 'noticed', noticed, text };
+    const sentences = [
+      ...differingSentence(broken, of, FAIL, PASS),
+      ...differingSentence(fixed, of, PASS, FAIL),
+    ];
+    return { verdict: 'noticed', noticed, text: `Noticed: ${sentences.join(' ')}${missed}` };
   }
   if (!changed.isDone && plain.isDone)
     return as(
@@ -162,17 +214,44 @@ function verdictOn(changed: Side, plain: Side | undefined): Verdict {
     );
   if (all.length === 0)
     return as('unknown', `Not known whether a test notices this change: no test ran with it. ${without}`);
-  const passed = all.length - bad.length;
-  return as(
-    'unnoticed',
-    `No test noticed this change: ${passed} of ${of} pass with it, and no other passes without it.`,
-  );
+  if (badPlain.size === ran.length)
+    return as('unknown', 'Not known whether a test notices this change: no test passes without it.');
+  if (bad.size + badPlain.size + missing.length === 0) {
+    const passed = all.length === 1 ? 'the only one passes' : `all ${all.length} pass`;
+    return as('unnoticed', `No test noticed this change: ${passed}.`);
+  }
+  const passed = `No test noticed this change: ${all.length - bad.size} of ${of} pass with it`;
+  return as('unnoticed', missed ? `${passed}.${missed}` : `${passed}, and no other passes without it.`);
+}
+
+/** Verbs for one test and for several. */
+const FAIL = ['fails', 'fail'] as const;
+const PASS = ['passes', 'pass'] as const;
+type Verb = typeof FAIL | typeof PASS;
+
+/** Returns a sentence on TESTS, some OF all tests, which do NOW with the change and BEFORE without it. Returns
+ * no sentence without tests. */
+function differingSentence(tests: readonly string[], of: string, now: Verb, before: Verb): string[] {
+  if (tests.length === 0) return [];
+  const form = tests.length === 1 ? 0 : 1;
+  const names = shownTests(tests);
+  return [`${tests.length} of ${of} ${now[form]} with this change and ${before[form]} without it: ${names}.`];
+}
+
+function shownTests(tests: readonly string[]): string {
+  return fewOf(tests.map(shortNames(tests)), NAMES);
 }
 
 /** Returns VERDICT, that no test noticed the change of COUNT files, with a sentence on those that the image of
  * SIDE has not loaded. Returns every other verdict as it is. */
-function checkedVerdict(verdict: Verdict, { unloaded }: Side, count: number): Verdict {
+function checkedVerdict(verdict: Verdict, { unloaded, originals }: Side, count: number): Verdict {
   if (verdict.verdict !== 'unnoticed' || unloaded.length === 0) return verdict;
+  if (originals.length > 0)
+    return {
+      ...verdict,
+      verdict: 'unknown',
+      text: `Not known whether a test notices this change: ${listed(originals, ', ')} was loaded by an absolute name, so from the workspace, without the change. Load it by a name relative to its system or to the working directory.`,
+    };
   const names = listed(unloaded, ', ');
   if (unloaded.length < count)
     return {
