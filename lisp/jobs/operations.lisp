@@ -109,7 +109,7 @@ ARGUMENTS. Return NIL if OPERATION takes them."
 
 (defun call-operation (operation arguments)
   "Call OPERATION with ARGUMENTS, a hash table from a message, and return a property list of answer
-members."
+members. If a lookup fails, the value in the answer describes the failure."
   (handler-case
       (apply (operation-function operation)
              (loop for keyword in (operation-keywords operation)
@@ -120,6 +120,19 @@ members."
                      and collect (if (eq type :anything) value (whole-number value))))
     (lookup-failure (failure)
       (list "value" (make-json-object (lookup-failure-members failure))))))
+
+(defun call-in-job (operation arguments)
+  "Call OPERATION with ARGUMENTS, as CALL-OPERATION does, in the job of this thread. First take from
+ARGUMENTS whether the server reads the output while the job runs, and the members of the shape HOLD,
+which say what happens at an error."
+  (when (gethash "follow" arguments) (follow (job-output *job*)))
+  (setf **held-above**
+        (max **held-above**
+             (number-shown-as (or (whole-number (gethash "heldAbove" arguments)) 0))))
+  (let ((*hold-seconds* (whole-number (gethash "hold" arguments)))
+        (*chosen-restarts* (names-among (gethash "restarts" arguments)))
+        (*debug-level* (gethash "debugLevel" arguments)))
+    (call-operation operation arguments)))
 
 (defun perform (message)
   "Call the operation that MESSAGE, a hash table, names. Call an inline operation in this thread,
@@ -137,18 +150,7 @@ and any other in a job. If the operation cannot be started, answer with a fault.
               (t
                ;; A starter can give the request to a job that runs already, which it then follows.
                (setf (gethash "follow" arguments) (gethash "follow" message))
-               (let ((function (lambda ()
-                                 (when (gethash "follow" arguments) (follow (job-output *job*)))
-                                 (setf **held-above**
-                                       (max **held-above**
-                                            (number-shown-as
-                                             (or (whole-number (gethash "heldAbove" arguments))
-                                                 0))))
-                                 (let ((*hold-seconds* (whole-number (gethash "hold" arguments)))
-                                       (*chosen-restarts*
-                                        (names-among (gethash "restarts" arguments)))
-                                       (*debug-level* (gethash "debugLevel" arguments)))
-                                   (call-operation operation arguments)))))
+               (let ((function (lambda () (call-in-job operation arguments))))
                  (if (operation-starter operation)
                      (funcall (operation-starter operation) id (operation-name operation) function
                               arguments)
