@@ -91,6 +91,7 @@ it, or NIL, and true if the image is broken now."
          (why (replay-form entry effects))
          (missing (set-difference (gethash "defines" entry) (effects-names effects) :test #'equal)))
     (cond (why (object "index" index "why" why))
+          ;; Only a form that changes how forms are read or printed can make the check fail.
           ((and (effects-restyles effects) (broken-p index))
            (values (object "index" index "broken" t) t))
           (missing (object "index" index "missing" missing)))))
@@ -132,6 +133,7 @@ the condition."
           (catch tag
             (flet ((fail (condition hook)
                      (declare (ignore hook))
+                     ;; Each of these calls returns only if it finds no restart to invoke.
                      (retry-replaced condition)
                      (retry-with-libraries condition)
                      (take-chosen-restart condition)

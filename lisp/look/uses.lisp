@@ -88,8 +88,9 @@ a top-level form, record only a :MENTION, since perhaps only the form uses the c
 true kind nevertheless if METHOD-ALONE-P is true, or if USER itself is the top-level form."
   (let* ((code (user-code user))
          (roots (roots-in code))
-         (shared (rest roots))
+         (shared (rest roots))          ; True if CODE has the code of several users.
          (with-form (and shared (member :top-level roots)))
+         ;; The cross references say which of the users uses these names.
          (in-xrefs (and shared (names-in-xrefs code)))
          (certain (or (not with-form)
                       (null (user-name user))
