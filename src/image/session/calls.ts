@@ -130,6 +130,7 @@ export class Calls {
       if (output !== undefined) await onOutput?.(wholeText(output));
       return withoutOutput;
     } finally {
+      // After an error, nothing has stopped the passing of output yet.
       void stopPassing?.();
       stopFollowing?.();
       stopReporting?.();
@@ -226,6 +227,7 @@ export class Calls {
     const { stop, abandoned } = this.#watch(peer, id, job, limitMs);
     const received = await Promise.race([answer, abandoned]);
     stop();
+    // After SIGCONT, the image still answers the abandoned request.
     if (received.ending.kind === 'interrupted' && received.ending.stoppedPid !== undefined)
       void answer.then((late) => this.#notifyNews(late));
     const afterMs = performance.now() - startedAt;
@@ -234,9 +236,8 @@ export class Calls {
     this.#notifyNews(received);
     if (options.signal?.aborted && !options.ofCommand && codeCaller() === undefined)
       this.#host.notify({ kind: 'cancelled', ending, afterMs, output });
-    const callback =
-      continues === undefined || (continues.ifLeft && !('left' in data)) ? onAnswer : onContinued;
-    callback?.(id, received);
+    const isContinued = continues !== undefined && (!continues.ifLeft || 'left' in data);
+    (isContinued ? onContinued : onAnswer)?.(id, received);
     return { ending, ...(output && { output }), data };
   }
 
