@@ -39,20 +39,17 @@
   "Evaluate FORMS, which built the lost image, and report those that failed, with the reasons.
 Before each form, send the server its index, so that the server knows which form hangs or ends the
 image. Stop after a form that leaves the image broken."
-  (let* ((remarks '())
-         (members
-           (job-result *job*
-             (lambda ()
-               (call-in-session nil
-                 (lambda ()
-                   (call-muffling
-                    (lambda ()
-                      (replay-entries forms (lambda (remark) (push remark remarks)))
-                      (list "value" t)))))))))
-    ;; Mark the session's settings as shown: they are the settings of the lost image, so answers
-    ;; need not report them again.
-    (style-members)
-    (list* "failed" (reverse remarks) members)))
+  (let ((remarks '()))
+    (flet ((replay ()
+             (replay-entries forms (lambda (remark) (push remark remarks)))
+             (list "value" t)))
+      (let ((members (job-result *job* (lambda ()
+                                         (call-in-session nil (lambda ()
+                                                                (call-muffling #'replay)))))))
+        ;; Mark the session's settings as shown: they are the settings of the lost image, so answers
+        ;; need not report them again.
+        (style-members)
+        (list* "failed" (reverse remarks) members)))))
 
 (defun call-muffling (function)
   "Call FUNCTION, and muffle messages of the compiler and of LOAD. Use no separate output stream: a
