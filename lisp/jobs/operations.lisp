@@ -20,9 +20,10 @@ with the plist MEMBERS."
                                 server-only)))
   "An operation that the server can ask for.
 NAME: the name in messages.
-FUNCTION: the function that does the work. KEYWORDS: its keywords for the first of the parameters in
-TAKES, in the same order.
-TAKES: a list of the parameters, each a list from WIRE-MEMBER.
+FUNCTION: the function that does the work.
+TAKES: a list of the parameters, each a list from WIRE-MEMBER: those of FUNCTION, and then those
+that only STARTER reads.
+KEYWORDS: the keywords of FUNCTION for its parameters, in the order of TAKES.
 INLINE: true if the reader thread runs the operation, which is then short and runs no user code.
 STARTER: NIL, or a function that is called in place of START-JOB, with the same arguments and the
 arguments of the message.
@@ -57,7 +58,8 @@ nothing, and then a string that describes the parameter."
 (defmacro define-operation (name-and-options (&rest parameters) documentation &body body)
   "Define the operation NAME, a function with keyword PARAMETERS: lists (NAME TYPE [:OPTIONAL]
 WORDS), or names from DEFINE-PARAMETER. :GIVES is the type of BODY's value or, with :MEMBERS, the
-shape of its plist. :ALSO lists the starter's parameters. Other options are OPERATION slots."
+shape of its plist. :ALSO lists the parameters that only the starter reads, as the number of the
+held error in whose thread the operation runs. Other options are OPERATION slots."
   (destructuring-bind (name &key inline gives members holds resumes starter also server-only)
       (if (consp name-and-options) name-and-options (list name-and-options))
     (let ((function (intern (format nil "OPERATION/~:@(~A~)" name)))

@@ -1,6 +1,10 @@
 ;;;; The index: a table from each name to its users, the functions whose code uses the name. The
 ;;;; agent builds it at the first question, and adds new code at later questions. Before an answer
 ;;;; shows a user, the agent checks that the user still exists. NOTE-USER adds the uses by a user.
+;;;;
+;;;; A code object can have the functions of several definitions. Its roots are the names of the
+;;;; outermost functions in it, and :TOP-LEVEL for the functions of a top-level form
+;;;; (code-objects.lisp).
 
 (in-package "LIVE-LISP.LOOK")
 
