@@ -48,7 +48,8 @@
     :components
     ((:file "package") (:file "definitions") (:file "recording") (:file "texts") (:file "items")
      (:file "files") (:file "loaded-texts") (:file "old-definitions") (:file "parts")
-     (:file "users") (:file "noted") (:file "changes") (:file "gone")
+     (:file "users") (:file "noted") (:file "changes") (:file "form-names") (:file "gone")
+     (:file "guarding")
      (:file "loads") (:file "needs") (:file "forget")
      (:file "compare") (:file "displaced") (:file "disk") (:file "inventory") (:file "naming")
      (:file "renaming") (:file "experiment")))

@@ -22,8 +22,8 @@ changes with each collection. Return NIL where the addresses are unknown."
   "Send the first messages to the server: a greeting with the abilities that this SBCL lacks and the
 fallbacks in use, then the features."
   (send (object "hello" +protocol-version+ "without" (lacking-abilities)
-                "fallbacks" (loop for (name instead missing) in (fallbacks-in-use)
-                                  collect (object "ability" name "instead" instead
+                "fallbacks" (loop for (name without missing) in (fallbacks-in-use)
+                                  collect (object "ability" name "instead" without
                                                   "missing" missing))
                 "collector" (collector-addresses)))
   (send-features :again t))

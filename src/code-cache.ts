@@ -11,7 +11,7 @@ import { isOwn, makeOwnFolder } from './ownership.ts';
 import { removeIfPossible } from './paths.ts';
 
 const CHECKSUM_OCTETS = 4;
-/** Maximum number of octets of a code cache, several times the size for the bundle. */
+/** Maximum number of octets of a code cache: several times as many as the code cache of the bundle has. */
 const SIZE_LIMIT = 64 * 1024 * 1024;
 const CACHE_FILE = /^program-.+\.v8(?:\.(?<part>.+))?$/;
 

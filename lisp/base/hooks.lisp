@@ -147,8 +147,8 @@ FUNCTION or, for a generic function, wrap it, so that it stays one."
 (sb-ext:defglobal **installed** '() "The installed hooks of **HOOKS**, newest first.")
 
 (defun install-hooks (&rest listeners)
-  "Install the hooks with one of LISTENERS, names of functions, as LISTENER, unless they are
-installed."
+  "Install the hooks of DEFINE-HOOK whose listener is one of LISTENERS, names of functions. Skip
+hooks that are installed already."
   (if-able "encapsulation"
     (dolist (hook (reverse **hooks**))
       (when (and (member (second hook) listeners) (not (member hook **installed**)))
@@ -166,8 +166,8 @@ function since, keep the program's function."
            (when type (setf (known :function :type name) type))))))
 
 (defun uninstall-hooks (&optional (listeners (mapcar #'second **hooks**)))
-  "Uninstall the hooks with one of LISTENERS, names of functions, as LISTENER. The default is all
-hooks."
+  "Uninstall the hooks of DEFINE-HOOK whose listener is one of LISTENERS, names of functions. The
+default is all hooks."
   (let ((gone (remove-if-not (lambda (hook) (member (second hook) listeners)) **installed**)))
     (setf **installed** (remove-if (lambda (hook) (member hook gone :test #'eq)) **installed**))
     (dolist (hook gone) (apply #'uninstall-hook hook))))

@@ -6,7 +6,7 @@
 
 ;;; Frames
 
-(define-ability "frames" "errors and interrupted calls show no frames")
+(define-ability "frames" :without "errors and interrupted calls show no frames")
 
 (define-internal top-frame () "Return the stack frame of this call." ("SB-DI" "TOP-FRAME"))
 (define-internal frame-below (frame) "Return the frame that called FRAME, or NIL."
@@ -37,7 +37,7 @@ largest number of arguments as a second argument."
 ;;; Source places of frames
 
 (define-ability "places of frames"
-  "frames have no file and line, and those of SBCL itself are shown too")
+  :without "frames have no file and line, and those of SBCL itself are shown too")
 
 (define-internal frame-place (frame)
   "Return the code location (an SB-DI:CODE-LOCATION) at which FRAME is."
@@ -59,7 +59,7 @@ of the code. SBCL's numbers of subforms then count within this form, not within 
 
 ;;; Local variables of frames, and the objects in them
 
-(define-ability "locals" "errors show fewer local variables")
+(define-ability "locals" :without "errors show fewer local variables")
 
 (define-internal-variable thread-clock
   "The number of the clock that measures a thread's CPU time, or NIL when it is unknown. Operating
@@ -119,9 +119,9 @@ creation. Where this SBCL has no such words, expand into MOST-POSITIVE-FIXNUM."
 
 ;;; Leaving a frame, running its call again, and evaluating forms in it
 
-(define-ability
- "frame actions"
- "a held error shows its frames and takes restarts, but debug cannot run a frame again or evaluate in it")
+(define-ability "frame actions"
+  :without
+  "a held error shows its frames and takes restarts, but debug cannot run a frame again or evaluate in it")
 
 (define-internal frame-tag (frame)
   "True when the code of FRAME has a tag to unwind to, so that FRAME can be left. Leaving a frame
@@ -172,8 +172,7 @@ CALL-EFFECTIVE calls it."
 
 ;;; Locks
 
-;; The second string says what the user loses without the ability.
-(define-ability "locks" "debug does not tell which locks a thread holds or waits for")
+(define-ability "locks" :without "debug does not tell which locks a thread holds or waits for")
 
 (define-internal word-object (word signals)
   "Return two values: the object to which the integer WORD points, and true if there is one. If
@@ -193,7 +192,7 @@ objects in an open region."
 
 ;;; Conditions of the compiler, and their contexts
 
-(define-ability "error-contexts" "warnings do not tell which form they are about")
+(define-ability "error-contexts" :without "warnings do not tell which form they are about")
 
 (define-internal error-context (parts)
   "Return the compiler's error context at this moment, or NIL. The agent always passes NIL as
@@ -260,7 +259,7 @@ about. Return NIL when it is unknown."
 ;;; Printing of code
 
 (define-ability "code printing"
-  "code and messages are printed with the program's own printer settings")
+  :without "code and messages are printed with the program's own printer settings")
 
 (define-internal-name +print-depth+
   "The name of the variable with the current depth of printing."
@@ -293,9 +292,9 @@ about. Return NIL when it is unknown."
 
 ;;; The readtable, the compiler's policy, and hooks for definitions
 
-(define-ability
- "readtable and policy"
- "a lost image is built again without changes of the readtable and of the compiler's policy")
+(define-ability "readtable and policy"
+  :without
+  "a lost image is built again without changes of the readtable and of the compiler's policy")
 
 (define-internal macro-characters
                  (readtable)
@@ -322,9 +321,9 @@ macro character."
 (define-internal policy-qualities (policy)
   "Return POLICY as a list such as ((SPEED 1) (SAFETY 1))." ("SB-C" "POLICY-TO-DECL-SPEC"))
 
-(define-ability
- "effects"
- "a lost image is built again only from forms that are seen to define something, and symbols that unreadable text has made stay")
+(define-ability "effects"
+  :without
+  "a lost image is built again only from forms that are seen to define something, and symbols that unreadable text has made stay")
 
 (define-internal-name +name-check+
   "The name of SBCL's check that the home package of a symbol is not locked. SBCL calls it before it
@@ -339,7 +338,7 @@ defines or undefines a name."
 (define-internal-name +proclaim+ "The name of the function behind PROCLAIM and DECLAIM."
   ("SB-C" "%PROCLAIM"))
 
-(define-ability "loading" "while a file is loaded, *LOAD-TRUENAME* is its fasl")
+(define-ability "loading" :without "while a file is loaded, *LOAD-TRUENAME* is its fasl")
 
 (define-internal load-fasl
                  (stream verbose print)
@@ -363,7 +362,7 @@ none."
 
 ;;; SBCL's code walker, built in or in a contrib that can be loaded later
 
-(define-ability "macroexpand-all" "macroexpand_form cannot expand all forms within a form")
+(define-ability "macroexpand-all" :without "macroexpand_form cannot expand all forms within a form")
 
 (define-late-internal code-walker
   "Return the function that expands all macros in a form, or NIL."

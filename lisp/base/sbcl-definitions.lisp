@@ -6,7 +6,7 @@
 
 ;;; Packages
 
-(define-ability "symbol-tables" "searches for symbols are slower")
+(define-ability "symbol-tables" :without "searches for symbols are slower")
 
 (define-internal internal-table (package)
   "Return SBCL's table of the internal symbols of PACKAGE."
@@ -35,9 +35,9 @@ that with its external symbols."
 
 ;;; SBCL's information about names
 
-(define-ability
- "compiler definitions"
- "compile_form leaves more of what a form defines, and less is told of functions, variables and types")
+(define-ability "compiler definitions"
+  :without
+  "compile_form leaves more of what a form defines, and less is told of functions, variables and types")
 
 (define-internal known (category kind name)
   "Return two values: the information of KIND in CATEGORY about NAME in SBCL's globaldb, as
@@ -90,7 +90,7 @@ of information."
 ;;; Source files of definitions
 
 (define-ability "definition sources"
-  "a load does not tell which definitions the file no longer has")
+  :without "a load does not tell which definitions the file no longer has")
 
 (define-internal function-code (function)
   "Return the code object of FUNCTION, a SIMPLE-FUNCTION." ("SB-KERNEL" "FUN-CODE-HEADER"))
@@ -132,7 +132,7 @@ NIL until the load of the file ends."
 
 ;;; The compiler's objects for classes: cells, classoids and layouts
 
-(define-ability "compiled classes" "classes that compile_form defines stay defined")
+(define-ability "compiled classes" :without "classes that compile_form defines stay defined")
 
 (define-internal class-cell (name)
   "Return the cell that holds the compiler's classoid of the class NAME, or NIL."
@@ -166,7 +166,7 @@ NIL until the load of the file ends."
 ;;; other classes
 
 (define-ability "class descriptions"
-  "class_slots shows no accessors of structures and no documentation of conditions")
+  :without "class_slots shows no accessors of structures and no documentation of conditions")
 
 (define-internal defstruct-description (name)
   "Return the description that DEFSTRUCT made of the structure NAME. Signal an error when there is
@@ -220,9 +220,9 @@ name."
 
 ;;; Effective methods of generic functions
 
-(define-ability
- "effective methods"
- "describe_symbol tells no order of methods in a long form of DEFINE-METHOD-COMBINATION, and not which methods call no next one")
+(define-ability "effective methods"
+  :without
+  "describe_symbol tells no order of methods in a long form of DEFINE-METHOD-COMBINATION, and not which methods call no next one")
 
 (define-internal standard-precedence-list (class supers)
   "Return the precedence list that the standard prescribes for CLASS if its direct superclasses are

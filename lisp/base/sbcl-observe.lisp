@@ -4,7 +4,8 @@
 
 (in-package "LIVE-LISP.BASE")
 
-(define-ability "recorded calls" "observe shows no callers of a call, and only rough times")
+(define-ability "recorded calls"
+  :without "observe shows no callers of a call, and only rough times")
 
 (define-internal clock-time (clock)
   "Return the time of CLOCK in seconds and nanoseconds. Clock 1 is monotonic."
@@ -30,28 +31,28 @@
 function that has made it returns."
   ("SB-EXT" "STACK-ALLOCATED-P"))
 
-(define-ability
- "entered methods"
- "observe computes which methods a call of a generic function enters, instead of recording them")
+(define-ability "entered methods"
+  :without
+  "observe computes which methods a call of a generic function enters, instead of recording them")
 
 (define-internal-name +called-method+
   "The name of the function that effective methods call for each method, and that TRACE uses to wrap
-methods. It returns the function to call. Its arguments are a generic function, a method or NIL, the
-function of the method, and true if this is a fast function. A fast function takes two more
-arguments before those of the method."
+methods. It returns the function to call. Its arguments are the generic function; the method, or
+NIL; the function of the method; and true if the function of the method is a fast function. A fast
+function takes two more arguments before those of the method."
   ("SB-PCL" "MAYBE-TRACE-METHOD"))
 (define-internal release-generic (function key)
   "Remove the wrapper KEY of FUNCTION, a generic function that may no longer have a name."
   ("SB-IMPL" "UNENCAPSULATE-GENERIC-FUNCTION"))
 
-(define-ability
- "hashes" "profiles and inspect do not tell which hash tables have keys with the same hash")
+(define-ability "hashes"
+  :without "profiles and inspect do not tell which hash tables have keys with the same hash")
 
 (define-internal hash-function (table)
   "Return the function that computes the hash of a key for TABLE, a hash table."
   ("SB-IMPL" "HASH-TABLE-HASH-FUN"))
 
-(define-ability "coverage" "run_tests does not tell what its tests ran")
+(define-ability "coverage" :without "run_tests does not tell what its tests ran")
 
 (define-internal-variable coverage-info
   "A list. Its first element is a hash table from file names to entries for FILE-PARTS. The other

@@ -8,7 +8,7 @@
 
 ;; The second string says what the user loses without the ability. This holds for all such forms
 ;; below.
-(define-ability "string data" "long strings are sent more slowly")
+(define-ability "string data" :without "long strings are sent more slowly")
 
 (define-internal-name +with-array-data+
   "The name of the operator behind WITH-STRING-DATA." ("SB-KERNEL" "WITH-ARRAY-DATA"))
@@ -22,7 +22,7 @@ index START to END."
 
 ;;; Stacks
 
-(define-ability "stack guards" "code that exhausts the stack twice ends the image")
+(define-ability "stack guards" :without "code that exhausts the stack twice ends the image")
 
 (define-internal stack-pointer ()
   "Return the stack pointer of this thread, an address." ("SB-VM" "CURRENT-SP") (sb-sys:int-sap 0))
@@ -62,7 +62,7 @@ index START to END."
 
 ;;; The heap
 
-(define-ability "heap pages" "the heap is guarded less exactly")
+(define-ability "heap pages" :without "the heap is guarded less exactly")
 
 (define-internal heap-usage () "Return the number of octets of the heap that are in use."
   ("SB-KERNEL" "DYNAMIC-USAGE") 0)
@@ -112,7 +112,7 @@ name."
 
 ;;; The card table
 
-(define-ability "card table" "an image takes 2 MB more of memory for each GB of its heap")
+(define-ability "card table" :without "an image takes 2 MB more of memory for each GB of its heap")
 
 (define-runtime-variable card-marks sb-sys:system-area-pointer
   "The address of the card table. The table has an octet for each card, which is a small part of the
@@ -124,9 +124,8 @@ heap."
 
 ;;; Encapsulation of SBCL's functions
 
-(define-ability
- "encapsulation"
- "threads, garbage collections, exits and child processes of your code are not guarded")
+(define-ability "encapsulation"
+  :without "threads, garbage collections, exits and child processes of your code are not guarded")
 
 (define-internal encapsulate (name key function)
   "Wrap the function NAME: a call of it calls FUNCTION with the original function and the arguments.
@@ -168,9 +167,9 @@ core is saved. Newer SBCLs do so when code is loaded, and have no such function.
 
 ;;; Threads and the process
 
-(define-ability
- "process"
- "less is told of threads and exits, and processes that your code started can outlive the image")
+(define-ability "process"
+  :without
+  "less is told of threads and exits, and processes that your code started can outlive the image")
 
 (define-internal system-thread-p (thread)
   "True when THREAD is one of SBCL's own." ("SB-THREAD" "THREAD-EPHEMERAL-P"))

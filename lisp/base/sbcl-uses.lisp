@@ -7,7 +7,7 @@
 ;;; Cross references
 
 (define-ability "cross-references"
-  "who_calls and who_references find only what the constants of code tell")
+  :without "who_calls and who_references find only what the constants of code tell")
 
 (define-internal function-xrefs (function)
   "Return the packed cross references of FUNCTION, a SIMPLE-FUNCTION."
@@ -64,7 +64,7 @@ cross references. Unlike MAP-PACKED-XREFS, pass absolute form numbers in every S
 ;;; Code that sets slots of structures
 
 (define-ability "slots that are set"
-  "who_calls finds code that sets slots of a structure in the sources only")
+  :without "who_calls finds code that sets slots of a structure in the sources only")
 
 (define-internal-name +know-slot+
   "The name of the function by which SETF finds out which places are slots of structures."
@@ -81,7 +81,7 @@ PATH."
 
 ;;; Functions by their names
 
-(define-ability "functions" "who_calls finds nobody")
+(define-ability "functions" :without "who_calls finds nobody")
 
 (define-internal simple-function (function)
   "Return the simple function with the code of FUNCTION: FUNCTION itself, or the function behind a
@@ -131,7 +131,7 @@ the agent's hooks. Return NIL when NAME is no global function."
        (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
        (behind-hooks (called-function name))))
 
-(define-ability "code" "who_calls and who_references leave out functions without a name")
+(define-ability "code" :without "who_calls and who_references leave out functions without a name")
 
 (define-internal-type code "Code objects: compiled code with one or more functions."
   ("SB-KERNEL" "CODE-COMPONENT"))
@@ -262,7 +262,8 @@ heap."
 
 ;;; Source texts
 
-(define-ability "walking code" "who_calls and who_references leave out what top-level forms use")
+(define-ability "walking code"
+  :without "who_calls and who_references leave out what top-level forms use")
 
 (define-internal walk-form (form environment function)
   "Walk FORM with its macros expanded: call FUNCTION with FORM and with each form in it, each with
@@ -276,9 +277,9 @@ is true."
 
 ;;; Positions in a file of the objects that the reader makes
 
-(define-ability
- "places"
- "calls, frames and warnings are told with their top-level forms, not with lines of their own")
+(define-ability "places"
+  :without
+  "calls, frames and warnings are told with their top-level forms, not with lines of their own")
 
 (define-internal-type tracking-stream
   "Streams from which SBCL reads a file that it compiles or loads. They call a function, their
@@ -327,9 +328,9 @@ in the enclosing lists, from the inside out."
 
 ;;; How code gets into the image
 
-(define-ability
- "new code"
- "who_calls and who_references leave out forms that are evaluated once, such as initial values")
+(define-ability "new code"
+  :without
+  "who_calls and who_references leave out forms that are evaluated once, such as initial values")
 
 (define-internal-name +note-code+
   "The name of the function that SBCL calls with each new code object."

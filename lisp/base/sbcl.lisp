@@ -10,13 +10,13 @@
 
 ;;; Abilities
 
-(defstruct (ability (:constructor make-ability (name instead state)))
+(defstruct (ability (:constructor make-ability (name without state)))
   "A feature of the agent that needs internals of SBCL.
-NAME, INSTEAD: its name, and text about the agent's behaviour without it.
+NAME, WITHOUT: its name, and text about the agent's behaviour without it.
 STATE: :LEFT-OUT if the agent was compiled without it, :PROVEN if a probe has tried it, else NIL.
 CHECK: NIL, or a function without parameters that returns true if this process has it.
 MISSING: a list of texts that name internals not used, with the reasons."
-  name instead state (check nil) (missing '()))
+  name without state (check nil) (missing '()))
 
 (sb-ext:defglobal **abilities** '() "All ABILITY structures, newest first.")
 
@@ -68,11 +68,11 @@ compiled."
   (let ((*ability* ability))
     (unless (why-left-out ability) `(progn ,@body))))
 
-(defmacro define-ability (name instead)
-  "Declare the ability NAME, a string, to which the next declarations of internals belong. INSTEAD
+(defmacro define-ability (name &key without)
+  "Declare the ability NAME, a string, to which the next declarations of internals belong. WITHOUT
 is text about the agent's behaviour without it."
   (setf *ability* name)
-  `(push (make-ability ,name ,instead ,(ability-state-now name)) **abilities**))
+  `(push (make-ability ,name ,without ,(ability-state-now name)) **abilities**))
 
 (defun named-ability (name)
   "Return the ability with the name NAME, a string."
@@ -106,12 +106,12 @@ declarations."
         when (lacking-p ability) collect (ability-name ability)))
 
 (defun fallbacks-in-use ()
-  "Return a list of (NAME INSTEAD MISSING) lists, one for each ability that lacks an internal: its
-name, text about the agent's behaviour instead, and a list of texts about the missing internals."
+  "Return a list of (NAME WITHOUT MISSING) lists, one for each ability that lacks an internal: its
+name, text about the agent's behaviour without it, and a list of texts about the missing internals."
   (loop for ability in (reverse **abilities**)
         for missing = (reverse (ability-missing ability))
         when (or missing (lacking-p ability))
-          collect (list (ability-name ability) (ability-instead ability) missing)))
+          collect (list (ability-name ability) (ability-without ability) missing)))
 
 ;;; Names
 

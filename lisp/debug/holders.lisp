@@ -91,7 +91,7 @@ objects of the agent."
     (structure-object (let ((type (type-of object)))
                         (not (and (symbolp type) (agent-package-p (symbol-package type))))))
     ((or cons function standard-object condition code) t)
-    ;; Vectors of SBCL have markers in them that cannot be keys of a table.
+    ;; Markers, which are elements of some vectors of SBCL, cannot be keys of a hash table.
     (t (value-cell-p object))))
 
 ;;; The roots
@@ -153,13 +153,16 @@ refers, and the threads that did not answer."
 ;;; The walk
 
 (defstruct (walk (:constructor make-walk (wanted &optional many)))
-  "A walk through the objects of the program. WANTED is a predicate for the objects that are looked
-for. If MANY is true, these are many, and each counts once; else it is one object, and each
-reference to it counts. FROM is a table from each object that was reached to what refers to it: an
-object, a symbol with a package or a THREAD-ROOT. HITS is a list of pairs of a wanted object and
-what refers to it, newest first. QUEUE is a vector of the objects that were reached, the nearest
-first, and NEXT the index in it of the object to look into next. FULL is true once there were more
-objects than LIMIT, at most which are gone through."
+  "A search, breadth first, through the objects of the program.
+WANTED: a predicate for the objects that are searched for.
+MANY: true if these can be many, so that each counts once. Else WANTED is for one object, and each
+reference to it counts.
+FROM: a hash table from each object that was reached to what refers to it: an object, a symbol with
+a package or a THREAD-ROOT.
+HITS: a list of (OBJECT . HOLDER) pairs, newest first: a wanted object, and what refers to it.
+QUEUE: a vector of the objects that were reached, the nearest first. NEXT: the index in QUEUE of the
+next object whose references are followed.
+LIMIT: the maximum number of objects. FULL: true once there were more."
   wanted many (from (make-hash-table :test 'eq)) (hits '()) (next 0) full
   (limit (walk-object-limit))
   (queue (make-array 1000 :adjustable t :fill-pointer 0)))
@@ -173,13 +176,15 @@ other classes."
 (defun reach (walk parent object)
   "Record in WALK, a WALK structure, that PARENT refers to OBJECT."
   (let ((from (walk-from walk)) (wanted (funcall (walk-wanted walk) object)))
-    (cond ((and wanted (not (walk-many walk))) (push (cons object parent) (walk-hits walk)))
-          ((and (named-class-p object) (not (symbolp parent))))
-          ((or (gethash object from) (not (or wanted (holding-p object)))))
-          ((>= (hash-table-count from) (walk-limit walk)) (setf (walk-full walk) t))
-          (t (setf (gethash object from) parent)
-             (vector-push-extend object (walk-queue walk))
-             (when wanted (push (cons object parent) (walk-hits walk)))))))
+    (flet ((note-hit () (push (cons object parent) (walk-hits walk))))
+      (cond ((and wanted (not (walk-many walk))) (note-hit))
+            ((or (gethash object from)
+                 (and (named-class-p object) (not (symbolp parent)))
+                 (not (or wanted (holding-p object)))))
+            ((>= (hash-table-count from) (walk-limit walk)) (setf (walk-full walk) t))
+            (t (setf (gethash object from) parent)
+               (vector-push-extend object (walk-queue walk))
+               (when wanted (note-hit)))))))
 
 (defun look-further (walk)
   "Call REACH for all objects that can be reached from the objects in the queue of WALK."
@@ -277,14 +282,14 @@ before the cons that has the reference."
 
 (defun path-data (path)
   "Return a list of JSON objects for the references on PATH, a list from PATH-TO. Treat the conses
-of a list as one object, and also a function and its parts."
+of a list as one object, and also a function, its code and the cells of its variables."
   (loop with passed = 0
         for (holder object . further) on path
         for (kind detail) = (multiple-value-list (reference-kind holder object))
-        if (and further
-                (or (and (eq kind :rest) (consp object)) (typep object 'code)
-                    (value-cell-p object)))
-          do (when (eq kind :rest) (incf passed))
+        for next-cons-p = (and (eq kind :rest) (consp object))
+        ;; An object within a list or a function gets no row: the row of the next object counts it.
+        if (and further (or next-cons-p (typep object 'code) (value-cell-p object)))
+          do (when next-cons-p (incf passed))
         else
           collect (object "part" (kind-text kind detail (shiftf passed 0))
                           "value" (printed object)
@@ -294,7 +299,8 @@ of a list as one object, and also a function and its parts."
 (defun path-likeness (walk parent known)
   "Return a list that represents the way to PARENT: the classes of the objects on it, from PARENT
 on, and then the root. Successive objects of one class count once. KNOWN is a hash table from
-objects to their lists, so that no part of a way is followed twice."
+objects to their lists. So each part of a way is followed once, up to an object in KNOWN or to the
+root; the lists are then made on the way back, and share their ends."
   (loop with holders = '()
         for likeness = (if (root-p parent) (list parent) (gethash parent known))
         until likeness
@@ -308,7 +314,8 @@ objects to their lists, so that no part of a way is followed twice."
 
 (define-shape holding-path ()
   "A way from a root to an object."
-  (count integer "How many of the objects are held in a way like this one.")
+  (count integer
+   "For a class, how many instances have a way with the same classes and the same root; else 1.")
   (steps (list holding-step)))
 
 (define-shape holders ()

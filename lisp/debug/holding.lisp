@@ -51,7 +51,8 @@ do."
 
 (defun offered-restarts (held)
   "Return a list of the restarts for the condition of the held error HELD. If SBCL has entered the
-debugger because of *BREAK-ON-SIGNALS*, leave out the restarts that it offers for this break."
+debugger because of *BREAK-ON-SIGNALS*, leave out the restarts that it offers for this break: they
+are at most four, come first, and end with RESET or REASSIGN."
   (let* ((restarts (active-restarts (held-condition held)))
          (last (and (held-signalled held)
                     (position-if (lambda (restart)
@@ -64,7 +65,8 @@ debugger because of *BREAK-ON-SIGNALS*, leave out the restarts that it offers fo
 
 (defun serve-for-job (held job)
   "Answer JOB that the held error HELD has stopped it, and run the commands for HELD. Return when a
-command ends HELD. If none comes for HELD-SECONDS, abort the job."
+command ends HELD by a throw to HELD. If none comes for HELD-SECONDS, abort the job by a throw to
+JOB."
   (let ((sb-ext:*invoke-debugger-hook* #'debugger-hook) (*held* held))
     (answer job (looking (job)
                   (append (held-members held (and (not (held-signalled held)) *error-keeper*))
@@ -82,7 +84,7 @@ number of HELD with a minus sign. Under this id, it stays in the table of runnin
 
 (defun serve-for-thread (held)
   "Run the commands for the held error HELD in its thread, which is a thread of the program. Return
-when a command ends HELD, or when none has come for HELD-SECONDS."
+when a command ends HELD by a throw to HELD, or when none has come for HELD-SECONDS."
   (format (background-stream) "~&Error ~D is held in the thread ~A: ~A~%"
           (shown-held-number held) (current-thread-name)
           (class-text (class-of (held-condition held))))

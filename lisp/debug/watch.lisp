@@ -106,19 +106,22 @@ second."
   "Make WATCH, a WATCH structure, the watch of this session, so that the errors that it selects are
 recorded."
   (set-session-watch watch)
+  ;; After the agent has stopped, *BREAK-ON-SIGNALS* would stop the program in SBCL's debugger.
+  (unless **attached** (pushnew 'watch-no-more **at-stop**))
+  (note-signals (watch-type watch)))
+
+(defun note-signals (type)
+  "Have NOTE-SIGNALLED called when conditions of TYPE are signalled. If TYPE is NIL, no longer have
+it called."
   (cond (**attached** (install-watch-hooks))
-        (t (setf **on-break** #'note-break)
-           ;; *BREAK-ON-SIGNALS* would stop the program in SBCL's debugger.
-           (pushnew 'watch-no-more **at-stop**)
-           (break-at (watch-type watch)))))
+        (t (setf **on-break** (and type #'note-break))
+           (break-at type))))
 
 (defun watch-no-more ()
   "End the watch of this session, which then records no errors. Errors that are held stay held."
   (let ((watch (session-watch)))
     (when watch (setf (watch-in-effect watch) nil)))
-  (cond (**attached** (install-watch-hooks))
-        (t (setf **on-break** nil)
-           (break-at nil))))
+  (note-signals nil))
 
 (defun set-session-watch (watch)
   "Replace the watch of this session by WATCH, a WATCH structure. If WATCH is NIL or the session has
@@ -138,8 +141,9 @@ ended, only remove it."
   (remove-if-not #'watch-in-effect **watches**))
 
 (defun forget-watch ()
-  "Remove the watch of this session, and the hooks if no other watch is in effect. Call this when
-the session ends."
+  "Remove the watch of this session, and the hooks if no other watch is in effect. This is called at
+the end of a session in an attached image. In an image of the server, no session ends before the
+image."
   (set-session-watch nil)
   (install-watch-hooks))
 
@@ -152,10 +156,10 @@ the session ends."
 the watch says so."
   (unless (or *noting* (and *job* (job-looking *job*)))
     (dolist (watch (watches-in-effect))
-      (when (and (recorded-p condition watch) (watch-hold watch) (null *held*))
+      (when (and (record-if-selected condition watch) (watch-hold watch) (null *held*))
         (hold-for-watch condition watch)))))
 
-(defun recorded-p (condition watch)
+(defun record-if-selected (condition watch)
   "Record CONDITION, which code of the program is about to signal, if WATCH, a WATCH structure,
 selects it. Return true if so."
   (let ((*noting* t))
@@ -166,7 +170,7 @@ selects it. Return true if so."
                   (not (typep condition 'storage-condition))
                   (stack-space-p))
          (multiple-value-bind (frames more) (shown-frames)
-           (when (and (if *job* (program-running-p) frames)
+           (when (and (if *job* (program-running-p) frames) ; Else only the agent and SBCL run.
                       (watched-p watch condition frames)
                       (below-rate-limit-p watch))
              (record-watched watch condition frames more)
@@ -218,9 +222,9 @@ signalled."
             (watch-last-error watch) (sb-ext:make-weak-pointer condition)))))
 
 (defun follows-cause-p (condition watch)
-  "Return true if CONDITION is an error that a form could not be compiled, and its report repeats
-that of the cause: the last error that WATCH, a WATCH structure, has recorded in this thread. The
-compiler has already printed it, so no new code of the program runs."
+  "Return true if CONDITION is the error of a form that could not be compiled, and its report
+contains the report of the last error that WATCH, a WATCH structure, recorded in this thread. The
+compiler has printed both reports already, so this runs no other code of the program."
   (let* ((pointer (watch-last-error watch))
          (cause (and pointer
                      (eq (watch-last-thread watch) sb-thread:*current-thread*)

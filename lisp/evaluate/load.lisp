@@ -1,4 +1,5 @@
-;;;; Loads files, and records what they define. FILE and SOURCE are as in compiled-files.lisp.
+;;;; Loads files, and records what they define. FILE is the file that the user names. SOURCE is
+;;;; FILE, or the copy of FILE that is compiled in its place.
 
 (in-package "LIVE-LISP.EVALUATE")
 
@@ -12,9 +13,9 @@ CALL-AS-JOB-PART, in one compilation unit and without compiler notes."
 ;;; Loads that are done again
 
 (defun call-until-fitting (load &optional (misfit (constantly nil)))
-  "Call LOAD, a function that compiles and loads, with NIL, then again while the code does not fit:
-with T if a restart changed the slots of a structure meanwhile, or with the value of the function
-MISFIT if that is true. Return the last value."
+  "Call LOAD, a function that compiles and loads, with NIL, then at most twice again while the code
+does not fit: with T if a restart changed the slots of a structure meanwhile, or with the value of
+the function MISFIT if that is true. LOAD-UNTIL-FITTING passes a MISFIT. Return the last value."
   (flet ((slots () (and (or *chosen-restarts* *hold-seconds*) (structure-slots))))
     (loop with before = (slots)
           with value = (funcall load nil)
@@ -82,6 +83,7 @@ listed all of them."
            (multiple-value-bind (made warnings failed) (compile-whole section fasl readtable)
              (declare (ignore warnings))
              (load-result (case made
+                            ;; A later form can be read only after the forms before it are loaded.
                             (:stopped (lambda ()
                                         (load-in-sections section fasl readtable #'load-it)))
                             ((nil) nil)

@@ -150,5 +150,5 @@ as zeros, as before."
                                                                sb-alien:unsigned-long sb-alien:int))
                     chunk +chunk+ +give-back+))))))
 
-(define-ability "address-space limits" "foreign code can use up the memory")
+(define-ability "address-space limits" :without "foreign code can use up the memory")
 (define-check **limits**)

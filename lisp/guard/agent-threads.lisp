@@ -28,8 +28,8 @@ ends a thread, with ARGUMENTS, unless REFUSING-FOR-AGENT refuses this."
 
 (defun interrupting (function &rest arguments)
   "Hook: call FUNCTION, which interrupts a thread, with ARGUMENTS, whose first element is the
-thread, unless REFUSING-FOR-AGENT refuses this. Do not ask it for the main thread, which only waits
-for jobs."
+thread. Always call it for the main thread, which only waits for jobs. For another thread, leave the
+call to REFUSING-FOR-AGENT."
   (if (eq (first arguments) (sb-thread:main-thread))
       (apply function arguments)
       (apply #'refusing-for-agent function arguments)))

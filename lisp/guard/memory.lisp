@@ -9,7 +9,7 @@
 
 (in-package "LIVE-LISP.GUARD")
 
-(define-ability "heap guard" "a call that exhausts the heap ends the image")
+(define-ability "heap guard" :without "a call that exhausts the heap ends the image")
 
 (defstruct (grower (:constructor make-grower (key least)))
   "A job, or a thread without a job, that has allocated octets. KEY is the job or thread. GROWTH is

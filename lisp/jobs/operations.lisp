@@ -20,9 +20,10 @@ with the plist MEMBERS."
                                 server-only)))
   "An operation that the server can ask for.
 NAME: the name in messages.
-FUNCTION: the function that does the work. KEYWORDS: its keywords for the first of the parameters in
-TAKES, in the same order.
-TAKES: a list of the parameters, each a list from WIRE-MEMBER.
+FUNCTION: the function that does the work.
+TAKES: a list of the parameters, each a list from WIRE-MEMBER: those of FUNCTION, and then those
+that only STARTER reads.
+KEYWORDS: the keywords of FUNCTION for its parameters, in the order of TAKES.
 INLINE: true if the reader thread runs the operation, which is then short and runs no user code.
 STARTER: NIL, or a function that is called in place of START-JOB, with the same arguments and the
 arguments of the message.
@@ -57,7 +58,8 @@ nothing, and then a string that describes the parameter."
 (defmacro define-operation (name-and-options (&rest parameters) documentation &body body)
   "Define the operation NAME, a function with keyword PARAMETERS: lists (NAME TYPE [:OPTIONAL]
 WORDS), or names from DEFINE-PARAMETER. :GIVES is the type of BODY's value or, with :MEMBERS, the
-shape of its plist. :ALSO lists the starter's parameters. Other options are OPERATION slots."
+shape of its plist. :ALSO lists the parameters that only the starter reads, as the number of the
+held error in whose thread the operation runs. Other options are OPERATION slots."
   (destructuring-bind (name &key inline gives members holds resumes starter also server-only)
       (if (consp name-and-options) name-and-options (list name-and-options))
     (let ((function (intern (format nil "OPERATION/~:@(~A~)" name)))
@@ -109,7 +111,7 @@ ARGUMENTS. Return NIL if OPERATION takes them."
 
 (defun call-operation (operation arguments)
   "Call OPERATION with ARGUMENTS, a hash table from a message, and return a property list of answer
-members."
+members. If a lookup fails, the value in the answer describes the failure."
   (handler-case
       (apply (operation-function operation)
              (loop for keyword in (operation-keywords operation)
@@ -120,6 +122,19 @@ members."
                      and collect (if (eq type :anything) value (whole-number value))))
     (lookup-failure (failure)
       (list "value" (make-json-object (lookup-failure-members failure))))))
+
+(defun call-in-job (operation arguments)
+  "Call OPERATION with ARGUMENTS, as CALL-OPERATION does, in the job of this thread. First take from
+ARGUMENTS whether the server reads the output while the job runs, and the members of the shape HOLD,
+which say what happens at an error."
+  (when (gethash "follow" arguments) (follow (job-output *job*)))
+  (setf **held-above**
+        (max **held-above**
+             (number-shown-as (or (whole-number (gethash "heldAbove" arguments)) 0))))
+  (let ((*hold-seconds* (whole-number (gethash "hold" arguments)))
+        (*chosen-restarts* (names-among (gethash "restarts" arguments)))
+        (*debug-level* (gethash "debugLevel" arguments)))
+    (call-operation operation arguments)))
 
 (defun perform (message)
   "Call the operation that MESSAGE, a hash table, names. Call an inline operation in this thread,
@@ -137,18 +152,7 @@ and any other in a job. If the operation cannot be started, answer with a fault.
               (t
                ;; A starter can give the request to a job that runs already, which it then follows.
                (setf (gethash "follow" arguments) (gethash "follow" message))
-               (let ((function (lambda ()
-                                 (when (gethash "follow" arguments) (follow (job-output *job*)))
-                                 (setf **held-above**
-                                       (max **held-above**
-                                            (number-shown-as
-                                             (or (whole-number (gethash "heldAbove" arguments))
-                                                 0))))
-                                 (let ((*hold-seconds* (whole-number (gethash "hold" arguments)))
-                                       (*chosen-restarts*
-                                        (names-among (gethash "restarts" arguments)))
-                                       (*debug-level* (gethash "debugLevel" arguments)))
-                                   (call-operation operation arguments)))))
+               (let ((function (lambda () (call-in-job operation arguments))))
                  (if (operation-starter operation)
                      (funcall (operation-starter operation) id (operation-name operation) function
                               arguments)

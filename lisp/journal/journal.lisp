@@ -39,6 +39,7 @@ source text of FORM."
         ;; Settings that changed before FORM are not effects of FORM.
         (*compared-settings* (ignore-errors (thread-settings))))
     (flet ((report (members)
+             ;; One report is sent for a form: only the first call counts.
              (unless (shiftf reported t)
                (report-built (lambda () (append (funcall members form account)
                                                 (closing-members account))))))
@@ -51,6 +52,8 @@ source text of FORM."
       (unwind-protect
            (let* ((*progress-functions* (cons #'report-if-changed *progress-functions*))
                   (values (evaluate-parts form '() account)))
+             ;; SHOW prints the values. After a change of how forms are printed, it can fail: then
+             ;; the form is reported as unfinished, and no image is built with it.
              (unless (account-restyles account) (report #'built-members))
              (multiple-value-prog1 (funcall show values)
                (report #'built-members)))
@@ -98,7 +101,8 @@ those of PART at PATH, to ACCOUNT, an ACCOUNT structure."
       (add-effects part path account effects))))
 
 (defun add-effects (part path account effects)
-  "Add EFFECTS, the EFFECTS structure of PART, the part at PATH, to ACCOUNT, an ACCOUNT structure."
+  "Add EFFECTS, the EFFECTS structure of PART, the part at PATH, to ACCOUNT, an ACCOUNT structure. A
+rebuilt image needs PART only if PART has changed the image without damaging SBCL or the agent."
   (when (effects-damages effects) (setf (account-damages account) t))
   (when (effects-restyles effects) (setf (account-restyles account) t))
   (cond ((and (effects-builds effects) (not (effects-damages effects)))

@@ -39,20 +39,17 @@
   "Evaluate FORMS, which built the lost image, and report those that failed, with the reasons.
 Before each form, send the server its index, so that the server knows which form hangs or ends the
 image. Stop after a form that leaves the image broken."
-  (let* ((remarks '())
-         (members
-           (job-result *job*
-             (lambda ()
-               (call-in-session nil
-                 (lambda ()
-                   (call-muffling
-                    (lambda ()
-                      (replay-entries forms (lambda (remark) (push remark remarks)))
-                      (list "value" t)))))))))
-    ;; Mark the session's settings as shown: they are the settings of the lost image, so answers
-    ;; need not report them again.
-    (style-members)
-    (list* "failed" (reverse remarks) members)))
+  (let ((remarks '()))
+    (flet ((replay ()
+             (replay-entries forms (lambda (remark) (push remark remarks)))
+             (list "value" t)))
+      (let ((members (job-result *job* (lambda ()
+                                         (call-in-session nil (lambda ()
+                                                                (call-muffling #'replay)))))))
+        ;; Mark the session's settings as shown: they are the settings of the lost image, so answers
+        ;; need not report them again.
+        (style-members)
+        (list* "failed" (reverse remarks) members)))))
 
 (defun call-muffling (function)
   "Call FUNCTION, and muffle messages of the compiler and of LOAD. Use no separate output stream: a
@@ -91,6 +88,7 @@ it, or NIL, and true if the image is broken now."
          (why (replay-form entry effects))
          (missing (set-difference (gethash "defines" entry) (effects-names effects) :test #'equal)))
     (cond (why (object "index" index "why" why))
+          ;; Only a form that changes how forms are read or printed can make the check fail.
           ((and (effects-restyles effects) (broken-p index))
            (values (object "index" index "broken" t) t))
           (missing (object "index" index "missing" missing)))))
@@ -132,6 +130,7 @@ the condition."
           (catch tag
             (flet ((fail (condition hook)
                      (declare (ignore hook))
+                     ;; Each of these calls returns only if it finds no restart to invoke.
                      (retry-replaced condition)
                      (retry-with-libraries condition)
                      (take-chosen-restart condition)

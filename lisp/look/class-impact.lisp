@@ -39,8 +39,9 @@ makes (CLASS-PROTOTYPE)."
         (setf (gethash (ignore-errors (sb-mop:class-prototype each)) table) t)))))
 
 (defun instance-p (object)
-  "Return true if OBJECT is an instance of a class of the kinds that programs define. TYPEP would
-change an instance whose class was redefined, by methods of the program."
+  "Return true if OBJECT is an instance of a class of the kinds that programs define. TYPEP is
+called with the class: with OBJECT itself, whose class may have been redefined, it would update
+OBJECT, and thereby call methods of the program."
   (typep (class-of object) '(or standard-class structure-class condition-class
                              sb-mop:funcallable-standard-class)))
 

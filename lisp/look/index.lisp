@@ -115,8 +115,9 @@ garbage collected."
         when there collect there))
 
 (defun users-among (index news)
-  "Return a list of new USER structures for definitions that INDEX does not have: of the names in
-NEWS, a list of names and code objects, and of the names of the functions in these code objects."
+  "NEWS is a list of names and code objects. Return a list of new USER structures for the
+definitions of these names, and of the names of the functions in these code objects. Leave out
+definitions that INDEX already has."
   (let ((names (make-hash-table :test 'equal)))
     (dolist (each news)
       (dolist (name (if (typep each 'code) (names-in each) (list each)))

@@ -35,9 +35,9 @@ recorded.")
   "The FILE-LOAD structure for the file from which the last new code came, or NIL.")
 
 (defun note-claim (code)
-  "Record the maker of CODE, a new code object from no file, in **CLAIMED**. If a form is being
-evaluated that may be a definition, the maker is the TOP-FORM structure of this form. If a file is
-being loaded, the maker is the FILE-LOAD structure of this file."
+  "CODE is a new code object that names no source file. Record in **CLAIMED** what made it: while a
+file is being loaded, the FILE-LOAD structure **LAST-LOAD**; else the TOP-FORM structure of the form
+that is being evaluated, if that may be a definition."
   (let ((form evaluated-form))
     (cond ((and (consp form) (not *load-truename*))
            (when (definer-head-p form) (setf (gethash code **claimed**) (note-definer form))))

@@ -1,6 +1,10 @@
 ;;;; The index: a table from each name to its users, the functions whose code uses the name. The
 ;;;; agent builds it at the first question, and adds new code at later questions. Before an answer
 ;;;; shows a user, the agent checks that the user still exists. NOTE-USER adds the uses by a user.
+;;;;
+;;;; A code object can have the functions of several definitions. Its roots are the names of the
+;;;; outermost functions in it, and :TOP-LEVEL for the functions of a top-level form
+;;;; (code-objects.lisp).
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -88,8 +92,9 @@ a top-level form, record only a :MENTION, since perhaps only the form uses the c
 true kind nevertheless if METHOD-ALONE-P is true, or if USER itself is the top-level form."
   (let* ((code (user-code user))
          (roots (roots-in code))
-         (shared (rest roots))
+         (shared (rest roots))          ; True if CODE has the code of several users.
          (with-form (and shared (member :top-level roots)))
+         ;; The cross references say which of the users uses these names.
          (in-xrefs (and shared (names-in-xrefs code)))
          (certain (or (not with-form)
                       (null (user-name user))

@@ -12,7 +12,8 @@ docs/develop/contracts.md)."
 
 ;; Some SBCLs are built without cross references to their own functions. The second string says what
 ;; an SBCL without the ability lacks.
-(define-ability "cross-references to CL" "who_calls finds fewer callers of mapcar and the like")
+(define-ability "cross-references to CL"
+  :without "who_calls finds fewer callers of mapcar and the like")
 (define-check (xrefs-kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)

@@ -117,6 +117,7 @@ or the function of ABOVE. ABOVE is the recorded call around CALL in the answer, 
 if it may have entered others. Return NIL if the function is not generic."
   (let* ((entered (reverse (call-entered call)))
          (methods (cond ((null (probe-generic (call-probe call))) '())
+                        ;; This SBCL cannot record which methods are entered.
                         ((null +called-method+) (computed-methods call))
                         ((or entered (call-cut call)) entered)
                         (t (let ((method (method-in-line call))) (and method (list method)))))))
@@ -190,13 +191,14 @@ ended, which a report function could read, the slots as text."
 OBSERVATION, at most *SLOWER-LIMIT*. Return NIL if it took at most a tenth of the time."
   (let* ((lasted (- (observation-ended observation) (observation-begun observation)))
          (cost (* (observation-next observation) (call-cost))))
+    ;; Without recording it would have lasted LASTED minus COST. COST is an estimate, which can
+    ;; exceed LASTED.
     (and (> cost (floor lasted 10))
          (/ lasted (max (- lasted cost) (/ lasted *slower-limit*)) 1d0))))
 
 (defun function-rows (observation)
-  "Return a list of JSON objects for the 20 functions of OBSERVATION with the most calls: the name,
-the number of calls, and the reason why some calls were not recorded. If the function can call
-itself without its probe, add its source location."
+  "Return a list of JSON objects of the shape OBSERVED-FUNCTION (observed.lisp) for the 20 functions
+of OBSERVATION with the most calls."
   (loop for probe in (most-called observation)
         for name = (probe-name probe)
         repeat 20

@@ -129,8 +129,9 @@ loaded after OLD. Differences in white space and comments do not count."
 
 (defun changed-form-data (removed added parts)
   "Return a list of JSON objects for forms that differ. REMOVED lists the forms that only the old
-text has, and ADDED those that only the new text has, except those loaded since, in the list PARTS.
-A removed and an added form that begin with the same operator and name give one object."
+text has, ADDED those that only the new text has. An added form gives no object if its text is in
+PARTS, a list of texts of forms that were loaded since. A removed and an added form that begin with
+the same operator and name give one object."
   (let ((heads (loop for form in removed collect (head-of (numbered-form-text form))))
         (data '()))
     (dolist (form added)

@@ -76,8 +76,8 @@ REMOVED define, of the instances of these classes, and of BARE-SYMBOLS."
 (defparameter *entry-parts* 200 "The maximum number of parts of an object that can be an entry.")
 
 (defun entry-p (object removed-p)
-  "Return true if OBJECT refers to something that satisfies REMOVED-P, and to nothing else that the
-program defines. Then only the removed definitions need OBJECT."
+  "Return true if OBJECT refers to something that satisfies REMOVED-P, and to no symbol with another
+definition of the program. Then only the removed definitions need OBJECT."
   (let ((left (list object)) (found nil))
     (loop repeat *entry-parts*
           while left
@@ -135,9 +135,9 @@ and NIL."
 
 (defun trim-object (object set removed-p)
   "If OBJECT is a list, a hash table or a vector with a fill pointer, remove its entries that
-satisfy ENTRY-P. SET is a function that sets the place of OBJECT, or NIL if OBJECT is in neither a
-slot nor an entry. Return two values: OBJECT or the shorter list that replaces OBJECT, and a list of
-texts for the removed entries."
+satisfy ENTRY-P. SET is a function that sets the place of OBJECT. It is NIL if OBJECT is in neither
+a slot nor an entry; a list is then left alone. Return two values: OBJECT or the shorter list that
+replaces OBJECT, and a list of texts for the removed entries."
   (cond ((hash-table-p object) (values object (trim-table object removed-p)))
         ;; A list in a list can be a record, in which the position of an element has a meaning.
         ((and (consp object) set)

@@ -116,9 +116,9 @@ such as the accessors of a class and their generic functions."
     parts))
 
 (defun staying (definitions removed)
-  "REMOVED lists all definitions that are to be removed. Return an alist from those of DEFINITIONS
-that must stay to their REASONS. If one stays only because it is part of another that must stay, its
-value is NIL."
+  "REMOVED lists all definitions that are to be removed. Return an alist with an entry for each of
+DEFINITIONS that must stay. Its value is the result of the function REASONS, or NIL if the
+definition stays only because it is part of another that must stay."
   (let ((stay '()))
     (flet ((others (list) (remove-if (lambda (definition) (assoc definition stay :test #'eq)) list)))
       ;; A definition that stays can need others, so search until no more are found.
@@ -138,8 +138,8 @@ the definitions on which it can depend."
 
 (defun take-out (definitions removed)
   "Remove DEFINITIONS from the image, but not those that something needs. REMOVED lists all
-definitions that are to be removed. Return two alists: from the removed definitions to JSON objects,
-and from those that were not removed to their REASONS."
+definitions that are to be removed. Return two alists: one from the removed definitions to JSON
+objects, and the result of STAYING for those that were not removed."
   (let* ((left (staying definitions removed)) (gone '())
          (leaving (remove-if (lambda (definition) (assoc definition left :test #'eq))
                              definitions)))

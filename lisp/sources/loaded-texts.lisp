@@ -97,9 +97,9 @@ the form may contain a definition."
 ;;; The text and the date of a file at its load
 
 (defun loaded-text (file sources &optional compiled)
-  "Return two values: the text of the just loaded file FILE, or NIL if the file may have changed
-since, and its date at the load. SOURCES lists debug sources, with this date, of code from the load.
-COMPILED is the date of the loaded fasl, or NIL."
+  "Return two values. The first is the text of FILE, which has just been loaded, or NIL if FILE may
+have changed since. The second is the date of FILE at the load. SOURCES is a list of debug sources
+of code from the load, which have this date. COMPILED is the date of the loaded fasl, or NIL."
   (let* ((name (if (equal (source-file-path file) (cdr *source-copy*))
                    (car *source-copy*)
                    (source-file-path file)))

@@ -222,8 +222,9 @@ structure. Return NIL if FILE was not loaded to its end, or if that is unknown."
   (assoc (source-file-path file) (recording-loads recording) :test #'equal))
 
 (defun failed-p (definition failed)
-  "Return true if a load that did not end normally has changed DEFINITION. FAILED is the slot FAILED
-of a RECORDING structure."
+  "Return true if DEFINITION is in FAILED, a list of what loads changed that did not end normally. A
+package or an export is in the list as its identity. Another definition is there as its symbol, or
+as a cons whose cdr is its identity."
   (let ((name (name-symbol (definition-name definition)))
         (identity (definition-identity definition)))
     (if (member (definition-kind definition) '(:package :export))
@@ -257,7 +258,7 @@ of changed definitions that are compiled into code that uses them."
             (source-file-sources file) sources)
       (set-text file text date)
       (drop-replaced-methods file)
-      (keep-perhaps-made file old-text text old-serial)
+      (mark-perhaps-made file old-text text old-serial)
       (pushnew file (noted-files noted) :test #'eq)
       (note-layouts pairs noted)
       (setf (noted-unset noted)
@@ -361,7 +362,7 @@ changed definitions that are compiled into code that uses them."
         (cond (same (renumber file definitions old-text)
                     (keep-former file old-text text)
                     (set-text file text date)
-                    (keep-perhaps-made file old-text text (1- (source-file-serial file))))
+                    (mark-perhaps-made file old-text text (1- (source-file-serial file))))
               (t (keep-former-text path date text)
                  (setf (source-file-parts file)
                        (append (forms-loaded text) (source-file-parts file))))))

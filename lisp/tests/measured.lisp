@@ -54,7 +54,8 @@ now, or NIL while none run.")
 
 (defvar *spans-loaded* nil
   "The FILE-SPANS structure for the version of *MEASURED-FILE* that was loaded. It has the places of
-the lists in the file. NIL if these places are unknown.")
+the lists in the file. NIL if these places are unknown. *SPANS-READ* (spans.lisp) is that for the
+copy of the file that is being compiled.")
 
 (defvar *as-loaded* t
   "NIL while a form is processed that the compiler reads differently than the load of the file did,
@@ -76,8 +77,9 @@ these packages.")
 inlined code would not be marked.")
 
 (defparameter *stand-ins* '((progn . prog1) (eval-when . when))
-  "An alist from special operators to the macros that replace them in the compiled text, because the
-compiler calls *MACROEXPAND-HOOK* only for macros.")
+  "An alist from special operators to macros. The file coverage.lisp replaces these operators in the
+text that it compiles, because the compiler calls *MACROEXPAND-HOOK* only for macros. MEASURED-FORMS
+takes the macros for what they replace.")
 
 ;;; The forms that are compiled to measure definitions
 
@@ -106,7 +108,9 @@ not in the text."
 
 (defun source-path-of (form)
   "Return the compiler's source path of FORM, or NIL if FORM is not in the text but made by a macro.
-The second element of the path is the number of FORM within the top-level form being compiled."
+The path is a list (MARK NUMBER ELEMENT... TOP-LEVEL). MARK is a constant. NUMBER is the number of
+FORM within the top-level form being compiled. The ELEMENTs are the numbers that lead to FORM, the
+innermost first. TOP-LEVEL is the number of the top-level form."
   (let* ((paths source-paths) (path (and (hash-table-p paths) (gethash form paths))))
     (and (consp path) path)))
 

@@ -17,7 +17,8 @@ const SATURATION = 1.2;
 const FULL_COVERAGE_WEIGHT = 1.6;
 /** Added to the number of tools in the IDF, so that rare words count more in small catalogs too. */
 const FURTHER_TOOLS = 100;
-/** In the IDF, the number of tools with a term that no tool has. */
+/** Stands in the IDF for the number of tools with a term that no tool has. The lower it is, the more such a
+ *  term of a request lowers the coverage of all tools. */
 const UNKNOWN_HOLDERS = 0.0122;
 
 /** A tool found by the ranking. `coverage`, from 0 to 1, is the covered part of the request's subject. */

@@ -36,8 +36,8 @@ export function textsIn({ content }: RequestResult): string[] | undefined {
   return texts.every((each) => typeof each === 'string') ? texts : undefined;
 }
 
-/** Prints the answer in RESULT to stdout, as JSON if IS_JSON, and its notices to stderr. TEXTS are those of RESULT.
- *  Returns how the call ended. */
+/** Prints the first of TEXTS, the answer in RESULT, to stdout, as JSON if IS_JSON, and the other texts,
+ *  notices, to stderr. Returns how the call ended. */
 export function printResult(
   { isError, _meta }: RequestResult,
   [own = '', ...notices]: readonly string[],

@@ -12,7 +12,8 @@ export interface NoticeReader {
   passed: number;
 }
 
-/** Maximum number of stored notices for a connection without calls. */
+/** Maximum number of notices that are kept for connections that have not read them. Older ones are only
+ *  counted. */
 const LIMIT = 50;
 
 export class NoticeBoard {

@@ -83,7 +83,8 @@ function page(
 }
 
 /** Returns the first line of a question. ALSO_IN is the name of an editor that shows the question too, if
- *  any. Text from outside comes last, so that it cannot look like words of live-lisp. */
+ *  any. The summary and the place come last, because they can contain text of the program or of the client,
+ *  which must not look like live-lisp's own words. */
 export function questionHeadline({ tool, image, preview }: OpenQuestion, alsoIn?: string): QuestionLine {
   const author =
     tool.approvedAs === undefined

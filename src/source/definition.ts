@@ -9,11 +9,12 @@ export interface ParsedDefinition {
   /** Whether the form defines `(setf NAME)`, a function or a place. */
   setf: boolean;
   lambdaList?: LambdaList;
-  /** Bare names of the slots of a class or structure. */
+  /** The names, without packages, of the slots of a class or structure. */
   slots?: string[];
-  /** Bare names of the further functions that the form defines: readers, writers, copier and predicate. */
+  /** The names, without packages, of the other functions that the form defines: readers, writers, copier and
+   *  predicate. */
   accessors?: string[];
-  /** The bare name of the structure that a structure includes. */
+  /** The name, without its package, of the structure that this structure includes. */
   include?: string;
   initargs?: string[];
   /** The superclasses of a class as the source writes them. */

@@ -10,6 +10,9 @@ type Parts = Map<Form, readonly Form[]>;
 /** A function from the elements of a form to the lists among them that are no forms. */
 type Syntax = (elements: readonly Form[]) => Parts;
 
+/** A function from a list that is no form to the evaluated forms in it. */
+type FormsIn = (list: Form) => readonly Form[];
+
 /** Returns the lists among ELEMENTS of a form that are not evaluated, each with the evaluated forms in it. */
 export function nonForms(elements: readonly Form[]): Parts {
   const name = operatorOf(elements[0]);
@@ -56,20 +59,20 @@ function each(operators: string, ...syntaxes: Syntax[]): [string, Syntax][] {
   return operators.split(' ').map((operator) => [operator, syntax]);
 }
 
-/** Returns the Syntax for an element at INDEX that is no form. FORMS returns the evaluated forms in it. */
-function at(index: number, forms: (part: Form) => readonly Form[]): Syntax {
-  return (elements) => parts(elements.slice(index, index + 1), forms);
+/** Returns the Syntax for an element at INDEX that is no form. FORMS_IN returns the evaluated forms in it. */
+function at(index: number, formsIn: FormsIn): Syntax {
+  return (elements) => parts(elements.slice(index, index + 1), formsIn);
 }
 
-/** Returns the Syntax for elements from INDEX on that are no forms. FORMS returns the evaluated forms in
+/** Returns the Syntax for elements from INDEX on that are no forms. FORMS_IN returns the evaluated forms in
  *  each. */
-function from(index: number, forms: (part: Form) => readonly Form[]): Syntax {
-  return (elements) => parts(elements.slice(index), forms);
+function from(index: number, formsIn: FormsIn): Syntax {
+  return (elements) => parts(elements.slice(index), formsIn);
 }
 
-/** Returns the non-empty lists among LISTS, each with the forms that FORMS finds in it. */
-function parts(lists: readonly Form[], forms: (part: Form) => readonly Form[]): Parts {
-  return new Map(lists.filter((list) => list.kind === 'cons').map((list) => [list, forms(list)]));
+/** Returns a map from each non-empty list of LISTS to the evaluated forms that FORMS_IN returns for it. */
+function parts(lists: readonly Form[], formsIn: FormsIn): Parts {
+  return new Map(lists.filter((list) => list.kind === 'cons').map((list) => [list, formsIn(list)]));
 }
 
 function nothing(): Form[] {
@@ -80,8 +83,8 @@ function behindName(list: Form | undefined): Form[] {
   return elementsOf(list).slice(1);
 }
 
-function eachOf(forms: (part: Form) => readonly Form[]): (list: Form) => readonly Form[] {
-  return (list) => elementsOf(list).flatMap(forms);
+function eachOf(formsIn: FormsIn): FormsIn {
+  return (list) => elementsOf(list).flatMap(formsIn);
 }
 
 /** Returns the evaluated forms in the DEFINITION of a local function, or in a clause with a lambda list: the

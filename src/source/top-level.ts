@@ -123,8 +123,8 @@ export class TopLevelForms {
     return readForm(this.source.text, index, this.#features);
   }
 
-  /** Returns the packages that IN-PACKAGE forms make current, each from index `from` on. The first one is
-   *  that at the start of the text. */
+  /** Returns the packages that IN-PACKAGE forms make current, each from index `from` on. The first entry is
+   *  for the text before any IN-PACKAGE form, so it has no name. */
   packages(): { from: number; name: string | undefined }[] {
     this.allExtents();
     const { ends, names } = this.#entered;
@@ -136,7 +136,8 @@ export class TopLevelForms {
     return this.packageAt(index) ?? USUAL_PACKAGE;
   }
 
-  /** Returns the current package at INDEX; undefined when no IN-PACKAGE form precedes INDEX. */
+  /** Returns the current package at INDEX. Before the first IN-PACKAGE form, it is ASDF-USER in an .asd file,
+   *  else undefined. */
   packageAt(index: number): string | undefined {
     while ((this.#read.at(-1)?.start ?? -1) < index && this.nthExtent(this.#read.length) !== undefined);
     return this.#entered.names[lastUpTo(this.#entered.ends, index)];

@@ -58,16 +58,19 @@ export function oldLines(
   }: { forgetting?: string | undefined; earlierAnswers?: EarlierAnswers | undefined } = {},
 ): string[] {
   const inFiles = old.filter(({ file }) => file !== undefined);
-  const groups = [...groupBy(inFiles, ({ file = '' }) => file)].map(([file, items]) => {
-    const isRepeated = earlierAnswers?.repeats(`old ${file}`, itemsText(items)) === true;
-    // The next load with forget: true can remove these definitions, so this answer names all of them.
-    return { file, items, isShort: isRepeated && file !== forgetting };
-  });
+  // The next load with forget: true can remove the definitions of `forgetting`, so this answer names all of
+  // them, whatever earlier answers have.
   if (forgetting !== undefined) earlierAnswers?.forget(`old ${forgetting}`);
+  const groups = [...groupBy(inFiles, ({ file = '' }) => file)].map(([file, items]) => ({
+    file,
+    items,
+    isShort: file !== forgetting && earlierAnswers?.repeats(`old ${file}`, itemsText(items)) === true,
+  }));
   const more = (total ?? old.length) - old.length;
-  const named = groups.filter(({ isShort }) => !isShort);
-  const notRemoved = named.find(({ file }) => file === forgetting);
-  const others = named.filter((group) => group !== notRemoved).flatMap(({ items }) => items);
+  const notRemoved = groups.find(({ file }) => file === forgetting);
+  const others = groups
+    .filter((group) => !group.isShort && group !== notRemoved)
+    .flatMap(({ items }) => items);
   return [
     ...groups.map(({ file, items, isShort }) => {
       const name = places.fileName(file);
@@ -196,11 +199,10 @@ function reslottedLines(classes: readonly ReslottedClass[], total?: number): str
 function relaidLines(structures: readonly RelaidStructure[], total?: number): string[] {
   const lines = structures.map(({ name, taken, instances = 'perhaps some' }) => {
     const count = instances === 1 ? '1 instance' : `${instances} instances`;
-    const made = `ade with the structure ${name} as it was before: ${count}`;
     const again = `Make ${instances === 1 ? 'it' : 'them'} again.`;
     return taken
-      ? `Perhaps m${made}. Its functions look there for slots at the new places, so give wrong values or spoil memory. ${again}`
-      : `M${made}, which its functions do not take. ${again}`;
+      ? `Perhaps made with the structure ${name} as it was before: ${count}. Its functions look there for slots at the new places, so give wrong values or spoil memory. ${again}`
+      : `Made with the structure ${name} as it was before: ${count}, which its functions do not take. ${again}`;
   });
   const more = (total ?? lines.length) - lines.length;
   return more > 0 ? [...lines, `More structures with such instances: ${more}.`] : lines;

@@ -20,15 +20,20 @@ export interface FreshAdapter {
   over: (dependencies: ToolDependencies) => Tool;
   /** Returns what the call itself loads. */
   loads?: (args: Arguments, running: ToolDependencies) => Promise<LoadStep>;
-  /** Makes the call and returns its outcome in parts, which are compared with those for another commit.
+  /** Makes the call and returns the parts of its outcome, which are compared with those for another commit.
    * Absent: the tool cannot be called with a commit. */
-  parts?: (fresh: ToolDependencies, args: Arguments, context: CallContext) => Promise<Part[]>;
+  parts?: (fresh: ToolDependencies, args: Arguments, context: CallContext) => Promise<OutcomePart[]>;
   /** Compiles the files of the call in another image, before the call. Returns a result on failure only. */
   build?: (fresh: ToolDependencies, args: Arguments, context: CallContext) => Promise<Result | undefined>;
 }
 
-/** A part of what came of a call; without a text there is nothing of it. FORMS are the texts of each form, for the values. */
-export type Part = [name: string, text: string | undefined, forms?: string[]];
+/** A part of the outcome of a call, such as its output. `text` is undefined when the part is empty. For the
+ * values, `forms` has the text for each form. */
+export interface OutcomePart {
+  name: string;
+  text: string | undefined;
+  forms?: string[] | undefined;
+}
 
 /** Maximum number of definitions or variables in a line on differences. */
 export const SHOWN = 20;

@@ -22,8 +22,8 @@ export function packageOf(args: { readonly package?: string }): { package?: stri
   return args.package ? { package: args.package } : {};
 }
 
-/** Returns the contract's text for a missing package or symbol (S0.9, S3.4, S3.5, C9, C26). A missing class
- * gets the same wording and a note, as in S3.16. */
+/** Returns the answer for FAILURE: the image lacks the named package, symbol, class or system. S0.9, S3.4,
+ * S3.5, S3.16, C9 and C26 in docs/develop/contracts.md fix the words for a package, a symbol and a class. */
 function lookupText(failure: LookupFailure): string {
   switch (failure.failure) {
     case 'no-system':

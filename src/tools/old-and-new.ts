@@ -16,14 +16,14 @@ import {
   givenSteps,
   listed,
   loadSteps,
-  type Part,
+  type OutcomePart,
   starterOf,
   stepsIn,
 } from './fresh-call.ts';
 
 /** The outcome of the call in one of the two images. */
 interface Side {
-  parts: Part[];
+  parts: OutcomePart[];
   /** True when a load failed, so the call was not made. */
   isUnmade: boolean;
   /** Files that the image loaded from the workspace itself, not from the copy of the commit. */
@@ -59,9 +59,11 @@ export async function compareRevisions(call: FreshCall, revision: string): Promi
   const name = revision.startsWith(commit) ? commit : `${revision} (${commit})`;
   const current = before.current.map((file) => running.places.fileName(file));
   const inRoot = (text: string) => text.replaceAll(old, root);
-  const parts = before.parts.map(
-    ([part, text, forms]): Part => [part, text && inRoot(text), forms?.map(inRoot)],
-  );
+  const parts = before.parts.map(({ name, text, forms }) => ({
+    name,
+    text: text && inRoot(text),
+    forms: forms?.map(inRoot),
+  }));
   return comparedResult({ ...before, parts, current }, after, {
     name,
     loaded: afterLoading(steps, running.places),
@@ -86,6 +88,7 @@ function comparedResult(
     ({ part }) => `${part.toLowerCase()}${part === 'Values' ? formsText(before, after) : ''}`,
   );
   const heading = `With the files of ${name} (-) and as they are (+), each in a fresh image, ${loaded}`;
+  // A condition that both calls ended with explains values that differ, or are missing in both.
   const same = compared.filter(({ part, isSame }) =>
     isAlike ? part !== 'Loads' : isSame && part === 'Condition',
   );
@@ -93,8 +96,8 @@ function comparedResult(
     data: {
       same: isAlike,
       differing: differing.map(({ part, text }) => ({ part, text })),
-      old: before.parts,
-      new: after.parts,
+      old: partsData(before),
+      new: partsData(after),
     },
     text: joinSections([
       `${heading}: ${isAlike ? 'the same' : `different ${which.join(', ')}`}.`,
@@ -108,6 +111,11 @@ function comparedResult(
     ]),
     failed: before.isUnmade || after.isUnmade,
   };
+}
+
+/** Returns the parts of the outcome, as the data of the result have them. */
+function partsData({ parts }: Side): (string | string[] | undefined)[][] {
+  return parts.map(({ name, text, forms }) => (forms ? [name, text, forms] : [name, text]));
 }
 
 const PARTS = ['Condition', 'Values', 'Output', 'Warnings', 'Loads'];
@@ -132,8 +140,9 @@ async function performed(
   const rest = isUnmade ? [] : ((await adapter.parts?.(fresh, args, context)) ?? []);
   const inventory = await freshInventory(call, fresh);
   return {
-    parts: [['Loads', loads.map(({ text }) => text).join('\n\n')], ...rest],
+    parts: [{ name: 'Loads', text: loads.map(({ text }) => text).join('\n\n') }, ...rest],
     isUnmade,
+    // The inventory has files below the roots of the workspace, so none of the copy.
     current: inventory?.files ?? [],
   };
 }
@@ -141,7 +150,7 @@ async function performed(
 /** Returns a phrase for the forms whose values differ between BEFORE and AFTER; '' when there is one form. */
 function formsText(before: Side, after: Side): string {
   const [one = [], other = []] = [before, after].map(
-    ({ parts }) => parts.find(([name]) => name === 'Values')?.[2],
+    ({ parts }) => parts.find(({ name }) => name === 'Values')?.forms,
   );
   const count = Math.max(one.length, other.length);
   if (count < 2) return '';
@@ -153,7 +162,7 @@ function formsText(before: Side, after: Side): string {
 }
 
 function textOf({ parts }: Side, part: string): string {
-  return parts.find(([name]) => name === part)?.[1] ?? '';
+  return parts.find(({ name }) => name === part)?.text ?? '';
 }
 
 /** Returns TEXT without addresses of objects and line numbers of warnings, because these differ between any

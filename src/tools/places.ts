@@ -28,7 +28,7 @@ import { namedPlaces } from './named-places.ts';
 import { type ReadElsewhere, type ReadLoaded, type Source, Sources } from './sources.ts';
 import { unixTimeText } from './times.ts';
 import { takingTurns } from './turns.ts';
-import { type Changed, spanNow, startIn, usesNow, type Versions, whereNow } from './where-now.ts';
+import { type Changed, placeNow, spanNow, startIn, usesNow, type Versions } from './where-now.ts';
 
 const CHANGED: Record<Changed, string> = {
   form: '(changed since it was loaded)',
@@ -146,7 +146,7 @@ export class Places {
     if (place.file === undefined) return this.#withoutFile(place);
     const versions = this.#versions(place);
     if (versions === undefined) return noSource(this.fileName(place.file)).at;
-    const { start, now, changed, inside } = whereNow(versions, place, definition);
+    const { start, now, changed, inside } = placeNow(versions, place, definition);
     const text = [this.#at(place.file, now, start), changed && CHANGED[changed], inside && INSIDE];
     return text.filter(Boolean).join(' ');
   }
@@ -204,7 +204,7 @@ export class Places {
     const versions = this.#versions(place);
     if (place.file === undefined) return { at: this.#withoutFile(place), text: '' };
     if (versions === undefined) return noSource(this.fileName(place.file));
-    const { start, now, changed, inside } = whereNow(versions, place, { name: '' });
+    const { start, now, changed, inside } = placeNow(versions, place, { name: '' });
     return this.#site(place.file, now, start, changed && CHANGED[changed], inside && INSIDE);
   }
 
@@ -229,7 +229,7 @@ export class Places {
   around(place: Place, count: number, whole = 0): string | undefined {
     const versions = this.#versions(place);
     if (versions === undefined) return undefined;
-    const { start, now } = whereNow(versions, place, { name: '' });
+    const { start, now } = placeNow(versions, place, { name: '' });
     if (start === undefined) return undefined;
     const { line } = now.text.positionAt(start);
     const form = now.forms().extentAround(start);
@@ -255,7 +255,7 @@ export class Places {
    * it cannot be determined. */
   definingForm(place: Place, name: string): Extent | undefined {
     const versions = this.#versions(place);
-    const start = versions && whereNow(versions, topOf(place), { name }).start;
+    const start = versions && placeNow(versions, topOf(place), { name }).start;
     const forms = versions?.now.forms();
     return forms?.allExtents().find((form) => form.start === start);
   }
@@ -264,7 +264,7 @@ export class Places {
    * determined. */
   formOf(place: Place): FormOf | undefined {
     const versions = this.#versions(place);
-    const found = versions && whereNow(versions, topOf(place), { name: '' });
+    const found = versions && placeNow(versions, topOf(place), { name: '' });
     if (found?.start === undefined) return undefined;
     const forms = found.now.forms();
     const note = found.changed && CHANGED[found.changed];
@@ -280,7 +280,7 @@ export class Places {
   text(place: Place, definition: DefinitionName): DefinitionText | undefined {
     const versions = this.#versions(place);
     if (place.file === undefined || versions === undefined) return undefined;
-    const { start, now, changed } = whereNow(versions, topOf(place), definition);
+    const { start, now, changed } = placeNow(versions, topOf(place), definition);
     const loaded = start === undefined ? versions.loaded : undefined;
     const source = loaded ?? now;
     const at = start ?? (loaded && startIn(loaded, place, versions.features));
@@ -346,7 +346,7 @@ export class Places {
     const versions = this.#versions(place);
     const loaded = versions?.loaded;
     if (loaded === undefined) return undefined;
-    const { start, inside } = whereNow({ ...versions, now: loaded, loaded }, place, { name });
+    const { start, inside } = placeNow({ ...versions, now: loaded, loaded }, place, { name });
     const defined = start === undefined || inside ? undefined : definedLambdaList(loaded.text.text, start);
     return defined?.name === unqualifiedName(name) ? defined.lambdaList : undefined;
   }
@@ -375,8 +375,8 @@ export class Places {
     const now = place.file === undefined ? undefined : this.#sources.read(place.file);
     if (now === undefined) return undefined;
     const { source, features } = this.#sources.loadedVersion(place, now) ?? {};
-    const agreed = place.latest === now.digest;
-    return { now, loaded: source?.text.text === now.text.text ? now : source, features, agreed };
+    const changesLoaded = place.latest === now.digest;
+    return { now, loaded: source?.text.text === now.text.text ? now : source, features, changesLoaded };
   }
 
   #at(file: string, { text }: Source, start: number | undefined): string {

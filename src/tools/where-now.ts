@@ -11,14 +11,15 @@ import type { Span } from '../source/tree.ts';
 import { type SoughtName, type UsePosition, usePositionsIn, usesIn } from '../source/uses.ts';
 import type { Source } from './sources.ts';
 
-/** The present version of a file and, if known, the loaded one; both are the same object for an unchanged
- * file. `features` are those at the load, if they differ. `agreed` is true when all changed forms were
- * loaded too. */
+/** The present version of a file, and the version that the image loaded. */
 export interface Versions {
   now: Source;
+  /** The loaded version: undefined when it is unknown, and `now` itself when the file did not change. */
   loaded: Source | undefined;
+  /** The features at the load; absent when the present ones give the same forms. */
   features?: Features | undefined;
-  agreed?: boolean;
+  /** True when the forms that differ in `now` were loaded too, one by one, after `loaded`. */
+  changesLoaded?: boolean;
 }
 
 /** How a form in a changed file differs from its loaded version. `form`: the form itself changed.
@@ -32,6 +33,7 @@ export interface FormNow {
   start: number | undefined;
   /** How the file changed since it was loaded; undefined when it did not. */
   changed: Changed | undefined;
+  /** True when the form itself did not change. */
   same: boolean;
 }
 
@@ -42,24 +44,26 @@ interface PlaceNow extends FormNow {
 }
 
 /** Finds PLACE, which belongs to DEFINITION, in the current text of the file. */
-export function whereNow(versions: Versions, place: Place, definition: DefinitionName): PlaceNow {
+export function placeNow(versions: Versions, place: Place, definition: DefinitionName): PlaceNow {
   const { now, loaded } = versions;
   // The form of PLACE can have syntax that only the image can read, such as #+#.(...).
   if (loaded === now && place.start !== undefined)
     return { ...formAt(now, now.text.indexOfCharacter(place.start), undefined), inside: false };
   const form = formNow(versions, place, definition);
   if (form.start === undefined || !form.same || isWholeForm(place)) return { ...form, inside: false };
-  const start = partNow(versions, place, form.start);
+  const start = indexNow(versions, place, form.start);
   return { ...form, start: start ?? form.start, inside: start === undefined };
 }
 
 /** Returns the span of the list at PLACE in the current text; undefined when uncertain. With BEFORE, skips
  * that number of forms and returns the span of the next form in the list. */
 export function spanNow(versions: Versions, place: Place, before?: number): Span | undefined {
-  const { now, start, same, inside } = whereNow(versions, place, { name: '' });
+  const { now, start, same, inside } = placeNow(versions, place, { name: '' });
   if (start === undefined || !same || inside) return undefined;
-  const text = (versions.loaded ?? now).text;
-  const end = start + text.indexOfCharacter(place.end ?? 0) - text.indexOfCharacter(place.start ?? 0);
+  // The form did not change, so the list in it is as long as in the loaded version.
+  const { text } = versions.loaded ?? now;
+  const length = text.indexOfCharacter(place.end ?? 0) - text.indexOfCharacter(place.start ?? 0);
+  const end = start + length;
   if (before === undefined) return { start, end };
   let form = now.forms().formFrom(start);
   for (let count = 0; count < before && form; count++) form = now.forms().formFrom(form.end);
@@ -80,7 +84,7 @@ export function usesNow(
   if (start === undefined || form === undefined) return { ...found, spots: [] };
   const named = { ...sought, current: now.forms().packageAt(form.start) };
   const known = {
-    at: [...new Set(uses.flatMap((use) => partNow(versions, use, start) ?? []))],
+    at: [...new Set(uses.flatMap((use) => indexNow(versions, use, start) ?? []))],
     whole: uses.some(isWholeForm),
     inside: uses.filter(({ inside }) => inside).length,
   };
@@ -98,7 +102,8 @@ function isWholeForm(place: Place): boolean {
 function formNow(versions: Versions, place: Place, definition: DefinitionName): FormNow {
   const { now, loaded, features } = versions;
   if (loaded === now) return formAt(now, startIn(now, place, features), undefined);
-  if (loaded !== undefined) return formMoved(versions, loaded, place, definition);
+  if (loaded !== undefined) return formInOtherVersion(versions, loaded, place, definition);
+  // Without the loaded version, only a form that has the definition can be the form of PLACE.
   const forms = now.forms();
   const start = place.undated ? startIn(now, place) : undefined;
   return start !== undefined && formMentions(start, definition, forms)
@@ -107,8 +112,8 @@ function formNow(versions: Versions, place: Place, definition: DefinitionName): 
 }
 
 /** Finds the top-level form of PLACE in the current text, which differs from the loaded one. */
-function formMoved(
-  { now, features, agreed }: Versions,
+function formInOtherVersion(
+  { now, features, changesLoaded }: Versions,
   loaded: Source,
   place: Place,
   definition: DefinitionName,
@@ -117,11 +122,11 @@ function formMoved(
   const [oldForms, newForms] = [loaded.formsUnder(features), now.formsUnder(features)];
   const old = startIn(loaded, place, features);
   if (old === undefined) return formAt(now, undefined, 'unknown');
-  const start = formAgain(old, oldForms, newForms) ?? holderAgain(old, definition, oldForms, newForms);
+  const start = formAgain(old, oldForms, newForms) ?? formAround(definition, old, oldForms, newForms);
   if (start === undefined) return formAt(now, undefined, 'unknown');
   const same = newForms.formFrom(start)?.text === oldForms.formFrom(old)?.text;
   if (!same) return formAt(now, start, 'form');
-  return formAt(now, start, agreed ? undefined : 'elsewhere');
+  return formAt(now, start, changesLoaded ? undefined : 'elsewhere');
 }
 
 function formAt(now: Source, start: number | undefined, changed: Changed | undefined): FormNow {
@@ -130,7 +135,7 @@ function formAt(now: Source, start: number | undefined, changed: Changed | undef
 
 /** Returns the index of PLACE in the current text; undefined when unknown. Its top-level form did not change
  * and begins at TOP. */
-function partNow({ now, loaded = now, features }: Versions, place: Place, top: number): number | undefined {
+function indexNow({ now, loaded = now, features }: Versions, place: Place, top: number): number | undefined {
   if (place.start === undefined) return undefined;
   const index = loaded.text.indexOfCharacter(place.start);
   const oldTop = loaded === now ? top : startIn(loaded, place, features);
@@ -139,19 +144,19 @@ function partNow({ now, loaded = now, features }: Versions, place: Place, top: n
 
 /** Returns the start of the only top-level form in NOW that contains DEFINITION, such as an edited LET.
  * Returns undefined unless the form at OLD is the only one in BEFORE. */
-function holderAgain(
-  old: number,
+function formAround(
   definition: DefinitionName,
+  old: number,
   before: TopLevelForms,
   now: TopLevelForms,
 ): number | undefined {
   if (definition.name === '') return undefined;
-  const [was, is] = [holdersOf(before, definition), holdersOf(now, definition)];
+  const [was, is] = [formsAround(definition, before), formsAround(definition, now)];
   return was.length === 1 && was[0] === old && is.length === 1 ? is[0] : undefined;
 }
 
 /** Returns the starts of the top-level forms that contain the definition in a nested form. */
-function holdersOf(forms: TopLevelForms, { name, method }: DefinitionName): number[] {
+function formsAround({ name, method }: DefinitionName, forms: TopLevelForms): number[] {
   const nested = formsNaming(forms, { name: headNameOf(name) }).filter(
     (found) =>
       found.start !== found.top &&

@@ -205,7 +205,7 @@ export class AttachedImage implements Image {
     }
   }
 
-  /** Returns the process id of the image if a signal has stopped this process. */
+  /** Returns the id of the image's process if a signal, such as SIGSTOP, has stopped that process. */
   #stoppedPid(): number | undefined {
     const pid = this.#served?.pid;
     return pid !== undefined && this.#options.isStopped?.(pid) ? pid : undefined;

@@ -154,8 +154,9 @@ export class ThroughSwank {
     return lisp;
   }
 
-  /** Resolves with the image of LISP when it accepts servers. OUTPUT is the file that the loading thread
-   *  writes. */
+  /** Polls OUTPUT, the file that the thread that loads the agent into LISP writes, until servers can connect.
+   *  Resolves with the image. Throws a SetupError when the load fails, the process ends, or DEADLINE passes.
+   *  */
   async #loaded(lisp: Lisp, output: string, deadline: number): Promise<Served> {
     for (;;) {
       const ended = !isRunning(lisp.pid);

@@ -91,7 +91,11 @@ export class KeptCore {
   /** Saves a core for SBCL as the file PARTIAL, and starts an image from it once. Returns whether the core
    *  works; undefined when a failure can be temporary, as by a lack of memory. */
   async #works(sbcl: string, partial: string): Promise<boolean | undefined> {
-    const saving = savingCommand(sbcl, { ...this.#options, heapMb: tableFor(this.#options.heapMb) }, partial);
+    const saving = savingCommand(
+      sbcl,
+      { ...this.#options, heapMb: coreHeapMb(this.#options.heapMb) },
+      partial,
+    );
     const saveCode = await this.#run((await this.#sandbox?.lockInCompiler(saving)) ?? saving);
     if (saveCode === CANNOT_SAVE) return false;
     if (saveCode !== 0 || !isCore(partial)) return undefined;
@@ -129,7 +133,7 @@ export function coreFile(
     const { size, mtimeMs } = statSync(program);
     const { SBCL_HOME, SBCL_CORE } = process.env;
     const digest = agentDigest(options.lispFolder);
-    const identity = [digest, program, size, mtimeMs, SBCL_HOME, SBCL_CORE, tableFor(options.heapMb)];
+    const identity = [digest, program, size, mtimeMs, SBCL_HOME, SBCL_CORE, coreHeapMb(options.heapMb)];
     const name = digestOf(JSON.stringify(identity)).slice(0, 16);
     return join(options.cacheFolder, `image-${name}.core`);
   } catch {
@@ -137,8 +141,9 @@ export function coreFile(
   }
 }
 
-/** Returns the heap size, in megabytes, of the core for images with HEAP_MB megabytes of heap. */
-function tableFor(heapMb: number): number {
+/** Returns the heap size, in megabytes, with which to save the core for images with HEAP_MB megabytes of
+ *  heap: the next power of two, so that images with similar heaps share a core. */
+function coreHeapMb(heapMb: number): number {
   return Math.max(LEAST_HEAP_MB, 2 ** Math.ceil(Math.log2(heapMb)));
 }
 

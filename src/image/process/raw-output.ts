@@ -52,7 +52,7 @@ export class RawOutput {
     this.#buffer = '';
     const partial = (['stdout', 'stderr'] as const).map((stream) => {
       const text = this.#partial[stream];
-      // The rest of this line alone would not match CHATTER, so its beginning stays until it is complete.
+      // Keep an incomplete line that may become CHATTER: without its beginning, the rest would not match.
       if (canBeChatter(text)) return '';
       this.#partial[stream] = '';
       return text;

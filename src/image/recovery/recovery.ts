@@ -173,7 +173,7 @@ export class Recovery {
   }
 
   /** Returns the report of the losses since the last report; undefined without losses. Must be called only
-   *  when the next image is ready. */
+   *  when the image that replaces the lost one is ready. */
   takeReport(): LossReport | undefined {
     if (this.#losses.length === 0) return undefined;
     const rebuilt = this.#rebuild?.result;

@@ -76,7 +76,7 @@ export type JournalNote =
 
 /** The losses since the last report, and the result of the rebuild. */
 export interface LossReport {
-  /** The time when the next image was ready, in ISO format. */
+  /** The time when the image that replaced the lost one was ready, in ISO format. */
   time: string;
   /** The reasons for the losses of images since the last report, as parts of sentences. */
   how: string[];

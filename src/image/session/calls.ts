@@ -130,6 +130,7 @@ export class Calls {
       if (output !== undefined) await onOutput?.(wholeText(output));
       return withoutOutput;
     } finally {
+      // After an error, nothing has stopped the passing of output yet.
       void stopPassing?.();
       stopFollowing?.();
       stopReporting?.();
@@ -228,6 +229,7 @@ export class Calls {
     // before the loss is handled.
     const received = await (this.#host.stoppedPid ? Promise.race([answer, abandoned]) : answer);
     stop();
+    // After SIGCONT, the image still answers the abandoned request.
     if (received.ending.kind === 'interrupted' && received.ending.stoppedPid !== undefined)
       void answer.then((late) => this.#notifyNews(late));
     const afterMs = performance.now() - startedAt;
@@ -236,9 +238,8 @@ export class Calls {
     this.#notifyNews(received);
     if (options.signal?.aborted && !options.ofCommand && codeCaller() === undefined)
       this.#host.notify({ kind: 'cancelled', ending, afterMs, output });
-    const callback =
-      continues === undefined || (continues.ifLeft && !('left' in data)) ? onAnswer : onContinued;
-    callback?.(id, received);
+    const isContinued = continues !== undefined && (!continues.ifLeft || 'left' in data);
+    (isContinued ? onContinued : onAnswer)?.(id, received);
     return { ending, ...(output && { output }), data };
   }
 

@@ -21,7 +21,7 @@ export interface Progress extends JobProgress {
   waiting?: 'start' | 'compiler' | { running: number; waiting: number };
   /** Milliseconds for which the image has not reacted. */
   silentMs?: number;
-  /** Progress of the rebuild before the call, as a phrase. */
+  /** Progress of the rebuild of a lost image, for which the call waits, as a phrase. */
   building?: string;
 }
 

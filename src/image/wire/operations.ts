@@ -1435,7 +1435,7 @@ export interface HoldingStep {
 
 /** A way from a root to an object. */
 export interface HoldingPath {
-  /** How many of the objects are held in a way like this one. */
+  /** For a class, how many instances have a way with the same classes and the same root; else 1. */
   count: number;
   steps: HoldingStep[];
 }

@@ -60,13 +60,14 @@ export const TIMES = {
   /** Time for a whole rebuild, after which no entry is begun. It is longer than rebuiltLoad, so that a
    *  hanging load leaves time for other entries. */
   rebuild: 120_000,
-  /** Time for one form in a rebuild, and for the load of a file whose earlier load was interrupted. */
+  /** Time for one form in a rebuild, and for a load whose previous run was interrupted. */
   rebuiltForm: 10_000,
   /** Time for the test of the image after a form in a rebuild. */
   probe: 5000,
   /** Time for a probe of the image after a call that failed by a possible fault of the image. */
   alive: 1500,
-  /** Time for the load of a file or system in a rebuild, unless an earlier load was interrupted. */
+  /** Time for the load of a file or system in a rebuild. A load whose previous run was interrupted gets
+   *  `rebuiltForm`. */
   rebuiltLoad: 60_000,
   /** If a rebuilt image is lost after more than this, the rebuild is not suspected. */
   soon: 10_000,

@@ -170,28 +170,39 @@ function excerptResult(
     );
   }
   const inRange = lines.slice(0, last - first + 1);
-  const limited = inRange.slice(0, limit);
-  const shown = fittingRows(limited);
-  const returned = whole ? limited : shown;
-  const [end, endLine] = [first + shown.length - 1, first + returned.length - 1];
-  const next = shown.length < inRange.length || (total === undefined && end < last) ? end + 1 : undefined;
-  if (whole && limit === Number.POSITIVE_INFINITY && total === undefined && endLine < last) {
+  const requested = inRange.slice(0, limit);
+  // The text for a model is bounded, the data for code are not.
+  const textLines = fittingRows(requested);
+  const dataLines = whole ? requested : textLines;
+  const textEnd = first + textLines.length - 1;
+  const dataEnd = first + dataLines.length - 1;
+  if (whole && limit === Number.POSITIVE_INFINITY && total === undefined && dataEnd < last) {
     throw new CallError(
-      `${file} is too large to read at once; lines ${first} to ${endLine} fit. Read it in parts with start_line and limit.`,
+      `${file} is too large to read at once; lines ${first} to ${dataEnd} fit. Read it in parts with start_line and limit.`,
     );
   }
-  const text = returned.join('\n');
+  const isMore = textLines.length < inRange.length || (total === undefined && textEnd < last);
+  const next = isMore ? `; start_line ${textEnd + 1} reads on` : '';
+  const facts = [counted(bytes, 'byte'), ...storage(excerpt)];
   return {
-    data: { path: name, startLine: first, endLine, totalLines: total ?? null, bytes, encoding, text },
+    data: {
+      path: name,
+      startLine: first,
+      endLine: dataEnd,
+      totalLines: total ?? null,
+      bytes,
+      encoding,
+      text: dataLines.join('\n'),
+    },
     text:
       total === 0
-        ? `${file} is empty (${[counted(bytes, 'byte'), ...storage(excerpt)].join(', ')}).`
-        : `${[file, linesText(first, end, total), counted(bytes, 'byte'), ...storage(excerpt)].join(', ')}${next ? `; start_line ${next} reads on` : ''}\n\n${shown.join('\n')}`,
+        ? `${file} is empty (${facts.join(', ')}).`
+        : `${[file, linesText(first, textEnd, total), ...facts].join(', ')}${next}\n\n${textLines.join('\n')}`,
   };
 }
 
-function linesText(first: number, end: number, total: number | undefined): string {
-  const shown = first === end ? `line ${first}` : `lines ${first} to ${end}`;
+function linesText(first: number, last: number, total: number | undefined): string {
+  const shown = first === last ? `line ${first}` : `lines ${first} to ${last}`;
   return `${shown}${total === undefined ? '' : ` of ${total}`}`;
 }
 

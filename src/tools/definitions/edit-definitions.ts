@@ -145,7 +145,8 @@ function editedResult(plan: Plan, shown: string[], load: LoadedEdits | undefined
   };
 }
 
-/** Throws a CallError when a form that would not be loaded changes how the reader reads a changed form. */
+/** Throws a CallError when a form before a changed form changes how the reader reads later forms, and also
+ * does other things. A load of the changed forms alone can neither run that form nor leave it out. */
 function checkLoadable({ files }: Plan): void {
   for (const file of files) {
     const line = lineOfReaderSetting(file);

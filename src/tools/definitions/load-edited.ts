@@ -69,7 +69,8 @@ export async function loadEdited(
     }
   }
   sections.push(...(await agreementSections(origins, loads, context)));
-  // A later file can define a displaced method again, so only the remarks of the last load count.
+  // A load can remove methods from a generic function, and a later file can define them again. So only the
+  // list in the reply of the last load is shown.
   sections.push(displacedSection(loads.at(-1)?.reply.data ?? {}, places));
   if (!failed) sections.push(await unfitSection(origins, plan, context));
   const done = failed ? loads.slice(0, -1) : loads;

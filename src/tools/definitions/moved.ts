@@ -38,8 +38,9 @@ export function movedWithComments(placed: readonly Placed[], features: Features)
   return moved;
 }
 
-/** Returns PLACED with COMMENT above the definition that begins with `head` in its text. Returns undefined
- * when the text lacks this definition, or has another comment above it. */
+/** Returns PLACED, an edit, with COMMENT inserted into its new text, above the definition of SYMBOL that
+ * begins with HEAD. Returns undefined when the new text lacks this definition, has another comment above it,
+ * or has other code before it on the line. */
 function withComment(
   placed: Placed,
   { symbol, head, comment }: { symbol: string; head: string; comment: string },

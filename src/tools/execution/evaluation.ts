@@ -34,6 +34,7 @@ import {
   outputSection,
   waitedNote,
 } from '../endings.ts';
+import type { OutcomePart } from '../fresh-call.ts';
 import { lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import { didYouMean } from '../natures.ts';
 import { indentationText } from '../parentheses.ts';
@@ -122,7 +123,7 @@ export async function evaluatedParts(
   { image, places, holds }: { image: Image; places: Places; holds: HeldToolCalls },
   args: Arguments,
   context: CallContext,
-): Promise<[name: string, text: string | undefined, forms?: string[]][]> {
+): Promise<OutcomePart[]> {
   const given = args as ArgumentsFor<typeof EVAL_FORM>;
   const options = { ...callOptions(context), ...limitOption(given) };
   const { ending, output, data } = await image.call('evaluate', requestOf(given, holds), options);
@@ -132,10 +133,14 @@ export async function evaluatedParts(
       ? conditionLines(ending.condition).join('\n')
       : failureText(ending, data, { code: given.form, places });
   return [
-    ['Condition', failure],
-    ['Values', valuesText(data, failure !== undefined), data.values?.map((list) => formValuesText([list]))],
-    ['Output', outputSection(output)],
-    ['Warnings', warningSection(data, places)],
+    { name: 'Condition', text: failure },
+    {
+      name: 'Values',
+      text: valuesText(data, failure !== undefined),
+      forms: data.values?.map((list) => formValuesText([list])),
+    },
+    { name: 'Output', text: outputSection(output) },
+    { name: 'Warnings', text: warningSection(data, places) },
   ];
 }
 

@@ -103,8 +103,8 @@ const OTHER_LAYOUT =
 
 const TEST_LIMIT = 5;
 
-/** A list in an answer. After the header, parentheses contain `of`, by default the number of uses, and
- * `shared`, the properties common to all rows. */
+/** A list in an answer, below the line `HEADER (OF; SHARED; ...):`. OF is by default the number of uses.
+ * SHARED has the properties common to all rows. */
 interface Section {
   header: string;
   rows: readonly Row[];

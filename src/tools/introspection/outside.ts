@@ -39,6 +39,7 @@ export interface OutsideUser {
   kind?: string;
   /** True for a part of a definition that is evaluated when the definition is made. */
   part?: boolean;
+  /** True when the code only contains the name as data, so it may never use the function. */
   possible?: boolean;
   sites?: { at: string; text: string }[];
 }
@@ -91,7 +92,8 @@ function userInFile(caller: Caller, query: UseQuery, places: Places): OutsideUse
   const fileName = places.fileName(file);
   const found = places.formOf(caller);
   if (found && isUse(found, caller, query)) return userAtForm(found, caller, query, fileName);
-  // The form does not show the use, so only a recorded call of a function is certain.
+  // The text of the form does not show the use. Without the text, nothing contradicts it. With the text, only
+  // a recorded call of a function counts: a macro can have made it.
   if (places.sourceText(file) && (possible || query.variable)) return undefined;
   return { name: `top-level form of ${fileName}`, ...(possible && { possible }) };
 }
@@ -194,7 +196,8 @@ function kindOf(operator: string): string {
   return KINDS.get(operator) ?? operator.toLowerCase();
 }
 
-/** Returns the kind of code in a definition with OPERATOR, when the part with the use is unknown. */
+/** Returns the kind of code in a definition with OPERATOR, when the part with the use is unknown. For an
+ * operator with several kinds of parts, this is the operator itself. */
 function generalKind(operator: string): string {
   return hasParts(operator) ? operator.toLowerCase() : kindOf(operator);
 }

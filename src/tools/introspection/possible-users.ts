@@ -54,8 +54,8 @@ function isWithin(definitions: readonly Defined[], start: number, names: Readonl
   );
 }
 
-/** Returns true when an earlier answer (EARLIER_ANSWERS) has the same NAMES and TOTAL. These functions find symbols
- * by computed names, so they may call a function without a record of it. */
+/** Returns true when an earlier answer (EARLIER_ANSWERS) has the same NAMES and TOTAL. NAMES are functions
+ * that find symbols by computed names, so they may call the sought function without a record of it. */
 export function wasListed(
   names: readonly string[],
   total: number | undefined,
