@@ -19,8 +19,11 @@ interface HttpLife extends ServerOptions, Omit<ListenOptions, 'handle'> {
 
 /** The path of the URL that clients are given. */
 const PATH = '/mcp';
+const METHODS = ['GET', 'POST', 'DELETE'];
 /** Maximum number of octets in the body of a request. */
 const BODY_LIMIT = 4 * 1024 * 1024;
+/** Maximum number of messages in the body of a request. */
+const BATCH_LIMIT = 100;
 /** Time to write the answers of the interrupted calls. */
 const LAST_ANSWERS_MS = 100;
 
@@ -51,13 +54,13 @@ class Endpoint {
   readonly #calls = new Set<Promise<void>>();
   #ends = false;
 
-  constructor(life: HttpLife) {
-    const connect = () => createServer(life);
+  constructor(life: EndpointOptions) {
     this.#mayUse = tokenCheck(life.token);
-    this.#sessions = new HttpSessions(connect);
-    this.#modern = createMcpHandler(connect, { legacy: 'reject', maxRequestBodySize: BODY_LIMIT });
+    this.#sessions = new HttpSessions(() => createServer(life));
     // In the modern era, a server lives for one request, and its client listens in another one.
-    announceChanges(life, async () => this.#modern.notify.toolsChanged());
+    const changes = announceChanges(life, async () => this.#modern.notify.toolsChanged());
+    const connect = () => createServer(life, changes);
+    this.#modern = createMcpHandler(connect, { legacy: 'reject', maxRequestBodySize: BODY_LIMIT });
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
