@@ -22,7 +22,12 @@ const MEASURES = [
     title: '`eval_form` of `(+ 1 2)` over HTTP',
     unit: 'ms',
     baseline: 'echo',
-    goal: { of: 'ratio', atMost: 1.3 },
+    goal: {
+      of: 'ratio',
+      atMost: 1.3,
+      missed:
+        'the floor stays in one process, and an evaluation goes through the pipes to the image and back, as over stdio. Of Node’s CPU time the write to the image takes a sixth. Before its handler calls the tool, the SDK takes less time here than in the floor, since it gets the body as JSON that was read once.',
+    },
   },
 ];
 

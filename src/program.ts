@@ -289,7 +289,8 @@ async function serveImage(
       await onEnd();
       process.exit(1); // Images keep the process alive.
     });
-    const obstacle = await serveSessionSocket({ ...options, ...facts, starting });
+    const stopRefusal = `it serves MCP clients over HTTP, and ends by a signal: kill ${process.pid}`;
+    const obstacle = await serveSessionSocket({ ...options, ...facts, starting, stopRefusal });
     if (obstacle !== undefined) complain(`No editor and no command can connect: ${obstacle}`);
     print(`MCP over HTTP is at ${url}. ${token.where}`);
     onReady();
@@ -297,8 +298,9 @@ async function serveImage(
   }
   let client: Server | undefined;
   const sessionClient = () => (client && canAsk(client) ? client : undefined);
+  const stopRefusal = 'it serves an MCP client, which ends it';
   const open = async () => {
-    const obstacle = await serveSessionSocket({ ...options, ...facts, starting, sessionClient });
+    const obstacle = await serveSessionSocket({ ...options, ...facts, starting, sessionClient, stopRefusal });
     if (obstacle !== undefined) complain(`No editor and no command can connect: ${obstacle}`);
   };
   serve({

@@ -10,8 +10,8 @@ interface Doors {
   client: (socket: Socket) => void;
   /** Resolves with a link to the session's page, and serves the page from then on. */
   page: () => Promise<string>;
-  /** Ends the server. Undefined for a server with a client of its own, which only that client ends. */
-  stop?: (() => void) | undefined;
+  /** Ends the server, or is the reason why no command may end it. */
+  stop: (() => void) | string;
 }
 
 /** Reads the first message on SOCKET, and passes SOCKET to the function that serves such connections. */
@@ -57,9 +57,9 @@ function answerLine(members: object): string {
   return `${JSON.stringify({ jsonrpc: '2.0', id: 1, ...members })}\n`;
 }
 
-/** Answers the request of a command to end the server, and ends it, if STOP is defined. The connection ends with the
+/** Answers the request of a command to end the server, and ends it, if STOP is a function. The connection ends with the
  *  process, so that the command knows when that has happened. */
-function answerStop(socket: Socket, stop: (() => void) | undefined): void {
-  if (stop !== undefined) socket.write(answerLine({ result: true }), stop);
-  else socket.end(answerLine({ error: { code: -32000, message: 'it serves an MCP client, which ends it' } }));
+function answerStop(socket: Socket, stop: (() => void) | string): void {
+  if (typeof stop === 'string') socket.end(answerLine({ error: { code: -32000, message: stop } }));
+  else socket.write(answerLine({ result: true }), stop);
 }

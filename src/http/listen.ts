@@ -117,7 +117,8 @@ export function refuse(
 function foreignCause({ headers }: IncomingMessage, listeningHost: string): string | undefined {
   const { host = '', origin } = headers;
   const name = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d+)?$/i.exec(host)?.[1]?.toLowerCase() ?? '';
-  const known = isIP(name.replace(/^\[|\]$/g, '')) > 0 || ['localhost', listeningHost].includes(name);
+  const known =
+    isIP(name.replace(/^\[|\]$/g, '')) > 0 || ['localhost', listeningHost.toLowerCase()].includes(name);
   if (!known) {
     return 'The header Host names another machine. Use an address, localhost, or the name at which this server listens.';
   }

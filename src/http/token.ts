@@ -28,9 +28,14 @@ export function readToken(file: string): string {
   if (stats === undefined) {
     throw new SetupError(`There is no file ${file}, which should have the token. ${ADVICE}`);
   }
-  if (!stats.isFile() || stats.uid !== process.geteuid?.() || (stats.mode & 0o077) !== 0) {
+  if (!stats.isFile()) {
     throw new SetupError(
-      `Other users can read or replace the token in ${file}. Make it a regular file of your own with mode 600, and put a new token into it.`,
+      `The token cannot be read from ${file}, which is no regular file. Put it into a regular file of your own with mode 600.`,
+    );
+  }
+  if (stats.uid !== process.geteuid?.() || (stats.mode & 0o077) !== 0) {
+    throw new SetupError(
+      `Other users can read or replace the token in ${file}. Make it a file of your own with mode 600, and put a new token into it.`,
     );
   }
   const token = readIfRegular(file, { limit: OCTETS_LIMIT })?.octets.toString().trim() ?? '';

@@ -24,6 +24,8 @@ export async function writeAnswer(answer: Response, response: ServerResponse): P
   // Such a response emits no further event to wait for.
   if (response.destroyed) return answer.body?.cancel();
   const headers = Object.fromEntries(answer.headers);
+  // Node writes the header that the client's request and the end of the listener demand.
+  delete headers['connection'];
   if (answer.body === null || headers['content-type'] !== 'text/event-stream') {
     const octets = Buffer.from(await answer.arrayBuffer());
     response.writeHead(answer.status, { ...headers, 'content-length': octets.length });

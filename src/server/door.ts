@@ -21,6 +21,8 @@ interface DoorOptions extends ServerOptions {
   /** Ends the image. Given for a server without a client of its own, which exits when it is idle, or by a
    *  command or signal. */
   onEnd?: () => Promise<void>;
+  /** The reason why no command may end a server without onEnd. */
+  stopRefusal?: string;
   /** Number of milliseconds from the last connection to the exit of such a server, instead of the default. */
   idleMs?: number | undefined;
 }
@@ -28,7 +30,7 @@ interface DoorOptions extends ServerOptions {
 /** Opens the socket of this session. Resolves with undefined when other programs can connect, or with the
  *  reason for a failure. */
 export async function serveSessionSocket(options: DoorOptions): Promise<string | undefined> {
-  const { folder, workspace, editors, page, starting, onEnd, idleMs, version } = options;
+  const { folder, workspace, editors, page, starting, onEnd, stopRefusal = '', idleMs, version } = options;
   if (folder === undefined) return 'there is no home folder';
   const end = onEnd && (() => void onEnd().finally(() => process.exit(0)));
   const connected = end ? whenIdle(idleMs ?? IDLE_MINUTES * 60_000, end) : () => () => {};
@@ -45,7 +47,7 @@ export async function serveSessionSocket(options: DoorOptions): Promise<string |
         serveSocket(client, options, starting);
       },
       page: () => ownPage.link(),
-      stop: end,
+      stop: end ?? stopRefusal,
     }),
   );
 }

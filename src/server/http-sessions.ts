@@ -59,7 +59,10 @@ export class HttpSessions {
       ended: (id) => void this.#sessions.delete(id),
     });
     await this.#connect().connect(session);
-    return session.answer(request, body);
+    const answer = await session.answer(request, body);
+    // The SDK refused the request. Nobody can name this session, and its server would stay.
+    if (session.sessionId === undefined) await session.close();
+    return answer;
   }
 
   /** Ends the session whose last use is longest ago, of those without a running call. Resolves with whether

@@ -10,8 +10,11 @@ import type { Members } from '../json.ts';
 import { HttpSessions, messagesIn, rpcError } from './http-sessions.ts';
 import { announceChanges, createServer, type ServerOptions } from './server.ts';
 
-interface HttpLife extends ServerOptions, Omit<ListenOptions, 'handle'> {
+interface EndpointOptions extends ServerOptions {
   token: string;
+}
+
+interface HttpLife extends EndpointOptions, Omit<ListenOptions, 'handle'> {
   /** Called before the exit, which waits for the promise. The promise resolves when running calls are
    *  interrupted. */
   onEnd: () => Promise<void>;
@@ -19,8 +22,11 @@ interface HttpLife extends ServerOptions, Omit<ListenOptions, 'handle'> {
 
 /** The path of the URL that clients are given. */
 const PATH = '/mcp';
+const METHODS = ['GET', 'POST', 'DELETE'];
 /** Maximum number of octets in the body of a request. */
 const BODY_LIMIT = 4 * 1024 * 1024;
+/** Maximum number of messages in the body of a request. */
+const BATCH_LIMIT = 100;
 /** Time to write the answers of the interrupted calls. */
 const LAST_ANSWERS_MS = 100;
 
@@ -43,7 +49,8 @@ export async function serveHttp(life: HttpLife): Promise<string> {
   return `${listener.origin}${PATH}`;
 }
 
-class Endpoint {
+/** Answers the requests of an HTTP listener. */
+export class Endpoint {
   readonly #mayUse: (authorization: string | undefined) => boolean;
   readonly #sessions: HttpSessions;
   readonly #modern;
@@ -51,13 +58,13 @@ class Endpoint {
   readonly #calls = new Set<Promise<void>>();
   #ends = false;
 
-  constructor(life: HttpLife) {
-    const connect = () => createServer(life);
+  constructor(life: EndpointOptions) {
     this.#mayUse = tokenCheck(life.token);
-    this.#sessions = new HttpSessions(connect);
-    this.#modern = createMcpHandler(connect, { legacy: 'reject', maxRequestBodySize: BODY_LIMIT });
+    this.#sessions = new HttpSessions(() => createServer(life));
     // In the modern era, a server lives for one request, and its client listens in another one.
-    announceChanges(life, async () => this.#modern.notify.toolsChanged());
+    const changes = announceChanges(life, async () => this.#modern.notify.toolsChanged());
+    const connect = () => createServer(life, changes);
+    this.#modern = createMcpHandler(connect, { legacy: 'reject', maxRequestBodySize: BODY_LIMIT });
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -67,8 +74,12 @@ class Endpoint {
     if (!this.#mayUse(request.headers.authorization)) {
       return refuse(response, 401, NO_TOKEN, { 'www-authenticate': 'Bearer' });
     }
-    if (this.#ends) return refuse(response, 503, 'This server ends. Start it again.');
+    if (!METHODS.includes(request.method ?? '')) {
+      return refuse(response, 405, `MCP uses ${METHODS.join(', ')} only.`, { allow: METHODS.join(', ') });
+    }
     const body = request.method === 'POST' ? await jsonIn(request) : undefined;
+    // The end can begin while the body arrives.
+    if (this.#ends) return refuse(response, 503, 'This server ends. Start it again.');
     if (body instanceof Response) return writeAnswer(body, response);
     const answered = this.#answer(webRequest(request, response), body).then((answer) =>
       writeAnswer(answer, response),
@@ -118,8 +129,9 @@ async function jsonIn(request: IncomingMessage): Promise<unknown> {
       `The request has more than ${BODY_LIMIT} octets, so nothing was done. Put long texts into files, and name these.`,
     );
   }
+  let body: unknown;
   try {
-    return withoutNullArguments(JSON.parse(octets.toString('utf8')));
+    body = JSON.parse(octets.toString('utf8'));
   } catch {
     return rpcError(
       400,
@@ -127,6 +139,15 @@ async function jsonIn(request: IncomingMessage): Promise<unknown> {
       'The request is no JSON, so nothing was done. Correct it and send it again.',
     );
   }
+  // The SDK has the same limit, but checks each message of a larger batch first.
+  if (messagesIn(body).length > BATCH_LIMIT) {
+    return rpcError(
+      400,
+      -32600,
+      `The batch has more than ${BATCH_LIMIT} messages, so nothing was done. Send them in several requests.`,
+    );
+  }
+  return withoutNullArguments(body);
 }
 
 /** Returns BODY, with null `arguments` removed. The SDK refuses a call with them (contract S2.21). */

@@ -50,8 +50,9 @@ export interface ServerOptions {
   started: () => Promise<void>;
 }
 
-/** Returns a server for one connection. */
-export function createServer(options: ServerOptions): Server {
+/** Returns a server for one connection, which announces changes of the tool list to its client. With CHANGES,
+ *  the connection is for one request, and CHANGES announces them to clients that listen on another one. */
+export function createServer(options: ServerOptions, changes?: Changes): Server {
   const server = new Server(identity(options.version, options.homepage), {
     capabilities: { tools: { listChanged: true } },
     instructions: instructions(options.list),
@@ -63,7 +64,7 @@ export function createServer(options: ServerOptions): Server {
     const { name, arguments: args } = request.params;
     const perform = async (tool: string, given: unknown) => {
       const result = await performCall(options, server, tool, given, context);
-      if (changes.isPending()) await changes.announceNow();
+      if (announced.isPending()) await announced.announceNow();
       return result;
     };
     if (isCallTool(name)) return throughCallTool(options, args, perform);
@@ -73,21 +74,29 @@ export function createServer(options: ServerOptions): Server {
     }
     return perform(tool, args);
   });
-  const changes = announceChanges(options, () => server.sendToolListChanged());
-  server.onclose = changes.stop;
+  const announced = changes ?? announceChanges(options, () => server.sendToolListChanged());
+  if (changes === undefined) server.onclose = announced.stop;
   return server;
+}
+
+/** What announces changes of the tool list. */
+export interface Changes {
+  /** True while an announcement is due. */
+  isPending: () => boolean;
+  /** Sends the announcement at once. */
+  announceNow: () => Promise<void>;
+  stop: () => void;
 }
 
 /** Changes of the tool list within this many milliseconds are announced together. */
 const CHANGES_MS = 20;
 
-/** Announces changes of the tool list by SEND, until `stop` of the result is called. isPending says whether
- *  an announcement is due, and announceNow sends it at once. A client that lists the tools after an answer
- *  must not get the old list. */
+/** Announces changes of the tool list by SEND, until `stop` of the result is called. A client that lists the
+ *  tools after an answer must not get the old list. */
 export function announceChanges(
   { registry, list }: Pick<ServerOptions, 'registry' | 'list'>,
   send: () => Promise<void>,
-): { isPending: () => boolean; announceNow: () => Promise<void>; stop: () => void } {
+): Changes {
   let timer: NodeJS.Timeout | undefined;
   const announceNow = async () => {
     clearTimeout(timer);

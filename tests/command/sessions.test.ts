@@ -210,6 +210,17 @@ describe('with sessions', () => {
     await until('the end', 60_000, async () => (await shell.sessions()).length === 0);
   });
 
+  test("a server's over HTTP is used, and stop leaves it", async () => {
+    const server = shell.start(['serve', '--root', shell.workspace, '--http', '0']);
+    await until('the session', 60_000, async () => (await shell.sessions()).length === 1);
+    expect(await shell.run(['eval', '(+ 1 2)'])).toEqual({ code: 0, stdout: '3\n', stderr: '' });
+    expect((await shell.run(['stop'])).stderr).toBe(
+      `live-lisp: The session ${server.pid} of ${shell.workspace} was not stopped: it serves MCP clients over HTTP, and ends by a signal: kill ${server.pid}.\n`,
+    );
+    server.kill();
+    await until('the end', 60_000, async () => (await shell.sessions()).length === 0);
+  });
+
   test('what is no session of ours is not used', async () => {
     await plant(facts(), 'HTTP/1.1 400 Bad Request\r\n\r\n');
     expect((await shell.run(['eval', '1'])).stderr).toMatch(

@@ -117,6 +117,14 @@ function isAnswered(socket: Socket): Promise<boolean> {
   });
 }
 
+test('the name at which it listens is known in upper and lower case', async () => {
+  // An address in this form counts as a name.
+  const listener = await started({ host: '0X7F.1' });
+  const headers = 'Connection: close\r\nContent-Length: 0\r\n\r\n';
+  const { all } = opened(listener, `POST / HTTP/1.1\r\nHost: 0X7F.1\r\n${headers}`);
+  expect(await all).toContain('HTTP/1.1 200 OK');
+});
+
 test('headers of 20 KB are refused', async () => {
   const listener = await started();
   const { all } = opened(listener, `${HEAD}X: ${'x'.repeat(20_000)}\r\n\r\n`);

@@ -21,15 +21,31 @@ test('it is made once, for this user alone', () => {
 
 test('a file that others can read has none', () => {
   const file = ownFolder().put('token', TOKEN);
-  const refusal = `Other users can read or replace the token in ${file}. Make it a regular file of your own with mode 600, and put a new token into it.`;
+  const refusal = `Other users can read or replace the token in ${file}. Make it a file of your own with mode 600, and put a new token into it.`;
   for (const mode of [0o644, 0o640, 0o602, 0o606]) {
     chmodSync(file, mode);
     expect(() => readToken(file)).toThrow(refusal);
   }
   chmodSync(file, 0o600);
   expect(readToken(file)).toBe(TOKEN);
+});
+
+test('a link and a folder have none', () => {
+  const folder = ownFolder();
+  const file = folder.put('token', TOKEN);
+  chmodSync(file, 0o600);
   symlinkSync(file, `${file}-link`);
-  expect(() => readToken(`${file}-link`)).toThrow(`the token in ${file}-link.`);
+  for (const other of [`${file}-link`, folder.path]) {
+    expect(() => readToken(other)).toThrow(
+      `The token cannot be read from ${other}, which is no regular file. Put it into a regular file of your own with mode 600.`,
+    );
+  }
+});
+
+test.each(['\r\n', '\n\n', ''])('the end of line %j is no part of it', (end) => {
+  const file = ownFolder().put('token', TOKEN + end);
+  chmodSync(file, 0o600);
+  expect(readToken(file)).toBe(TOKEN);
 });
 
 test.each(['', 'short', `${TOKEN}\n${TOKEN}`, 'é'.repeat(40), 'x'.repeat(2000)])(

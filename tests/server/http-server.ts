@@ -4,7 +4,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import {
   Client,
   type ElicitRequestFormParams,
@@ -106,9 +106,10 @@ export class HttpServer {
     return answer.statusCode ?? 0;
   }
 
-  /** Sends a request, and resolves with its whole answer. */
-  async send(sent: HttpRequest): Promise<HttpAnswer> {
+  /** Sends a request, and resolves with its whole answer. Calls ON_BEGIN at the beginning of the answer. */
+  async send(sent: HttpRequest, onBegin = () => {}): Promise<HttpAnswer> {
     const answer = await this.#sent(sent);
+    onBegin();
     let text = '';
     for await (const part of answer.setEncoding('utf8')) text += part;
     return { status: answer.statusCode ?? 0, headers: answer.headers, text };
@@ -137,9 +138,13 @@ export class HttpServer {
     });
   }
 
-  /** Sends MESSAGE as JSON. */
-  post(message: unknown, headers: Record<string, string | undefined> = {}): Promise<HttpAnswer> {
-    return this.send({ body: JSON.stringify(message), headers });
+  /** Sends MESSAGE as JSON. Calls ON_BEGIN at the beginning of the answer. */
+  post(
+    message: unknown,
+    headers: Record<string, string | undefined> = {},
+    onBegin = () => {},
+  ): Promise<HttpAnswer> {
+    return this.send({ body: JSON.stringify(message), headers }, onBegin);
   }
 
   /** Begins a session of the legacy era, and resolves with its id. */
@@ -150,8 +155,8 @@ export class HttpServer {
     return String(headers['mcp-session-id']);
   }
 
-  /** Writes OCTETS on a connection, and resolves with all that the server wrote when it has ended that. */
-  async written(octets: string): Promise<string> {
+  /** Writes OCTETS on a connection. ALL resolves with all that the server wrote when it has ended that. */
+  opened(octets: string): { socket: Socket; all: Promise<string> } {
     const socket = connect(Number(this.url.port), this.url.hostname);
     let text = '';
     socket.on('data', (chunk: Buffer) => {
@@ -159,8 +164,7 @@ export class HttpServer {
     });
     socket.on('error', () => {});
     socket.write(octets);
-    await once(socket, 'close');
-    return text;
+    return { socket, all: once(socket, 'close').then(() => text) };
   }
 
   async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<number | null> {

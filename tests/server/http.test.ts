@@ -202,12 +202,34 @@ describe('a request is refused', () => {
     expect([answer.status, answer.text]).toEqual([404, 'There is nothing here. MCP is at /mcp.\n']);
   });
 
-  test.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'])(
-    'by %s, without a session',
-    async (method) => {
-      expect((await server.send({ method })).status).toBe(405);
-    },
-  );
+  test.each(['GET', 'DELETE'])('by %s, without a session', async (method) => {
+    expect((await server.send({ method })).status).toBe(405);
+  });
+
+  test.each(['HEAD', 'OPTIONS', 'PUT', 'PATCH', 'TRACE'])('by %s, also with a session', async (method) => {
+    const headers = { 'mcp-session-id': await server.session() };
+    const answer = await server.send({ method, headers });
+    expect([answer.status, answer.headers.allow, answer.text]).toEqual([
+      405,
+      'GET, POST, DELETE',
+      method === 'HEAD' ? '' : 'MCP uses GET, POST, DELETE only.\n',
+    ]);
+    expect(server.stderr).toBe('');
+  });
+
+  test('as a batch of more than 100 messages', async () => {
+    const messages = Array.from({ length: 90_000 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }));
+    const headers = { 'mcp-session-id': await server.session() };
+    const answer = await server.post(messages, headers);
+    expect([answer.status, jsonOf(answer).error]).toEqual([
+      400,
+      {
+        code: -32600,
+        message: 'The batch has more than 100 messages, so nothing was done. Send them in several requests.',
+      },
+    ]);
+    expect((await server.post(messages.slice(0, 100), headers)).status).toBe(200);
+  });
 
   test('by GET with what a POST would do, and nothing is done', async () => {
     const { message, headers } = modern('tools/call', {
@@ -297,12 +319,30 @@ describe('a request is refused', () => {
       `Content-Length: 5\r\n${token}`,
       `Transfer-Encoding: chunked\r\n${token}`,
     ]) {
-      const [line = ''] = (await server.written(`${at}${header}\r\n\r\n`)).split('\r\n', 1);
+      const [line = ''] = (await server.opened(`${at}${header}\r\n\r\n`).all).split('\r\n', 1);
       expect(line).toBe('HTTP/1.1 400 Bad Request');
     }
     const answer = await server.post(ask, { 'mcp-session-id': 'a%0d%0aSet-Cookie: x=y' });
     expect([answer.status, answer.headers['set-cookie']]).toEqual([404, undefined]);
   });
+});
+
+test('the connection ends behind a stream when the client asks for that', async () => {
+  const session = await server.session();
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+  const head = [
+    'POST /mcp HTTP/1.1',
+    'Host: localhost',
+    'Connection: close',
+    `Authorization: Bearer ${server.token}`,
+    'Accept: application/json, text/event-stream',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    `Mcp-Session-Id: ${session}`,
+  ];
+  const text = await server.opened(`${head.join('\r\n')}\r\n\r\n${body}`).all;
+  expect(text).toMatch(/\r\nConnection: close\r\n/i);
+  expect(text).toContain('"result":{}');
 });
 
 test('a request of the same origin is taken', async () => {
@@ -341,6 +381,52 @@ test('a session that is not used makes room for a new one', async () => {
   const ask = { jsonrpc: '2.0', id: 1, method: 'ping' };
   expect((await server.post(ask, { 'mcp-session-id': first })).status).toBe(404);
   expect((await server.post(ask, { 'mcp-session-id': kept })).status).toBe(200);
+});
+
+test('a session takes nothing of another one', async () => {
+  const [own, other] = [await server.session(), await server.session()];
+  const headers = { 'mcp-session-id': own, 'mcp-protocol-version': '2025-11-25' };
+  const form = '(progn (defvar *own-runs* t) (loop until (probe-file "own-ends") do (sleep 0.01)) :own)';
+  const call = server.post(evaluation('own', form), headers);
+  const client = await ownClient('modern');
+  await until('the call', 30_000, async () => (await client.eval("(boundp '*own-runs*)")) === 'T');
+  const params = { requestId: 'own' };
+  const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params };
+  expect((await server.post(cancel, { 'mcp-session-id': other })).status).toBe(202);
+  workspace.put('own-ends', '');
+  const answer = await call;
+  expect(textIn(answer)).toBe(':OWN');
+  const [, event = ''] = /^id: (.*)$/m.exec(answer.text) ?? [];
+  const comeBack = (session: string) =>
+    server.send({ method: 'GET', headers: { 'mcp-session-id': session, 'last-event-id': event } });
+  expect((await comeBack(other)).text).toBe('');
+  expect(textIn(await comeBack(own))).toBe(':OWN');
+});
+
+test('a further session is refused while all have running calls', async () => {
+  const own = await new HttpServer(['--root', workspace.path]).listening();
+  onTestFinished(async () => void (await own.end()));
+  const form = '(loop until (probe-file "all-end") do (sleep 0.1))';
+  const calls: Promise<HttpAnswer>[] = [];
+  for (let count = 0; count < 100; count++) {
+    const headers = { 'mcp-session-id': await own.session() };
+    const begun = new Promise<void>((resolve) => calls.push(own.post(evaluation(1, form), headers, resolve)));
+    await begun;
+  }
+  const clientInfo = { name: 'raw', version: '1.0.0' };
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
+  const begin = { jsonrpc: '2.0', id: 1, method: 'initialize', params };
+  const refused = await own.post(begin);
+  expect([refused.status, jsonOf(refused).error]).toEqual([
+    503,
+    {
+      code: -32001,
+      message: '100 sessions are in use, and this server takes no more. End one of them, and try again.',
+    },
+  ]);
+  workspace.put('all-end', '');
+  for (const answer of await Promise.all(calls)) expect(textIn(answer)).toBe('NIL');
+  expect((await own.post(begin)).status).toBe(200);
 });
 
 test('a second server at the same port says why it ends', async () => {
