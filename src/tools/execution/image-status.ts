@@ -338,7 +338,8 @@ function callText(job: JobStatus): string {
   }[phase];
   const by = parent === undefined ? '' : `, called by the code of call ${parent}`;
   const ending =
-    stopping && `being ended ${reasonText(stopping.reason)}, for ${secondsText(stopping.milliseconds)}`;
+    stopping &&
+    `being ended ${reasonText(stopping.reason, stopping.byUser)}, for ${secondsText(stopping.milliseconds)}`;
   return callRows(
     `${number}: ${toolOf(job)}${subject && ` ${printable(subject)}`} (${secondsText(job.milliseconds)}${state}${by})`,
     [ending, ...factsOf(job)],
