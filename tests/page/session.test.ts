@@ -41,13 +41,40 @@ test('what runs is shown with its output, and can be interrupted', async () => {
   const running = page.locator('#running-list');
   await running.getByText('Nothing runs.').waitFor();
   const called = place.session.call('eval_form', {
-    form: '(progn (format t "begun ~A~%" 7) (loop (sleep 0.1)))',
+    form: '(progn (format t "begun ~A~%~Abold~%" 7 (code-char #x202e)) (loop (sleep 0.1)))',
     timeout: 600,
   });
-  await running.getByText('Last line of its output: begun 7').waitFor();
+  const output = running.getByRole('log', { name: /^Output of call \d+$/ });
+  await output.getByText('begun 7\n<U+202E>bold').waitFor();
   await running.getByRole('button', { name: /^Interrupt call \d+$/ }).click();
-  expect((await called).text).toContain('Interrupted after ');
+  const { text } = await called;
+  expect(text).toMatch(
+    /^Error: Interrupted after \d+\.\d s by the user on the page; the image and what was done so far are kept\./,
+  );
+  // What the page has shown stays for the model.
+  expect(text).toContain('Output:\nbegun 7\n');
   await running.getByText('Nothing runs.').waitFor();
+});
+
+test('of much output the beginning and the end are shown, and the model gets them too', async () => {
+  const place = await start();
+  const page = await openPage(place);
+  const called = place.session.call('eval_form', {
+    form: `(progn (dotimes (i 150000) (format t "~7,'0D ~A~%" i (make-string 92 :initial-element #\\x)))
+                  (princ "all") (loop (sleep 0.1)))`,
+    timeout: 600,
+  });
+  const output = page.getByRole('log', { name: /^Output of call/ });
+  await output.getByText(/^0000000 x[\s\S]*\d+ characters left out[\s\S]*0149999 x+\nall$/).waitFor();
+  expect((await output.textContent())?.length).toBeLessThan(20_000);
+  // The end is in view.
+  expect(
+    await page.evaluate(
+      "(({ scrollHeight, clientHeight, scrollTop }) => scrollHeight - clientHeight - scrollTop)(document.querySelector('.output'))",
+    ),
+  ).toBeLessThan(2);
+  await page.getByRole('button', { name: /^Interrupt call/ }).click();
+  expect((await called).text).toMatch(/Output:\n0000000 x[\s\S]*characters left out[\s\S]*all/);
 });
 
 test('the end of the session is shown, also while a call runs', async () => {
