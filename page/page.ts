@@ -1,6 +1,6 @@
 // The page of a session: joins its parts.
 
-import { callBegan, callEnded, forgetCalls, watchFilter, watchLog } from './calls.ts';
+import { callBegan, callEnded, callGoesOn, callWaits, forgetCalls, watchFilter, watchLog } from './calls.ts';
 import { offerImages, watchLookup } from './definitions.ts';
 import { byId, element } from './dom.ts';
 import { watchErrors } from './errors.ts';
@@ -14,8 +14,16 @@ function receive({ method, params }: SessionEvent): void {
   if (method === 'live-lisp/session') begin(params);
   if (method === 'live-lisp/began') callBegan(params);
   if (method === 'live-lisp/ended') callEnded(params);
-  if (method === 'live-lisp/asked') void ask(String(params['id']), String(params['headline']));
-  if (method === 'live-lisp/closed') close(String(params['id']), String(params['why']));
+  if (method === 'live-lisp/replaced') forgetQuestions();
+  const id = String(params['id']);
+  if (method === 'live-lisp/asked') {
+    callWaits(id, params['call']);
+    void ask(id, String(params['headline']));
+  }
+  if (method === 'live-lisp/closed') {
+    callGoesOn(id);
+    close(id, String(params['why']));
+  }
 }
 
 /** Begins to show the session with the facts in PARAMS, or shows it anew after the connection was broken. */

@@ -30,6 +30,8 @@ test('a call of a client that cannot ask waits in the browser, and is approved t
   const called = place.session.call('write_file', WRITE, { onprogress });
   await page.getByText('Approve write_file (dangerous)? new file, +1 −0, in a.lisp').first().waitFor();
   expect(await page.title()).toBe('(1) live-lisp');
+  const row = page.locator('#call-list > li').first();
+  await row.getByText('waits for your answer, above').waitFor();
   // What a screen reader says.
   expect(await page.locator('#announcer').textContent()).toBe(
     'A question waits: Approve write_file (dangerous)? new file, +1 −0, in a.lisp',
@@ -40,6 +42,20 @@ test('a call of a client that cannot ask waits in the browser, and is approved t
   expect(authorities(place)).toEqual(['human, in an editor']);
   await closed(page, 'approved in a browser');
   await page.getByText('Nothing waits for you.').waitFor();
+  await row.getByText('Wrote 4 bytes to a.lisp').waitFor();
+});
+
+test('after a reload the call still says that it waits, and after a denial how it ended', async () => {
+  const place = await start();
+  const page = await openPage(place);
+  const called = place.session.call('write_file', WRITE);
+  await approve(page).waitFor();
+  await page.reload();
+  const row = page.locator('#call-list > li').first();
+  await row.getByText('waits for your answer, above').waitFor();
+  await page.getByRole('button', { name: 'Deny' }).click();
+  await row.getByText('Tool execution denied by user').waitFor();
+  expect((await called).isError).toBe(true);
 });
 
 test.each(ERAS)(
@@ -62,7 +78,7 @@ test.each(ERAS)(
     const called = place.session.call('write_file', WRITE);
     await approve(page).click();
     expect(await called).toEqual(WROTE);
-    expect(asked[0]).toContain('Approve write_file (dangerous; also asked in "a browser")?');
+    expect(asked[0]).toContain('Approve write_file (dangerous; also asked in a browser)?');
   },
 );
 
