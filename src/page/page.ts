@@ -8,9 +8,10 @@ import type { AskedQuestion, Decision, Editors } from '../door/editors.ts';
 import { type HttpListener, listen, readBody, refuse } from '../http/listen.ts';
 import { type Members, membersOf } from '../json.ts';
 import type { Executor } from '../kernel/executor.ts';
+import { BROWSER } from '../kernel/human-editor.ts';
 import { Admission, type Pass } from './admission.ts';
 import { look } from './looks.ts';
-import { Watchers, WHERE } from './watchers.ts';
+import { Watchers } from './watchers.ts';
 
 export interface PageOptions {
   editors: Editors;
@@ -119,7 +120,7 @@ export class Page {
       return refuse(response, 413, `A request can have ${BODY_LIMIT} octets. Change less here.`);
     const given = membersOf(body.toString());
     if (name === 'enter') return this.#enter(given, pass.cookie, cookieName, response);
-    if (name === 'events') return this.#watch(response);
+    if (name === 'events') return this.#watch(response, pass.cookie);
     const result = await this.#answer(name, given, response);
     if (result === undefined) refuse(response, 404, NOTHING);
     else sendJson(response, result);
@@ -145,10 +146,10 @@ export class Page {
     sendJson(response, { key: pass.key });
   }
 
-  #watch(response: ServerResponse): void {
+  #watch(response: ServerResponse, cookie = ''): void {
     const { workspace, images, onLook } = this.#options;
     response.on('close', onLook());
-    this.#watchers.add(response, { workspace, images, pid: process.pid });
+    this.#watchers.add(response, { workspace, images, pid: process.pid }, cookie);
   }
 
   /** Resolves with the answer to the request NAME with the members GIVEN; undefined when there is no such
@@ -170,7 +171,7 @@ export class Page {
     const decision = decisionIn(given);
     if (decision === undefined || (question !== undefined && digestOf(question) !== given['shown']))
       return { counts: false, text: CHANGED };
-    return editors.answer(id, decision, WHERE);
+    return editors.answer(id, decision, BROWSER);
   }
 }
 

@@ -177,6 +177,24 @@ test('two tabs and an editor show a question, and the first answer counts', asyn
   await one.getByText('Connected', { exact: true }).waitFor();
 });
 
+test('a browser with many tabs can still answer: the oldest tab says that it is not used any more', async () => {
+  const place = await start();
+  const context = await newBrowser();
+  const pages: Page[] = [];
+  for (let tabs = 0; tabs < 7; tabs++) pages.push(await openPage(place, context));
+  const [first, , , fourth, , , last] = pages as [Page, Page, Page, Page, Page, Page, Page];
+  const called = place.session.call('write_file', WRITE);
+  await approve(fourth).waitFor();
+  await first
+    .getByText(
+      'Newer tabs of this browser show this session, and a browser has no connection for more. Reload this tab to use it again.',
+    )
+    .waitFor();
+  expect(await approve(first).count()).toBe(0);
+  await approve(last).click();
+  expect(await called).toEqual(WROTE);
+});
+
 test('a question whose time is over goes away', async () => {
   const place = await start({}, ['--answer-time', '3']);
   const page = await openPage(place);

@@ -85,7 +85,9 @@ test('the end of the session is shown, also while a call runs', async () => {
   await place.session.close();
   await called;
   await page
-    .getByText('The session does not answer. live-lisp sessions shows whether it runs.')
+    .getByText(
+      'The session does not answer; perhaps it has ended. live-lisp page opens the page of the session that runs now.',
+    )
     .first()
     .waitFor();
   expect(place.session.stderr).not.toContain('Error');
