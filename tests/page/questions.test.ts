@@ -307,6 +307,29 @@ test('4,000 changed lines stand side by side, on any width and in both colours',
   expect((await called).text).toMatch(/^Wrote /);
 });
 
+test('the words in which two lines differ are marked, once the lines are seen', async () => {
+  const place = await start();
+  const lines = (word: string) =>
+    Array.from({ length: 1000 }, (_, line) => `(${word} (x ${line}))\n`).join('');
+  place.root.put('a.lisp', lines('old'));
+  const page = await openPage(place);
+  const called = place.session.call('write_file', { path: 'a.lisp', content: lines('<b>new</b>') });
+  const rows = page.locator('.row');
+  const marked = (row: number) => rows.nth(row).locator('ins, del').allTextContents();
+  await rows.first().locator('ins').waitFor();
+  expect(await marked(0)).toEqual(['old', '<b>new</b>']);
+  expect(await marked(999)).toEqual([]);
+  await rows.nth(999).scrollIntoViewIfNeeded();
+  await rows.nth(999).locator('ins').waitFor();
+  expect(await marked(999)).toEqual(['old', '<b>new</b>']);
+  expect(await rows.nth(999).locator('.text').allTextContents()).toEqual([
+    '-(old (x 999))',
+    '+(<b>new</b> (x 999))',
+  ]);
+  await page.getByRole('button', { name: 'Deny' }).click();
+  await called;
+});
+
 /** Sends the request NAME with BODY as the page PAGE does, and resolves with the answer. */
 function post(page: Page, name: string, body: object): Promise<unknown> {
   return page.evaluate(`(async () => {
