@@ -1,8 +1,13 @@
 // What the page shows of a session: calls as they come, what runs, images, held errors, definitions, the log.
 
+import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
-import { testSbcl } from '../harness.ts';
+import { connect } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { sessionsIn } from '../door/editor.ts';
+import { programWith, testSbcl } from '../harness.ts';
+import { servingPlace } from '../image/served.ts';
+import { ownFolder } from '../shared.ts';
 import { openPage, start, useBrowser } from './browser.ts';
 
 useBrowser();
@@ -91,6 +96,32 @@ test('the end of the session is shown, also while a call runs', async () => {
     .first()
     .waitFor();
   expect(place.session.stderr).not.toContain('Error');
+});
+
+test('an open page keeps a session of commands, which ends once nobody looks', async () => {
+  const serving = servingPlace();
+  onTestFinished(serving.remove);
+  const root = ownFolder();
+  const { file, env } = programWith({ idleMs: 5000 });
+  const session = spawn(process.execPath, [file, 'session', '--root', root.path], {
+    env: { ...process.env, ...env, LIVE_LISP_SERVING: serving.path },
+    stdio: 'ignore',
+  });
+  const exit = new Promise((resolve) => session.on('exit', resolve));
+  onTestFinished(() => void session.kill('SIGKILL'));
+  const [path = ''] = await sessionsIn(serving.path);
+  // A command keeps the session until the browser shows the page.
+  const command = connect(`${path}.socket`);
+  command.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+  const page = await openPage({ path });
+  command.destroy();
+  // The page looks every two seconds, so the last of these looks is later than the end of an idle session.
+  for (let looks = 0; looks < 4; looks++)
+    await page.waitForResponse((response) => response.url().endsWith('/api/status'));
+  await page.getByText('Connected', { exact: true }).waitFor();
+  expect(session.exitCode).toBeNull();
+  await page.close();
+  expect(await exit).toBe(0);
 });
 
 test('the image is shown with its heap and threads', async () => {
