@@ -177,6 +177,7 @@ describe('a question of a client that cannot ask', () => {
     const called = place.session.call('write_file', WRITE, { onprogress });
     expect(await editor.nth('live-lisp/asked')).toEqual({
       id: expect.any(String),
+      call: (await editor.nth('live-lisp/began', 2))['id'],
       headline: 'Approve write_file (dangerous)? new file, +1 −0, in a.lisp',
       tool: 'write_file',
       text: 'New file a.lisp, 1 line:\n+(a)',
