@@ -5,7 +5,7 @@ import { offerImages, watchLookup } from './definitions.ts';
 import { byId, element } from './dom.ts';
 import { watchErrors } from './errors.ts';
 import { watchImages } from './images.ts';
-import { ask, close, forgetQuestions } from './questions.ts';
+import { ask, close, count, forgetQuestions } from './questions.ts';
 import { enter, listen, type SessionEvent } from './session.ts';
 
 let images: readonly string[] | undefined;
@@ -43,6 +43,7 @@ function say(text: string, connected: boolean): void {
   const line = byId('connection');
   if (line.textContent !== text) line.textContent = text;
   document.body.classList.toggle('disconnected', !connected);
+  count();
 }
 
 watchFilter();

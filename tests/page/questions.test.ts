@@ -252,6 +252,26 @@ test('a reload keeps the question, and the way in', async () => {
   expect(await called).toEqual(WROTE);
 });
 
+test('a question of a session that was killed takes no answer, and the page of the next session opens', async () => {
+  const place = await start();
+  const page = await openPage(place);
+  const called = place.session.call('write_file', WRITE).catch(() => {});
+  await approve(page).waitFor();
+  process.kill(place.session.pid, 'SIGKILL');
+  await called;
+  await page
+    .getByText(
+      'The session does not answer; perhaps it has ended. live-lisp page opens the page of the session that runs now.',
+    )
+    .first()
+    .waitFor();
+  expect(await approve(page).isVisible()).toBe(false);
+  expect(await page.title()).toBe('live-lisp: no connection');
+  const next = await start();
+  await openPage(next, page.context());
+  expect(await page.title()).toBe('live-lisp: no connection');
+});
+
 test('the keyboard alone approves', async () => {
   const place = await start();
   const page = await openPage(place);
