@@ -51,13 +51,15 @@ function imageElement(name: string | undefined, status: Status): HTMLElement {
     ['Process', textIf(status['pid'])],
     ['Runs for', status['uptime'] === undefined ? undefined : duration(Number(status['uptime']) * 1000)],
     ['Package', textIf(status['package'])],
-    ['Resident memory', megabytes(memory['imageRss'])],
-    ['Server', megabytes(memory['serverRss'])],
+    ['Memory of the image', megabytes(memory['imageRss'])],
+    ['Memory of the server', megabytes(memory['serverRss'])],
     [
       'Threads',
-      threads['count'] === undefined ? undefined : `${threads['count']}: ${threadNames.join(', ')}`,
+      threads['count'] === undefined
+        ? undefined
+        : [`${threads['count']}`, ...threadNames.map((each) => `“${each}”`)].join(', '),
     ],
-    ['Code in it', textIf(status['confinement'])],
+    ['Sandbox', textIf(status['confinement'])],
   ];
   const rows = facts.flatMap(([fact, value]) =>
     value === undefined ? [] : [element('dt', {}, fact), element('dd', {}, element('bdi', {}, value))],
