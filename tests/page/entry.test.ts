@@ -243,6 +243,9 @@ async function hostileServer(
   const server = createServer(({ url, headers }, response) => {
     seen.push(headers);
     response.setHeader('content-type', 'text/html');
+    // A cookie of a longer path comes before that of the page.
+    const name = `live-lisp-${new URL(target).port}`;
+    response.setHeader('set-cookie', [`${name}=x; Path=/api/answer`, `${name}=y; Path=/api/events`]);
     response.end(url === '/api/' || url === '/' ? `<body><script>${attack}</script></body>` : '');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
