@@ -14,10 +14,16 @@ const running = new Map<unknown, { row: HTMLElement; end: HTMLElement }>();
 /** The ids of the calls that wait for an answer of the human, by those of their questions. */
 const waiting = new Map<string, unknown>();
 
+/** How calls ended whose questions are open, by their ids: a modern client gets a result that has it ask. */
+const ends = new Map<unknown, End>();
+
+type End = { readonly [name: string]: unknown };
+
 /** Forgets all calls, because the session sends the recent ones. */
 export function forgetCalls(): void {
   running.clear();
   waiting.clear();
+  ends.clear();
   byId('call-list').replaceChildren();
 }
 
@@ -41,8 +47,12 @@ export function callWaits(question: string, call: unknown): void {
 
 /** Shows that a call does not wait for the answer to QUESTION any more. */
 export function callGoesOn(question: string): void {
-  showWait(waiting.get(question), false);
+  const call = waiting.get(question);
   waiting.delete(question);
+  const end = ends.get(call);
+  ends.delete(call);
+  if (end === undefined) showWait(call, false);
+  else callEnded(end);
 }
 
 function showWait(call: unknown, isWaiting: boolean): void {
@@ -53,7 +63,12 @@ function showWait(call: unknown, isWaiting: boolean): void {
   filterRow(found.row);
 }
 
-export function callEnded({ id, isError, milliseconds, line }: { readonly [name: string]: unknown }): void {
+export function callEnded(how: End): void {
+  const { id, isError, milliseconds, line } = how;
+  if ([...waiting.values()].includes(id)) {
+    ends.set(id, how);
+    return;
+  }
   const found = running.get(id);
   if (found === undefined) return;
   running.delete(id);

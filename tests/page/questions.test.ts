@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { watchingEditor } from '../door/editor.ts';
 import { ERAS, good } from '../harness.ts';
+import { until } from '../server/processes.ts';
 import { authorities, newBrowser, openPage, type Place, start, useBrowser } from './browser.ts';
 
 useBrowser();
@@ -76,8 +77,12 @@ test.each(ERAS)(
     const place = await start({ era, onQuestion });
     const page = await openPage(place);
     const called = place.session.call('write_file', WRITE);
+    const row = page.locator('#call-list > li', { hasText: 'write_file' }).last();
+    await until('the form', 10_000, () => asked.length > 0);
+    await row.getByText('waits for your answer, above').waitFor();
     await approve(page).click();
     expect(await called).toEqual(WROTE);
+    await row.getByText(era === 'legacy' ? 'Wrote 4 bytes' : 'The client asks its user.').waitFor();
     expect(asked[0]).toContain('Approve write_file (dangerous; also asked in a browser)?');
   },
 );
