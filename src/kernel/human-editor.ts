@@ -4,6 +4,7 @@ import type { OpenQuestion, Verdict } from './approval.ts';
 
 /** The names that live-lisp gives to places of a question which have no name of their own. */
 export const BROWSER = 'a browser';
+export const TERMINAL = 'the terminal';
 export const UNNAMED_EDITOR = 'an editor';
 
 /** A call, for the human. */

@@ -1,7 +1,7 @@
 // Writes the question for an approval, and splits it into pages that the client can show.
 
 import type { OpenQuestion } from '../kernel/approval.ts';
-import { BROWSER, UNNAMED_EDITOR } from '../kernel/human-editor.ts';
+import { BROWSER, TERMINAL, UNNAMED_EDITOR } from '../kernel/human-editor.ts';
 import { homeFolder } from '../paths.ts';
 import { ownWords, type QuestionLine, questionLine } from '../question-line.ts';
 import { visibleLine } from '../visible.ts';
@@ -106,8 +106,8 @@ export function questionHeadline({ tool, image, preview }: OpenQuestion, alsoIn?
 
 /** Returns the name of a place, which is quoted if an editor has given it and it has a blank. */
 function ownNameOr(name: string): QuestionLine | string {
-  if (name === BROWSER) return ownWords(BROWSER);
-  return name === UNNAMED_EDITOR ? ownWords(UNNAMED_EDITOR) : name;
+  const own = [ownWords(BROWSER), ownWords(TERMINAL), ownWords(UNNAMED_EDITOR)];
+  return own.find(({ text }) => text === name) ?? name;
 }
 
 function placeOf(file: PreviewFile): string {

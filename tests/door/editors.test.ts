@@ -289,6 +289,20 @@ describe.each(ERAS)('a question of a client of the %s era that can ask', (era) =
     expect(authorities(place)).toEqual(['human']);
   });
 
+  test.each([
+    ['the terminal', 'the terminal'],
+    [7, 'an editor'],
+    ['My Editor', '"My Editor"'],
+  ])('names the editor %j as %s: quotes are for names from outside', async (editor, shown) => {
+    const { asked, options } = asking('accept');
+    const place = await start(options);
+    const connection = new Editor(place.path);
+    onTestFinished(() => void connection.socket.destroy());
+    await connection.request('live-lisp/watch', { editor });
+    expect(await place.session.call('write_file', WRITE)).toEqual(WROTE);
+    expect(asked[0]).toContain(`(dangerous; also asked in ${shown})?`);
+  });
+
   test('is denied in the client', async () => {
     const place = await start(asking('decline').options);
     const editor = await watchingEditor(place.path);
