@@ -11,9 +11,19 @@ const PAGE = 100;
 /** The calls that have not ended, by their ids, with the parts that show how they end. */
 const running = new Map<unknown, { row: HTMLElement; end: HTMLElement }>();
 
+/** The ids of the calls that wait for an answer of the human, by those of their questions. */
+const waiting = new Map<string, unknown>();
+
+/** How calls ended whose questions are open, by their ids: a modern client gets a result that has it ask. */
+const ends = new Map<unknown, End>();
+
+type End = { readonly [name: string]: unknown };
+
 /** Forgets all calls, because the session sends the recent ones. */
 export function forgetCalls(): void {
   running.clear();
+  waiting.clear();
+  ends.clear();
   byId('call-list').replaceChildren();
 }
 
@@ -29,12 +39,42 @@ export function callBegan({ id, time, client, tool, lines }: { readonly [name: s
   filterRow(row);
 }
 
-export function callEnded({ id, isError, milliseconds, line }: { readonly [name: string]: unknown }): void {
+/** Shows that the call CALL waits for the answer to QUESTION. */
+export function callWaits(question: string, call: unknown): void {
+  waiting.set(question, call);
+  showWait(call, true);
+}
+
+/** Shows that a call does not wait for the answer to QUESTION any more. */
+export function callGoesOn(question: string): void {
+  const call = waiting.get(question);
+  waiting.delete(question);
+  const end = ends.get(call);
+  ends.delete(call);
+  if (end === undefined) showWait(call, false);
+  else callEnded(end);
+}
+
+function showWait(call: unknown, isWaiting: boolean): void {
+  const found = running.get(call);
+  if (found === undefined) return;
+  found.end.textContent = isWaiting ? 'waits for your answer, above' : 'runs …';
+  found.row.classList.toggle('waiting', isWaiting);
+  filterRow(found.row);
+}
+
+export function callEnded(how: End): void {
+  const { id, isError, milliseconds, line } = how;
+  if ([...waiting.values()].includes(id)) {
+    ends.set(id, how);
+    return;
+  }
   const found = running.get(id);
   if (found === undefined) return;
   running.delete(id);
   const { row, end } = found;
   end.replaceChildren(endText(isError !== true, Number(milliseconds)), element('bdi', {}, String(line)));
+  row.classList.remove('waiting');
   row.classList.toggle('failed', isError === true);
   filterRow(row);
 }

@@ -29,6 +29,7 @@ async function show(name: string, home?: string): Promise<void> {
     ...(home !== undefined && !name.includes(':') && { package: home }),
     ...(image !== '' && { image }),
   };
+  byId('definition-text').replaceChildren(element('p', {}, 'The image is asked …'));
   const look = (what: string) =>
     request<Look>(what, asked).catch((error: Error) => ({ error: error.message }));
   const [definition, callers] = await Promise.all([look('definition'), look('callers')]);

@@ -1,5 +1,6 @@
 // Shows the effect of a call: the lines of a unified diff side by side, and other lines as they are.
 
+import { diffArrays } from 'diff';
 import { element, shownText } from './dom.ts';
 
 /** One side of a row: the number of a line, and its text, with the mark that shows a change without colour. A
@@ -112,8 +113,51 @@ function hunkElement(rows: readonly Row[]): HTMLElement {
     chunk.style.containIntrinsicBlockSize = `auto ${some.length * 1.4}em`;
     chunk.append(...some.map(rowElement));
     table.append(chunk);
+    pairs.set(chunk, some);
+    seen.observe(chunk);
   }
   return table;
+}
+
+/** The rows of the chunks whose changed words are not marked yet. */
+const pairs = new WeakMap<Element, readonly Row[]>();
+
+/** Marks the changed words of a chunk once it is about to be seen, because to compare all lines of a long diff takes
+ *  seconds. */
+const seen = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      seen.unobserve(target);
+      for (const [index, row] of (pairs.get(target) ?? []).entries()) markWords(row, target.children[index]);
+    }
+  },
+  { rootMargin: '500px' },
+);
+
+/** A name or another run of characters, blanks, or a character that ends a name in Lisp. */
+const TOKEN = /\s+|[()'"`,;]|[^\s()'"`,;]+/g;
+/** Maximum number of differing tokens of two lines whose words are marked. */
+const EDIT_LIMIT = 200;
+
+/** Marks in SHOWN, the element of ROW, the words in which its two changed lines differ. */
+function markWords({ before, after }: Row, shown: Element | undefined): void {
+  if (!before?.changed || !after?.changed) return;
+  const [old, now] = [before, after].map(({ text }) => text.slice(1).match(TOKEN) ?? []);
+  const changes = diffArrays(old ?? [], now ?? [], { maxEditLength: EDIT_LIMIT });
+  // Lines without a word in common differ as a whole.
+  if (!changes?.some(({ added, removed, value }) => !added && !removed && /\w/.test(value.join('')))) return;
+  const [oldCell, newCell] = shown?.querySelectorAll('.text') ?? [];
+  const parts = (side: Side, mark: 'ins' | 'del') => [
+    side.text.charAt(0),
+    ...changes
+      .filter((change) => !(mark === 'ins' ? change.removed : change.added))
+      .map(({ added, removed, value }) =>
+        added || removed ? shownText(mark, '', value.join('')) : value.join(''),
+      ),
+  ];
+  oldCell?.replaceChildren(...parts(before, 'del'));
+  newCell?.replaceChildren(...parts(after, 'ins'));
 }
 
 function rowElement({ before, after }: Row): HTMLElement {

@@ -37,7 +37,7 @@ function errorElement(
   { error, type, thread }: { readonly [name: string]: unknown },
 ): HTMLElement {
   const where = thread === undefined ? '' : ` in the thread ${thread}`;
-  const title = element('summary', {}, element('bdi', {}, `${error}: ${type}${where}`));
+  const title = element('summary', {}, element('bdi', {}, `Error ${error}: ${type}${where}`));
   return opened(title, async () => {
     const answer = await look('error', { ...image, error });
     if ('error' in answer) return [problem(answer.error)];

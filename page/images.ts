@@ -1,5 +1,6 @@
 // Shows what runs in the images now, and the images themselves, while somebody looks.
 
+import { visible } from '../src/visible.ts';
 import { announce, button, byId, duration, element, objectIn, objectsIn } from './dom.ts';
 import { type Look, request } from './session.ts';
 
@@ -50,13 +51,15 @@ function imageElement(name: string | undefined, status: Status): HTMLElement {
     ['Process', textIf(status['pid'])],
     ['Runs for', status['uptime'] === undefined ? undefined : duration(Number(status['uptime']) * 1000)],
     ['Package', textIf(status['package'])],
-    ['Resident memory', megabytes(memory['imageRss'])],
-    ['Server', megabytes(memory['serverRss'])],
+    ['Memory of the image', megabytes(memory['imageRss'])],
+    ['Memory of the server', megabytes(memory['serverRss'])],
     [
       'Threads',
-      threads['count'] === undefined ? undefined : `${threads['count']}: ${threadNames.join(', ')}`,
+      threads['count'] === undefined
+        ? undefined
+        : [`${threads['count']}`, ...threadNames.map((each) => `“${each}”`)].join(', '),
     ],
-    ['Code in it', textIf(status['confinement'])],
+    ['Sandbox', textIf(status['confinement'])],
   ];
   const rows = facts.flatMap(([fact, value]) =>
     value === undefined ? [] : [element('dt', {}, fact), element('dd', {}, element('bdi', {}, value))],
@@ -96,8 +99,8 @@ function showJobs(jobs: readonly ImageJob[]): void {
     const key = `${each.name ?? ''} ${each.job['job']}`;
     keys.add(key);
     const found = shown.get(key) ?? jobElement(each);
-    found.show(each.job);
     if (!shown.has(key)) list.append(found.row);
+    found.show(each.job);
     shown.set(key, found);
   }
   for (const [key, { row }] of shown) {
@@ -112,12 +115,20 @@ function showJobs(jobs: readonly ImageJob[]): void {
 
 function jobElement({ name, job }: ImageJob) {
   const facts = element('p', {});
-  const output = element('pre', { class: 'output' });
+  const output = element('pre', {
+    class: 'output',
+    set: { tabindex: '0', role: 'log', 'aria-live': 'off', 'aria-label': `Output of call ${job['job']}` },
+  });
   const frames = element('pre', {});
   const interrupt = button(`Interrupt call ${job['job']}`, () => {
     interrupt.disabled = true;
-    void interruptJob(Number(job['job']), name);
+    problem.textContent = '';
+    void interruptJob(Number(job['job']), name).then((why) => {
+      interrupt.disabled = false;
+      problem.textContent = why;
+    });
   });
+  const problem = element('p', { class: 'problem', set: { role: 'alert' } });
   const about = element('bdi', {}, String(job['about'] ?? ''));
   const row = element(
     'article',
@@ -127,24 +138,38 @@ function jobElement({ name, job }: ImageJob) {
     output,
     element('details', {}, element('summary', {}, 'Frames'), frames),
     interrupt,
+    problem,
   );
   const show = (now: Status) => {
-    const { state, seconds, characters, lastLine, ending } = now;
+    const { state, seconds, characters, ending } = now;
     const written = characters ? `, has written ${characters} characters` : '';
     const ends = ending === undefined ? '' : `, is being ended (${ending})`;
     const where = name === undefined ? '' : ` in ${name}`;
     facts.replaceChildren(`Call ${now['job']}${where}: ${state} for ${seconds} s${written}${ends}`);
-    output.hidden = !lastLine;
-    output.replaceChildren(...element('span', {}, `Last line of its output: ${lastLine ?? ''}`).childNodes);
+    showOutput(output, now['output']);
     const texts = Array.isArray(now['frames']) ? now['frames'].map(String) : [];
     frames.replaceChildren(...element('span', {}, texts.join('\n') || 'None are known.').childNodes);
   };
   return { row, show };
 }
 
-async function interruptJob(job: number, image: string | undefined): Promise<void> {
+/** Shows TEXT, the output of a call so far, in AREA. Without TEXT, such as while the call writes, AREA stays as it
+ *  is. Its end stays in view unless the human has scrolled away from it. */
+function showOutput(area: HTMLElement, text: unknown): void {
+  const known = visible(String(text ?? '')).trimEnd();
+  area.hidden = known === '' && area.textContent === '';
+  if (known === '' || area.textContent === known) return;
+  const isAtEnd = area.scrollTop + area.clientHeight >= area.scrollHeight - 1;
+  area.textContent = known;
+  if (isAtEnd) area.scrollTop = area.scrollHeight;
+}
+
+/** Interrupts the call JOB. Resolves with the reason for a failure, or with '' after a success. */
+async function interruptJob(job: number, image: string | undefined): Promise<string> {
   const answer = await request<Look>('interrupt', { job, ...(image !== undefined && { image }) }).catch(
     (error: Error) => ({ error: error.message }),
   );
-  announce('error' in answer ? answer.error : answer.text);
+  if ('error' in answer) return visible(answer.error);
+  announce(answer.text);
+  return '';
 }

@@ -1,12 +1,12 @@
 // The page of a session: joins its parts.
 
-import { callBegan, callEnded, forgetCalls, watchFilter, watchLog } from './calls.ts';
+import { callBegan, callEnded, callGoesOn, callWaits, forgetCalls, watchFilter, watchLog } from './calls.ts';
 import { offerImages, watchLookup } from './definitions.ts';
 import { byId, element } from './dom.ts';
 import { watchErrors } from './errors.ts';
 import { watchImages } from './images.ts';
 import { watchProfile } from './profile.ts';
-import { ask, close, forgetQuestions } from './questions.ts';
+import { ask, close, count, forgetQuestions } from './questions.ts';
 import { watchRecording } from './recording.ts';
 import { enter, listen, type SessionEvent } from './session.ts';
 
@@ -16,8 +16,16 @@ function receive({ method, params }: SessionEvent): void {
   if (method === 'live-lisp/session') begin(params);
   if (method === 'live-lisp/began') callBegan(params);
   if (method === 'live-lisp/ended') callEnded(params);
-  if (method === 'live-lisp/asked') void ask(String(params['id']), String(params['headline']));
-  if (method === 'live-lisp/closed') close(String(params['id']), String(params['why']));
+  if (method === 'live-lisp/replaced') forgetQuestions();
+  const id = String(params['id']);
+  if (method === 'live-lisp/asked') {
+    callWaits(id, params['call']);
+    void ask(id, String(params['headline']));
+  }
+  if (method === 'live-lisp/closed') {
+    callGoesOn(id);
+    close(id, String(params['why']));
+  }
 }
 
 /** Begins to show the session with the facts in PARAMS, or shows it anew after the connection was broken. */
@@ -37,6 +45,7 @@ function say(text: string, connected: boolean): void {
   const line = byId('connection');
   if (line.textContent !== text) line.textContent = text;
   document.body.classList.toggle('disconnected', !connected);
+  count();
 }
 
 watchFilter();

@@ -75,10 +75,13 @@ function settle(): void {
   settling = setTimeout(set, SETTLE_MS, 'false');
 }
 
-function count(): void {
+/** Shows the number of open questions in the heading and, while the session answers, in the title. */
+export function count(): void {
   byId('no-question').hidden = open.size > 0;
   byId('questions-title').textContent = open.size === 0 ? 'Questions' : `Questions (${open.size})`;
-  document.title = open.size === 0 ? 'live-lisp' : `(${open.size}) live-lisp`;
+  const isGone = document.body.classList.contains('disconnected');
+  const number = open.size === 0 || isGone ? '' : `(${open.size}) `;
+  document.title = `${number}live-lisp${isGone ? ': no connection' : ''}`;
 }
 
 function show(question: Question, article: HTMLElement): void {

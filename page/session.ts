@@ -10,6 +10,10 @@ export interface SessionEvent {
 export type Look = { data: unknown; text: string } | { error: string };
 
 const KEY = 'live-lisp-key';
+const NO_ANSWER =
+  'The session does not answer; perhaps it has ended. live-lisp page opens the page of the session that runs now.';
+const REPLACED =
+  'Newer tabs of this browser show this session, and a browser has no connection for more. Reload this tab to use it again.';
 /** Milliseconds until another try to connect. */
 const AGAIN_MS = 1000;
 
@@ -35,26 +39,32 @@ function post(name: string, body: object): Promise<Response> {
 /** Resolves with the answer to the request NAME. Throws an error with a text for the human. */
 export async function request<Answer>(name: string, body: object = {}): Promise<Answer> {
   const response = await post(name, body).catch(() => {
-    throw new Error('The session does not answer. live-lisp sessions shows whether it runs.');
+    throw new Error(NO_ANSWER);
   });
   if (!response.ok) throw new Error(await response.text());
   return (await response.json()) as Answer;
 }
 
 /** Passes each event of the session to RECEIVE, and each change of the connection to SAY. When the connection
- *  breaks, connects again. Resolves when the session does not let this browser in. */
+ *  breaks, connects again. Resolves when the session does not let this browser in, or has ended this tab. */
 export async function listen(
   receive: (event: SessionEvent) => void,
   say: (text: string, connected: boolean) => void,
 ): Promise<void> {
+  let isReplaced = false;
+  const receiveEvent = (event: SessionEvent) => {
+    isReplaced ||= event.method === 'live-lisp/replaced';
+    receive(event);
+  };
   for (;;) {
     const response = await post('events', {}).catch(() => undefined);
     if (response?.status === 401) return say(await response.text(), false);
     if (response?.ok && response.body) {
       say('Connected', true);
-      await readEvents(response.body, receive).catch(() => {});
+      await readEvents(response.body, receiveEvent).catch(() => {});
     }
-    say('The session does not answer. live-lisp sessions shows whether it runs.', false);
+    if (isReplaced) return say(REPLACED, false);
+    say(NO_ANSWER, false);
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }
 }

@@ -52,6 +52,8 @@ export const LIBRARIES_AS_COMPILED = ['--no-sandbox'] as const;
 /** Times of the program that a test gives, where it would only wait: those that differ. */
 export interface TestWaits extends Omit<Timeouts, 'image'> {
   image?: Partial<Times>;
+  /** Milliseconds without a connection until a session of commands ends. */
+  idleMs?: number;
 }
 
 /** Returns the file of the program, and what its environment must have for WAITS. */

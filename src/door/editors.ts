@@ -7,12 +7,14 @@ import { resolve } from 'node:path';
 import { CallError } from '../errors.ts';
 import type { FileEditors, Unsaved, UnsavedFile } from '../files/unsaved.ts';
 import type { OpenQuestion, Verdict } from '../kernel/approval.ts';
-import type {
-  EditorQuestion,
-  HumanEditors,
-  QuestionWords,
-  ShownAnswer,
-  ShownCall,
+import {
+  type CallInEditors,
+  type EditorQuestion,
+  type HumanEditors,
+  type QuestionWords,
+  type ShownAnswer,
+  type ShownCall,
+  UNNAMED_EDITOR,
 } from '../kernel/human-editor.ts';
 import type { Arguments } from '../kernel/parameter.ts';
 import { argumentsLines } from '../kernel/shown.ts';
@@ -41,6 +43,8 @@ export interface Viewer {
 /** A question that waits for an answer. */
 export interface AskedQuestion extends QuestionWords {
   id: string;
+  /** The id of the call that waits for the answer, if it is shown. */
+  call: number | undefined;
   tool: string;
   args: Arguments;
   /** The effect of the call. */
@@ -134,7 +138,7 @@ export class Editors implements HumanEditors, FileEditors {
     return this.#questions.get(id)?.question;
   }
 
-  callBegan({ client, tool, args }: ShownCall): (answer: ShownAnswer) => void {
+  callBegan({ client, tool, args }: ShownCall): CallInEditors {
     const id = ++this.#calls;
     const began = Date.now();
     this.#show({
@@ -147,7 +151,7 @@ export class Editors implements HumanEditors, FileEditors {
         lines: argumentsLines(shortened(args)).map(String),
       },
     });
-    return ({ text, isError }) => {
+    const ended = ({ text, isError }: ShownAnswer) => {
       const [first = ''] = text.slice(0, ANSWER_LIMIT).split('\n', 1);
       const milliseconds = Date.now() - began;
       this.#show({
@@ -155,6 +159,7 @@ export class Editors implements HumanEditors, FileEditors {
         params: { id, isError, milliseconds, line: visibleLine(first) },
       });
     };
+    return { id, ended };
   }
 
   #show(shown: Shown): void {
@@ -167,7 +172,10 @@ export class Editors implements HumanEditors, FileEditors {
     for (const { notify } of this.#editors) notify(method, params);
   }
 
-  ask({ tool, args, preview }: OpenQuestion, words: QuestionWords): EditorQuestion | undefined {
+  ask(
+    { tool, args, preview, shownCall: call }: OpenQuestion,
+    words: QuestionWords,
+  ): EditorQuestion | undefined {
     const [first] = this.#editors;
     if (first === undefined) return undefined;
     const id = randomUUID();
@@ -183,7 +191,7 @@ export class Editors implements HumanEditors, FileEditors {
       resolveAnswer(verdict);
     };
     const { fingerprint } = preview;
-    const question = { ...words, id, tool: tool.name, args, text: preview.whole(), fingerprint };
+    const question = { ...words, id, call, tool: tool.name, args, text: preview.whole(), fingerprint };
     this.#questions.set(id, { question, finish });
     this.#notifyAll('live-lisp/asked', askedParams(question));
     return {
@@ -271,12 +279,12 @@ function decisionIn({ approve, words }: Params): Decision {
   return approve === true ? { kind: 'approved' } : { kind: 'denied', words };
 }
 
-function askedParams({ id, headline, tool, text }: AskedQuestion): Params {
-  return { id, headline, tool, text };
+function askedParams({ id, call, headline, tool, text }: AskedQuestion): Params {
+  return { id, call, headline, tool, text };
 }
 
 function editorName(given: unknown): string {
-  return typeof given === 'string' && /^[A-Za-z][A-Za-z ]{0,19}$/.test(given) ? given : 'an editor';
+  return typeof given === 'string' && /^[A-Za-z][A-Za-z ]{0,19}$/.test(given) ? given : UNNAMED_EDITOR;
 }
 
 /** Returns the files with unsaved changes by ANSWERED, the answer of EDITOR about REAL; undefined when the

@@ -22,6 +22,8 @@ export interface OpenQuestion extends Question {
    *  Never throws. */
   recordRefusal: (authority: Authority, why: string) => void;
   timeoutText: string;
+  /** The id of the waiting call in the human's editors, if they show it. */
+  shownCall?: number;
 }
 
 /** The subject of a question: a call of `tool`, with its files, if any. `place` is '' when the files are

@@ -2,6 +2,11 @@
 
 import type { OpenQuestion, Verdict } from './approval.ts';
 
+/** The names that live-lisp gives to places of a question which have no name of their own. */
+export const BROWSER = 'a browser';
+export const TERMINAL = 'the terminal';
+export const UNNAMED_EDITOR = 'an editor';
+
 /** A call, for the human. */
 export interface ShownCall {
   /** The client's name for itself. */
@@ -14,6 +19,13 @@ export interface ShownCall {
 export interface ShownAnswer {
   text: string;
   isError: boolean;
+}
+
+/** A call that the editors show. */
+export interface CallInEditors {
+  id: number;
+  /** Shows that the call has ended with `answer`. */
+  ended: (answer: ShownAnswer) => void;
 }
 
 export interface EditorQuestion {
@@ -39,8 +51,8 @@ export interface QuestionWords {
 /** The connected editors of the human. */
 export interface HumanEditors {
   readonly watching: boolean;
-  /** Shows the start of `call`. Returns a function that shows its end. */
-  callBegan: (call: ShownCall) => (answer: ShownAnswer) => void;
+  /** Shows the start of `call`. */
+  callBegan: (call: ShownCall) => CallInEditors;
   /** Shows `question` in the editors with `words`. Returns undefined without a connected editor. */
   ask: (question: OpenQuestion, words: QuestionWords) => EditorQuestion | undefined;
 }

@@ -2,7 +2,7 @@
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** What a browser must send with each request. A cookie is sent to all ports of this machine, so a program at
+/** What a browser gets, and must send with each request. A cookie is sent to all ports of this machine, so a program at
  *  another port can learn it; only this page can read the key. */
 export interface Pass {
   key: string;
@@ -13,6 +13,12 @@ export interface Pass {
 const LINK_MS = 10 * 60 * 1000;
 /** Maximum number of unused links, and of passes. A further one replaces the oldest. */
 const LIMIT = 32;
+
+/** What a request has of a pass. A program at another port can add cookies of the same name, which then come too. */
+export interface Shown {
+  key: string | undefined;
+  cookies: readonly string[];
+}
 
 export class Admission {
   /** Maps the secret of each unused link to the time (performance.now) at which it becomes invalid. */
@@ -27,22 +33,23 @@ export class Admission {
     return secret;
   }
 
-  /** Returns a pass for a browser that has the secret LINK of a link, and the cookie COOKIE of an earlier pass,
-   *  if any. Returns undefined when LINK is no link, was used or is too old. */
-  enter(link: string, cookie: string | undefined): Pass | undefined {
+  /** Returns a pass for a browser that has the secret LINK of a link, and COOKIES, of which one can be of an earlier
+   *  pass. Returns undefined when LINK is no link, was used or is too old. */
+  enter(link: string, cookies: readonly string[]): Pass | undefined {
     const end = this.#links.get(link);
     this.#links.delete(link);
     if (end === undefined || end < performance.now()) return undefined;
     // The tabs of a browser have one cookie, so a new one would lock the other tabs out.
-    const isKnown = cookie !== undefined && [...this.#passes.values()].includes(cookie);
-    const pass = { key: newSecret(), cookie: isKnown ? cookie : newSecret() };
+    const known = [...this.#passes.values()].find((cookie) => cookies.includes(cookie));
+    const pass = { key: newSecret(), cookie: known ?? newSecret() };
     put(this.#passes, pass.key, pass.cookie);
     return pass;
   }
 
-  admits({ key, cookie }: Partial<Pass>): boolean {
+  /** Returns the cookie of the pass that a request has shown; undefined when it has none. */
+  cookieOf({ key, cookies }: Shown): string | undefined {
     const expected = key === undefined ? undefined : this.#passes.get(key);
-    return expected !== undefined && cookie !== undefined && isEqual(expected, cookie);
+    return expected === undefined ? undefined : cookies.find((cookie) => isEqual(expected, cookie));
   }
 }
 

@@ -8,9 +8,10 @@ import type { AskedQuestion, Decision, Editors } from '../door/editors.ts';
 import { type HttpListener, listen, readBody, refuse } from '../http/listen.ts';
 import { type Members, membersOf } from '../json.ts';
 import type { Executor } from '../kernel/executor.ts';
-import { Admission, type Pass } from './admission.ts';
+import { BROWSER } from '../kernel/human-editor.ts';
+import { Admission, type Shown } from './admission.ts';
 import { look } from './looks.ts';
-import { Watchers, WHERE } from './watchers.ts';
+import { Watchers } from './watchers.ts';
 
 export interface PageOptions {
   editors: Editors;
@@ -114,14 +115,15 @@ export class Page {
     if (request.headers.origin === undefined)
       return refuse(response, 403, 'The header Origin is missing. Only the page may send this request.');
     const cookieName = `live-lisp-${request.socket.localPort}`;
-    const pass = passOf(request, cookieName);
-    if (name !== 'enter' && !this.#admission.admits(pass)) return refuse(response, 401, NO_PASS);
+    const shown = passOf(request, cookieName);
+    const cookie = this.#admission.cookieOf(shown);
+    if (name !== 'enter' && cookie === undefined) return refuse(response, 401, NO_PASS);
     const body = await readBody(request, BODY_LIMIT);
     if (body === undefined)
       return refuse(response, 413, `A request can have ${BODY_LIMIT} octets. Change less here.`);
     const given = membersOf(body.toString());
-    if (name === 'enter') return this.#enter(given, pass.cookie, cookieName, response);
-    if (name === 'events') return this.#watch(response);
+    if (name === 'enter') return this.#enter(given, shown.cookies, cookieName, response);
+    if (name === 'events') return this.#watch(response, cookie);
     const result = await this.#answer(name, given, response);
     if (result === undefined) refuse(response, 404, NOTHING);
     else sendJson(response, result);
@@ -137,8 +139,8 @@ export class Page {
     response.end(this.#texts.get(file.name));
   }
 
-  #enter({ link }: Members, cookie: string | undefined, cookieName: string, response: ServerResponse): void {
-    const pass = this.#admission.enter(String(link), cookie);
+  #enter({ link }: Members, cookies: readonly string[], cookieName: string, response: ServerResponse): void {
+    const pass = this.#admission.enter(String(link), cookies);
     if (pass === undefined) {
       refuse(response, 401, NO_LINK);
       return;
@@ -147,10 +149,10 @@ export class Page {
     sendJson(response, { key: pass.key });
   }
 
-  #watch(response: ServerResponse): void {
+  #watch(response: ServerResponse, cookie = ''): void {
     const { workspace, images, onLook } = this.#options;
     response.on('close', onLook());
-    this.#watchers.add(response, { workspace, images, pid: process.pid });
+    this.#watchers.add(response, { workspace, images, pid: process.pid }, cookie);
   }
 
   /** Resolves with the answer to the request NAME with the members GIVEN; undefined when there is no such
@@ -173,7 +175,7 @@ export class Page {
     const decision = decisionIn(given);
     if (decision === undefined || (question !== undefined && digestOf(question) !== given['shown']))
       return { counts: false, text: CHANGED };
-    return editors.answer(id, decision, WHERE);
+    return editors.answer(id, decision, BROWSER);
   }
 }
 
@@ -197,11 +199,11 @@ function decisionIn({ decision, args, words }: Members): Decision | undefined {
 }
 
 /** Returns what REQUEST has of a pass. */
-function passOf({ headers }: IncomingMessage, cookieName: string): Partial<Pass> {
+function passOf({ headers }: IncomingMessage, cookieName: string): Shown {
   const key = headers['x-live-lisp-key'];
-  const cookies = (headers.cookie ?? '').split('; ').map((each) => each.split('='));
-  const cookie = cookies.find(([name]) => name === cookieName)?.[1];
-  return { ...(typeof key === 'string' && { key }), ...(cookie !== undefined && { cookie }) };
+  const all = (headers.cookie ?? '').split('; ').map((each) => each.split('='));
+  const cookies = all.flatMap(([name, value]) => (name === cookieName && value !== undefined ? [value] : []));
+  return { key: typeof key === 'string' ? key : undefined, cookies };
 }
 
 function sendJson(response: ServerResponse, value: object): void {

@@ -4,22 +4,25 @@
 import type { ServerResponse } from 'node:http';
 import type { Params } from '../door/connection.ts';
 import type { Editors, Viewer } from '../door/editors.ts';
-
-/** The place of an answer on the page, in texts for the human and the model. */
-export const WHERE = 'a browser';
+import { BROWSER } from '../kernel/human-editor.ts';
 
 /** A browser with more unread octets than this is disconnected. It connects again, and gets what is recent. */
 const UNREAD_LIMIT = 4 * 1024 * 1024;
 /** Milliseconds that an open question waits after the last browser is gone, because a reload takes a moment. */
 const GONE_MS = 30_000;
 
+/** Maximum number of tabs of a browser that get events. A browser has at most six connections to a server, and without a
+ *  free one it could send no answer. */
+const TABS_LIMIT = 4;
+
 export class Watchers {
   readonly #editors: Editors;
-  readonly #responses = new Set<ServerResponse>();
+  /** Maps each response with events to the cookie of its browser, oldest first. */
+  readonly #responses = new Map<ServerResponse, string>();
   readonly #viewer: Viewer = {
-    name: WHERE,
+    name: BROWSER,
     notify: (method, params) => {
-      for (const response of this.#responses) send(response, method, params);
+      for (const response of this.#responses.keys()) send(response, method, params);
     },
   };
   #leaving: NodeJS.Timeout | undefined;
@@ -28,12 +31,19 @@ export class Watchers {
     this.#editors = editors;
   }
 
-  /** Sends events to the browser behind RESPONSE until that is gone: FACTS, recent calls, open questions, and then
-   *  each as it comes. */
-  add(response: ServerResponse, facts: Params): void {
+  /** Sends events to the tab behind RESPONSE, of the browser with COOKIE, until that is gone: FACTS, recent calls, open
+   *  questions, and then each as it comes. Ends the oldest tab of a browser that has too many. */
+  add(response: ServerResponse, facts: Params, cookie: string): void {
     clearTimeout(this.#leaving);
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
-    this.#responses.add(response);
+    const tabs = [...this.#responses].filter(([, other]) => other === cookie);
+    const [oldest] = tabs;
+    if (tabs.length >= TABS_LIMIT && oldest !== undefined) {
+      send(oldest[0], 'live-lisp/replaced', {});
+      oldest[0].end();
+      this.#responses.delete(oldest[0]);
+    }
+    this.#responses.set(response, cookie);
     response.on('error', () => {}); // The event 'close' follows.
     response.on('close', () => this.#remove(response));
     send(response, 'live-lisp/session', facts);
@@ -49,7 +59,7 @@ export class Watchers {
   }
 
   end(): void {
-    for (const response of this.#responses) response.end();
+    for (const response of this.#responses.keys()) response.end();
   }
 }
 

@@ -1,6 +1,7 @@
 // Writes the question for an approval, and splits it into pages that the client can show.
 
 import type { OpenQuestion } from '../kernel/approval.ts';
+import { BROWSER, TERMINAL, UNNAMED_EDITOR } from '../kernel/human-editor.ts';
 import { homeFolder } from '../paths.ts';
 import { ownWords, type QuestionLine, questionLine } from '../question-line.ts';
 import { visibleLine } from '../visible.ts';
@@ -99,9 +100,15 @@ export function questionHeadline({ tool, image, preview }: OpenQuestion, alsoIn?
         : [questionLine`in ${place}`];
   const about = [...(summary === undefined ? [] : [summary]), ...where];
   const what = about.length === 0 ? questionLine`` : questionLine` ${about}`;
-  const also = alsoIn === undefined ? questionLine`` : questionLine`; also asked in ${alsoIn}`;
+  const also = alsoIn === undefined ? questionLine`` : questionLine`; also asked in ${ownNameOr(alsoIn)}`;
   const inImage = image === undefined ? questionLine`` : questionLine` in the image ${image}`;
   return questionLine`Approve ${tool.name}${inImage} (${ownWords(tool.safetyLevel)}${author}${also})?${what}`;
+}
+
+/** Returns the name of a place, which is quoted if an editor has given it and it has a blank. */
+function ownNameOr(name: string): QuestionLine | string {
+  const own = [ownWords(BROWSER), ownWords(TERMINAL), ownWords(UNNAMED_EDITOR)];
+  return own.find(({ text }) => text === name) ?? name;
 }
 
 function placeOf(file: PreviewFile): string {

@@ -125,8 +125,8 @@ async function performCall(
   args: unknown,
   context: ServerContext,
 ): Promise<CallResult> {
-  const ended = options.editors.callBegan({ client: clientName(server, context), tool: name, args });
-  const result = await performApproved(options, server, name, args, context);
+  const { id, ended } = options.editors.callBegan({ client: clientName(server, context), tool: name, args });
+  const result = await performApproved(options, server, name, args, context, id);
   ended(shownAnswer(result));
   return result;
 }
@@ -137,13 +137,15 @@ function shownAnswer(result: CallResult): ShownAnswer {
   return { text: first?.type === 'text' ? first.text : '', isError: result.isError === true };
 }
 
-/** Calls the tool NAME with ARGS. Asks the human first when this is needed and possible. */
+/** Calls the tool NAME with ARGS. Asks the human first when this is needed and possible. SHOWN_CALL is the id of the
+ *  call in the human's editors. */
 async function performApproved(
   { executor, approvals, editors, version, command, sessionClient }: ServerOptions,
   server: Server,
   name: string,
   args: unknown,
   context: ServerContext,
+  shownCall: number,
 ): Promise<CallResult> {
   const clientCanAsk = canAsk(server, context);
   const editorCanAsk = editors.watching;
@@ -160,8 +162,8 @@ async function performApproved(
     const verdict = await approvals.verdict(name, args, context);
     if (verdict?.kind === 'next') return verdict.request;
     const outcome = await execute(verdict);
-    const question = outcome.success ? undefined : outcome.question;
-    if (question === undefined || !somebodyCanAsk) return callResult(outcome);
+    const question = !outcome.success && outcome.question && { ...outcome.question, shownCall };
+    if (!question || !somebodyCanAsk) return callResult(outcome);
     const { signal } = call;
     if (other !== undefined) {
       call.onProgress?.("waits until the user approves or denies it in the session's client");

@@ -29,9 +29,13 @@ export function endingText(ending: Ending, places?: Places): string {
   }
 }
 
+/** Returns a phrase for who has interrupted a call: the human on the page if BY_USER is true, else a model. */
+export function interrupterText(byUser: boolean | undefined): string {
+  return byUser ? 'by the user on the page' : 'by the tool interrupt';
+}
+
 /** For each reason of an interruption, a phrase on a call that was not interrupted in the image. */
 const END_REASONS: Partial<Record<Interruption['reason'], string>> = {
-  interrupt: 'by the tool interrupt',
   ending: 'because the server is ending',
   timeout: 'at its limit',
   heap: 'because the heap was nearly full',
@@ -44,7 +48,10 @@ function interruptionText(interruption: Interruption): string {
   const after = secondsText(afterMs);
   const kept = fresh ? 'the fresh image ends with its call' : 'the image is kept';
   const whole = fresh ? kept : 'the image and what was done so far are kept';
-  const why = END_REASONS[reason] ?? 'because the client cancelled it';
+  const why =
+    reason === 'interrupt'
+      ? interrupterText(interruption.byUser)
+      : (END_REASONS[reason] ?? 'because the client cancelled it');
   if (stoppedPid !== undefined)
     return `Left ${why} after ${after}: the process of the image was stopped by a signal, as by Ctrl-Z, so the call stands still. Ask the user to let the process go on: kill -CONT ${stoppedPid}. The call is then interrupted; the image and what was done so far are kept.`;
   if (notBegun) {
@@ -56,7 +63,7 @@ function interruptionText(interruption: Interruption): string {
     case 'cancelled':
       return `Interrupted after ${after} because the client cancelled it; ${kept}.`;
     case 'interrupt':
-      return `Interrupted after ${after} by the tool interrupt; ${whole}.`;
+      return `Interrupted after ${after} ${why}; ${whole}.`;
     case 'ending':
       return `Interrupted after ${after} because the server is ending.`;
     case 'heap':

@@ -177,6 +177,7 @@ describe('a question of a client that cannot ask', () => {
     const called = place.session.call('write_file', WRITE, { onprogress });
     expect(await editor.nth('live-lisp/asked')).toEqual({
       id: expect.any(String),
+      call: (await editor.nth('live-lisp/began', 2))['id'],
       headline: 'Approve write_file (dangerous)? new file, +1 −0, in a.lisp',
       tool: 'write_file',
       text: 'New file a.lisp, 1 line:\n+(a)',
@@ -286,6 +287,20 @@ describe.each(ERAS)('a question of a client of the %s era that can ask', (era) =
     );
     expect(await editor.nth('live-lisp/closed')).toMatchObject({ why: 'approved in the client' });
     expect(authorities(place)).toEqual(['human']);
+  });
+
+  test.each([
+    ['the terminal', 'the terminal'],
+    [7, 'an editor'],
+    ['My Editor', '"My Editor"'],
+  ])('names the editor %j as %s: quotes are for names from outside', async (editor, shown) => {
+    const { asked, options } = asking('accept');
+    const place = await start(options);
+    const connection = new Editor(place.path);
+    onTestFinished(() => void connection.socket.destroy());
+    await connection.request('live-lisp/watch', { editor });
+    expect(await place.session.call('write_file', WRITE)).toEqual(WROTE);
+    expect(asked[0]).toContain(`(dangerous; also asked in ${shown})?`);
   });
 
   test('is denied in the client', async () => {

@@ -183,6 +183,14 @@ test.each([
     'Ended by the tool interrupt after it had waited 9.0 s; it had not begun, so nothing was done.',
   ],
   [
+    { reason: 'interrupt', notBegun: true, byUser: true },
+    'Ended by the user on the page after it had waited 9.0 s; it had not begun, so nothing was done.',
+  ],
+  [
+    { reason: 'interrupt', byUser: true },
+    'Interrupted after 9.0 s by the user on the page; the image and what was done so far are kept.',
+  ],
+  [
     { reason: 'ending', notBegun: true },
     'Ended because the server is ending after it had waited 9.0 s; it had not begun, so nothing was done.',
   ],

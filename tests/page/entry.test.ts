@@ -132,6 +132,39 @@ test('a request without the pass, or from elsewhere, is refused', async () => {
   });
 });
 
+test('no method but POST does anything, also with the pass', async () => {
+  const place = await start();
+  const page = await openPage(place);
+  const called = place.session.call('write_file', WRITE);
+  await page.getByRole('button', { name: 'Approve once' }).waitFor();
+  const [cookie] = await page.context().cookies();
+  const key = String(await page.evaluate("sessionStorage.getItem('live-lisp-key')"));
+  const { origin } = new URL(page.url());
+  const headers = { origin, cookie: `${cookie?.name}=${cookie?.value}`, 'x-live-lisp-key': key };
+  for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])
+    for (const name of REQUESTS)
+      expect((await send(origin, `/api/${name}`, method, headers)).status, `${method} ${name}`).toBe(405);
+  await page.getByRole('button', { name: 'Deny' }).click();
+  expect((await called).isError).toBe(true);
+});
+
+test('names that lead to this machine, and addresses of others, let no page in', async () => {
+  const origin = await originOf(await start());
+  const { port } = new URL(origin);
+  for (const name of [
+    'attacker.example',
+    '127.0.0.1.attacker.example',
+    'localhost.attacker.example',
+    '0x7f.1',
+    '',
+  ])
+    for (const path of ['/', '/page.js', '/api/status']) {
+      const host = `${name}:${port}`;
+      const { status } = await send(origin, path, 'POST', { host, origin: `http://${host}` });
+      expect(status, `${path} of ${host}`).toBe(403);
+    }
+});
+
 test('the cookie alone, or the key alone, lets nobody in', async () => {
   const place = await start();
   const page = await openPage(place);
@@ -161,8 +194,9 @@ async function hostileServer(
       ['simple', { method: 'POST', credentials: 'include', headers: { 'content-type': 'text/plain' } }],
       ['no-cors', { method: 'POST', mode: 'no-cors', credentials: 'include' }],
       ['get', { method: 'GET', credentials: 'include' }],
+      ...['PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'].map((method) => [method, { method, credentials: 'include' }]),
     ].map(async ([how, options]) => {
-      const body = options.method === 'POST' ? JSON.stringify({ decision: 'once', id: 'x', link: 'x', job: 1 }) : undefined;
+      const body = ['POST', 'PUT', 'PATCH', 'DELETE'].includes(options.method) ? JSON.stringify({ decision: 'once', id: 'x', link: 'x', job: 1 }) : undefined;
       const read = await fetch('${target}/api/' + name, { ...options, body }).then((response) => response.text(), () => '');
       if (read !== '') outcomes.push([name, how, read]);
     }));
@@ -182,11 +216,37 @@ async function hostileServer(
       form.append(Object.assign(document.createElement('input'), { name: '{"decision":"once","x":"', value: '"}' }));
       document.body.append(form);
       form.submit();
+      navigator.sendBeacon('${target}/api/' + name, '{"decision":"once"}');
     }
+    const opens = (name, made) => tries.push(new Promise((resolve) => {
+      made.onopen = () => { outcomes.push(name); resolve(); };
+      made.onerror = resolve;
+    }));
+    opens('WebSocket', new WebSocket('${target.replace('http', 'ws')}/api/events'));
+    opens('EventSource', new EventSource('${target}/api/events', { withCredentials: true }));
+    const reads = (name, view) => {
+      // Until the target is loaded this is an empty page of the hostile server itself.
+      try { if (view.location.href !== 'about:blank') outcomes.push([name, view.document.body.textContent]); } catch {}
+    };
+    tries.push(new Promise((resolve) => {
+      const inner = document.createElement('iframe');
+      inner.onload = () => { reads('iframe', inner.contentWindow); resolve(); };
+      document.body.append(inner);
+      inner.src = '${target}/';
+    }));
+    const opened = window.open('${target}/');
+    // The page leaves the group of windows of its opener, for which it is closed then.
+    tries.push(new Promise((resolve) => {
+      const look = () => opened === null || opened.closed ? resolve() : (reads('window', opened), setTimeout(look, 20));
+      setTimeout(look, 20);
+    }));
     Promise.all(tries).then(() => { document.title = 'tried: ' + JSON.stringify(outcomes); });`;
   const server = createServer(({ url, headers }, response) => {
     seen.push(headers);
     response.setHeader('content-type', 'text/html');
+    // A cookie of a longer path comes before that of the page.
+    const name = `live-lisp-${new URL(target).port}`;
+    response.setHeader('set-cookie', [`${name}=x; Path=/api/answer`, `${name}=y; Path=/api/events`]);
     response.end(url === '/api/' || url === '/' ? `<body><script>${attack}</script></body>` : '');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { watchingEditor } from '../door/editor.ts';
 import { ERAS, good } from '../harness.ts';
+import { until } from '../server/processes.ts';
 import { authorities, newBrowser, openPage, type Place, start, useBrowser } from './browser.ts';
 
 useBrowser();
@@ -30,6 +31,8 @@ test('a call of a client that cannot ask waits in the browser, and is approved t
   const called = place.session.call('write_file', WRITE, { onprogress });
   await page.getByText('Approve write_file (dangerous)? new file, +1 −0, in a.lisp').first().waitFor();
   expect(await page.title()).toBe('(1) live-lisp');
+  const row = page.locator('#call-list > li').first();
+  await row.getByText('waits for your answer, above').waitFor();
   // What a screen reader says.
   expect(await page.locator('#announcer').textContent()).toBe(
     'A question waits: Approve write_file (dangerous)? new file, +1 −0, in a.lisp',
@@ -40,6 +43,20 @@ test('a call of a client that cannot ask waits in the browser, and is approved t
   expect(authorities(place)).toEqual(['human, in an editor']);
   await closed(page, 'approved in a browser');
   await page.getByText('Nothing waits for you.').waitFor();
+  await row.getByText('Wrote 4 bytes to a.lisp').waitFor();
+});
+
+test('after a reload the call still says that it waits, and after a denial how it ended', async () => {
+  const place = await start();
+  const page = await openPage(place);
+  const called = place.session.call('write_file', WRITE);
+  await approve(page).waitFor();
+  await page.reload();
+  const row = page.locator('#call-list > li').first();
+  await row.getByText('waits for your answer, above').waitFor();
+  await page.getByRole('button', { name: 'Deny' }).click();
+  await row.getByText('Tool execution denied by user').waitFor();
+  expect((await called).isError).toBe(true);
 });
 
 test.each(ERAS)(
@@ -60,9 +77,13 @@ test.each(ERAS)(
     const place = await start({ era, onQuestion });
     const page = await openPage(place);
     const called = place.session.call('write_file', WRITE);
+    const row = page.locator('#call-list > li', { hasText: 'write_file' }).last();
+    await until('the form', 10_000, () => asked.length > 0);
+    await row.getByText('waits for your answer, above').waitFor();
     await approve(page).click();
     expect(await called).toEqual(WROTE);
-    expect(asked[0]).toContain('Approve write_file (dangerous; also asked in "a browser")?');
+    await row.getByText(era === 'legacy' ? 'Wrote 4 bytes' : 'The client asks its user.').waitFor();
+    expect(asked[0]).toContain('Approve write_file (dangerous; also asked in a browser)?');
   },
 );
 
@@ -161,6 +182,24 @@ test('two tabs and an editor show a question, and the first answer counts', asyn
   await one.getByText('Connected', { exact: true }).waitFor();
 });
 
+test('a browser with many tabs can still answer: the oldest tab says that it is not used any more', async () => {
+  const place = await start();
+  const context = await newBrowser();
+  const pages: Page[] = [];
+  for (let tabs = 0; tabs < 7; tabs++) pages.push(await openPage(place, context));
+  const [first, , , fourth, , , last] = pages as [Page, Page, Page, Page, Page, Page, Page];
+  const called = place.session.call('write_file', WRITE);
+  await approve(fourth).waitFor();
+  await first
+    .getByText(
+      'Newer tabs of this browser show this session, and a browser has no connection for more. Reload this tab to use it again.',
+    )
+    .waitFor();
+  expect(await approve(first).count()).toBe(0);
+  await approve(last).click();
+  expect(await called).toEqual(WROTE);
+});
+
 test('a question whose time is over goes away', async () => {
   const place = await start({}, ['--answer-time', '3']);
   const page = await openPage(place);
@@ -218,6 +257,26 @@ test('a reload keeps the question, and the way in', async () => {
   expect(await called).toEqual(WROTE);
 });
 
+test('a question of a session that was killed takes no answer, and the page of the next session opens', async () => {
+  const place = await start();
+  const page = await openPage(place);
+  const called = place.session.call('write_file', WRITE).catch(() => {});
+  await approve(page).waitFor();
+  process.kill(place.session.pid, 'SIGKILL');
+  await called;
+  await page
+    .getByText(
+      'The session does not answer; perhaps it has ended. live-lisp page opens the page of the session that runs now.',
+    )
+    .first()
+    .waitFor();
+  expect(await approve(page).isVisible()).toBe(false);
+  expect(await page.title()).toBe('live-lisp: no connection');
+  const next = await start();
+  await openPage(next, page.context());
+  expect(await page.title()).toBe('live-lisp: no connection');
+});
+
 test('the keyboard alone approves', async () => {
   const place = await start();
   const page = await openPage(place);
@@ -271,6 +330,29 @@ test('4,000 changed lines stand side by side, on any width and in both colours',
     }
   await approve(page).click();
   expect((await called).text).toMatch(/^Wrote /);
+});
+
+test('the words in which two lines differ are marked, once the lines are seen', async () => {
+  const place = await start();
+  const lines = (word: string) =>
+    Array.from({ length: 1000 }, (_, line) => `(${word} (x ${line}))\n`).join('');
+  place.root.put('a.lisp', lines('old'));
+  const page = await openPage(place);
+  const called = place.session.call('write_file', { path: 'a.lisp', content: lines('<b>new</b>') });
+  const rows = page.locator('.row');
+  const marked = (row: number) => rows.nth(row).locator('ins, del').allTextContents();
+  await rows.first().locator('ins').waitFor();
+  expect(await marked(0)).toEqual(['old', '<b>new</b>']);
+  expect(await marked(999)).toEqual([]);
+  await rows.nth(999).scrollIntoViewIfNeeded();
+  await rows.nth(999).locator('ins').waitFor();
+  expect(await marked(999)).toEqual(['old', '<b>new</b>']);
+  expect(await rows.nth(999).locator('.text').allTextContents()).toEqual([
+    '-(old (x 999))',
+    '+(<b>new</b> (x 999))',
+  ]);
+  await page.getByRole('button', { name: 'Deny' }).click();
+  await called;
 });
 
 /** Sends the request NAME with BODY as the page PAGE does, and resolves with the answer. */

@@ -1,8 +1,13 @@
 // What the page shows of a session: calls as they come, what runs, images, held errors, definitions, the log.
 
+import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
-import { testSbcl } from '../harness.ts';
+import { connect } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { sessionsIn } from '../door/editor.ts';
+import { programWith, testSbcl } from '../harness.ts';
+import { servingPlace } from '../image/served.ts';
+import { ownFolder } from '../shared.ts';
 import { openPage, start, useBrowser } from './browser.ts';
 
 useBrowser();
@@ -41,13 +46,40 @@ test('what runs is shown with its output, and can be interrupted', async () => {
   const running = page.locator('#running-list');
   await running.getByText('Nothing runs.').waitFor();
   const called = place.session.call('eval_form', {
-    form: '(progn (format t "begun ~A~%" 7) (loop (sleep 0.1)))',
+    form: '(progn (format t "begun ~A~%~Abold~%" 7 (code-char #x202e)) (loop (sleep 0.1)))',
     timeout: 600,
   });
-  await running.getByText('Last line of its output: begun 7').waitFor();
+  const output = running.getByRole('log', { name: /^Output of call \d+$/ });
+  await output.getByText('begun 7\n<U+202E>bold').waitFor();
   await running.getByRole('button', { name: /^Interrupt call \d+$/ }).click();
-  expect((await called).text).toContain('Interrupted after ');
+  const { text } = await called;
+  expect(text).toMatch(
+    /^Error: Interrupted after \d+\.\d s by the user on the page; the image and what was done so far are kept\./,
+  );
+  // What the page has shown stays for the model.
+  expect(text).toContain('Output:\nbegun 7\n');
   await running.getByText('Nothing runs.').waitFor();
+});
+
+test('of much output the beginning and the end are shown, and the model gets them too', async () => {
+  const place = await start();
+  const page = await openPage(place);
+  const called = place.session.call('eval_form', {
+    form: `(progn (dotimes (i 150000) (format t "~7,'0D ~A~%" i (make-string 92 :initial-element #\\x)))
+                  (princ "all") (loop (sleep 0.1)))`,
+    timeout: 600,
+  });
+  const output = page.getByRole('log', { name: /^Output of call/ });
+  await output.getByText(/^0000000 x[\s\S]*\d+ characters left out[\s\S]*0149999 x+\nall$/).waitFor();
+  expect((await output.textContent())?.length).toBeLessThan(20_000);
+  // The end is in view.
+  expect(
+    await page.evaluate(
+      "(({ scrollHeight, clientHeight, scrollTop }) => scrollHeight - clientHeight - scrollTop)(document.querySelector('.output'))",
+    ),
+  ).toBeLessThan(2);
+  await page.getByRole('button', { name: /^Interrupt call/ }).click();
+  expect((await called).text).toMatch(/Output:\n0000000 x[\s\S]*characters left out[\s\S]*all/);
 });
 
 test('the end of the session is shown, also while a call runs', async () => {
@@ -58,10 +90,38 @@ test('the end of the session is shown, also while a call runs', async () => {
   await place.session.close();
   await called;
   await page
-    .getByText('The session does not answer. live-lisp sessions shows whether it runs.')
+    .getByText(
+      'The session does not answer; perhaps it has ended. live-lisp page opens the page of the session that runs now.',
+    )
     .first()
     .waitFor();
   expect(place.session.stderr).not.toContain('Error');
+});
+
+test('an open page keeps a session of commands, which ends once nobody looks', async () => {
+  const serving = servingPlace();
+  onTestFinished(serving.remove);
+  const root = ownFolder();
+  const { file, env } = programWith({ idleMs: 5000 });
+  const session = spawn(process.execPath, [file, 'session', '--root', root.path], {
+    env: { ...process.env, ...env, LIVE_LISP_SERVING: serving.path },
+    stdio: 'ignore',
+  });
+  const exit = new Promise((resolve) => session.on('exit', resolve));
+  onTestFinished(() => void session.kill('SIGKILL'));
+  const [path = ''] = await sessionsIn(serving.path);
+  // A command keeps the session until the browser shows the page.
+  const command = connect(`${path}.socket`);
+  command.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+  const page = await openPage({ path });
+  command.destroy();
+  // The page looks every two seconds, so the last of these looks is later than the end of an idle session.
+  for (let looks = 0; looks < 4; looks++)
+    await page.waitForResponse((response) => response.url().endsWith('/api/status'));
+  await page.getByText('Connected', { exact: true }).waitFor();
+  expect(session.exitCode).toBeNull();
+  await page.close();
+  expect(await exit).toBe(0);
 });
 
 test('the image is shown with its heap and threads', async () => {

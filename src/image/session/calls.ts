@@ -233,7 +233,7 @@ export class Calls {
     if (received.ending.kind === 'interrupted' && received.ending.stoppedPid !== undefined)
       void answer.then((late) => this.#notifyNews(late));
     const afterMs = performance.now() - startedAt;
-    const ending = endingAfter(received.ending, afterMs, this.#host);
+    const ending = endingAfter(received.ending, afterMs, this.#host, job.endedByUser);
     const { output, data } = received;
     this.#notifyNews(received);
     if (options.signal?.aborted && !options.ofCommand && codeCaller() === undefined)
@@ -288,9 +288,14 @@ function hasNotBegun({ ending }: Reply<OperationName>): boolean {
 }
 
 /** Returns the reply to the call of JOB, which ended before its request was sent. */
-function notStarted<Name extends OperationName>({ reason, milliseconds }: Job): Reply<Name> {
+function notStarted<Name extends OperationName>({ reason, milliseconds, endedByUser }: Job): Reply<Name> {
   return {
-    ending: { kind: 'interrupted', reason, frames: [], afterMs: milliseconds, notBegun: true },
+    ending: endingAfter(
+      { kind: 'interrupted', reason, frames: [], notBegun: true },
+      milliseconds,
+      {},
+      endedByUser,
+    ),
     data: {},
   };
 }

@@ -33,6 +33,8 @@ export class Job {
   phase: Phase = { kind: 'starting' };
   /** The reason why the call is being ended, and the time when that began (performance.now). */
   stopping: { reason: Reason; at: number } | undefined;
+  /** True when the human has ended the call on the page, and not the model. */
+  endedByUser = false;
   readonly #args: object;
   #end: JobEnd | undefined;
   readonly #waiters: ((end: JobEnd) => void)[] = [];
@@ -66,8 +68,11 @@ export class Job {
     });
   }
 
-  /** Ends the call for REASON, in the same steps as at its time limit. */
-  interrupt(reason: 'interrupt' | 'ending'): void {
+  /** Ends the call for REASON, in the same steps as at its time limit. BY_USER is true when the human does so on
+   *  the page. */
+  interrupt(reason: 'interrupt' | 'ending', byUser = false): void {
+    if (this.signal.aborted) return;
+    this.endedByUser = byUser;
     this.signal.abort(new Stop(reason));
   }
 

@@ -83,6 +83,19 @@ export function passOutput(
   };
 }
 
+/** Resolves with the output of JOB so far, which stays for its answer. Resolves with undefined when there is none, or the
+ *  image does not answer within MS milliseconds. */
+export async function outputSoFar({ phase }: Job, ms: number = TIMES.status): Promise<string | undefined> {
+  if (phase.kind !== 'running') return undefined;
+  const written = phase.peer.request('written', { job: phase.id }).answer;
+  const timedOut = new Promise<undefined>((resolve) => {
+    setTimeout(() => resolve(undefined), ms).unref();
+  });
+  const answer = await Promise.race([written, timedOut]);
+  const output = answer && readOutput(answer.data.value);
+  return output && wholeText(output);
+}
+
 async function takeOutput(peer: Peer, job: number): Promise<Output | undefined> {
   const { data } = await peer.request('take-written', { job }).answer;
   return readOutput(data.value);

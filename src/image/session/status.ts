@@ -21,7 +21,7 @@ export interface JobStatus extends Partial<Omit<AgentJob, 'id'>> {
   /** Number of the job whose code made the call. */
   parent?: number;
   /** The reason why the call is being ended, and the milliseconds since that began. */
-  stopping?: { reason: Reason; milliseconds: number };
+  stopping?: { reason: Reason; byUser: boolean; milliseconds: number };
 }
 
 type ImageState = 'not started' | 'starting' | 'rebuilding' | 'ready' | 'busy' | 'not reacting' | 'lost';
@@ -143,7 +143,7 @@ function stateOf(
 }
 
 function jobStatus(job: Job, lastStatus: TimedStatus | undefined): JobStatus {
-  const { number, operation, subject, phase, milliseconds, parent, stopping } = job;
+  const { number, operation, subject, phase, milliseconds, parent, stopping, endedByUser: byUser } = job;
   const { id: _, ...agentFacts } =
     (phase.kind === 'running' && lastStatus?.status.jobs?.find(({ id }) => id === phase.id)) || {};
   return {
@@ -154,7 +154,9 @@ function jobStatus(job: Job, lastStatus: TimedStatus | undefined): JobStatus {
     phase: phase.kind,
     ...(phase.kind === 'queued' && { ahead: phase.ahead().waiting }),
     ...(parent && { parent: parent.number }),
-    ...(stopping && { stopping: { reason: stopping.reason, milliseconds: performance.now() - stopping.at } }),
+    ...(stopping && {
+      stopping: { reason: stopping.reason, byUser, milliseconds: performance.now() - stopping.at },
+    }),
     ...agentFacts,
   };
 }

@@ -26,6 +26,8 @@ export interface Interruption extends Interrupted {
   attached?: true;
   /** True for an image that was made for the call and ends with it. */
   fresh?: true;
+  /** True when the human has interrupted the call on the page. */
+  byUser?: true;
 }
 
 type UntimedEnding =
@@ -46,14 +48,18 @@ export type Ending = UntimedEnding | Interruption;
 
 /** Returns the ending REPORTED with the facts that the report lacks. An interruption gets AFTER_MS, the
  *  duration of the call in milliseconds. ATTACHED is true when somebody else runs the image, FRESH when the
- *  image ends with the call. */
+ *  image ends with the call, BY_USER when the human has ended the call on the page. */
 export function endingAfter(
   reported: ReportedEnding,
   afterMs: number,
   { attached = false, fresh = false }: { attached?: boolean; fresh?: boolean } = {},
+  byUser = false,
 ): Ending {
   const whose = { ...(attached && { attached }), ...(fresh && { fresh }) };
-  if (reported.kind === 'interrupted') return { ...reported, afterMs, ...whose };
+  if (reported.kind === 'interrupted') {
+    const isByUser = byUser && reported.reason === 'interrupt';
+    return { ...reported, afterMs, ...whose, ...(isByUser && { byUser: true }) };
+  }
   return reported.kind === 'lost' ? { ...reported, ...whose } : reported;
 }
 

@@ -2,7 +2,7 @@
 
 import type { Reason } from '../../image/wire/operations.ts';
 import { cutText } from '../../kernel/reply.ts';
-import { secondsText } from '../endings.ts';
+import { interrupterText, secondsText } from '../endings.ts';
 
 /** The tools for operations of the image with another name. */
 const TOOLS: Record<string, string> = {
@@ -52,10 +52,11 @@ export function choicesText(jobs: readonly NamedCall[]): string {
 const REASONS: Partial<Record<Reason, string>> = {
   timeout: 'at its limit',
   cancelled: 'because the client cancelled it',
-  interrupt: 'by the tool interrupt',
 };
 
-/** Returns a phrase with the reason why a call is being ended. */
-export function reasonText(reason: Reason): string {
+/** Returns a phrase with the reason why a call is being ended. BY_USER is true when the human ends it on the
+ * page. */
+export function reasonText(reason: Reason, byUser: boolean): string {
+  if (reason === 'interrupt') return interrupterText(byUser);
   return REASONS[reason] ?? 'because the server is ending';
 }

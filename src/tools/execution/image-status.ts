@@ -1,6 +1,8 @@
 // The tool image_status, with the text of its answer.
 
 import type { Image, RestartableImage } from '../../image/image.ts';
+import type { Jobs } from '../../image/session/jobs.ts';
+import { outputSoFar } from '../../image/session/progress.ts';
 import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
 import type { AgentJob, OthersJob } from '../../image/wire/operations.ts';
 import { type Served, servedName, servedSince } from '../../image/wire/served.ts';
@@ -45,17 +47,28 @@ export function imageStatusTool(
   return defineTool({
     ...IMAGE_STATUS,
     images: 'all',
-    handler: async (_, { earlierAnswers }) => {
+    handler: async (_, { earlierAnswers, page }) => {
       const status = await image.status();
+      // A silent image would not answer.
+      const outputs = page && status.silentMs === undefined ? await outputsOf(image.jobs) : undefined;
       const report = replaceable?.lastLoss;
       return statusResult(
         status,
         report && lossText(report).replace(/^This is a new Lisp image; the/, 'The'),
         status.attached ? whoseText(status) : confinement?.(),
         earlierAnswers,
+        outputs,
       );
     },
   });
+}
+
+/** For the human: the output so far of calls, by their numbers. The text for a model has the last lines only. */
+type Outputs = ReadonlyMap<number, string | undefined>;
+
+async function outputsOf(jobs: Jobs): Promise<Outputs> {
+  const all = jobs.listAll().map(async (job) => [job.number, await outputSoFar(job)] as const);
+  return new Map(await Promise.all(all));
 }
 
 function whoseText({ served }: ImageStatus): string {
@@ -75,8 +88,12 @@ function statusResult(
   lastLoss: string | undefined,
   confinement: string | undefined,
   earlierAnswers: EarlierAnswers | undefined,
+  outputs: Outputs | undefined,
 ): Result {
-  const data = { ...statusData(status, lastLoss), ...(confinement !== undefined && { confinement }) };
+  const data = {
+    ...statusData(status, lastLoss, outputs),
+    ...(confinement !== undefined && { confinement }),
+  };
   return { data, text: statusText(status, lastLoss, confinement, earlierAnswers) };
 }
 
@@ -86,7 +103,11 @@ const megabytes = (octets: number) => `${Math.round(octets / MEGABYTE)} MB`;
 const seconds = (milliseconds: number) => Math.round(milliseconds / 100) / 10;
 
 /** Returns the status as data, in octets and seconds. Unknown values are absent. */
-function statusData({ agent, ...status }: ImageStatus, lastLoss: string | undefined): object {
+function statusData(
+  { agent, ...status }: ImageStatus,
+  lastLoss: string | undefined,
+  outputs: Outputs | undefined,
+): object {
   const { state, outside, why, building, silentMs, agentMsAgo, serverRss } = status;
   const data = {
     state,
@@ -122,14 +143,14 @@ function statusData({ agent, ...status }: ImageStatus, lastLoss: string | undefi
     threads: agent && { count: agent.threads, program: agent.programThreads, names: agent.threadNames ?? [] },
     libraries: agent?.libraries,
     reportedAgo: agentMsAgo && seconds(agentMsAgo),
-    jobs: status.jobs.map(jobData),
-    beside: status.beside?.map(jobData),
+    jobs: status.jobs.map((job) => jobData(job, outputs)),
+    beside: status.beside?.map((job) => jobData(job, outputs)),
     others: agent?.others?.map(otherData),
   };
   return JSON.parse(JSON.stringify(data)) as object;
 }
 
-function jobData(job: JobStatus): object {
+function jobData(job: JobStatus, outputs: Outputs | undefined): object {
   const { number, subject, phase, ahead, parent, stopping, characters, lastLine, file, frames } = job;
   return {
     job: number,
@@ -143,6 +164,7 @@ function jobData(job: JobStatus): object {
     endingFor: stopping && seconds(stopping.milliseconds),
     characters,
     lastLine,
+    output: outputs?.get(number),
     file,
     collecting: (job.collectedMilliseconds ?? 0) / 1000,
     frames,
@@ -338,7 +360,8 @@ function callText(job: JobStatus): string {
   }[phase];
   const by = parent === undefined ? '' : `, called by the code of call ${parent}`;
   const ending =
-    stopping && `being ended ${reasonText(stopping.reason)}, for ${secondsText(stopping.milliseconds)}`;
+    stopping &&
+    `being ended ${reasonText(stopping.reason, stopping.byUser)}, for ${secondsText(stopping.milliseconds)}`;
   return callRows(
     `${number}: ${toolOf(job)}${subject && ` ${printable(subject)}`} (${secondsText(job.milliseconds)}${state}${by})`,
     [ending, ...factsOf(job)],

@@ -44,7 +44,7 @@ const INTERRUPT = {
 
 /** Returns the tool that interrupts calls of IMAGE. PLACES locates the frames of the calls. */
 export function interruptTool(image: Image, places: Places) {
-  return defineTool({ ...INTERRUPT, handler: (args) => interruptJobs(image, args, places) });
+  return defineTool({ ...INTERRUPT, handler: (args, { page }) => interruptJobs(image, args, places, page) });
 }
 
 /** Time to wait for the end of an interrupted call, in milliseconds. A call usually ends within 3 s, even
@@ -55,10 +55,11 @@ async function interruptJobs(
   { jobs, isAttached }: Image,
   args: ArgumentsFor<typeof INTERRUPT>,
   places: Places,
+  byUser: boolean | undefined,
 ): Promise<Result> {
   const chosen = chooseJobs(jobs, args);
   const ends = chosen.map((job) => {
-    job.interrupt('interrupt');
+    job.interrupt('interrupt', byUser);
     return endOf(job, places, isAttached);
   });
   const ended = await Promise.all(ends);
