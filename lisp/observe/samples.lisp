@@ -98,6 +98,11 @@ TOTAL is the number of samples in which it was on the stack. CALLERS is an alist
 its callers to numbers of samples."
   name info (self 0) (total 0) (callers '()))
 
+(defstruct (graph-frame (:constructor make-graph-frame (name)))
+  "A frame in the call tree of samples. NAME is the debug name of its function, or text. SAMPLES is
+the number of samples that have it on the stack. CALLEES is a list of the frames that it called."
+  name (samples 0) (callees '()))
+
 (defun profile-members (mode top octets)
   "Return a plist for a JSON object about the samples in MODE: their number, whether the maximum
 number was reached, and at most TOP functions. OCTETS is the number of octets that were allocated
@@ -219,11 +224,6 @@ names to SPOT structures. A function that is on the stack several times counts o
 ;;; The call tree of the samples
 
 (defparameter *graph-size* 1000 "The maximum number of frames of a call tree in an answer.")
-
-(defstruct (graph-frame (:constructor make-graph-frame (name)))
-  "A frame in the call tree of samples. NAME is the debug name of its function, or text. SAMPLES is
-the number of samples that have it on the stack. CALLEES is a list of the frames that it called."
-  name (samples 0) (callees '()))
 
 (defun count-calls (stack graph)
   "Count the sample with STACK, a list of SAMPLED-FRAME structures, in the call tree with the root
