@@ -45,6 +45,30 @@ export function byId(id: string): HTMLElement {
   return found;
 }
 
+/** Returns a table. The first cell of each of ROWS is the name of the row. */
+export function table(
+  caption: string,
+  head: readonly string[],
+  rows: readonly (readonly Child[])[],
+): HTMLTableElement {
+  const names = head.map((each) => element('th', { set: { scope: 'col' } }, each));
+  const body = rows.map(([name, ...cells]) =>
+    element(
+      'tr',
+      {},
+      element('th', { set: { scope: 'row' } }, name),
+      ...cells.map((cell) => element('td', {}, cell)),
+    ),
+  );
+  return element(
+    'table',
+    {},
+    element('caption', {}, caption),
+    element('thead', {}, element('tr', {}, ...names)),
+    element('tbody', {}, ...body),
+  );
+}
+
 /** Has screen readers say TEXT. */
 export function announce(text: string): void {
   byId('announcer').textContent = visible(text);

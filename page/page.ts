@@ -9,6 +9,7 @@ import { watchProfile } from './profile.ts';
 import { ask, close, count, forgetQuestions } from './questions.ts';
 import { watchRecording } from './recording.ts';
 import { enter, listen, type SessionEvent } from './session.ts';
+import { watchTests } from './tests.ts';
 
 let images: readonly string[] | undefined;
 
@@ -53,6 +54,7 @@ watchLog();
 watchLookup();
 watchProfile();
 watchRecording();
+watchTests();
 try {
   await enter();
   await listen(receive, say);

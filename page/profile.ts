@@ -9,7 +9,7 @@ import {
   LABEL_COLOR,
 } from '../src/flame-graph.ts';
 import { nameElement } from './definitions.ts';
-import { announce, byId, element } from './dom.ts';
+import { announce, byId, element, table } from './dom.ts';
 import { request } from './session.ts';
 
 interface Profile {
@@ -132,26 +132,12 @@ function drawn(tag: string, set: { readonly [name: string]: string }): SVGElemen
 }
 
 function tableElement({ functions }: Profile): HTMLElement {
+  const rows = functions.map(({ name, self, total, caller }) => [
+    nameElement(name),
+    `${self.toFixed(1)} %`,
+    `${total.toFixed(1)} %`,
+    caller === undefined ? '' : nameElement(caller),
+  ]);
   const head = ['Function', 'By itself', 'With its calls', 'Most frequent caller'];
-  const rows = functions.map(({ name, self, total, caller }) =>
-    element(
-      'tr',
-      {},
-      element('th', { set: { scope: 'row' } }, nameElement(name)),
-      element('td', {}, `${self.toFixed(1)} %`),
-      element('td', {}, `${total.toFixed(1)} %`),
-      element('td', {}, caller === undefined ? '' : nameElement(caller)),
-    ),
-  );
-  return element(
-    'table',
-    {},
-    element('caption', {}, 'Functions with the most samples'),
-    element(
-      'thead',
-      {},
-      element('tr', {}, ...head.map((each) => element('th', { set: { scope: 'col' } }, each))),
-    ),
-    element('tbody', {}, ...rows),
-  );
+  return table('Functions with the most samples', head, rows);
 }

@@ -19,8 +19,12 @@ export interface PageOptions {
   workspace: string;
   /** The names of the images, if the session has several; else none. */
   images: readonly string[];
-  /** The last profile and the last recorded calls of the session, if there were any. */
-  observations: { readonly profile: object | undefined; readonly calls: object | undefined };
+  /** The last profile and the last recorded calls of the session, if there were any, and its last runs of tests. */
+  observations: {
+    readonly profile: object | undefined;
+    readonly calls: object | undefined;
+    readonly tests: object;
+  };
   /** The folder with the files of the page. */
   files: string;
   complain: (line: string) => void;
@@ -160,7 +164,10 @@ export class Page {
   async #answer(name: string, given: Members, response: ServerResponse): Promise<object | undefined> {
     const { editors, executor, observations } = this.#options;
     if (name === 'question') return shownQuestion(editors.question(String(given['id'])));
-    if (name === 'observed') return { profile: observations.profile, calls: observations.calls };
+    if (name === 'observed') {
+      const { profile, calls, tests } = observations;
+      return { profile, calls, tests };
+    }
     if (name === 'answer') return this.#decide(given);
     const gone = new AbortController();
     response.on('close', () => gone.abort());

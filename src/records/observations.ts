@@ -1,4 +1,5 @@
-// Keeps the flame graphs of profiles on the disk, and the last profile and the last recorded calls in memory.
+// Keeps the flame graphs of profiles on the disk, and the last profile, the last recorded calls and the last
+// runs of tests in memory.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,11 +24,32 @@ export interface RecordedRun {
   calls: readonly { depth: number; text: string }[];
 }
 
+/** A run of tests that has ended now. */
+export interface TestRun {
+  /** What ran, such as the name of a system. */
+  what: string;
+  milliseconds: number;
+  tests: readonly { test: string; passed: boolean }[];
+}
+
+/** The last runs of tests, the oldest first. */
+export interface TestHistory {
+  runs: readonly { time: string; what: string; milliseconds: number; passed: number; failed: number }[];
+  /** The tests that failed in one of the runs, with the result in each run: true when the test passed, null when
+   *  it did not run. */
+  failing: readonly { test: string; passed: readonly (boolean | null)[] }[];
+}
+
+/** Maximum number of runs of tests to keep, and of failing tests to show. */
+const RUNS = 20;
+const FAILING = 200;
+
 export class Observations {
   readonly #folder: string;
   readonly #root: string;
   #profile: (TakenProfile & { time: string }) | undefined;
   #calls: (RecordedRun & { time: string }) | undefined;
+  readonly #runs: { what: string; milliseconds: number; time: string; passed: Map<string, boolean> }[] = [];
 
   /** Keeps the flame graphs of profiles in the workspace ROOT in FOLDER. */
   constructor(folder: string, root: string) {
@@ -43,6 +65,27 @@ export class Observations {
   /** The last calls that this server recorded, with the time at which they were kept. */
   get calls(): (RecordedRun & { time: string }) | undefined {
     return this.#calls;
+  }
+
+  /** The runs of tests in the images of this server. */
+  get tests(): TestHistory {
+    const runs = this.#runs.map(({ passed, ...run }) => {
+      const failed = [...passed.values()].filter((isPassed) => !isPassed).length;
+      return { ...run, passed: passed.size - failed, failed };
+    });
+    const names = this.#runs.flatMap(({ passed }) => [...passed.keys()].filter((test) => !passed.get(test)));
+    const failing = [...new Set(names)].slice(0, FAILING).map((test) => {
+      return { test, passed: this.#runs.map(({ passed }) => passed.get(test) ?? null) };
+    });
+    return { runs, failing };
+  }
+
+  keepTests({ what, milliseconds, tests }: TestRun): void {
+    const passed = new Map<string, boolean>();
+    // A repeated test has passed when it passed each time.
+    for (const each of tests) passed.set(each.test, each.passed && passed.get(each.test) !== false);
+    this.#runs.push({ what, milliseconds, time: new Date().toISOString(), passed });
+    if (this.#runs.length > RUNS) this.#runs.shift();
   }
 
   keepCalls(run: RecordedRun): void {

@@ -144,6 +144,7 @@ function testing(running: ToolDependencies, editing: Tool, records: TestRecords)
       runTestsTool(of.image, {
         ...of,
         ...(of === running ? records : recordsFor(of)),
+        keepRun: of === running ? (run) => running.observations.keepTests(run) : undefined,
         editing,
         evaluating: evaluating(of),
         limitsLoads: of !== running,

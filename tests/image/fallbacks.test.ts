@@ -20,10 +20,10 @@ const PROVEN = new Set<string>();
 for (const path of filesOf('lisp', '.lisp')) {
   let internals: string[] = [];
   for (const { elements } of topLevelForms(textOf(path))) {
-    const [operator = '', name = '', third = ''] = elements;
+    const [operator = '', name = '', , instead = ''] = elements;
     if (operator === 'define-ability') {
       internals = [];
-      ABILITIES.set(JSON.parse(name), { instead: JSON.parse(third), internals });
+      ABILITIES.set(JSON.parse(name), { instead: JSON.parse(instead), internals });
     } else if (/^define-(?:internal|late-internal|runtime-)/.test(operator)) internals.push(name);
     else if (operator === 'define-probe')
       for (const proven of name.match(/[^\s()"]+/g) ?? []) PROVEN.add(proven);

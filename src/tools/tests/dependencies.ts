@@ -3,6 +3,7 @@
 import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
 import type { CallOptions } from '../../image/wire/call.ts';
+import type { TestRun } from '../../records/observations.ts';
 import type { HeldToolCalls } from '../debug/hold.ts';
 import type { Places } from '../places.ts';
 import type { ShownWarnings } from '../shown-warnings.ts';
@@ -18,6 +19,8 @@ export interface TestDependencies {
   memory: TestMemory;
   shownWarnings: ShownWarnings;
   reached: ReachedDefinitions;
+  /** Keeps a run for the page. Absent: the run is in a fresh image. */
+  keepRun?: ((run: TestRun) => void) | undefined;
   /** The limit of each load before the tests. Absent: none. */
   loadLimit?: Pick<CallOptions, 'limitMs'>;
 }

@@ -98,6 +98,7 @@ export function runTestsTool(
     shownWarnings,
     reached,
     memory,
+    keepRun,
     editing,
     evaluating,
     limitsLoads = false,
@@ -109,6 +110,7 @@ export function runTestsTool(
     workspace,
     holds,
     memory,
+    keepRun,
     shownWarnings,
     reached,
   };

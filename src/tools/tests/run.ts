@@ -13,6 +13,7 @@ import { isLookupFailure, lookupResult } from '../lookup.ts';
 import { coverageOf, coverageText, lostLine, mergedCoverage, recordedOf } from './coverage.ts';
 import type { TestDependencies } from './dependencies.ts';
 import { shortNames } from './failures.ts';
+import { hasNotPassed } from './memory.ts';
 import { prepare } from './preparation.ts';
 import { shortfallText, summedUp } from './repeated.ts';
 import { outcomesOf, type TestOutcome } from './results.ts';
@@ -253,11 +254,16 @@ export class Run {
     },
   ): Result {
     const { data, ending } = reply;
-    const { places, memory } = this.#dependencies;
+    const { places, memory, keepRun } = this.#dependencies;
     const { systems = [], touching } = this.#asked;
     const { gone = [], unseen = [], stale = [], unset = [], needs = [] } = data;
     const former = this.#former(data);
     const difference = memory.keep(tests, ending.kind === 'done' ? systems : []);
+    keepRun?.({
+      what: this.#what(),
+      milliseconds: this.#milliseconds,
+      tests: tests.map((test) => ({ test: test.test, passed: !hasNotPassed(test) })),
+    });
     this.#keepReached(reply);
     const covered = this.#covered();
     const report: TestRunReport = {

@@ -1,0 +1,55 @@
+// Shows the last runs of tests of the session, and how the tests that failed did in each of them.
+
+import { announce, byId, clock, duration, element, table } from './dom.ts';
+import { request } from './session.ts';
+
+/** The oldest run comes first. */
+interface History {
+  runs: { time: string; what: string; milliseconds: number; passed: number; failed: number }[];
+  /** `passed` has a member for each run; null: the test did not run. */
+  failing: { test: string; passed: (boolean | null)[] }[];
+}
+
+const NONE = 'This session has run no tests. The tool run_tests runs them.';
+
+/** Shows the runs when the human wants it. */
+export function watchTests(): void {
+  byId('tests-show').addEventListener('click', () => void show());
+}
+
+async function show(): Promise<void> {
+  const answer = await request<{ tests: History }>('observed').catch((error: Error) => ({
+    error: error.message,
+  }));
+  if ('error' in answer) {
+    byId('tests-text').replaceChildren(element('p', { class: 'problem' }, answer.error));
+    return;
+  }
+  const { runs } = answer.tests;
+  if (runs.length === 0) {
+    byId('tests-text').replaceChildren(element('p', {}, NONE));
+    announce(NONE);
+    return;
+  }
+  byId('tests-text').replaceChildren(...tables(answer.tests));
+  announce(`${runs.length} ${runs.length === 1 ? 'run' : 'runs'} of tests`);
+}
+
+/** The newest run comes first. */
+function tables({ runs, failing }: History): HTMLElement[] {
+  const times = runs.map(({ time }) => clock(new Date(time))).reverse();
+  const rows = runs.reverse().map(({ what, passed, failed, milliseconds }, index) => {
+    return [times[index], element('bdi', {}, what), passed, failed, duration(milliseconds)];
+  });
+  const history = failing.map(({ test, passed }) => {
+    return [element('bdi', {}, test), ...passed.map(resultElement).reverse()];
+  });
+  const shown = [table('Runs', ['Time', 'Tests', 'Passed', 'Failed', 'Took'], rows)];
+  if (history.length > 0) shown.push(table('Tests that failed', ['Test', ...times], history));
+  return shown;
+}
+
+function resultElement(passed: boolean | null): HTMLElement {
+  if (passed === null) return element('span', {}, 'not run');
+  return element('span', { class: passed ? '' : 'problem' }, passed ? 'passed' : 'failed');
+}
