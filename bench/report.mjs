@@ -168,8 +168,8 @@ export function writeDocuments(run) {
 }
 
 /**
- * Puts SECTIONS into docs/develop/benchmarks.md, in the place of those with their titles, else at the end. Meant for what no
- * other process disturbs, such as sizes, since the page names the machine and the load of its last whole run.
+ * Puts SECTIONS into docs/develop/benchmarks.md, in the place of those with their titles, else at the end. Each says when it
+ * was measured, since the page names the machine and the load of its last whole run.
  * @param {Section[]} sections
  */
 export function writeSections(sections) {
@@ -177,7 +177,9 @@ export function writeSections(sections) {
   const parts = readFileSync(page, 'utf8').split(/^(?=## )/m);
   for (const section of sections) {
     const at = parts.findIndex((part) => part.startsWith(`## ${section.title}\n`));
-    const text = `${markdownSection(section)}\n`;
+    const day = new Date().toISOString().slice(0, 10);
+    const note = `${section.note} Measured apart from the others, on ${day}.`;
+    const text = `${markdownSection({ ...section, note })}\n`;
     if (at === -1) parts.push(text);
     else parts[at] = text;
   }
