@@ -181,7 +181,7 @@ is to be removed. Return a list of the removed indicators as texts."
   "Remove the entries that satisfy ENTRY-P from the values of the program's variables and from
 property lists. Return a list of lines: for each variable or property list, what was removed, and
 whether there was too much to search."
-  (let ((seen (make-hash-table :test 'eq)) (lines '()))
+  (let ((seen (make-hash-table :test 'eq)) (lines '()) (too-many '()))
     (flet ((note (symbol format texts)
              (when texts (push (format nil format (symbol-text symbol) texts) lines))))
       (map-program-symbols
@@ -193,8 +193,10 @@ whether there was too much to search."
                              removed-p seen)))
          (note symbol "Taken out of the property list of ~A: ~{~A~^, ~}."
                (trim-plist symbol removed-p)))))
-    (append (sort lines #'string<)
-            (and (>= (hash-table-count seen) *most-parts*) (list *too-many-parts*)))))
+    (when (>= (hash-table-count seen) *most-parts*) (setf too-many (list *too-many-parts*)))
+    ;; A pointer to the table can stay on the stack. The instances in it are counted next.
+    (clrhash seen)
+    (append (sort lines #'string<) too-many)))
 
 ;;; Removing the definitions
 
