@@ -3,38 +3,13 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { bad, ERAS, good, NO_SYSTEMS, type Session, type StartOptions } from '../harness.ts';
+import { bad, ERAS, good, NO_SYSTEMS } from '../harness.ts';
 import { servingPlace } from '../image/served.ts';
 import { sandboxTest } from '../sandbox/namespaces.ts';
 import { until } from '../server/processes.ts';
 import { ownFolder, ownSession } from '../shared.ts';
 import { described, Editor, sessionsIn, watchingEditor } from './editor.ts';
-
-interface Place {
-  session: Session;
-  /** The workspace. */
-  root: ReturnType<typeof ownFolder>;
-  /** The path of the server's socket, without its end. */
-  path: string;
-  /** The audit log. */
-  audit: string;
-}
-
-/** Starts a server with OPTIONS and ARGS for the test that calls this. */
-async function start(options: StartOptions = {}, ...args: string[]): Promise<Place> {
-  const serving = servingPlace();
-  onTestFinished(serving.remove);
-  const root = ownFolder();
-  const audit = join(serving.path, 'audit.jsonl');
-  const session = await ownSession({
-    ...options,
-    args: ['--root', root.path, '--audit', audit, ...args],
-    env: { LIVE_LISP_SERVING: serving.path },
-  });
-  await session.call('image_status');
-  const [path = ''] = await sessionsIn(serving.path);
-  return { session, root, path, audit };
-}
+import { authorities, start } from './server.ts';
 
 const WRITE = { path: 'a.lisp', content: '(a)\n' };
 const WROTE = good('Wrote 4 bytes to a.lisp');
@@ -44,13 +19,6 @@ const NOBODY = bad(
 const TOO_LATE = bad(
   "Tool write_file is dangerous and needs a human's approval. Nobody answered in time, so nothing was done. A person can allow it when they start the server: --allow write_file:a.lisp",
 );
-
-/** The authorities of the calls in the audit log, in order. */
-function authorities({ audit }: Place): unknown[] {
-  const lines = existsSync(audit) ? readFileSync(audit, 'utf8').trimEnd().split('\n') : [];
-  const records = lines.map((line) => JSON.parse(line) as { event: string; authority?: string });
-  return records.filter(({ event }) => event === 'begin').map(({ authority }) => authority);
-}
 
 describe('a server', () => {
   test('writes what it is beside its socket, for its user only', async () => {

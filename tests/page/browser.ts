@@ -1,13 +1,10 @@
 // A real browser that shows the page of a server, for the tests of the page.
 
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { Editor, sessionsIn } from '../door/editor.ts';
-import type { Session, StartOptions } from '../harness.ts';
-import { servingPlace } from '../image/served.ts';
-import { ownFolder, ownSession } from '../shared.ts';
+import { Editor } from '../door/editor.ts';
+import { type Place, start as startServer } from '../door/server.ts';
+import type { StartOptions } from '../harness.ts';
 
 let browser: Browser | undefined;
 
@@ -31,31 +28,19 @@ export async function newBrowser(options: object = {}): Promise<BrowserContext> 
   return context;
 }
 
-export interface Place {
-  session: Session;
-  /** The workspace. */
-  root: ReturnType<typeof ownFolder>;
-  /** The path of the server's socket, without its end. */
-  path: string;
-  /** The audit log. */
-  audit: string;
+/** Starts a server with OPTIONS and ARGS, and its image, for the test that calls this. */
+export function start(options: StartOptions = {}, args: string[] = []): Promise<Place> {
+  return startServer({ clientName: 'a client', ...options }, ...args);
 }
 
-/** Starts a server with OPTIONS and ARGS for the test that calls this. Its audit log begins with RECORDS. */
-export async function start(options: StartOptions = {}, args: string[] = []): Promise<Place> {
-  const serving = servingPlace();
-  onTestFinished(serving.remove);
-  const root = ownFolder();
-  const audit = join(serving.path, 'audit.jsonl');
-  const session = await ownSession({
-    clientName: 'a client',
-    ...options,
-    args: ['--root', root.path, '--audit', audit, ...args],
-    env: { LIVE_LISP_SERVING: serving.path },
-  });
-  await session.call('image_status');
-  const [path = ''] = await sessionsIn(serving.path);
-  return { session, root, path, audit };
+/** Resolves when PAGE says that the session does not answer. */
+export function noAnswer(page: Page): Promise<void> {
+  return page
+    .getByText(
+      'The session does not answer; perhaps it has ended. live-lisp page opens the page of the session that runs now.',
+    )
+    .first()
+    .waitFor();
 }
 
 /** Resolves with a link to the page of the server at PATH. */
@@ -72,11 +57,4 @@ export async function openPage(place: Pick<Place, 'path'>, context?: BrowserCont
   await page.goto(await linkTo(place));
   await page.getByText('Connected', { exact: true }).waitFor();
   return page;
-}
-
-/** The authorities of the calls in the audit log of PLACE, in order. */
-export function authorities({ audit }: Place): unknown[] {
-  const lines = existsSync(audit) ? readFileSync(audit, 'utf8').trimEnd().split('\n') : [];
-  const records = lines.map((line) => JSON.parse(line) as { event: string; authority?: string });
-  return records.filter(({ event }) => event === 'begin').map(({ authority }) => authority);
 }

@@ -4,8 +4,9 @@ import { createServer, type IncomingMessage, request, type Server } from 'node:h
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Place } from '../door/server.ts';
 import { good } from '../harness.ts';
-import { linkTo, newBrowser, openPage, type Place, start, useBrowser } from './browser.ts';
+import { linkTo, newBrowser, openPage, start, useBrowser } from './browser.ts';
 
 useBrowser();
 

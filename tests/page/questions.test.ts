@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { watchingEditor } from '../door/editor.ts';
+import { authorities, type Place } from '../door/server.ts';
 import { ERAS, good } from '../harness.ts';
 import { until } from '../server/processes.ts';
-import { authorities, newBrowser, openPage, type Place, start, useBrowser } from './browser.ts';
+import { newBrowser, noAnswer, openPage, start, useBrowser } from './browser.ts';
 
 useBrowser();
 
@@ -264,12 +265,7 @@ test('a question of a session that was killed takes no answer, and the page of t
   await approve(page).waitFor();
   process.kill(place.session.pid, 'SIGKILL');
   await called;
-  await page
-    .getByText(
-      'The session does not answer; perhaps it has ended. live-lisp page opens the page of the session that runs now.',
-    )
-    .first()
-    .waitFor();
+  await noAnswer(page);
   expect(await approve(page).isVisible()).toBe(false);
   expect(await page.title()).toBe('live-lisp: no connection');
   const next = await start();

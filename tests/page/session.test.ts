@@ -8,7 +8,7 @@ import { sessionsIn } from '../door/editor.ts';
 import { programWith, testSbcl } from '../harness.ts';
 import { servingPlace } from '../image/served.ts';
 import { ownFolder } from '../shared.ts';
-import { openPage, start, useBrowser } from './browser.ts';
+import { noAnswer, openPage, start, useBrowser } from './browser.ts';
 
 useBrowser();
 
@@ -89,12 +89,7 @@ test('the end of the session is shown, also while a call runs', async () => {
   await page.getByRole('button', { name: /^Interrupt call/ }).waitFor();
   await place.session.close();
   await called;
-  await page
-    .getByText(
-      'The session does not answer; perhaps it has ended. live-lisp page opens the page of the session that runs now.',
-    )
-    .first()
-    .waitFor();
+  await noAnswer(page);
   expect(place.session.stderr).not.toContain('Error');
 });
 
