@@ -59,7 +59,8 @@ calls in the answer to their depths in the tree. Set the depth of CALL there."
             (ended-members call)))))
 
 (defun above (call shown)
-  "Return the innermost call around CALL that is a key of the hash table SHOWN, or NIL."
+  "Return the nearest caller of CALL, direct or indirect, among the keys of the hash table SHOWN.
+Return NIL if there is none."
   (loop for around = (call-parent call) then (call-parent around)
         while around
         when (gethash around shown) return around))

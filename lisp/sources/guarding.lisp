@@ -67,7 +67,7 @@ the symbol of DEFINITION, and not only another symbol with the same name."
         (qualified-p form (symbol-name symbol)))))
 
 (defun qualified-p (form name)
-  "Return true if FORM, a text, contains the string NAME with a package prefix, as in p::f. A
+  "Return true if the text FORM contains the symbol name NAME with a package prefix, such as p::f. A
 keyword does not count."
   (let ((marked (format nil ":~A" name)))
     (loop for at = (search marked form :test #'char-equal)

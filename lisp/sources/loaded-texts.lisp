@@ -47,9 +47,8 @@ DATE or TEXT is NIL."
           when (> size *former-limit*) do (setf (rest rest) '()))))
 
 (defun version-date (path date text)
-  "Return the date that identifies TEXT, a version of the file PATH, a native truename with the
-write date DATE. This is DATE, unless another version has it already, since dates are whole seconds.
-Then return the next date without another version."
+  "Return a date for TEXT, a version of the file PATH, that no other known version of the file has.
+PATH is a native truename. Try DATE, the write date of the file, and then each later second."
   (let* ((file (gethash path **files**))
          (versions (list* (list path (and file (source-file-date file))
                                 (and file (source-file-text file)))

@@ -8,7 +8,7 @@ import { membersOf } from '../json.ts';
 interface Doors {
   editor: (socket: Socket) => void;
   client: (socket: Socket) => void;
-  /** Resolves with a link to the session's page, and serves the page from then on. */
+  /** Starts to serve the session's page, if necessary, and resolves with a link to the page. */
   page: () => Promise<string>;
   /** Ends the server, or is the reason why no command may end it. */
   stop: (() => void) | string;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { flameDocument, type GraphFrame } from '../flame-graph.ts';
 import { removeOldest, workspaceDigest } from './folder.ts';
 
-/** A profile that was taken now. */
+/** A profile that `observe` took. */
 export interface TakenProfile {
   /** What the samples measure, such as `CPU time`. */
   what: string;
@@ -16,7 +16,7 @@ export interface TakenProfile {
   functions: readonly { name: string; self: number; total: number; caller?: string }[];
 }
 
-/** Calls that were recorded now. */
+/** The calls that `observe` recorded in one call of this tool. */
 export interface RecordedRun {
   /** The number of calls, and their time. */
   heading: string;
@@ -24,7 +24,7 @@ export interface RecordedRun {
   calls: readonly { depth: number; text: string }[];
 }
 
-/** A run of tests that has ended now. */
+/** A run of tests by `run_tests`. */
 export interface TestRun {
   /** What ran, such as the name of a system. */
   what: string;

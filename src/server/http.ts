@@ -20,7 +20,7 @@ interface HttpLife extends EndpointOptions, Omit<ListenOptions, 'handle'> {
   onEnd: () => Promise<void>;
 }
 
-/** The path of the URL that clients are given. */
+/** The path of the MCP endpoint. */
 const PATH = '/mcp';
 const METHODS = ['GET', 'POST', 'DELETE'];
 /** Maximum number of octets in the body of a request. */

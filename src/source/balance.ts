@@ -230,7 +230,7 @@ function candidatesAt(tokens: readonly Placed[], index: number, excess: number, 
 interface OpenList {
   /** The column of its parenthesis, which in #( is after the #. */
   readonly paren: number;
-  /** Columns of its elements. */
+  /** The columns at which the elements of this list begin. */
   readonly columns: Columns;
   readonly around: OpenList | undefined;
 }

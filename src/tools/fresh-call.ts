@@ -88,7 +88,7 @@ export function afterLoading(steps: readonly LoadStep[], places: Places): string
 }
 
 /** Returns what the loaded files below ROOTS, by default those of the workspace, define in the image of FRESH;
- * undefined when it does not answer. */
+ * undefined when that image does not answer. */
 export async function freshInventory(
   { running: { workspace }, context }: FreshCall,
   { image }: ToolDependencies,
