@@ -61,7 +61,7 @@ const QUICK = {
 
 /** A baseline that moved by more than this between the halves of a section says that the machine was not steady. */
 const STEADY = 0.15;
-/** How often a section is measured at most until its baselines are steady. */
+/** How often a whole run measures a section at most until its baselines are steady. */
 const TRIES = 3;
 
 /**
@@ -98,7 +98,7 @@ const USAGE = `Usage: node bench/run.mjs [--quick] [--only SECTION,...] [--json 
   --only       these sections of ${Object.keys(SECTIONS).join(', ')}
   --json FILE  write all figures to FILE
   --write      write docs/develop/benchmarks.md and the list in README.md; with --only, these sections of the page alone
-  --strict     fail when a figure is over twice its goal, with --quick in each of three tries`;
+  --strict     fail when memory or a length is over twice its goal`;
 
 /**
  * @template T
@@ -111,17 +111,18 @@ async function withLibraries(stage, measure) {
 }
 
 /**
- * Measures a section until isGood says so of it. Else returns the steadiest of all, which says how far its baselines moved.
+ * Measures a section until its baselines are steady, TRIES times at most. Returns the steadiest, which says how far they
+ * moved.
  * @param {() => Promise<Section | undefined>} measure
- * @param {(section: Section) => boolean} isGood
+ * @param {number} tries
  */
-async function steadiest(measure, isGood) {
+async function steadiest(measure, tries) {
   /** @type {Section | undefined} */
   let best;
-  for (let round = 0; round < TRIES; round++) {
+  for (let round = 0; round < tries; round++) {
     const section = await measure();
     if (section === undefined) return undefined;
-    if (isGood(section)) return section;
+    if ((section.drift ?? 0) <= STEADY) return section;
     if (best === undefined || (section.drift ?? 0) < (best.drift ?? 0)) best = section;
   }
   return best;
@@ -131,15 +132,15 @@ async function steadiest(measure, isGood) {
  * Measures the sections NAMES, printing each when it is done.
  * @param {string[]} names
  * @param {Sizes} sizes
- * @param {(section: Section) => boolean} isGood
+ * @param {number} tries of each section at most
  */
-async function measure(names, sizes, isGood) {
+async function measure(names, sizes, tries) {
   const stage = await setStage();
   /** @type {Section[]} */
   const sections = [];
   try {
     for (const name of names) {
-      const section = await steadiest(async () => SECTIONS[name]?.(stage, sizes), isGood);
+      const section = await steadiest(async () => SECTIONS[name]?.(stage, sizes), tries);
       if (section === undefined) continue;
       sections.push(section);
       console.log(terminalTable(section));
@@ -162,7 +163,7 @@ function sectionNames(only) {
 }
 
 /**
- * Prints which figures of SECTIONS are over twice their goals, and how many are not; that makes the run fail.
+ * Prints which sizes of SECTIONS are over twice their goals, which makes the run fail, and how many are not.
  * @param {Section[]} sections
  */
 function judge(sections) {
@@ -188,11 +189,7 @@ async function main() {
   const machine = describeMachine();
   const before = loadNow();
   console.log(`${machine}, load ${before}\n`);
-  // A short run says little of a noisy spell, so what is over twice its goal is measured again.
-  const isGood = values.quick
-    ? (/** @type {Section} */ section) => !values.strict || holdToGoals([section], 2).over.length === 0
-    : (/** @type {Section} */ { drift = 0 }) => drift <= STEADY;
-  const sections = await measure(names, values.quick ? QUICK : FULL, isGood);
+  const sections = await (values.quick ? measure(names, QUICK, 1) : measure(names, FULL, TRIES));
   const command = `node bench/run.mjs${values.quick ? ' --quick' : ''} --write`;
   const run = { machine, load: { before, after: loadNow() }, command, sections };
   if (values.json) writeFileSync(values.json, `${JSON.stringify(run, null, 2)}\n`);
