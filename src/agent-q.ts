@@ -10,7 +10,7 @@ import { type ToolFilter, ToolRegistry } from './kernel/registry.ts';
 import type { Tool } from './kernel/tool.ts';
 import { PACKAGE_FOLDER, withSandbox } from './sandboxing.ts';
 
-/** The registry of this process; empty until registerAgentQTools is called (S4.12). */
+/** The registry of this process; empty until registerAgentQTools is called. */
 export const AGENT_Q_REGISTRY = new ToolRegistry();
 
 let assembly: Assembly | undefined;
@@ -18,7 +18,7 @@ let registered = false;
 let announced: readonly Tool[] | undefined;
 
 /** The catalog of AGENT_Q_REGISTRY. Before registerAgentQTools is called, it also has the tools that this
- *  call will add, so that a program can search for tools without an image (C28, S1.18). */
+ *  call will add, so that a program can search for tools without an image. */
 export const TOOL_CATALOG = new Catalog({
   get revision() {
     return AGENT_Q_REGISTRY.revision;
@@ -43,7 +43,7 @@ function assembled(flags: readonly string[]): Assembly {
 }
 
 /** Adds the contract's eighteen tools to AGENT_Q_REGISTRY. Returns its number of tools: 18, and more if the
- *  program registered its own (S4.9). The other built-in tools, such as search_tools, become callable but are
+ *  program registered its own. The other built-in tools, such as search_tools, become callable but are
  *  not counted. FLAGS are command line flags, such as ['--root', 'src']. The image starts with the first call
  *  that needs it. Throws a UsageError for wrong FLAGS, and a CallError for FLAGS when the options of the
  *  image are already fixed. */
@@ -59,29 +59,29 @@ export function registerAgentQTools(flags: readonly string[] = []): number {
   return AGENT_Q_REGISTRY.listRegisteredTools().length;
 }
 
-/** Adds TOOL to REGISTRY and returns it (S4.1). Throws a CallError when it is not valid (S4.2). */
+/** Adds TOOL to REGISTRY and returns it. Throws a CallError when it is not valid. */
 export function registerTool(registry: ToolRegistry, tool: Tool): Tool {
   return registry.register(tool);
 }
 
-/** Returns the tool NAME of AGENT_Q_REGISTRY, or null (S4.3). */
+/** Returns the tool NAME of AGENT_Q_REGISTRY, or null. */
 export function getTool(name: string): Tool | null {
   return AGENT_Q_REGISTRY.getTool(name);
 }
 
-/** Returns the names of the tools in AGENT_Q_REGISTRY (S4.4). */
+/** Returns the names of the tools in AGENT_Q_REGISTRY. */
 export function listRegisteredTools(): string[] {
   return AGENT_Q_REGISTRY.listRegisteredTools();
 }
 
-/** Returns the tools of AGENT_Q_REGISTRY that pass FILTER (S4.5 to S4.7). */
+/** Returns the tools of AGENT_Q_REGISTRY that pass FILTER. */
 export function getAgentQTools(filter: ToolFilter = {}): Tool[] {
   return AGENT_Q_REGISTRY.getAgentQTools(filter);
 }
 
 /** Performs CALL of a model through the registry of this process, and returns its result. Validates the call,
  *  asks for an approval if the tool's level needs one, and records the call if the tool is not safe. Never
- *  throws (S2.9, S2.11, S4.13). */
+ *  throws. */
 export function executeToolCall(
   call: calls.ToolCall,
   options: calls.ToolCallOptions = {},

@@ -160,8 +160,8 @@ export function assemble(config: Config, options: AssemblyOptions = {}): Assembl
   return assembly;
 }
 
-/** Registers the contract's eighteen tools with an assembly, and the other built-in tools as uncounted ones
- *  (C5, S4.9). search_tools searches in SEARCHED. */
+/** Registers the contract's eighteen tools with an assembly, and the other built-in tools as uncounted
+ * ones. search_tools searches in SEARCHED. */
 export function registerBuiltIns(
   { registry, catalog, toolDependencies }: Assembly,
   searched: Catalog = catalog,

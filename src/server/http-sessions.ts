@@ -1,4 +1,4 @@
-// Serves clients of the legacy era of MCP over HTTP, which have a session each.
+// Serves clients of MCP's legacy era over HTTP. Each of them has a session.
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -14,13 +14,14 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Members } from '../json.ts';
 
-/** Maximum number of sessions. A further one ends the session that was unused for the longest time. */
+/** Maximum number of sessions. One more session ends the session that was unused for the longest time. */
 const SESSIONS_LIMIT = 100;
-/** Number of messages of a session that a client gets again, when it comes back after its connection broke. */
+/** Number of a session's last messages that are kept. A client gets them again when it reconnects after its connection
+ * broke. */
 const KEPT_MESSAGES = 20;
 
 export class HttpSessions {
-  /** By id, the one whose last use is longest ago first. */
+  /** The sessions by id. The one that was used least recently comes first. */
   readonly #sessions = new Map<string, HttpSession>();
   readonly #connect: () => Server;
 
@@ -29,7 +30,7 @@ export class HttpSessions {
     this.#connect = connect;
   }
 
-  /** Answers REQUEST of the session that it names, or of a new one. BODY is its JSON. */
+  /** Answers REQUEST in the session that it names, or in a new one. BODY is the parsed JSON of the request. */
   async answer(request: Request, body: unknown): Promise<Response> {
     const id = request.headers.get('mcp-session-id');
     if (id === null) {
@@ -60,13 +61,12 @@ export class HttpSessions {
     });
     await this.#connect().connect(session);
     const answer = await session.answer(request, body);
-    // The SDK refused the request. Nobody can name this session, and its server would stay.
+    // The SDK refused the request, so no client knows the id of this session. Without this, its server would stay.
     if (session.sessionId === undefined) await session.close();
     return answer;
   }
 
-  /** Ends the session whose last use is longest ago, of those without a running call. Resolves with whether
-   *  there was one. */
+  /** Ends the least recently used session without a running call. Resolves with false when there is no such session. */
   async #endUnused(): Promise<boolean> {
     const unused = [...this.#sessions.values()].find((session) => !session.isBusy);
     await unused?.close();

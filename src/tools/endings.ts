@@ -99,7 +99,7 @@ export function notLoadedText(file: string): string {
 }
 
 /** Returns CONDITION as text: message, type, restarts, then frames located by PLACES. WHERE names the form
- * that signalled it (S2.16). */
+ * that signalled it. */
 export function conditionText(condition: Condition, places: Places, where?: string): string {
   const restarts = condition.restarts ?? [];
   return joinSections([

@@ -45,7 +45,7 @@ import { runTestsTool } from './tests/run-tests.ts';
 import { notingUnloaded } from './unloaded.ts';
 import { notingUnsaved, notingUnsavedLisp } from './unsaved.ts';
 
-/** Returns the eighteen tools of the contract (C5). */
+/** Returns the eighteen tools of the contract. */
 export function agentQTools(dependencies: ToolDependencies): Tool[] {
   const { image, workspace, places, holds, history, pendingEdits, matchMs } = dependencies;
   const buffers = new WorkspaceBuffers(workspace, pendingEdits);

@@ -85,7 +85,7 @@ function lispTool(
   const { name, parameters } = definition;
   return defineTool({
     ...definition,
-    // The handler in the image gets exactly the arguments given, without defaults (S2.7).
+    // The handler in the image gets exactly the arguments given, without defaults.
     parameters: parameters.map((each) => ({ ...each, defaultOnlyDocumented: true })),
     // The image has its own limit for everything that runs in it.
     limitMs: Number.POSITIVE_INFINITY,
@@ -121,7 +121,7 @@ function errorArguments(
 }
 
 /** Returns the result of the Lisp tool NAME: its value, or the condition that it signalled. Throws an
- * ImageError when the run did not end, or the image lacks the tool (contracts S2.8, S2.9, C17). */
+ * ImageError when the run did not end, or the image lacks the tool. */
 function runResult(
   name: string,
   { ending, output, data: remarks }: Reply<'run-tool'>,

@@ -10,14 +10,14 @@ import { callOptions } from './calling.ts';
 import { endingText } from './endings.ts';
 import { didYouMean, isNot } from './natures.ts';
 
-/** The parameter `package` of a lookup. Its default is the current package of the session (C26). */
+/** The parameter `package` of a lookup. Its default is the current package of the session. */
 export const PACKAGE = {
   name: 'package',
   type: 'string',
   readsNames: true,
 } as const;
 
-/** Returns the package in ARGS as an argument for the image. "" counts as absent (S0.11). */
+/** Returns the package in ARGS as an argument for the image. "" counts as absent. */
 export function packageOf(args: { readonly package?: string }): { package?: string } {
   return args.package ? { package: args.package } : {};
 }
@@ -52,7 +52,7 @@ export function isLookupFailure(value: object): value is LookupFailure {
   return 'failure' in value;
 }
 
-/** Returns the result for a missing name. For a model it is an answer, not a failure (C8). */
+/** Returns the result for a missing name. For a model it is an answer, not a failure. */
 export function lookupResult(failure: LookupFailure): Result {
   return { data: failure, text: lookupText(failure), absent: true, unfound: true };
 }
