@@ -1,5 +1,5 @@
-// Exports the search for tools as functions for programs. Their default catalog is TOOL_CATALOG, with the
-// tools of this process.
+// Exports the search for tools as functions for programs. By default they search in TOOL_CATALOG, the tools of this
+// process.
 
 import { TOOL_CATALOG } from './agent-q.ts';
 import * as catalogs from './catalog/catalog.ts';
@@ -7,8 +7,7 @@ import * as lists from './catalog/list.ts';
 import * as search from './catalog/search.ts';
 import * as tool from './catalog/search-tools.ts';
 
-/** Returns the tools of CATALOG that OPTIONS select. They are sorted by score with a query, by name without
- *  one. */
+/** Returns the tools of CATALOG that match OPTIONS. With a query they are sorted by score, otherwise by name. */
 export function searchTools(
   options: search.ToolSearchOptions = {},
   catalog: search.Searchable = TOOL_CATALOG,
@@ -16,8 +15,7 @@ export function searchTools(
   return search.searchCatalog(options, catalog);
 }
 
-/** Returns the answer of search_tools to ARGS, from CATALOG. Throws a CallError for a
- *  wrong argument. */
+/** Returns the answer of search_tools for ARGS, from the tools in CATALOG. Throws a CallError for a wrong argument. */
 export function executeSearchTools(
   args: tool.SearchToolsArgs = {},
   catalog: search.Searchable = TOOL_CATALOG,
@@ -25,7 +23,7 @@ export function executeSearchTools(
   return tool.answerSearchTools(args, catalog);
 }
 
-/** Returns the tools of CATALOG in the form of a list mode, by default lightweight. search_tools comes
+/** Returns the tools of CATALOG that tools/list gives in a list mode, by default lightweight. search_tools comes
  * first. */
 export function getToolListForMCP(
   options: { mode?: lists.ListMode } = {},

@@ -55,8 +55,8 @@ export async function publishSession(
   return undefined;
 }
 
-/** Removes the files of ended servers from FOLDER. Whether a server has ended is not decided by its process id, because
- * a server in another container has no process here. */
+/** Removes the files of ended servers from FOLDER. A server in another container can run although this system has no
+ * process with its id, so a connection to its socket is tried too. */
 async function removeEnded(folder: string): Promise<void> {
   for (const name of readdirSync(folder)) {
     const [, own, pid] = /^(session-(\d+))\./.exec(name) ?? [];

@@ -23,7 +23,7 @@ export interface Evaluation {
   /** The current package after the evaluation, or the package that the caller asked for. */
   package?: string;
   form: string;
-  /** The printed values of the last form, one in each line. */
+  /** The printed values, as the answer shows them. */
   values?: string;
   output?: string;
   /** The message of the error when the evaluation failed; absent when it succeeded. */
