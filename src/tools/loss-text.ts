@@ -1,4 +1,4 @@
-// Renders the loss of an image: the rebuilt parts, and the lost parts with the reasons.
+// Renders the loss of an image: what was rebuilt, what was not, and why.
 
 import type {
   Beginnings,
@@ -13,19 +13,19 @@ import { TIMES } from '../image/wire/times.ts';
 import { counted, cutText, fewOf } from '../kernel/reply.ts';
 import { secondsText } from './endings.ts';
 
-/** At most this many lines per section. */
+/** Maximum number of lines in a section. */
 const LINES = 5;
-/** At most this many names per sentence. */
+/** Maximum number of names in a sentence. */
 const NAMES = 10;
 
-/** Sections that list forms of the lost image: the title, and a function that returns the forms. */
+/** Sections that list forms of the lost image. Each has a title, and a function that returns the forms. */
 const HELD: readonly [title: string, of: (held: ImageContents) => Beginnings][] = [
   ['Built again from other values, because these used variables that had been set', (held) => held.differing],
   ['Left out on purpose, because they changed the Lisp system itself', ({ damages }) => damages],
   ['Not run again, because they did not end well', ({ unfinished }) => unfinished],
 ];
 
-/** Returns REPORT as text for a model. */
+/** Returns REPORT, of the loss of an image, as text for a model. */
 export function lossText(report: LossReport): string {
   const { how, held, replay, rebuilt } = report;
   const head = `This is a new Lisp image; the one before was lost: ${how.join('; then ')}.`;

@@ -63,7 +63,7 @@ export function writeFileTool(workspace: Workspace) {
   });
 }
 
-/** Returns the text of a file; '' when there is no file, or when it is binary. */
+/** Returns the text of a file; '' when the file does not exist or is binary. */
 function lispTextOf({ bytes }: Present): string {
   return bytes === undefined || binaryKind(bytes) !== undefined ? '' : decode(bytes).text;
 }

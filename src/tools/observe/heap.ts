@@ -1,4 +1,4 @@
-// Renders counts of the objects in the heap.
+// Counts the objects in the heap, and renders the counts.
 
 import type { CountedClass, CountedHeap } from '../../image/wire/operations.ts';
 import type { Result } from '../../kernel/tool.ts';
@@ -6,7 +6,7 @@ import { packageOf } from '../lookup.ts';
 import { type Observing, observeCallOptions, observedResult, observeRefusalResult } from './observing.ts';
 import { countText, durationText, sizeText } from './units.ts';
 
-/** Default maximum number of classes to show. */
+/** Number of classes that are shown by default. */
 const TOP = 10;
 
 /** Counts the objects in the heap by class. */
