@@ -20,7 +20,8 @@ export function emacsLine(): string {
   return `(progn (load ${JSON.stringify(join(PACKAGE_FOLDER, 'emacs', 'live-lisp.el'))}) (live-lisp-mode 1))`;
 }
 
-/** The images that servers can attach to now. `fitting` are those for folders in the workspace. */
+/** The images that servers can attach to now. `fitting` are those whose folder is the workspace, contains it, or is
+ * inside it. */
 export interface ServingNow {
   images: Served[];
   fitting: Served[];

@@ -205,7 +205,8 @@ export class Editors implements HumanEditors, FileEditors {
   }
 
   /** Answers the question ID with DECISION, which the human made in the program NAME. Returns a text for the human, and
-   * whether the answer counts: it does not when the question is closed already. */
+   * whether the answer counts. It does not count when the question is closed already, or cannot be approved for the
+   * session. */
   answer(id: string, decision: Decision, name: string): { counts: boolean; text: string } {
     const open = this.#questions.get(id);
     if (open === undefined) {

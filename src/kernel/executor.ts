@@ -206,8 +206,8 @@ export class Executor {
     return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint(about, verdict) };
   }
 
-  /** Returns a failure with a question that shows PREVIEW. If no human can be asked, records the refusal, and returns a
-   * failure without a question. */
+  /** Returns a failure with a question that shows PREVIEW. If no human can be asked, also records the refusal of the
+   * call. */
   #questionOutcome(call: Call, preview: RenderedPreview): BareOutcome {
     const { tool, args, caller, context } = call;
     const about = { ...preview, tool, requiredTools: this.#requiredTools(call), caller };

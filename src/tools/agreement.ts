@@ -87,8 +87,8 @@ export function oldLines(
   ];
 }
 
-/** Returns the line about a load with forget: true that removed nothing. MORE is the number of definitions that were
- * not listed before, of which the next load can remove some. */
+/** Returns the line about a load with forget: true that removed nothing. MORE is the number of definitions that no
+ * answer has listed yet. */
 function notRemovedText(file: string, more: number, places: Places): string {
   const nothing = `Nothing of ${places.fileName(file)} was removed`;
   return more > 0

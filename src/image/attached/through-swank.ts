@@ -95,7 +95,8 @@ export class ThroughSwank {
   }
 
   /** Asks Swank for the facts about its Lisp, and starts the loading thread there if necessary. FOLDER is an empty
-   * folder. In the result, `loads` is false when another server has already started such a thread. */
+   * folder. In the result, `loads` is true when this call has started the thread. It is false when the image accepts
+   * servers already, and when another server has started such a thread. */
   async #ask(
     folder: string,
     before: Served | undefined,
@@ -111,7 +112,8 @@ export class ThroughSwank {
         { secret: secret.text, limitMs: this.#times.greeting },
         async (evaluate) => {
           const lisp = this.#checked(await evaluate(`(${address.kind}:connection-info)`));
-          // Behind a tunnel, the process is on another machine, and an unrelated process here can have the same id.
+          // Behind a tunnel, the Lisp is on another machine, and an unrelated process here can have the same id. So the
+          // Lisp is asked whether it sees a file of this machine.
           if (
             (await evaluate(
               plainForm(`(cl:and (cl:ignore-errors (cl:probe-file ${pathForm(sign)})) cl:t)`),

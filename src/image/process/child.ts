@@ -73,9 +73,9 @@ export class Child implements Peer {
   /** If the command leads to an image that somebody else runs: the JSON that describes this image. */
   dialled: string | undefined;
 
-  /** Starts COMMAND in the folder CWD. UPCALLS returns the handlers for requests of code in the image. ELSEWHERE is for
-   * an image elsewhere, for which the command's stdin and stdout become the connection. It takes two functions, and
-   * returns the plan for this. PATHS converts paths in messages. */
+  /** Starts COMMAND in the folder CWD. UPCALLS returns the handlers for requests of code in the image. For an image
+   * elsewhere, the command's stdin and stdout become the connection. ELSEWHERE then returns the plan for this; its
+   * argument has two of the functions that the plan needs. PATHS converts paths in messages. */
   constructor(
     command: ProcessCommand,
     cwd: string,

@@ -4,8 +4,8 @@
 import type { Reply } from '../wire/call.ts';
 import type { HeldError, Operations } from '../wire/operations.ts';
 
-/** Maximum number of calls that are stored. Of the calls whose errors are no longer held, the oldest is dropped
- * first. */
+/** Maximum number of calls that are stored. When there are more, the oldest one is dropped. By then, its error is no
+ * longer held. */
 const LIMIT = 100;
 
 /** A call that a held error has stopped. Its thread waits for the tool debug. */

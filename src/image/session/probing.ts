@@ -104,8 +104,8 @@ export class Probing {
 }
 
 /** Returns a promise that resolves when the time of the request ID of PEER is up, and a function that stops this. The
- * request has `times.alive` milliseconds. Garbage collections, and the time in which its thread waits for a CPU, do not
- * count. */
+ * time is up when the thread of the request has run for `times.alive` milliseconds, or has been idle for as long.
+ * Garbage collections, and the time in which the thread waits for a CPU, do not count. */
 function probeTimeout(
   peer: Peer,
   id: number,
