@@ -6,7 +6,7 @@ import { type Look, request } from './session.ts';
 /** Maximum number of calls in the list of new calls. Older calls are in the audit log. */
 const LIMIT = 500;
 /** Number of calls that one request gets from the audit log. */
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
 /** By the id of each running call: its row, and the element that shows how it ends. */
 const running = new Map<unknown, { row: HTMLElement; end: HTMLElement }>();
@@ -139,7 +139,7 @@ export function watchLog(): void {
 
 async function logPage(offset: number) {
   const nothing = { rows: [], total: 0, atLeast: false };
-  const answer = await request<Look>('log', { limit: PAGE, offset }).catch((error: Error) => ({
+  const answer = await request<Look>('log', { limit: PAGE_SIZE, offset }).catch((error: Error) => ({
     error: error.message,
   }));
   if ('error' in answer) return { ...nothing, why: answer.error };

@@ -81,14 +81,14 @@ function colorOf(name: string): string {
 
 const SVG_WIDTH = 1200;
 /** Height, in pixels, of the heading of a document. */
-const HEAD = 48;
+const HEAD_HEIGHT = 48;
 
 /** Returns an SVG document with HEADING and the flame graph of FRAMES. SAMPLES is the total number of samples. The
  * document uses no other file. */
 export function flameDocument(heading: string, frames: readonly GraphFrame[], samples: number): string {
   const boxes = flameBoxes(frames, samples, SVG_WIDTH);
   const levels = boxes.reduce((most, { depth }) => Math.max(most, depth + 1), 0);
-  const height = HEAD + levels * BOX_HEIGHT;
+  const height = HEAD_HEIGHT + levels * BOX_HEIGHT;
   const shown = escaped(withIsolates(visibleLine(heading)));
   return `<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" width="${SVG_WIDTH}" height="${height}" viewBox="0 0 ${SVG_WIDTH} ${height}" font-family="monospace" font-size="${LABEL.size}" fill="${LABEL_COLOR}">
@@ -103,7 +103,7 @@ ${boxes.map(boxText).join('\n')}
 
 /** Each box is an inner svg element, which cuts off a label that is too wide. */
 function boxText({ depth, x, width, label, title, color }: FlameBox): string {
-  const place = `x="${x.toFixed(2)}" y="${HEAD + depth * BOX_HEIGHT}" width="${width.toFixed(2)}" height="${BOX_HEIGHT}"`;
+  const place = `x="${x.toFixed(2)}" y="${HEAD_HEIGHT + depth * BOX_HEIGHT}" width="${width.toFixed(2)}" height="${BOX_HEIGHT}"`;
   const text = label === '' ? '' : `<text x="2" y="${LABEL.baseline}">${escaped(label)}</text>`;
   return `<svg ${place}><title>${escaped(title)}</title><rect width="100%" height="100%" fill="${color}" stroke="#ffffff"/>${text}</svg>`;
 }

@@ -48,7 +48,7 @@ export async function withTemporaryFolder<Value>(
 
 /** Removes the folder PATH and its content. Never throws. Files of another user may stay. */
 async function removeFolder(path: string): Promise<void> {
-  for (let step = 0; step < STEPS && removeSome(path); step += 1) await otherWork();
+  for (let step = 0; step < STEP_LIMIT && removeSome(path); step += 1) await otherWork();
 }
 
 /** Removes at most REMOVAL_LIMIT entries of the folder PATH, and also the folder if it has no more. Returns true when
@@ -72,7 +72,7 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const REMOVAL_LIMIT = 10_000;
 /** Maximum number of times that a part of the folder is removed. A process that has outlived its image may create new
  * files again and again. The next start of a server removes the rest. */
-const STEPS = 200;
+const STEP_LIMIT = 200;
 
 /** Removes the entries of the folder PATH through an open descriptor. Code in the image can write in the folder too,
  * and could otherwise put a link in its place so that other files are removed. Uses up BUDGET, and throws when there

@@ -66,7 +66,7 @@ export type Decision =
   | { kind: 'denied'; words: unknown };
 
 /** Number of messages about the last calls that a newly connected editor gets. */
-const RECENT = 100;
+const RECENT_LIMIT = 100;
 /** Maximum number of characters shown of each argument. */
 const VALUE_LIMIT = 4000;
 const ANSWER_LIMIT = 300;
@@ -164,7 +164,7 @@ export class Editors implements HumanEditors, FileEditors {
 
   #show(shown: Shown): void {
     this.#recent.push(shown);
-    if (this.#recent.length > RECENT) this.#recent.shift();
+    if (this.#recent.length > RECENT_LIMIT) this.#recent.shift();
     this.#notifyAll(shown.method, shown.params);
   }
 

@@ -21,7 +21,7 @@ interface Run {
 /** In a diff, this line follows a last line that has no line break. */
 const NOT_ENDED = '\\ No newline at end of file';
 
-const CONTEXT = 3;
+const CONTEXT_LINES = 3;
 
 /** Maximum number of changed lines for which a minimal diff is searched. The search takes time in proportion to the
  * square of this number. */
@@ -172,10 +172,10 @@ function hunksOf(runs: readonly Run[]): Hunk[] {
   const merged = mergedRuns(runs);
   for (const [index, { mark, lines }] of merged.entries()) {
     if (mark === ' ') {
-      const joinsNext = index < merged.length - 1 && lines.length <= 2 * CONTEXT;
-      if (open !== undefined) addLines(open, ' ', joinsNext ? lines : lines.slice(0, CONTEXT));
+      const joinsNext = index < merged.length - 1 && lines.length <= 2 * CONTEXT_LINES;
+      if (open !== undefined) addLines(open, ' ', joinsNext ? lines : lines.slice(0, CONTEXT_LINES));
       if (!joinsNext) open = undefined;
-      context = lines.slice(-CONTEXT);
+      context = lines.slice(-CONTEXT_LINES);
     } else {
       if (open === undefined) {
         const [oldStart, newStart] = [oldLine - context.length, newLine - context.length];

@@ -90,12 +90,12 @@ function keepLines(file: string, keep: (line: string) => boolean): number {
 }
 
 /** Number of octets that are read to get the first line of a file. Most lines are shorter. */
-const FIRST_OCTETS = 16_384;
+const FIRST_LINE_OCTETS = 16_384;
 
 /** Returns the first line of FILE, which is the oldest; of a very long line, only the beginning. Servers start often
  * and old lines are rare, so it would be a waste to read the whole file. */
 function firstLine(file: string): string {
-  const { octets } = readRegular(file, { limit: FIRST_OCTETS, head: true });
+  const { octets } = readRegular(file, { limit: FIRST_LINE_OCTETS, head: true });
   return octets.toString('utf8').split('\n', 1)[0] ?? '';
 }
 

@@ -41,8 +41,8 @@ export interface TestHistory {
 }
 
 /** Maximum number of runs of tests to keep, and maximum number of failing tests to return. */
-const RUNS = 20;
-const FAILING = 200;
+const RUN_LIMIT = 20;
+const FAILING_LIMIT = 200;
 
 export class Observations {
   readonly #folder: string;
@@ -75,7 +75,7 @@ export class Observations {
       return { ...run, passed: passed.size - failed, failed };
     });
     const names = this.#runs.flatMap(({ passed }) => [...passed.keys()].filter((test) => !passed.get(test)));
-    const failing = [...new Set(names)].slice(0, FAILING).map((test) => {
+    const failing = [...new Set(names)].slice(0, FAILING_LIMIT).map((test) => {
       return { test, passed: this.#runs.map(({ passed }) => passed.get(test) ?? null) };
     });
     return { runs, failing };
@@ -86,7 +86,7 @@ export class Observations {
     // A test that ran several times has passed when it passed each time.
     for (const each of tests) passed.set(each.test, each.passed && passed.get(each.test) !== false);
     this.#runs.push({ what, milliseconds, time: new Date().toISOString(), passed });
-    if (this.#runs.length > RUNS) this.#runs.shift();
+    if (this.#runs.length > RUN_LIMIT) this.#runs.shift();
   }
 
   keepCalls(run: RecordedRun): void {

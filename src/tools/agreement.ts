@@ -44,7 +44,7 @@ export function moreText(shown: number, total = shown): string {
 }
 
 /** Maximum number of names in a line about items that an earlier answer listed. */
-const AGAIN = 5;
+const SHORT_LIST_LIMIT = 5;
 
 /** Returns lines about the definitions OLD, which are in the image although their files no longer have them, and how to
  * remove them. TOTAL is the number of all such definitions. `forgetting` is the file that was loaded with forget: true,
@@ -76,7 +76,7 @@ export function oldLines(
     ...groups.map(({ file, items, isShort }) => {
       const name = places.fileName(file);
       return isShort
-        ? `Still in the image, not in ${name}: ${itemsText(items.slice(0, AGAIN), items.length)}.`
+        ? `Still in the image, not in ${name}: ${itemsText(items.slice(0, SHORT_LIST_LIMIT), items.length)}.`
         : `In the image but no longer in ${name}: ${itemsText(items)}.`;
     }),
     ...(more > 0 ? [`More such definitions: ${more}.`] : []),
@@ -114,9 +114,9 @@ function stayingLines(old: readonly OldItem[], places: Places): string[] {
     const reasons = reasonsText(item, places);
     return reasons === '' ? [] : `It would leave ${itemsText([item])}, because of ${reasons}.`;
   });
-  const more = lines.length - AGAIN;
+  const more = lines.length - SHORT_LIST_LIMIT;
   return [
-    ...lines.slice(0, AGAIN),
+    ...lines.slice(0, SHORT_LIST_LIMIT),
     ...(more > 0 ? [`It would leave ${more} more.`] : []),
     ...unrecordedLines(old),
   ];
@@ -166,7 +166,7 @@ export function splitUnset(
 
 /** Returns the names of the first variables in UNSET, and how many of TOTAL are not named. */
 export function unsetNames(unset: readonly UnsetVariable[], total = unset.length): string {
-  const names = unset.slice(0, AGAIN).map(({ name }) => name);
+  const names = unset.slice(0, SHORT_LIST_LIMIT).map(({ name }) => name);
   return names.join(', ') + moreText(names.length, total);
 }
 

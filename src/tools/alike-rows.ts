@@ -46,7 +46,7 @@ export interface MergedRows {
 }
 
 /** Rows of one shape are merged only when there are more than this. */
-const FEW = 4;
+const UNMERGED_LIMIT = 4;
 
 /** Returns TEXT, Lisp code, with each number replaced by 0, each string by "", and each name in OWN by _. So similar
  * code gives equal texts. */
@@ -117,7 +117,7 @@ function grouped(rows: readonly ShapedRow[]): Map<number, ShapedRow[]> {
     }
     const behind: ShapedRow[] = [];
     groups.set(index, behind);
-    if (shape !== undefined && (counts.get(shape) ?? 0) > FEW) firsts.set(shape, behind);
+    if (shape !== undefined && (counts.get(shape) ?? 0) > UNMERGED_LIMIT) firsts.set(shape, behind);
   }
   return groups;
 }

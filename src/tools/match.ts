@@ -68,29 +68,29 @@ export interface NearPlace {
 }
 
 /** Maximum number of places that are compared with the wanted text. */
-const CANDIDATES = 20;
+const CANDIDATE_LIMIT = 20;
 /** Maximum number of lines that are compared at each place. */
-const LINES = 200;
+const COMPARED_LINES = 200;
 /** Of a wanted line that is frequent in the file, only this many occurrences are considered. A frequent line says
  * little about which place is wanted. */
-const COMMON = 100;
+const OCCURRENCE_LIMIT = 100;
 /** A place counts as similar when its score, from 0 to 1, is at least this. */
-const LEAST = 0.4;
+const LEAST_SCORE = 0.4;
 
 /** Returns the lines of FILE that are most similar to the lines WANTED; undefined when none are similar enough. */
 export function nearestPlace(file: readonly string[], wanted: readonly string[]): NearPlace | undefined {
   const plain = file.map(squeeze);
   const all = trimBlank(wanted.map(squeeze));
-  const sought = all.slice(0, LINES);
+  const sought = all.slice(0, COMPARED_LINES);
   if (sought.length === 0) return undefined;
-  let best = { start: -1, score: LEAST };
+  let best = { start: -1, score: LEAST_SCORE };
   for (const start of candidates(plain, sought)) {
     const score = windowScore(plain, sought, start);
     if (score > best.score) best = { start, score };
   }
   if (best.start === -1) return undefined;
   const lines = file.slice(best.start, best.start + all.length);
-  return { first: best.start + 1, lines, onlySpace: best.score === 1 && all.length <= LINES };
+  return { first: best.start + 1, lines, onlySpace: best.score === 1 && all.length <= COMPARED_LINES };
 }
 
 function squeeze(line: string): string {
@@ -124,17 +124,17 @@ function candidates(file: readonly string[], sought: readonly string[]): number[
   };
   for (const [index, line] of sought.entries()) {
     const places = line === '' ? [] : (where.get(line) ?? []);
-    for (const place of places.slice(0, COMMON)) vote(place - index, line.length / places.length);
+    for (const place of places.slice(0, OCCURRENCE_LIMIT)) vote(place - index, line.length / places.length);
   }
   const longest = sought.reduce((one, other) => (other.length > one.length ? other : one));
   const similar = [...file.entries()]
     .map(([index, line]) => ({ index, score: similarity(line, longest) }))
     .sort((one, other) => other.score - one.score);
-  for (const { index, score } of similar.slice(0, CANDIDATES / 2)) {
+  for (const { index, score } of similar.slice(0, CANDIDATE_LIMIT / 2)) {
     vote(index - sought.indexOf(longest), score * longest.length);
   }
   const ranked = [...votes].sort(([, one], [, other]) => other - one);
-  return ranked.slice(0, CANDIDATES).map(([start]) => start);
+  return ranked.slice(0, CANDIDATE_LIMIT).map(([start]) => start);
 }
 
 /** Returns how similar SOUGHT and the lines of FILE from the index START on are, from 0 to 1. Long lines have more

@@ -21,7 +21,7 @@ export interface Newest<Item> {
 }
 
 /** When the page is full, counting stops as soon as more than this many items were read. */
-const COUNTED = 100;
+const COUNT_LIMIT = 100;
 /** Milliseconds after which reading yields to the event loop, so that the call can be cancelled. */
 const TURN_MS = 5;
 
@@ -56,7 +56,7 @@ async function readNewest<Item>(
     if (!matches(item)) continue;
     total += 1;
     if (total > offset && rows.length < limit) rows.push(item);
-    if (total > offset + limit && examined > COUNTED) return { rows, offset, total, atLeast: true };
+    if (total > offset + limit && examined > COUNT_LIMIT) return { rows, offset, total, atLeast: true };
   }
   return { rows, offset, total, atLeast: false };
 }

@@ -31,10 +31,10 @@ interface Side {
 }
 
 /** Maximum number of lines of a difference, and maximum number of characters of a line. */
-const LINES = 60;
+const LINE_LIMIT = 60;
 const LINE_LENGTH = 200;
 /** Number of characters that are shown of a long line before the first difference. */
-const BEFORE = 40;
+const CONTEXT_LENGTH = 40;
 
 /** Makes CALL in two fresh images. One has the files of the commit REVISION, the other has the files on the disk.
  * Returns a result that shows how the two outcomes differ. */
@@ -181,8 +181,8 @@ function differenceText(one: string, other: string): string {
     return [...equalLine(equal), ...excerpts(lines)];
   });
   lines.push(...equalLine((before ?? '').split('\n').length - 1 - handled));
-  const more = lines.length > LINES ? [`... ${lines.length - LINES} more lines`] : [];
-  return [...lines.slice(0, LINES), ...more].join('\n');
+  const more = lines.length > LINE_LIMIT ? [`... ${lines.length - LINE_LIMIT} more lines`] : [];
+  return [...lines.slice(0, LINE_LIMIT), ...more].join('\n');
 }
 
 function equalLine(count: number): string[] {
@@ -196,7 +196,7 @@ function excerpts(lines: readonly string[]): string[] {
     lines.find((line) => line.startsWith(mark))?.slice(1),
   );
   const at = [...one].findIndex((char, index) => char !== other[index]);
-  const start = Math.max(0, (at < 0 ? one.length : at) - BEFORE);
+  const start = Math.max(0, (at < 0 ? one.length : at) - CONTEXT_LENGTH);
   return lines.map((line) => {
     if (line.length <= LINE_LENGTH) return line;
     const end = start + LINE_LENGTH;

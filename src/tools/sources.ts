@@ -69,10 +69,10 @@ export interface LoadedVersion {
 }
 
 /** Maximum number of characters of cached files. */
-const KEPT = 8 * 1024 * 1024;
+const CACHE_LIMIT = 8 * 1024 * 1024;
 
 /** Maximum number of characters of files that `prepare` has read. If there are more, the oldest files are dropped. */
-const ASIDE = 4 * KEPT;
+const PREPARED_LIMIT = 4 * CACHE_LIMIT;
 
 /** Two writes within this many milliseconds can have the same time stamp. */
 const TICK_MS = 50;
@@ -142,7 +142,7 @@ export class Sources {
       this.#aside.delete(file);
       this.#aside.set(file, await this.#readAside(file));
     }
-    dropOldest(this.#aside, ASIDE, (source) => source?.text.text.length);
+    dropOldest(this.#aside, PREPARED_LIMIT, (source) => source?.text.text.length);
   }
 
   /** Gets from the image the loaded versions of the files in PLACES that differ from the current versions. */
@@ -168,7 +168,7 @@ export class Sources {
       const source = octets ? new Source(file, version, 0, octets, this.#features) : now;
       this.#loaded.set(key, { source, features: new Set(features) });
     }
-    dropOldest(this.#loaded, KEPT, ({ source }) => source.text.text.length);
+    dropOldest(this.#loaded, CACHE_LIMIT, ({ source }) => source.text.text.length);
   }
 
   /** Returns the current version of FILE, decoded as UTF-8 or else Latin-1; undefined when FILE cannot be read. */
@@ -228,7 +228,7 @@ export class Sources {
     }
     this.#newest.delete(file);
     this.#newest.set(file, source);
-    dropOldest(this.#newest, KEPT, ({ text }) => text.text.length);
+    dropOldest(this.#newest, CACHE_LIMIT, ({ text }) => text.text.length);
     return source;
   }
 

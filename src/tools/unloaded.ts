@@ -23,9 +23,9 @@ interface NoteDependencies {
 }
 
 /** Maximum number of names in a sentence. */
-const NAMES = 10;
+const NAME_LIMIT = 10;
 /** Maximum number of .asd files that are read. */
-const FILES = 50;
+const FILE_LIMIT = 50;
 
 /** Returns TOOL, which adds the note to results that found nothing. */
 export function notingUnloaded(tool: Tool, dependencies: NoteDependencies): Tool {
@@ -65,7 +65,7 @@ async function unloadedNote(
 /** Returns the note about the systems that FILES, .asd files, define; '' when they define none. WHERE begins the second
  * half of the sentence, as in `it has`. */
 async function systemsNote(where: string, files: readonly string[], places: Places): Promise<string> {
-  const read = files.slice(0, FILES);
+  const read = files.slice(0, FILE_LIMIT);
   await places.prepare(read);
   const systems = [...new Set(read.flatMap((file) => namesIn(file, places)))];
   if (systems.length === 0) return '';
@@ -75,8 +75,8 @@ async function systemsNote(where: string, files: readonly string[], places: Plac
 
 /** Returns NOUN in the singular or plural, NAMES, and a verb: ONE if there is one name, else SEVERAL. */
 function counted(names: readonly string[], noun: string, one = '', several = ''): string {
-  const shown = names.slice(0, NAMES).join(', ');
-  const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : '';
+  const shown = names.slice(0, NAME_LIMIT).join(', ');
+  const more = names.length > NAME_LIMIT ? ` and ${names.length - NAME_LIMIT} more` : '';
   const text = `${noun}${names.length === 1 ? '' : 's'} ${shown}${more}`;
   return [text, names.length === 1 ? one : several].filter((part) => part !== '').join(' ');
 }

@@ -12,7 +12,7 @@ import { visibleName } from '../visible.ts';
 import { isLispFile } from './parentheses.ts';
 
 /** Maximum number of files that a note names. */
-const NAMES = 5;
+const NAME_LIMIT = 5;
 
 /** Returns TOOL, which adds the note to its answers. TOOL must have the parameter `path` or `paths`, or both. */
 export function notingUnsaved(tool: Tool, workspace: Workspace): Tool {
@@ -103,7 +103,7 @@ function unsavedNote(workspace: Workspace, files: readonly UnsavedFile[]): strin
 function namesIn(workspace: Workspace, files: readonly UnsavedFile[]): { names: string; editors: string } {
   const names = files.map(({ file }) => visibleName(workspace.name(file)));
   const editors = new Set(files.map(({ editor }) => editor));
-  return { names: fewOf(names, NAMES), editors: [...editors].join(' and ') };
+  return { names: fewOf(names, NAME_LIMIT), editors: [...editors].join(' and ') };
 }
 
 /** Returns the beginning of a sentence about EDITOR, which did not answer. */

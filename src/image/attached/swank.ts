@@ -28,7 +28,7 @@ export class SwankError extends Error {
 
 /** Maximum number of octets of a message. The largest usual message contains the indentation of all macros. */
 const MESSAGE_LIMIT = 4 * 1024 * 1024;
-const HEAD = 6;
+const HEAD_OCTETS = 6;
 const DEPTH_LIMIT = 100;
 
 /** Connects to the Swank at an address, and calls WORK with a function that evaluates a form there. When WORK has
@@ -60,7 +60,7 @@ class SwankConnection {
   #size = 0;
   /** Number of octets that must arrive before they are parsed: those of the length, and then those of the whole
    * message. */
-  #needed = HEAD;
+  #needed = HEAD_OCTETS;
   #number = 0;
   /** The functions that settle the pending promise, which is for the connection or for the value of the last form. */
   #settle: { resolve: (value: Datum) => void; reject: (error: Error) => void } | undefined;
@@ -86,7 +86,7 @@ class SwankConnection {
 
   send(text: string): void {
     const octets = Buffer.from(text);
-    this.#socket.write(octets.length.toString(16).padStart(HEAD, '0'));
+    this.#socket.write(octets.length.toString(16).padStart(HEAD_OCTETS, '0'));
     this.#socket.write(octets);
   }
 
@@ -120,23 +120,23 @@ class SwankConnection {
   /** Parses the beginning of RECEIVED: first the length of a message, and then the complete message. */
   #parse(received: Buffer): void {
     const end = this.#needed;
-    if (end === HEAD) {
+    if (end === HEAD_OCTETS) {
       this.#chunks = [received];
       this.#needed += this.#lengthIn(received);
-      if (this.#needed > HEAD) return;
+      if (this.#needed > HEAD_OCTETS) return;
     }
     const rest = received.subarray(end);
     this.#chunks = [rest];
     this.#size = rest.length;
-    this.#needed = HEAD;
-    const text = received.toString('utf8', HEAD, end);
+    this.#needed = HEAD_OCTETS;
+    const text = received.toString('utf8', HEAD_OCTETS, end);
     if (/^\((?::return|:ping|:reader-error|:debug) /.test(text)) this.#dispatch(readDatum(text), text);
   }
 
   /** Returns the length that the first octets of RECEIVED contain. If it is invalid, closes the connection and returns
    * Infinity. */
   #lengthIn(received: Buffer): number {
-    const head = received.toString('latin1', 0, HEAD);
+    const head = received.toString('latin1', 0, HEAD_OCTETS);
     const length = /^[0-9a-f]{6}$/i.test(head) ? Number.parseInt(head, 16) : Number.NaN;
     if (length <= MESSAGE_LIMIT) return length;
     const receivedText = Number.isNaN(length)

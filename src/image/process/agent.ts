@@ -112,13 +112,13 @@ function nonHeapMb(): number {
 
 /** Maximum number of processes that compile the agent at the same time. Each needs 100 MB. More would hardly help,
  * because the longest file alone takes as long. */
-const WORKERS = 8;
+const WORKER_LIMIT = 8;
 
 /** Returns the command that compiles the agent into the cache. It uses all CPUs. */
 export function compilingCommand(sbcl: string, options: AgentOptions): ProcessCommand {
   const env = {
     ...agentFiles(options),
-    LIVE_LISP_WORKERS: String(Math.min(WORKERS, availableParallelism())),
+    LIVE_LISP_WORKERS: String(Math.min(WORKER_LIMIT, availableParallelism())),
   };
   return command(sbcl, options, { forms: [LOAD_SOURCE, '(exit)'], env });
 }

@@ -7,13 +7,13 @@ export const IMAGE_VARIABLE = 'LIVE_LISP_IMAGE';
 
 /** Maximum number of times that processes are searched for and killed. A process can start others before it is killed,
  * so one search may not be enough. */
-const ROUNDS = 5;
+const ROUND_LIMIT = 5;
 
 /** Kills the process group of the process PID, and all processes in whose environment LIVE_LISP_IMAGE has the value
  * MARK. */
 export function endDescendants(pid: number, mark: string): void {
   kill(-pid);
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < ROUND_LIMIT; round++) {
     const remaining = processesWith(`${IMAGE_VARIABLE}=${mark}\0`);
     if (remaining.length === 0) return;
     remaining.forEach(kill);

@@ -7,7 +7,7 @@ import { WITHOUT_EVERYTHING } from './agent.ts';
 const FIRST_ANSWERS = 3;
 /** When this number of new images in a row have ended, and user code cannot have ended the last one, the next image is
  * plain: its agent uses no internals of SBCL. */
-const IN_A_ROW = 2;
+const ENDED_LIMIT = 2;
 /** Operations that run no user code. If an image ends during one of them, user code is not to blame. `probe` is not one
  * of them: it collects garbage, which can run hooks of the user. */
 const READ_ONLY_OPERATIONS: readonly string[] = [
@@ -71,8 +71,8 @@ export class StartPolicy {
 
   #recordEnd(how: string, ownFault: boolean): void {
     if (this.#plain || this.#answers >= FIRST_ANSWERS) return;
-    this.#ended = [...this.#ended, how].slice(-IN_A_ROW);
-    this.#plain = this.#fixed === undefined && ownFault && this.#ended.length === IN_A_ROW;
+    this.#ended = [...this.#ended, how].slice(-ENDED_LIMIT);
+    this.#plain = this.#fixed === undefined && ownFault && this.#ended.length === ENDED_LIMIT;
   }
 
   /** Records that no image can be started, for the reason HOW. Returns true when a plain image, whose agent uses no

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Number of words in the shared memory. When a request begins, the image writes its id to the word with the number id
- * modulo WORDS, unless a later request has this word. */
-const WORDS = 512;
+ * modulo WORD_COUNT, unless a later request has this word. */
+const WORD_COUNT = 512;
 const WORD_OCTETS = 8;
 
 let count = 0;
@@ -26,7 +26,7 @@ export class StartedRequests {
   has(id: number): boolean | undefined {
     if (this.descriptor === undefined || this.#closed) return undefined;
     const word = Buffer.alloc(WORD_OCTETS);
-    readSync(this.descriptor, word, 0, WORD_OCTETS, WORD_OCTETS * (id % WORDS));
+    readSync(this.descriptor, word, 0, WORD_OCTETS, WORD_OCTETS * (id % WORD_COUNT));
     const noted = word.readBigUInt64LE();
     return noted > BigInt(id) ? undefined : noted === BigInt(id);
   }
@@ -37,7 +37,7 @@ export class StartedRequests {
   }
 }
 
-/** Returns the descriptor of a new, unlinked file of WORDS words; undefined when it cannot be created. */
+/** Returns the descriptor of a new, unlinked file of WORD_COUNT words; undefined when it cannot be created. */
 function openShared(): number | undefined {
   count += 1;
   const path = join(tmpdir(), `live-lisp-${process.pid}-begun-${count}`);
@@ -47,7 +47,7 @@ function openShared(): number | undefined {
     unlinkSync(path);
     // To write zeros allocates the blocks of the file now. If the disk were full later, the first write would kill the
     // image.
-    writeSync(descriptor, Buffer.alloc(WORDS * WORD_OCTETS));
+    writeSync(descriptor, Buffer.alloc(WORD_COUNT * WORD_OCTETS));
     return descriptor;
   } catch {
     if (descriptor !== undefined) closeSync(descriptor);

@@ -13,9 +13,9 @@ import { addContents, emptyContents, type LossReport } from './report.ts';
 
 /** A lost image is not rebuilt any more after this many rebuilds in a row that ended the new image, or after this many
  * rebuilt images in a row that were lost before a call used them. */
-const ATTEMPTS = 3;
+const ATTEMPT_LIMIT = 3;
 /** When this many images in a row were lost soon after their rebuild, the rebuild may be the cause. */
-const SUSPICIOUS = 2;
+const SUSPICIOUS_LOSSES = 2;
 const MAX_REPORTED_LOSSES = 5;
 
 interface ImageLife {
@@ -131,7 +131,7 @@ export class Recovery {
       return false;
     }
     this.#rebuild ??= new Rebuild(this.journal, this.#times);
-    if (this.#attempts++ >= ATTEMPTS || this.#lostUnusedInARow > ATTEMPTS) {
+    if (this.#attempts++ >= ATTEMPT_LIMIT || this.#lostUnusedInARow > ATTEMPT_LIMIT) {
       this.#rebuild.giveUp();
       this.#lostUnusedInARow = 0;
       this.#lostSoonInARow = 0;
@@ -185,7 +185,7 @@ export class Recovery {
       ...(rebuilt && { rebuilt }),
       ...(this.#damaged > 0 && { damaged: this.#damaged }),
       ...(this.#forgotten > 0 && { forgotten: this.#forgotten }),
-      ...(this.#lostSoonInARow >= SUSPICIOUS && { barren: this.#lostSoonInARow }),
+      ...(this.#lostSoonInARow >= SUSPICIOUS_LOSSES && { barren: this.#lostSoonInARow }),
     };
     this.#damaged = 0;
     this.#forgotten = 0;

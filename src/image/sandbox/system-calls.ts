@@ -51,10 +51,10 @@ const NO_FAMILY = refuseWith(97);
 
 /** Offsets, in octets, in the kernel's record of a system call: its number, the architecture, the first and the second
  * argument. */
-const NUMBER = 0;
-const ARCHITECTURE = 4;
-const FIRST = 16;
-const SECOND = 24;
+const NUMBER_OFFSET = 0;
+const ARCHITECTURE_OFFSET = 4;
+const FIRST_OFFSET = 16;
+const SECOND_OFFSET = 24;
 
 /** A BPF instruction: opcode, number of instructions to skip when its test is true, number to skip when it is false,
  * operand. */
@@ -78,10 +78,10 @@ function onlyWhen(place: number, values: readonly number[], refusal: number, bit
 
 function rulesOf({ socket, socketpair, keys, socketcall, foreign }: Processor): Instruction[] {
   return [
-    load(NUMBER),
+    load(NUMBER_OFFSET),
     ...(foreign === undefined ? [] : ([[0x35, 0, 1, foreign], answer(NOT_IMPLEMENTED)] as const)),
-    ...when(socket, ...onlyWhen(FIRST, FAMILIES, NO_FAMILY)),
-    ...when(socketpair, ...onlyWhen(SECOND, PAIRED, NO_FAMILY, KIND_MASK)),
+    ...when(socket, ...onlyWhen(FIRST_OFFSET, FAMILIES, NO_FAMILY)),
+    ...when(socketpair, ...onlyWhen(SECOND_OFFSET, PAIRED, NO_FAMILY, KIND_MASK)),
     ...when(IO_URING_SETUP, answer(NOT_IMPLEMENTED)),
     ...keys.flatMap((key) => when(key, answer(NOT_PERMITTED))),
     ...(socketcall === undefined ? [] : when(socketcall, answer(NOT_IMPLEMENTED))),
@@ -96,7 +96,7 @@ export function systemCallFilter(): Buffer | undefined {
   const kinds = PROCESSORS[process.arch];
   if (kinds === undefined) return undefined;
   const program = [
-    load(ARCHITECTURE),
+    load(ARCHITECTURE_OFFSET),
     ...kinds.flatMap((kind) => when(kind.audit, ...rulesOf(kind))),
     answer(NOT_IMPLEMENTED),
   ];

@@ -9,7 +9,7 @@ import { TIMES, type Times } from '../wire/times.ts';
 import type { CallNotice } from './notices.ts';
 
 /** If one thread keeps all others from compiling, the image is replaced after this many interrupted calls in a row. */
-const IN_A_ROW = 3;
+const INTERRUPTED_LIMIT = 3;
 /** In a probe, which tests whether the image works, the interval between two polls is this many times as long as when a
  * call is being ended. */
 const POLL_FACTOR = 4;
@@ -66,7 +66,7 @@ export class Probing {
     const { works, holder, lost } = await this.#runProbe(peer, {});
     if (lost) return;
     this.last = { works, at: performance.now() };
-    const compilerHeld = holder !== undefined && this.#interruptedInARow >= IN_A_ROW;
+    const compilerHeld = holder !== undefined && this.#interruptedInARow >= INTERRUPTED_LIMIT;
     if (!works || compilerHeld) {
       this.broken = true;
       this.#interruptedInARow = 0;

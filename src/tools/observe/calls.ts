@@ -17,7 +17,7 @@ import { typesText } from './types.ts';
 import { countText, durationText } from './units.ts';
 
 /** Default maximum number of calls to show. */
-const CALLS = 20;
+const DEFAULT_CALLS = 20;
 
 /** Records the calls of FUNCTIONS while the observed code runs. If TYPES, the result has the types of their arguments
  * and values, and not the calls. */
@@ -27,7 +27,7 @@ export async function observeCalls(
   types: boolean,
 ): Promise<Result> {
   const { image, args, places, observations } = observing;
-  const { form, seconds, where, limit = CALLS } = args;
+  const { form, seconds, where, limit = DEFAULT_CALLS } = args;
   const asked = functions.map(askedDefinition);
   for (const each of asked) {
     const { missing } = await askedMethod(image, each, args, observing.context);
@@ -135,13 +135,13 @@ function endText({ values, running, passed, condition }: RecordedCall): string {
 }
 
 /** Maximum number of names that a note gives. */
-const NAMES = 5;
+const NAME_LIMIT = 5;
 
 /** Maximum number of methods that are recorded of one call. */
-const ENTERED = 100;
+const METHOD_LIMIT = 100;
 
 /** If recording made the code slower by more than this factor, the answer says so. */
-const SLOWER = 1.2;
+const NOTED_SLOWDOWN = 1.2;
 
 /** Returns notes about calls that were not recorded, about calls that were not kept, and about the time that recording
  * took; '' when there are none. */
@@ -161,9 +161,11 @@ function notesText(observed: ObservedCalls): string {
       (names) => `${names}: not a function any more.`,
     ),
     rows.some(({ methods = [] }) => methods.at(-1) === '...') &&
-      `A list of methods that ends in ... may lack some: the call entered more than ${ENTERED}, or a call of the same function was not recorded.`,
+      `A list of methods that ends in ... may lack some: the call entered more than ${METHOD_LIMIT}, or a call of the same function was not recorded.`,
     shrunk && `Only ${kept} of ${total} calls were kept, because what they held filled the heap.`,
-    slower >= SLOWER && milliseconds >= 1 && `Recording made this about ${slower.toFixed(1)} times as slow.`,
+    slower >= NOTED_SLOWDOWN &&
+      milliseconds >= 1 &&
+      `Recording made this about ${slower.toFixed(1)} times as slow.`,
   ].filter(Boolean);
   return notes.map((note) => `Note: ${note}`).join('\n');
 }
@@ -193,5 +195,5 @@ const UNSEEN_NOTES: Readonly<Record<NonNullable<ObservedFunction['unseen']>, Not
 
 function noteOn(functions: readonly ObservedFunction[], note: Note): string | false {
   const names = functions.map(({ name }) => name);
-  return names.length > 0 && note(fewOf(names, NAMES), names.length);
+  return names.length > 0 && note(fewOf(names, NAME_LIMIT), names.length);
 }

@@ -7,12 +7,12 @@ import { type Observing, observeCallOptions, observedResult, observeRefusalResul
 import { countText, durationText, sizeText } from './units.ts';
 
 /** Number of classes that are shown by default. */
-const TOP = 10;
+const DEFAULT_CLASSES = 10;
 
 /** Counts the objects in the heap by class. */
 export async function observeHeap(observing: Observing): Promise<Result> {
   const { image, args, places } = observing;
-  const { form, seconds, limit = TOP } = args;
+  const { form, seconds, limit = DEFAULT_CLASSES } = args;
   const reply = await image.call(
     'observe-heap',
     {

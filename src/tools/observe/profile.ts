@@ -12,9 +12,9 @@ import { type Observing, observeCallOptions, observedResult, observeRefusalResul
 import { countText, durationText, firstRunText, MUCH_MS, sizeText } from './units.ts';
 
 /** Number of functions that are shown by default. */
-const TOP = 10;
+const DEFAULT_FUNCTIONS = 10;
 /** Number of seconds for which a form is repeated by default. */
-const SECONDS = 5;
+const DEFAULT_SECONDS = 5;
 
 /** Takes a profile and returns the result. MODE selects what the samples measure. */
 export async function observeProfile(
@@ -22,7 +22,7 @@ export async function observeProfile(
   mode: Operations['observe-profile']['args']['mode'],
 ): Promise<Result> {
   const { image, args, places, observations } = observing;
-  const { form, seconds = SECONDS, limit: top = TOP } = args;
+  const { form, seconds = DEFAULT_SECONDS, limit: top = DEFAULT_FUNCTIONS } = args;
   const reply = await image.call(
     'observe-profile',
     { mode, seconds, top, ...packageOf(args), ...(form !== undefined && { code: form }) },
@@ -118,11 +118,11 @@ function runsText({ runs, milliseconds = 0, cpu = 0, octets = 0 }: Profile): str
 }
 
 /** CPU time is shown only when it differs from the elapsed time by more than this factor. */
-const MUCH = 1.25;
+const NOTED_RATIO = 1.25;
 
 function cpuText(milliseconds: number, cpu: number, runs: number): string {
   if (Math.abs(milliseconds - cpu) * runs < MUCH_MS) return '';
-  if (milliseconds <= MUCH * cpu && cpu <= MUCH * milliseconds) return '';
+  if (milliseconds <= NOTED_RATIO * cpu && cpu <= NOTED_RATIO * milliseconds) return '';
   const why = cpu > milliseconds ? 'several threads ran' : 'it waited, or other processes had the CPU';
   return ` by the clock (CPU ${durationText(cpu)}: ${why})`;
 }

@@ -8,12 +8,12 @@ import { type Observing, observeCallOptions, observedResult, observeRefusalResul
 import { durationText, firstRunText, sizeText } from './units.ts';
 
 /** Number of seconds for which two forms are measured by default. */
-const SECONDS = 2;
+const DEFAULT_SECONDS = 2;
 
 /** Measures FORM and AGAINST alternately, and returns the result. */
 export async function observeTimes(observing: Observing, form: string, against: string): Promise<Result> {
   const { image, args, places } = observing;
-  const { seconds = SECONDS } = args;
+  const { seconds = DEFAULT_SECONDS } = args;
   const reply = await image.call(
     'observe-times',
     { code: form, against, seconds, ...packageOf(args) },

@@ -9,10 +9,10 @@ import type { Places } from '../places.ts';
 import type { Recorded } from './reached.ts';
 
 /** Maximum number of lines that are shown of a definition, and of names of tests. */
-const LINES = 12;
+const ITEM_LIMIT = 12;
 
 /** Maximum number of characters that are shown of a part that does not begin its line. */
-const PART = 40;
+const PART_LIMIT = 40;
 
 /** A measured definition. `at` is its place, `never` are those of its lines that never ran. */
 export interface Covered {
@@ -128,7 +128,7 @@ function linesOf(source: SourceText, spans: readonly Span[]): string[] {
 }
 
 function partText(text: string, { start, end }: Span, first: number, last: number): string {
-  const shown = cutText(text.slice(start, end).replace(/\s+/g, ' '), PART);
+  const shown = cutText(text.slice(start, end).replace(/\s+/g, ' '), PART_LIMIT);
   return `${first === last ? first : `${first}-${last}`} ${shown}`;
 }
 
@@ -139,7 +139,7 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
   const ran = measured.filter(({ reached }) => reached);
   const partly = ran.filter(({ never }) => never.length > 0);
   const not = measured.filter(({ reached }) => !reached);
-  const rows = partly.map((each) => `  ${name(each)} ${each.at}: never ${fewOf(each.never, LINES)}`);
+  const rows = partly.map((each) => `  ${name(each)} ${each.at}: never ${fewOf(each.never, ITEM_LIMIT)}`);
   const shown = fittingRows(rows.slice(0, limit));
   return [
     measured.length === 0
@@ -163,5 +163,5 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
 export function lostLine(tests: readonly string[]): string {
   return tests.length === 0
     ? ''
-    : `What these tests ran was lost with the image, and is not counted: ${fewOf(tests, LINES)}.`;
+    : `What these tests ran was lost with the image, and is not counted: ${fewOf(tests, ITEM_LIMIT)}.`;
 }

@@ -83,7 +83,7 @@ function mergedRuns(tests: readonly TestOutcome[]): TestOutcome[] {
 }
 
 /** Maximum number of failures of one check that are shown. */
-const OF_ONE_CHECK = 3;
+const CHECK_FAILURE_LIMIT = 3;
 
 /** Returns the lines about the failures of TEST. WHERE renders a place. After the shown failures of a check, a line
  * gives the number of its further failures. If all failures are of one check, this number includes failures that the
@@ -93,7 +93,7 @@ function testLines(test: TestOutcome, where: (place: Place | undefined) => strin
   const checks = [...groupBy(failures, checkKey).values()];
   let counted = failed + errors - failures.length;
   const lines = checks.flatMap((ofCheck): FailureLine[] => {
-    const shown = distinct(ofCheck).slice(0, OF_ONE_CHECK);
+    const shown = distinct(ofCheck).slice(0, CHECK_FAILURE_LIMIT);
     const hidden = ofCheck.length - shown.length;
     const texts = shown.map((failure, index) => ({
       text: againText(failure, shown[index - 1]) ?? wholeText(failure, where),
@@ -166,12 +166,12 @@ function placeText(at: Line | undefined, head: Line | undefined, files: ShownFil
 }
 
 /** Maximum number of characters, from the end, that are shown of a test's output. */
-const OUTPUT = 300;
+const OUTPUT_LIMIT = 300;
 
 function outputText(output = ''): string {
   const text = foldedLines(output).replace(/\s+/g, ' ').trim();
   if (text === '') return '';
-  return `\n    wrote: ${text.length > OUTPUT ? `... ${text.slice(-OUTPUT)}` : text}`;
+  return `\n    wrote: ${text.length > OUTPUT_LIMIT ? `... ${text.slice(-OUTPUT_LIMIT)}` : text}`;
 }
 
 /** Returns the text of a failure. Frameworks set different members:

@@ -174,7 +174,7 @@ interface RunData {
 }
 
 /** Maximum number of names of tests in a sentence. */
-const NAMES = 10;
+const NAME_LIMIT = 10;
 
 /** Returns the verdict from CHANGED, the run with the edits, and PLAIN, the run without them. PLAIN is undefined when
  * the call was interrupted before this run. */
@@ -241,7 +241,7 @@ function differingSentence(tests: readonly string[], of: string, now: Verb, befo
 }
 
 function shownTests(tests: readonly string[]): string {
-  return fewOf(tests.map(shortNames(tests)), NAMES);
+  return fewOf(tests.map(shortNames(tests)), NAME_LIMIT);
 }
 
 /** Returns VERDICT. If it says that no test noticed the edits of COUNT files, adds a sentence about those files that

@@ -24,7 +24,7 @@ const OTHERS =
   /^DEF(?:UN|MACRO|GENERIC|METHOD|CLASS|STRUCT|TYPE|SETF|PACKAGE|CONSTANT|INE-(?:COMPILER-MACRO|CONDITION|METHOD-COMBINATION|MODIFY-MACRO|SETF-EXPANDER|SYMBOL-MACRO))$/;
 
 /** Maximum number of variables with similar names that are read. */
-const SIMILAR = 500;
+const SIMILAR_LIMIT = 500;
 
 const NOTHING_DONE = 'No variable was set, and no tests ran.';
 
@@ -166,7 +166,7 @@ async function variablesElsewhere(
 ): Promise<string[]> {
   const pattern = name.trim().toUpperCase();
   if (pattern.includes(':')) return [];
-  const search = { pattern, type: 'VARIABLE', roots: [root], offset: 0, limit: SIMILAR };
+  const search = { pattern, type: 'VARIABLE', roots: [root], offset: 0, limit: SIMILAR_LIMIT };
   const found = foundValue(await image.call('ranked-apropos', search, callOptions(context)));
   const rows = isLookupFailure(found) ? [] : (found.rows ?? []);
   return rows.filter(([, symbol]) => symbol === pattern).map(([home]) => codeName(`${home}::${pattern}`));

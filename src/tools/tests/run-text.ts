@@ -69,7 +69,7 @@ function headline({ what, unsetNotes, milliseconds }: TestRunReport, counts: Cou
 }
 
 /** Maximum number of names that a line about changes gives. */
-const NAMES = 10;
+const NAME_LIMIT = 10;
 
 /** Returns the lines about changes since the last run. FAILED is the number of failed tests. SHORT shortens the name of
  * a test. */
@@ -92,7 +92,7 @@ function differenceLines(
 
 function namesLine(label: string, names: readonly string[], short: (name: string) => string): string {
   if (names.length === 0) return '';
-  return `${label}: ${fewOf(names.map(short), NAMES)}`;
+  return `${label}: ${fewOf(names.map(short), NAME_LIMIT)}`;
 }
 
 /** A test that is still in the image, although its file no longer has it. */
@@ -246,8 +246,8 @@ export function unsetTexts(
 function resetLine(unset: readonly UnsetVariable[]): string {
   const known = unset.filter(({ says }) => says !== undefined);
   if (known.length === 0) return '';
-  const names = known.slice(0, NAMES).map(({ name }) => JSON.stringify(codeName(name)));
-  const which = known.length > NAMES ? `the first ${NAMES}` : known.length === 1 ? 'it' : 'them';
+  const names = known.slice(0, NAME_LIMIT).map(({ name }) => JSON.stringify(codeName(name)));
+  const which = known.length > NAME_LIMIT ? `the first ${NAME_LIMIT}` : known.length === 1 ? 'it' : 'them';
   return `To set ${which} before the tests, call run_tests with reset: [${names.join(', ')}].`;
 }
 
@@ -261,10 +261,10 @@ function behindText(tests: readonly TestOutcome[], ending: Ending, behind: strin
     : [endingText({ ...ending, frames: [] } as Ending), behind].filter(Boolean).join(' ');
 }
 
-const FRAMES = 3;
+const FRAME_LIMIT = 3;
 
 function frameLines(ending: Ending, places: Places): string {
   if (ending.kind !== 'interrupted') return '';
-  const lines = stackLines(ending, places).slice(0, FRAMES);
+  const lines = stackLines(ending, places).slice(0, FRAME_LIMIT);
   return lines.length > 0 ? `It was at:\n${lines.join('\n')}` : '';
 }

@@ -286,7 +286,7 @@ export class Run {
       seed: this.#asked.seed,
       behind: this.#behind(tests, reply, held),
     };
-    const text = runText(report, { limit: this.#how.limit ?? LIMIT, places });
+    const text = runText(report, { limit: this.#how.limit ?? DEFAULT_LIMIT, places });
     const verdict = this.#verdict(report, covered?.data);
     return {
       ...verdict,
@@ -325,7 +325,7 @@ export class Run {
       return { text: 'Coverage is not known: the image was lost, and what the tests ran with it.' };
     const { places } = this.#dependencies;
     const coverage = coverageOf(mergedCoverage(this.#coverage), places);
-    const text = [coverageText(coverage, this.#how.limit ?? LIMIT), lostLine(this.#unmeasured)];
+    const text = [coverageText(coverage, this.#how.limit ?? DEFAULT_LIMIT), lostLine(this.#unmeasured)];
     return { data: { ...coverage, lost: this.#unmeasured }, text: text.filter(Boolean).join('\n') };
   }
 
@@ -334,7 +334,7 @@ export class Run {
   #behind(tests: readonly TestOutcome[], { data, ending }: Reply<'test-run'>, held: boolean): string {
     const ran = new Set([...tests.map(({ test }) => test), ...(data.gone ?? [])]);
     const left = (this.#asked.again ?? []).filter((test) => !ran.has(test));
-    const which = left.length > 0 ? ` Not run: ${left.slice(0, LIMIT).join(', ')}.` : '';
+    const which = left.length > 0 ? ` Not run: ${left.slice(0, DEFAULT_LIMIT).join(', ')}.` : '';
     if (this.#asked.name !== undefined && tests.length === 1) return '';
     if (ending.kind === 'done') return `Tests after one that was left early may not have run.${which}`;
     if (!this.#how.isolate)
@@ -358,4 +358,4 @@ function withoutCallers(tests: readonly TestOutcome[]): TestOutcome[] {
 }
 
 /** Maximum number of failures that are shown by default. */
-const LIMIT = 20;
+const DEFAULT_LIMIT = 20;

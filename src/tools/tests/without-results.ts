@@ -60,7 +60,7 @@ export function needsText(needs: NonNullable<TestRunData['needs']>, places: Plac
 }
 
 /** Maximum number of characters that are shown of the output, from its end, where frameworks print totals. */
-const OUTPUT = 1000;
+const OUTPUT_LIMIT = 1000;
 
 /** Returns OUTPUT with shorter runs of spaces and punctuation. Frameworks print such runs as columns, as rulers, or as
  * a dot for each test that passed. */
@@ -102,7 +102,8 @@ export function noTestsResult(
           ? `Verdict unknown: ${what} was tested to the end, but with no framework that live-lisp knows.`
           : `The tests of ${what} ended early, and none of a framework that live-lisp knows had run.${inPackages}`,
     ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
-    written && `Its output ends:\n${written.length > OUTPUT ? `... ${written.slice(-OUTPUT)}` : written}`,
+    written &&
+      `Its output ends:\n${written.length > OUTPUT_LIMIT ? `... ${written.slice(-OUTPUT_LIMIT)}` : written}`,
     loadNotes,
   ]);
   return { data: { verdict, ending }, text, failed: verdict === 'none' || ending.kind !== 'done' };
