@@ -1,5 +1,5 @@
 // Answers a client's first request with an error that says why the server cannot start. An old version of Node must be
-// able to read this file, so the file imports only files for which this is true too.
+// able to read this file and the files that it imports.
 
 import { COMMANDS } from './command-names.ts';
 

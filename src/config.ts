@@ -51,8 +51,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     readRoots: readDirectories('read-root', all),
     sbcl: flags.get('sbcl') ?? (environment['LIVE_LISP_SBCL'] || undefined),
     heapMb: readHeap(flags.get('heap') ?? '4GB'),
-    /** Whether images run in a sandbox. `auto`: if bubblewrap works on this machine. `on`: always. `strict`: always,
-     * and without network. `off`: never. */
+    /** The condition under which images run in a sandbox. `auto`: bubblewrap works on this machine. `on`: always.
+     * `strict`: always, and without network. `off`: never. */
     sandbox: readSandbox(flags, images),
     /** The image that runs the calls. `own`: one that the server starts. `auto`: one that accepts servers for this
      * workspace or, if there is none, one that the server starts. Other values: the URL of `swank`, the name of
@@ -86,7 +86,7 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
     answerSeconds: readSeconds('answer-time', '600', flags),
     ...readHttp(flags, environment),
     client: flags.has('client') ? readChoice('client', CLIENT_NAMES, flags) : undefined,
-    /** Whose configuration of the client is changed: the user's or the project's. */
+    /** The configuration of the client that is changed: that of the user or that of the project. */
     scope: readChoice('scope', SCOPES, flags),
     dryRun: flags.has('dry-run'),
     /** True when the session's page is served from the start of the server. */

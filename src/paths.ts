@@ -29,8 +29,8 @@ export function homeFolder(): string | undefined {
   }
 }
 
-/** Returns true when REAL is too wide to be a workspace that the user did not name. So is the root of the file system,
- * and a folder that is HOME or contains HOME. Both arguments are real paths. */
+/** Returns true when REAL is too wide to be a workspace, unless the user has named it. The root of the file system, and
+ * a folder that is HOME or contains HOME, are too wide. Both arguments are real paths. */
 export function isTooWide(real: string, home: string = realPath(homeFolder() ?? '/')): boolean {
   return real === parse(real).root || `${home}${sep}`.startsWith(`${real}${sep}`);
 }

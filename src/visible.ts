@@ -1,4 +1,5 @@
-// Replaces characters by their codes that are hidden, change the order of text, or look like other characters.
+// Replaces some characters by their codes: those that are hidden, that change the order of text, or that look like
+// other characters.
 
 // To compile a regular expression with Unicode properties takes a tenth of a millisecond. So these are inside
 // functions, and do not delay the start.

@@ -62,7 +62,7 @@ export interface Image {
   close(): void;
 }
 
-/** What would be lost if the image ended. */
+/** The data that would be lost if the image ended. */
 export interface Stake {
   /** Number of journal entries, the steps that built the image. */
   entries: number;
@@ -73,8 +73,8 @@ export interface Stake {
   calls: number;
 }
 
-/** What a new image is rebuilt from: 'session' means the journal of this session, 'none' means nothing, and 'previous'
- * means the journals of the previous server and of this session. */
+/** The source from which a new image is rebuilt: 'session' means the journal of this session, 'none' means nothing, and
+ * 'previous' means the journals of the previous server and of this session. */
 export type RebuildFrom = 'session' | 'none' | 'previous';
 
 /** An image that the server runs, and that it can therefore end and restart. */
@@ -87,7 +87,7 @@ export interface RestartableImage {
   /** Resolves to true when the image has failed its last probe, a test whether it works, and no call has succeeded
    * since then. */
   isBroken(): Promise<boolean>;
-  /** What would be lost if the image ended now. */
+  /** The data that would be lost if the image ended now. */
   readonly stake: Stake;
   /** The report of the last loss and rebuild; undefined before the first loss. */
   readonly lastLoss: LossReport | undefined;

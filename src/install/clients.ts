@@ -80,8 +80,8 @@ function applicationFolder(context: InstallContext): string {
 /** The permission that lets Claude Code run all tools of live-lisp without asking. */
 const CLAUDE_ALL = 'mcp__live-lisp';
 
-/** Returns the settings files of Claude Code in CONTEXT: that of the user, that of the project, and that of the user
- * for this project. */
+/** Returns the three settings files of Claude Code in CONTEXT: for the user, for the project, and for the user in this
+ * project. */
 export function claudeSettingsFiles(context: InstallContext): [string, string, string] {
   const own = clientFolder(context, 'CLAUDE_CONFIG_DIR', join(context.home, '.claude'));
   const project = join(context.project, '.claude');

@@ -25,7 +25,7 @@ export function cutText(text: string, limit: number): string {
 
 /** Maximum number of characters of a source line in a list. */
 const LINE_LIMIT = 200;
-/** How many of these characters are before the position of interest. */
+/** Number of these characters that come before the position of interest. */
 const LINE_BEFORE = 60;
 
 /** Returns LINE without white space at its ends. Of a long line, returns only the part around INDEX. */

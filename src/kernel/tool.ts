@@ -26,7 +26,7 @@ export interface Effects {
   openWorld: boolean;
 }
 
-/** How much knowledge a good call of the tool needs. */
+/** The amount of knowledge that a good call of the tool needs. */
 export const COMPLEXITIES = ['simple', 'moderate', 'complex'] as const;
 export type Complexity = (typeof COMPLEXITIES)[number];
 

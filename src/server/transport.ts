@@ -24,7 +24,7 @@ const BUFFER_LIMIT = 128 * 1024 * 1024;
 const NOTIFICATION_LIMIT = 1024 * 1024;
 /** Milliseconds for the running calls to answer after the end of stdin. */
 const LAST_ANSWERS_MS = 600;
-/** How often at most to wait LAST_ANSWERS_MS again while calls wait for an image to start. */
+/** Maximum number of times that the wait of LAST_ANSWERS_MS is repeated while calls wait for an image to start. */
 const STARTING_ROUNDS = 8;
 /** Milliseconds to write the answers of the calls that were ended after LAST_ANSWERS_MS. */
 const WRITTEN_MS = 100;

@@ -59,7 +59,7 @@ interface DefinitionText {
   line: number;
   lastLine: number;
   text: string;
-  /** How the definition has changed since the image loaded its file; undefined when the file has not changed. */
+  /** The change of the definition since the image loaded its file; undefined when the file has not changed. */
   changed: Changed | undefined;
   /** True when `text` is from the version of the file that the image loaded, because the current version does not have
    * the definition. */

@@ -22,8 +22,8 @@ export interface Versions {
   changesLoaded?: boolean;
 }
 
-/** How a form in a file that has changed differs from its loaded version. `form`: the form itself has changed.
- * `elsewhere`: only other forms have changed. `unknown`: it cannot be determined. */
+/** The difference between a form in a file that has changed and its loaded version. `form`: the form itself has
+ * changed. `elsewhere`: only other forms have changed. `unknown`: it cannot be determined. */
 export type Changed = 'form' | 'elsewhere' | 'unknown';
 
 /** The top-level form of a place, in the current text of the file. */
@@ -31,7 +31,7 @@ export interface FormNow {
   now: Source;
   /** The index at which the form begins; undefined when it is uncertain. */
   start: number | undefined;
-  /** How the file has changed since the image loaded it; undefined when it has not changed. */
+  /** The change of the file since the image loaded it; undefined when it has not changed. */
   changed: Changed | undefined;
   /** True when the form itself has not changed. */
   same: boolean;

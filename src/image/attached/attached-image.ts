@@ -64,7 +64,7 @@ export class AttachedImage implements Image {
   /** The image that was found last. It may no longer accept connections. */
   #served: Served | undefined;
   #used: Served | undefined;
-  /** Why connections were lost, for each loss that no notice has reported yet. The oldest comes first. */
+  /** The reasons why connections were lost, without those that a notice has reported. The oldest comes first. */
   readonly #losses: string[] = [];
 
   readonly isAttached = true;

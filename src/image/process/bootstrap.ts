@@ -25,7 +25,7 @@ const LAST_LINES = 3;
 /** Maximum number of characters that are kept of the command's stderr. */
 const LAST_CHARACTERS = 1000;
 
-/** What is sent to the SBCL that answers, and functions that are called for other outcomes. */
+/** The data for the SBCL that answers, and the functions that are called for other outcomes. */
 export interface BootstrapPlan {
   forms(): string;
   /** Returns the reason why an SBCL that has `facts` cannot be used; undefined when it can. */

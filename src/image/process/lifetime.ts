@@ -108,8 +108,8 @@ export class Lifetime {
     return this.child?.corrupted;
   }
 
-  /** Why this image is plain, which means that its agent uses no internals of SBCL: the reasons for the ends of earlier
-   * images. Empty for an image that is not plain. */
+  /** The reasons, the ends of earlier images, why this image is plain: its agent uses no internals of SBCL. Empty for
+   * an image that is not plain. */
   get plainBecause(): readonly string[] {
     return this.#startPolicy.reasons;
   }

@@ -43,8 +43,8 @@ export class StartPolicy {
     return this.#fixed === undefined && !this.#plain && this.#ended.length > 0;
   }
 
-  /** Why the next image is plain, which means that its agent uses no internals of SBCL: the reasons for the ends of new
-   * images. Empty when the next image is not plain. */
+  /** The reasons, the ends of new images, why the next image is plain: its agent uses no internals of SBCL. Empty when
+   * the next image is not plain. */
   get reasons(): readonly string[] {
     return this.#plain ? this.#ended : [];
   }

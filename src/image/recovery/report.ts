@@ -2,7 +2,7 @@
 
 import type { Ending } from '../wire/endings.ts';
 
-/** How many forms of a kind there are, and the beginnings of the first of them. */
+/** Forms of a kind: their number, and the beginnings of the first of them. */
 export interface Beginnings {
   count: number;
   first: string[];

@@ -53,7 +53,7 @@ export function unknownProcessor(): Obstacle {
 interface Trial {
   /** The exit code; null when a signal ended the trial. */
   code: number | null;
-  /** What the trial wrote to stderr, or another reason why it failed. */
+  /** The output of the trial to stderr, or another reason why it failed. */
   message: string;
 }
 

@@ -8,9 +8,9 @@ import { isInside, realPath } from '../../paths.ts';
 /** Maximum size, in octets, of an empty folder in which code can write (a tmpfs). */
 const EMPTY_SIZE = String(1024 ** 3);
 
-/** What code in the sandbox finds at a path. `changed`: the original, which it can write. `read`: the original, which
- * it can only read. `empty`: an empty folder, which it can write. `hidden`: an empty folder or file, which it can only
- * read. */
+/** The effect of a mount for code in the sandbox. `changed`: it sees the original and can write it. `read`: it sees the
+ * original and can only read it. `empty`: it sees an empty folder and can write it. `hidden`: it sees an empty folder
+ * or file and can only read it. */
 export type Kind = 'changed' | 'read' | 'empty' | 'hidden';
 
 /** Pairs of a kind and a real path. If a path occurs several times, its last pair counts. */

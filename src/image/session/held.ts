@@ -16,7 +16,7 @@ export interface HeldCall<Rendered> {
   finish: (reply: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object }) => Rendered;
   /** True when the macro TIME measures the call. */
   timed: boolean;
-  /** For how many milliseconds errors have held the call, not counting the time after `since`. */
+  /** Number of milliseconds for which errors have held the call, not counting the time after `since`. */
   heldMs: number;
   /** The end of the time that `heldMs` counts, or the time when the last error stopped the call (performance.now). */
   since: number;

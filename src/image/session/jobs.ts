@@ -16,7 +16,7 @@ type Phase =
   /** The call runs in `peer`, as the request `id`. */
   | { kind: 'running'; peer: Peer; id: number };
 
-/** How a job has ended, for those who wait for this. */
+/** The end of a job, for callers that wait for the job. */
 export interface JobEnd {
   ending: Ending;
   output?: Output;

@@ -57,8 +57,8 @@ export interface ImageStatus {
   /** True when a signal has stopped the process of the image of somebody else. */
   stopped?: true;
   lacking?: Lacking;
-  /** Why this image is plain, which means that its agent uses no internals of SBCL: the reasons for the ends of earlier
-   * images. */
+  /** The reasons, the ends of earlier images, why this image is plain: its agent uses no internals of SBCL. Empty for
+   * an image that is not plain. */
   plainBecause?: readonly string[];
 }
 

@@ -8,17 +8,18 @@ export interface Reply<Name extends keyof Operations> {
   ending: Ending;
   output?: Output;
   data: Operations[Name]['data'];
-  /** For how many milliseconds the call waited in a queue; absent when it did not wait. */
+  /** Number of milliseconds for which the call waited in a queue; absent when it did not wait. */
   waitedMs?: number;
 }
 
 /** The progress of a call that runs or waits. */
 export interface Progress extends JobProgress {
   milliseconds: number;
-  /** What the call waits for: the start of the image, the compilation of the agent, or its turn in a queue. `running`
-   * is how many calls of the queue run, `waiting` is how many wait before this one. */
+  /** The reason why the call waits: the image is being started, the agent is being compiled, or other calls of the
+   * queue come first. `running` is the number of calls of the queue that run, `waiting` the number of calls that wait
+   * before this one. */
   waiting?: 'start' | 'compiler' | { running: number; waiting: number };
-  /** For how many milliseconds the image has not reacted. */
+  /** Number of milliseconds for which the image has not reacted. */
   silentMs?: number;
   /** The progress of rebuilding the lost image, as a phrase. The call runs after the rebuild. */
   building?: string;

@@ -64,12 +64,13 @@ class Steps {
   readonly #job: Endable;
   readonly #times: Times;
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** For how many more milliseconds the clock may be stopped. */
+  /** Number of milliseconds for which the clock may still be stopped. */
   #pauseLeftMs: number;
   #clock = 0;
   /** The steps that remain. The next one comes first. A step is due when the clock shows `at`. */
   readonly #plan: { at: number; step: () => void }[] = [];
-  /** How many polls in a row have found, since #askToReact, that the image hangs; undefined before #askToReact. */
+  /** Number of polls in a row that have found, since #askToReact, that the image hangs; undefined before
+   * #askToReact. */
   #hangingPolls: number | undefined;
   #started = false;
   #stopped = false;

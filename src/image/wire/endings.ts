@@ -22,7 +22,7 @@ export interface Interrupted extends InterruptedMember {
 }
 
 export interface Interruption extends Interrupted {
-  /** For how many milliseconds the call had run or, if it never ran, had waited. */
+  /** Number of milliseconds for which the call had run or, if it never ran, had waited. */
   afterMs: number;
   attached?: true;
   /** True for a fresh image, which was made for the call and ends with it. */
@@ -42,7 +42,7 @@ type UntimedEnding =
 /** The ending of a call without its duration, as the agent reported it, or as it is after the loss of the image. */
 export type ReportedEnding = UntimedEnding | Interrupted;
 
-/** How a call has ended. An error in the image, an interruption and the loss of the image are also such values: the
+/** The ending of a call. An error in the image, an interruption and the loss of the image are also such values: the
  * server throws no exception for them. */
 export type Ending = UntimedEnding | Interruption;
 

@@ -9,7 +9,7 @@ import type { AgentOperations, Condition, InterruptedMember, JobProgress, Output
 /** An ability of the agent for which this SBCL does not have the necessary internals. */
 interface Fallback {
   ability: string;
-  /** What the agent does in place of the ability. */
+  /** The substitute that the agent uses in place of the ability. */
   instead: string;
   missing: string[];
 }

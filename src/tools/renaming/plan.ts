@@ -66,8 +66,8 @@ export interface RenameDependencies {
   places: Places;
 }
 
-/** What is renamed in addition to the symbol: `keywords` of the same name, and words in comments and strings
- * (`prose`). */
+/** The things that are renamed in addition to the symbol: `keywords` of the same name, and words in comments and
+ * strings (`prose`). */
 export interface RenameScope {
   keywords: boolean;
   prose: boolean;

@@ -46,7 +46,7 @@ interface Side {
   steps: readonly LoadStep[];
 }
 
-/** Whether tests noticed the edits, and which. */
+/** The verdict on the edits, and the names of the tests that noticed them. */
 interface Verdict {
   verdict: 'noticed' | 'unnoticed' | 'unbuilt' | 'unknown';
   noticed: string[];

@@ -4,8 +4,8 @@ import type { Ending } from '../../image/wire/endings.ts';
 import type { TestPart, TestResult, TestRunData } from '../../image/wire/operations.ts';
 import { secondsText } from '../endings.ts';
 
-/** In how many (`failed`) of the `of` runs that had a test this test failed. `first` is the number of the first such
- * run (1-based). */
+/** The frequency with which a repeated test failed: in `failed` of `of` runs. `first` is the number of the first run
+ * (1-based) in which it failed. */
 export interface Frequency {
   failed: number;
   of: number;
