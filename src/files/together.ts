@@ -1,12 +1,13 @@
-// Replaces several files: all of them or none, even when the server is killed meanwhile.
+// Replaces several files: all of them or none, even if the server is killed while it does this.
 //
-// The steps, and what a kill after each of them leaves:
+// The steps, and the result of a kill after each step:
 // 1. Each new content is written to a temporary file, and each old content gets a second name (an `old`
-//    file). After a kill the files are unchanged; removeStale later removes the others.
+//    file). After a kill, the files are unchanged. removeStale later removes the temporary and `old` files.
 // 2. The files are checked again, and a record of all replacements (the intents) is written to the disk.
-//    After a kill the next server reads the record, and finds that nothing was renamed.
-// 3. The temporary files are renamed into place, one by one. After a kill some files are new. The next
-//    server renames the `old` files of these back (rollBack). If all files are new, it keeps them.
+//    After a kill, the next server reads the record, and finds that no file was renamed.
+// 3. The temporary files are renamed into place, one by one. After a kill, some files have their new
+//    content. The next server renames their `old` files back (rollBack). If all files have their new
+//    content, it keeps them.
 // 4. The record is removed, and then the `old` files.
 
 import { constants } from 'node:fs';
@@ -67,8 +68,8 @@ export async function replaceTogether(
   );
 }
 
-/** Calls USE with OPENED and the replacements in the second argument's array, while their directories are open.
- * withTarget holds a directory open only while it calls its function, so this function is recursive. */
+/** Opens the directories of some replacements, adds these to OPENED, and calls USE with all while the directories are
+ * open. withTarget holds a directory open only while it calls its function, so this function is recursive. */
 async function withTargets<Value>(
   workspace: Workspace,
   [first, ...others]: readonly Replacement[],

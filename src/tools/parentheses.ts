@@ -41,8 +41,8 @@ function headText(name: string, { kind, began }: Imbalance): string {
 /** Returns the line of TEXT after the suggested repair; undefined when the repair does not balance all of TEXT. */
 function repairedLine(text: string, { line, repair }: Imbalance): string | undefined {
   if (repair === undefined) return undefined;
-  const { index, removed, text: put } = repair;
-  const repaired = text.slice(0, index) + put + text.slice(index + removed);
+  const { index, removed, text: inserted } = repair;
+  const repaired = text.slice(0, index) + inserted + text.slice(index + removed);
   return imbalanceOf(repaired) === undefined ? repaired.split(/\r?\n/)[line - 1] : undefined;
 }
 

@@ -98,13 +98,13 @@ export type ReadLoaded = (
 
 /** The current versions of the files that were read, and the loaded versions of files that have changed since then. */
 export class Sources {
-  readonly #newest = new Map<string, Source>();
+  readonly #current = new Map<string, Source>();
   readonly #loaded = new Map<string, LoadedVersion>();
   readonly #features: () => Features;
   /** The files that the running synchronous code has read. A microtask clears this map when that code has ended. */
   readonly #read = new Map<string, Source | undefined>();
   /** The contents that files had when `prepare` read them. */
-  readonly #aside = new Map<string, Source | undefined>();
+  readonly #prepared = new Map<string, Source | undefined>();
   readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
   readonly #bounds: ReadLimits;
   readonly #elsewhere: ReadElsewhere | undefined;
@@ -134,15 +134,15 @@ export class Sources {
     await findLocalFolders(far);
     for (const file of elsewhere) {
       const source = await this.#readElsewhere(file);
-      this.#aside.delete(file);
-      this.#aside.set(file, source);
+      this.#prepared.delete(file);
+      this.#prepared.set(file, source);
     }
     for (const file of far) {
       if (isOnLocalDisk(file)) continue;
-      this.#aside.delete(file);
-      this.#aside.set(file, await this.#readAside(file));
+      this.#prepared.delete(file);
+      this.#prepared.set(file, await this.#readToPrepare(file));
     }
-    dropOldest(this.#aside, PREPARED_LIMIT, (source) => source?.text.text.length);
+    dropOldest(this.#prepared, PREPARED_LIMIT, (source) => source?.text.text.length);
   }
 
   /** Gets from the image the loaded versions of the files in PLACES that differ from the current versions. */
@@ -182,7 +182,7 @@ export class Sources {
 
   #readNow(file: string): Source | undefined {
     const stats = localStats(file);
-    if (stats === undefined) return this.#aside.get(file);
+    if (stats === undefined) return this.#prepared.get(file);
     if (stats === 'none') return undefined;
     try {
       return this.#unchanged(file, stats) ?? this.#take(file, readRegular(file, this.#bounds));
@@ -192,7 +192,7 @@ export class Sources {
   }
 
   async #readElsewhere(file: string): Promise<Source | undefined> {
-    const kept = this.#aside.get(file);
+    const kept = this.#prepared.get(file);
     const found = await this.#elsewhere?.read(file, kept?.written);
     if (found === undefined) return undefined;
     if (found.octets === undefined) return kept;
@@ -200,7 +200,7 @@ export class Sources {
     return new Source(file, version, found.written, found.octets, this.#features);
   }
 
-  async #readAside(file: string): Promise<Source | undefined> {
+  async #readToPrepare(file: string): Promise<Source | undefined> {
     try {
       const stats = await withFileTimeout(dirname(file), () => stat(file));
       return this.#unchanged(file, stats) ?? this.#take(file, await readRegularAsync(file, this.#bounds));
@@ -211,14 +211,14 @@ export class Sources {
 
   /** Returns the cached version of FILE if STATS prove that it is still the current one; else undefined. */
   #unchanged(file: string, stats: Stats): Source | undefined {
-    const kept = this.#newest.get(file);
+    const kept = this.#current.get(file);
     return kept?.version.settled && kept.version.fingerprint === versionOf(stats).fingerprint
       ? kept
       : undefined;
   }
 
   #take(file: string, { octets, stats }: RegularFile): Source {
-    const kept = this.#newest.get(file);
+    const kept = this.#current.get(file);
     const version = versionOf(stats);
     const written = Math.floor(stats.mtimeMs / 1000) + EPOCH;
     const source = new Source(file, version, written, octets, this.#features);
@@ -226,9 +226,9 @@ export class Sources {
       kept.version = version;
       return kept;
     }
-    this.#newest.delete(file);
-    this.#newest.set(file, source);
-    dropOldest(this.#newest, CACHE_LIMIT, ({ text }) => text.text.length);
+    this.#current.delete(file);
+    this.#current.set(file, source);
+    dropOldest(this.#current, CACHE_LIMIT, ({ text }) => text.text.length);
     return source;
   }
 

@@ -99,7 +99,7 @@ function sourcesIn(folder: string): Buffer {
 const NO_PROGRAM = 127;
 
 interface FailedCommand {
-  /** The reason, and advice, as in Child. */
+  /** The reason why the command leads to no image, and advice; as in Child. */
   problem: string | undefined;
   remedy: string | undefined;
   exitCode: number | undefined;

@@ -1,10 +1,11 @@
-// Runs the server's own SBCL: starts it on demand, watches it, and replaces it when it has ended.
-// Who calls whom during a start:
-// #start calls #startProven, then has the image prepared for calls.
-// #startProven calls #startWatched and, if the start policy doubts the image, tests the image (#works).
-// #startWatched calls #spawnAgent or, if no process starts, #spawnPlain, and starts the heartbeat.
-// #spawnAgent calls #spawn with the kept core, else with the compiled agent, else with the agent's source.
-// #spawnPlain calls #spawnAgent for an agent that uses no internals of SBCL; see start-policy.ts.
+// Runs the server's own SBCL: starts it when it is needed, watches it, and replaces it when it has ended.
+//
+// The methods of a start call each other as follows:
+// #start calls #startProven, and then lets the callback `prepare` make the process ready for calls.
+// #startProven calls #startWatched and, if the start policy doubts that the process works, #works, a test.
+// #startWatched calls #spawnAgent or, if no process starts, #spawnPlain. Then #startWatched starts the heartbeat.
+// #spawnAgent calls #spawn with the saved core, else with the compiled agent, else with the agent's sources.
+// #spawnPlain calls #spawnAgent for an agent that uses no internals of SBCL (see start-policy.ts).
 // For an image that a command starts, #startWatched calls #spawnElsewhere.
 
 import type { ChildProcess } from 'node:child_process';

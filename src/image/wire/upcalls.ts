@@ -36,7 +36,7 @@ const MAX_CALLS = 1000;
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 /** While the image has more than this many octets still to read, calls are refused and get no result. */
 const UNREAD_LIMIT = 128 * 1024 * 1024;
-/** Stands for the operations of a tool call, when its thread belongs to no call of the server. */
+/** The value of #operations for a tool call whose thread belongs to no call of the server. */
 const THREAD = ['thread'];
 
 export class CodeCalls {

@@ -89,9 +89,9 @@ class ImageUpdate {
       .map(({ real }) => real);
   }
 
-  /** Does these steps, until one fails:
-   *  1. `rename-prepare` makes the new symbols and copies the definitions. It returns the old names that still
-   *     exist.
+  /** Performs these steps, until one fails:
+   *  1. `rename-prepare` makes the new symbols and copies the definitions. Its answer has the old names that
+   *     still exist.
    *  2. The changed files are loaded again, if the image had loaded them.
    *  3. Unchanged files are loaded again when a macro puts an old name into their code.
    *  4. `rename-finish` removes the definitions of the old names, unless other code still uses one. */

@@ -371,8 +371,8 @@ function proseScan(text: string, renamings: readonly Renaming[], change: boolean
   const scan: Scan = { edits: [], kept: [] };
   for (const { from, to } of renamings) {
     for (const { start, end } of spokenOf(text, from)) {
-      const put = spokenAs(to, text.slice(start, end));
-      if (change) scan.edits.push({ start, end, text: put, from, how: 'prose' });
+      const replacement = spokenAs(to, text.slice(start, end));
+      if (change) scan.edits.push({ start, end, text: replacement, from, how: 'prose' });
       else scan.kept.push({ start, why: 'prose' });
     }
   }
