@@ -69,7 +69,7 @@ export interface ToolMetadata {
   readonly tokenCost: Readonly<TokenCost>;
   /** True when code in the image can call the tool as a function. */
   readonly hasCEMCPDirective: boolean;
-  /** The keywords of the tool, the best first. */
+  /** The keywords of the tool. The best come first. */
   readonly keywords: readonly string[];
   /** Further words, which only the ranking uses. */
   readonly words: readonly string[];

@@ -1,4 +1,5 @@
-// Prints a link to the page of a session, and opens the page in the browser of this desktop.
+// Implements the command page: prints a link to the page of a session, and opens the page in the browser of this
+// desktop.
 
 import { spawn } from 'node:child_process';
 import type { Socket } from 'node:net';

@@ -1,4 +1,4 @@
-// Runs the checks of live-lisp doctor, and prints a line for each.
+// Implements the command doctor: runs its checks, and prints a line for each.
 
 import { arch, release, tmpdir, type } from 'node:os';
 import { imageOptions } from '../assembly.ts';

@@ -106,7 +106,7 @@ export interface Trial {
   greeting?: Hello;
 }
 
-/** Returns the first result with a failure, if any. */
+/** Returns the first result that has a failure; undefined when there is none. */
 export function failureOf({ results }: Trial): StepResult | undefined {
   return results.find(({ failure }) => failure !== undefined);
 }

@@ -40,7 +40,7 @@ export interface Viewer {
   askUnsaved?: (params: Params) => Promise<Answered>;
 }
 
-/** A question that waits for an answer. */
+/** An open question, as editors and the page show it. */
 export interface AskedQuestion extends QuestionWords {
   id: string;
   /** The number of the call that waits for the answer, if the call is shown. */
@@ -67,7 +67,7 @@ export type Decision =
 
 /** Number of messages about the last calls that a newly connected editor gets. */
 const RECENT_LIMIT = 100;
-/** Maximum number of characters shown of each argument. */
+/** Maximum number of characters that editors show of an argument. */
 const VALUE_LIMIT = 4000;
 const ANSWER_LIMIT = 300;
 /** Maximum number of characters of the human's words to the model. */

@@ -68,7 +68,7 @@ export class Observations {
     return this.#calls;
   }
 
-  /** The runs of tests in the images of this server. */
+  /** The last runs of tests in the images of this server. */
   get tests(): TestHistory {
     const runs = this.#runs.map(({ passed, ...run }) => {
       const failed = [...passed.values()].filter((isPassed) => !isPassed).length;

@@ -25,7 +25,7 @@ export class HttpSessions {
   readonly #sessions = new Map<string, HttpSession>();
   readonly #connect: () => Server;
 
-  /** CONNECT returns a server for one client. */
+  /** CONNECT returns a new server, which serves one client. */
   constructor(connect: () => Server) {
     this.#connect = connect;
   }
@@ -90,8 +90,8 @@ interface SessionEvents {
   ended: (id: string) => void;
 }
 
-/** One client's session. The SDK's transport takes a second request with the id of a running one, and then
- *  mixes up their answers; this one refuses it. */
+/** The session of one client. The SDK's transport accepts a second request with the id of a running request, and then
+ * confuses their answers. This class refuses the second request. */
 class HttpSession extends WebStandardStreamableHTTPServerTransport {
   readonly #running = new Set<RequestId>();
   readonly #events: SessionEvents;
@@ -126,7 +126,8 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
     return answer;
   }
 
-  /** The SDK answers no cancelled request. Without an answer its stream stays open until the session ends. */
+  /** Answers a cancelled request, because the SDK does not. Without an answer, the stream of the request would stay
+   * open until the session ends. */
   async #answerCancelled(id: RequestId): Promise<void> {
     if (!this.#running.has(id)) return;
     await this.send({ jsonrpc: '2.0', id, error: { code: -32000, message: 'The request was cancelled.' } });
@@ -144,7 +145,7 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
   }
 }
 
-/** Returns the response STATUS with an error of JSON-RPC that belongs to no request. */
+/** Returns a response with STATUS and a JSON-RPC error that does not belong to a request. */
 export function rpcError(status: number, code: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status });
 }
@@ -166,8 +167,9 @@ function cancelledIn(body: unknown): RequestId[] {
   });
 }
 
-/** The last messages of a session, for a client whose connection broke. An event's id is that of its stream,
- *  with the event's number behind it. Notifications are not kept, because they could displace answers. */
+/** Stores the last messages of a session, for a client that reconnects after its connection broke. The id of an event
+ * is that of its stream, followed by the number of the event. Notifications are not stored, because they could displace
+ * answers. */
 class LastMessages implements EventStore {
   readonly #kept: { streamId: string; number: number; message: JSONRPCMessage }[] = [];
   #count = 0;

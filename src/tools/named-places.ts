@@ -1,4 +1,4 @@
-// Collects the source places and file names in an answer of the image.
+// Collects the source places and file names that an answer of the image contains.
 
 import type { Place } from '../image/wire/operations.ts';
 

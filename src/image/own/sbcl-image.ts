@@ -36,7 +36,7 @@ export interface SbclOptions extends LifetimeOptions {
   /** Exchanges tools with the image. If absent, code in an image can call only tools that are defined in the same
    * image. */
   tools?: ImageTools;
-  /** Stores the journal. If absent, a lost image is not rebuilt. */
+  /** The store of the journal. If absent, a lost image is not rebuilt. */
   journal?: JournalStore;
   loadedFiles?: LoadedFileReader;
   /** Called with each reply before the caller gets it. */

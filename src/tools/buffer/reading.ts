@@ -1,4 +1,4 @@
-// The tools read_file and read_buffer, which show lines of a file.
+// Defines the tools read_file and read_buffer, which show lines of a file.
 
 import { CallError } from '../../errors.ts';
 import { type Excerpt, readLines } from '../../files/lines.ts';

@@ -1,4 +1,4 @@
-// The tool search_in_buffer, which finds text in files.
+// Defines the tool search_in_buffer, which finds text in files.
 
 import { CallError } from '../../errors.ts';
 import type { Budget } from '../../files/budget.ts';

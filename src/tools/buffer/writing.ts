@@ -1,4 +1,4 @@
-// The tool write_file, which writes whole files.
+// Defines the tool write_file, which writes whole files.
 
 import { type FileDiff, fileDiffOf, newFileDiff, wholeContentDiff } from '../../files/diff.ts';
 import { binaryKind, decode, encode } from '../../files/text.ts';

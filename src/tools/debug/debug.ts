@@ -1,4 +1,4 @@
-// The tool debug, which shows errors at which threads wait in the debugger, and continues these threads.
+// Defines the tool debug, which shows errors at which threads wait in the debugger, and continues these threads.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';

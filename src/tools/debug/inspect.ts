@@ -1,4 +1,4 @@
-// The tool inspect, which shows the parts of objects in the image.
+// Defines the tool inspect, which shows the parts of objects in the image.
 
 import type { Image } from '../../image/image.ts';
 import type { Holders, HoldingPath, InspectData } from '../../image/wire/operations.ts';

@@ -1,4 +1,4 @@
-// The tool propose_file_edit, which changes a part of a file.
+// Defines the tool propose_file_edit, which changes a part of a file.
 
 import { CallError } from '../../errors.ts';
 import { diffHunks, fileDiffOf, newFileDiff } from '../../files/diff.ts';

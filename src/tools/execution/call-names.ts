@@ -4,7 +4,8 @@ import type { Reason } from '../../image/wire/operations.ts';
 import { cutText } from '../../kernel/reply.ts';
 import { interrupterText, secondsText } from '../endings.ts';
 
-/** By operation of the image: the tool that performs it, if the tool has a different name. */
+/** By operation of the image: the tool that requests it, or a phrase, when the name of the tool is not that of the
+ * operation. */
 const TOOLS: Record<string, string> = {
   evaluate: 'eval_form',
   'compile-forms': 'compile_form',
@@ -26,7 +27,7 @@ const TOOLS: Record<string, string> = {
   'give-turn': 'the end of a change',
 };
 
-/** Returns the name of the tool that performs an operation, or a phrase such as 'the start file'. */
+/** Returns the name of the tool that requests an operation of the image, or a phrase such as 'the start file'. */
 export function toolOf({ operation }: { operation: string }): string {
   return TOOLS[operation] ?? operation.replaceAll('-', '_');
 }

@@ -1,4 +1,4 @@
-// The tool compare_image, which shows differences between the image and the files that it has loaded.
+// Defines the tool compare_image, which shows differences between the image and the files that it has loaded.
 
 import { CallError } from '../../errors.ts';
 import type { Workspace } from '../../files/workspace.ts';

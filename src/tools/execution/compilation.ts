@@ -1,4 +1,4 @@
-// The tool compile_form, which compiles forms and does not run them.
+// Defines the tool compile_form, which compiles forms and does not run them.
 
 import { join } from 'node:path';
 import type { Image } from '../../image/image.ts';

@@ -1,4 +1,4 @@
-// The tool eval_form, which evaluates forms in the image.
+// Defines the tool eval_form, which evaluates forms in the image.
 
 import type { Image } from '../../image/image.ts';
 import type { Jobs } from '../../image/session/jobs.ts';

@@ -1,4 +1,4 @@
-// The tool get_repl_history, and the records of evaluations that eval_form adds.
+// Defines the tool get_repl_history, and makes the records of evaluations that eval_form adds to the history.
 
 import type { Reply } from '../../image/wire/call.ts';
 import { wholeText } from '../../image/wire/endings.ts';

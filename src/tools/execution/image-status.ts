@@ -1,4 +1,4 @@
-// The tool image_status, and the text of its answer.
+// Defines the tool image_status, and renders its answer.
 
 import type { Image, RestartableImage } from '../../image/image.ts';
 import type { Jobs } from '../../image/session/jobs.ts';

@@ -1,4 +1,4 @@
-// The tool interrupt, which ends calls that run or wait in the image.
+// Defines the tool interrupt, which ends calls that run or wait in the image.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';

@@ -1,4 +1,4 @@
-// The tool get_last_error, which shows recent errors with their frames and local variables.
+// Defines the tool get_last_error, which shows recent errors with their frames and local variables.
 
 import type { Image } from '../../image/image.ts';
 import type { KeptCall, KeptError, KeptFrame, LastErrorData, Local } from '../../image/wire/operations.ts';

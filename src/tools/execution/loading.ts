@@ -1,4 +1,4 @@
-// The tools load_file and load_system, which compile and load source files and ASDF systems.
+// Defines the tools load_file and load_system, which compile and load source files and ASDF systems.
 
 import { join } from 'node:path';
 import { CallError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-// The tool restart_image, which replaces the image.
+// Defines the tool restart_image, which replaces the image.
 
 import { CallError } from '../../errors.ts';
 import type { RebuildFrom, RestartableImage } from '../../image/image.ts';

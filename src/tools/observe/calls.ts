@@ -16,7 +16,7 @@ import { type Observing, observeCallOptions, observedResult, observeRefusalResul
 import { typesText } from './types.ts';
 import { countText, durationText } from './units.ts';
 
-/** Default maximum number of calls to show. */
+/** Number of calls that are shown by default. */
 const DEFAULT_CALLS = 20;
 
 /** Records the calls of FUNCTIONS while the observed code runs. If TYPES, the result has the types of their arguments

@@ -1,4 +1,4 @@
-// The tool rename_symbol, which renames a symbol in all files and in the image.
+// Defines the tool rename_symbol, which renames a symbol in all files and in the image.
 
 import { CallError } from '../../errors.ts';
 import { changesLines, fileDiffOf, filesSummary } from '../../files/diff.ts';

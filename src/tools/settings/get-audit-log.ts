@@ -1,4 +1,4 @@
-// The tool get_audit_log, which reads the audit log.
+// Defines the tool get_audit_log, which reads the audit log.
 
 import { CallError } from '../../errors.ts';
 import { beyondNote, cutText, fittingRows, hasMore, joinSections, listText } from '../../kernel/reply.ts';

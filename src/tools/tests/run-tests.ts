@@ -1,4 +1,4 @@
-// The tool run_tests, which runs tests and shows their failures, and what has changed since the last run.
+// Defines the tool run_tests, which runs tests and shows their failures, and what has changed since the last run.
 
 import { CallError, messageOf } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
