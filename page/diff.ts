@@ -63,7 +63,7 @@ export function partsOf(text: string): Part[] {
   return parts;
 }
 
-/** The rows of a hunk. BEFORE and AFTER are the line numbers at which it begins. */
+/** The rows of a hunk, which begins at the given line numbers of its two sides. */
 class Hunk {
   readonly rows: Row[] = [];
   #before: number;

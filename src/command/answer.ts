@@ -30,8 +30,8 @@ export class WrittenText {
   }
 }
 
-/** Returns the texts in RESULT: the answer, and then the notices. Returns undefined when RESULT is not the result of a
- * call. */
+/** Returns the texts in the result of a call: the answer, and then the notices. Returns undefined for a result that
+ * does not have such texts. */
 export function textsIn({ content }: RequestResult): string[] | undefined {
   const texts = Array.isArray(content) ? content.map((each) => Object(each).text) : [undefined];
   return texts.every((each) => typeof each === 'string') ? texts : undefined;

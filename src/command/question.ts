@@ -27,7 +27,7 @@ export function canAskOnTerminal(): boolean {
   }
 }
 
-/** Returns the question in RESULT that this terminal can ask; undefined when there is none. */
+/** Returns the question that the result of a request contains, if this terminal can ask it; else undefined. */
 export function questionIn({ inputRequests }: RequestResult): Form | undefined {
   const { params } = Object(Object(inputRequests).approval);
   const { message, requestedSchema } = Object(params);

@@ -46,8 +46,8 @@ export interface HttpListener {
   end: (ms: number) => Promise<void>;
 }
 
-/** Listens at HOST and PORT, and passes each request to HANDLE. Throws a SetupError when it is not possible to listen
- * there. */
+/** Listens at the host and port in OPTIONS, and passes each request to the function `handle` in OPTIONS. Throws a
+ * SetupError when it is not possible to listen there. */
 export async function listen(options: ListenOptions): Promise<HttpListener> {
   const { host, port, limits = HTTP_LIMITS } = options;
   const server = createServer({
@@ -112,9 +112,10 @@ export function refuse(
   response.end(octets);
 }
 
-/** Returns the reason to refuse REQUEST when a web page of another site can have caused it, else undefined. Such a page
- * can make a name of its own resolve to this machine (DNS rebinding), but then the request does not name localhost or
- * an address. Browsers also send the origin of the page with each request that can change something. */
+/** Returns the reason to refuse a request with these HEADERS when a web page of another site can have caused it, else
+ * undefined. Such a page can make a name of its own resolve to this machine (DNS rebinding), but then the request does
+ * not name localhost or an address. Browsers also send the origin of the page with each request that can change
+ * something. */
 function foreignCause({ headers }: IncomingMessage, listeningHost: string): string | undefined {
   const { host = '', origin } = headers;
   const name = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d+)?$/i.exec(host)?.[1]?.toLowerCase() ?? '';

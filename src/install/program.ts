@@ -9,7 +9,7 @@ import type { InstallContext } from './clients.ts';
 /** Milliseconds in which a client's program must end. A program that runs longer probably waits for input. */
 const LIMIT_MS = 60_000;
 
-/** Returns the path of the program NAME, from PATH in the environment of CONTEXT; undefined when there is none. */
+/** Returns the path of the program NAME, from PATH in ENVIRONMENT; undefined when there is none. */
 export function findProgram(name: string | undefined, { environment }: InstallContext): string | undefined {
   if (name === undefined) return undefined;
   return programsOf(name, environment['PATH'] ?? '')[0];

@@ -88,8 +88,8 @@ export function afterLoading(steps: readonly LoadStep[], places: Places): string
   return names.length > 0 ? `after loading ${listed(names, ', ')}` : 'with nothing loaded before';
 }
 
-/** Returns an inventory of the definitions that the image of FRESH has loaded from files below ROOTS. By default, ROOTS
- * are those of the workspace. Returns undefined when the image does not answer. */
+/** Returns an inventory of the definitions that a fresh image, IMAGE, has loaded from files below ROOTS. By default,
+ * ROOTS are those of the workspace. Returns undefined when the image does not answer. */
 export async function freshInventory(
   { running: { workspace }, context }: FreshCall,
   { image }: ToolDependencies,

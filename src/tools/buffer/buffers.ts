@@ -244,7 +244,7 @@ export class WorkspaceBuffers {
   }
 }
 
-/** Returns a sentence that says which text of the file BUFFER has; undefined when no editor has another text. */
+/** Returns a sentence that says which text of its file a buffer has; undefined when no editor has another text. */
 function textNote({ unsavedIn, isUnsavedText }: TextBuffer, { silent }: Unsaved): string | undefined {
   if (isUnsavedText) return `This is the unsaved text in ${unsavedIn}, not that on the disk.`;
   if (unsavedIn !== undefined) return `It has unsaved changes in ${unsavedIn}; this is the text on the disk.`;

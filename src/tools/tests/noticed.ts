@@ -105,9 +105,9 @@ export async function runWithEdits(
   };
 }
 
-/** Returns the run in UNEDITED if CALL would give the same result without its edits; else undefined. CHANGED has the
- * state of the workspace. The stored run is not used when the tests of CALL depend on earlier runs, or when there are
- * several roots, because the state is that of the first root only. */
+/** Returns the last run without edits, if CALL would give the same result without its edits; else undefined. CHANGED
+ * has the state of the workspace. The last run is not used when the tests of CALL depend on earlier runs. It is not
+ * used either when there are several roots, because the state is that of the first root only. */
 function knownRun(call: FreshCall, changed: Side, { last }: UneditedRun): Side | undefined {
   const { failed, touching } = call.args;
   const isAlone = call.running.workspace.rootFolders().length === 1;
