@@ -12,7 +12,8 @@ interface Options {
   on?: { readonly [event: string]: (event: Event) => void };
 }
 
-/** Returns a new element TAG with CHILDREN. In strings, hidden characters are replaced by their codes. */
+/** Returns a new element TAG with CHILDREN. In children that are strings, hidden characters are replaced by their
+ * codes. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   { class: name, set = {}, on = {} }: Options,

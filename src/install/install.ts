@@ -265,8 +265,8 @@ async function runCommand(
   print(`${dryRun ? 'Would run' : 'Ran'}: ${line}`);
 }
 
-/** Replaces the text BEFORE of FILE by AFTER, or removes FILE when AFTER is undefined. Prints the diff. In a dry run,
- * only prints it. */
+/** Replaces the text BEFORE of FILE by AFTER, or removes FILE when AFTER is undefined, and prints a line about this.
+ * In a dry run, prints the diff and changes nothing. */
 function replaceFile(
   file: string,
   before: string | undefined,

@@ -127,8 +127,8 @@ export function pagedList(rows: string[], offset: number, total: number, what: s
   return [listText(shown, hasMore(page)), pageNote(page, what)].filter(Boolean).join('\n');
 }
 
-/** Returns a list for each different header in ROWS. If MORE is true, `...` follows. Without rows, returns only
- * HEADER. */
+/** Returns a list for each different header in ROWS. If MORE is true, `...` follows the last list. Without rows,
+ * returns only HEADER. */
 export function listsText(rows: { header: string; text: string }[], more: boolean, header = ''): string {
   if (rows.length === 0) return `${header}\n`;
   const headers = [...new Set(rows.map((row) => row.header))];
