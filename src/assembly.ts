@@ -143,8 +143,8 @@ export interface Among {
   editors: Editors;
   observations: Observations;
   changes: { last: Promise<unknown> };
-  /** Undoes unfinished work of killed servers by calling `rollBack`. Only the first assembly that calls this does
-   * so. */
+  /** Calls `rollBack`, which undoes unfinished work of killed servers. The assemblies of all images share this
+   * function, and only its first call calls `rollBack`. */
   rollBackOnce: (rollBack: () => Promise<string[]>) => Promise<string[]>;
 }
 

@@ -61,7 +61,8 @@ export class HttpSessions {
     });
     await this.#connect().connect(session);
     const answer = await session.answer(request, body);
-    // The SDK refused the request, so no client knows the id of this session. Without this, its server would stay.
+    // The SDK refused the request, so no client knows the id of this session. If the session were not closed, its
+    // server would stay.
     if (session.sessionId === undefined) await session.close();
     return answer;
   }

@@ -3,9 +3,9 @@
 /** An extended timeout is at most this many times as long as its limit. */
 const MAX_FACTOR = 3;
 
-/** Runs STEP after LIMIT_MS milliseconds. If, in the second half of this time, the system does not give the image a CPU
- * that it needs, waits longer by this time. DENIED_MS returns this time, in milliseconds since its first call. Returns
- * a function that cancels the timeout. */
+/** Runs STEP after LIMIT_MS milliseconds. The second half of this time is extended by the time in which the system does
+ * not give the image a CPU that it needs. DENIED_MS returns the latter, in milliseconds since its first call. Returns a
+ * function that cancels the timeout. */
 export function fairTimeout(limitMs: number, deniedMs: () => number, step: () => void): () => void {
   let timer: NodeJS.Timeout;
   const schedule = (ms: number, waited: number, before: number) => {

@@ -14,8 +14,8 @@ import { heldResult } from './hold.ts';
 
 type DebugOperation = 'debug-go' | 'debug-eval' | 'debug-fix' | 'debug-look';
 
-/** If evaluated code left its frame, for example by a restart, the thread has continued; then returns the result of
- * this. Otherwise returns undefined. */
+/** Returns the result of the thread that has continued, if evaluated code left its frame, for example by invoking a
+ * restart. Otherwise returns undefined. */
 export function leftFrameResult(held: HeldErrorRequest, reply: Reply<DebugOperation>): Result | undefined {
   const { left, value } = reply.data;
   return left || (value !== undefined && isThreadValue(value)) ? outcome(held, reply) : undefined;
