@@ -1,25 +1,26 @@
-// Shows the calls of the session as they come, and those in the audit log.
+// Shows the calls of the session while they run, and the calls in the audit log.
 
 import { byId, clock, duration, element, objectIn, objectsIn } from './dom.ts';
 import { type Look, request } from './session.ts';
 
-/** Maximum number of calls that are shown as they come. The audit log has the older ones. */
+/** Maximum number of calls in the list of new calls. Older calls are in the audit log. */
 const LIMIT = 500;
-/** Number of calls that are taken from the audit log at once. */
-const PAGE = 100;
+/** Number of calls that one request gets from the audit log. */
+const PAGE_SIZE = 100;
 
-/** The calls that have not ended, by their ids, with the parts that show how they end. */
+/** By the id of each running call: its row, and the element that shows how it ends. */
 const running = new Map<unknown, { row: HTMLElement; end: HTMLElement }>();
 
-/** The ids of the calls that wait for an answer of the human, by those of their questions. */
+/** By the id of each open question: the id of the call that waits for the human's answer. */
 const waiting = new Map<string, unknown>();
 
-/** How calls ended whose questions are open, by their ids: a modern client gets a result that has it ask. */
+/** By the id of a call whose question is open: how the call ended. For a modern client, such a call ends before the
+ * answer, with a result that makes the client ask. */
 const ends = new Map<unknown, End>();
 
 type End = { readonly [name: string]: unknown };
 
-/** Forgets all calls, because the session sends the recent ones. */
+/** Removes all calls, because the session sends the recent ones again. */
 export function forgetCalls(): void {
   running.clear();
   waiting.clear();
@@ -45,7 +46,7 @@ export function callWaits(question: string, call: unknown): void {
   showWait(call, true);
 }
 
-/** Shows that a call does not wait for the answer to QUESTION any more. */
+/** Shows that a call no longer waits for the answer to QUESTION. */
 export function callGoesOn(question: string): void {
   const call = waiting.get(question);
   waiting.delete(question);
@@ -95,7 +96,7 @@ function callRow(date: Date, client: string, tool: string, end: HTMLElement, arg
   return element('li', {}, element('details', {}, head, element('pre', {}, args)));
 }
 
-/** Filters the calls again after each change of the filter. */
+/** Makes each change of the filter text filter the lists of calls. */
 export function watchFilter(): void {
   const filterAll = () => {
     for (const row of document.querySelectorAll<HTMLElement>('#call-list > li, #log-list > li'))
@@ -112,7 +113,7 @@ function filterRow(row: HTMLElement): void {
   row.hidden = !fits || (failedOnly && !row.classList.contains('failed'));
 }
 
-/** Shows the audit log when it is opened, in parts. */
+/** Loads and shows the audit log in parts, the first one when the human opens it. */
 export function watchLog(): void {
   const log = byId('log') as HTMLDetailsElement;
   const list = byId('log-list');
@@ -138,7 +139,7 @@ export function watchLog(): void {
 
 async function logPage(offset: number) {
   const nothing = { rows: [], total: 0, atLeast: false };
-  const answer = await request<Look>('log', { limit: PAGE, offset }).catch((error: Error) => ({
+  const answer = await request<Look>('log', { limit: PAGE_SIZE, offset }).catch((error: Error) => ({
     error: error.message,
   }));
   if ('error' in answer) return { ...nothing, why: answer.error };

@@ -1,9 +1,9 @@
-// Shows a definition with its text and its callers. Each name in the text leads to its own definition.
+// Shows a definition, its text and its callers. A name in the text is a link to its own definition.
 
 import { button, byId, element, objectIn, objectsIn } from './dom.ts';
 import { type Look, request } from './session.ts';
 
-/** Shows the definition that the human looks up, or whose name they choose. */
+/** Shows a definition when the human enters a name. */
 export function watchLookup(): void {
   byId('lookup').addEventListener('submit', (event) => {
     event.preventDefault();
@@ -11,7 +11,7 @@ export function watchLookup(): void {
   });
 }
 
-/** Lets the human choose among the images NAMES, if the session has several. */
+/** Lets the human choose an image by name, if the session has several. NAMES are their names. */
 export function offerImages(names: readonly string[]): void {
   byId('lookup-image').replaceChildren(
     ...names.map((name) => element('option', { set: { value: name } }, name)),
@@ -19,7 +19,7 @@ export function offerImages(names: readonly string[]): void {
   byId('lookup-where').hidden = names.length === 0;
 }
 
-/** Shows the definition NAME, in the package HOME unless NAME has one. */
+/** Shows the definition of NAME, read in the package HOME unless NAME has a package prefix. */
 async function show(name: string, home?: string): Promise<void> {
   if (name === '') return;
   (byId('lookup-name') as HTMLInputElement).value = name;
@@ -54,7 +54,7 @@ function definitionElements(answer: Look): HTMLElement[] {
   });
 }
 
-/** Returns the Lisp text CODE, in which names that stand behind a parenthesis or `#'` are buttons. */
+/** Returns the Lisp text CODE as an element. Names after a parenthesis or `#'` are buttons. */
 function codeElement(code: string, home: string | undefined): HTMLElement {
   const made = element('pre', { class: 'code' });
   let end = 0;
@@ -74,8 +74,8 @@ function codeElement(code: string, home: string | undefined): HTMLElement {
 
 const CALLED = /(?:\(|#')(?<name>[a-z%*+][^\s()'"`,;#|\\]*)/giu;
 
-/** Returns a button that shows the definition NAME, or its text alone when that is not the name of a symbol with its
- *  package. */
+/** Returns a button that shows the definition of NAME. If NAME is not a symbol with its package, returns NAME as
+ * text. */
 export function nameElement(name: string): HTMLElement {
   const isName = /^[^\s()]+::?[^\s()]+$/.test(name);
   return isName ? button(name, () => void show(name), 'name') : element('bdi', {}, name);

@@ -1,10 +1,10 @@
-// Shows the effect of a call: the lines of a unified diff side by side, and other lines as they are.
+// Shows the effect of a call: the lines of a unified diff in two columns, and other lines unchanged.
 
 import { diffArrays } from 'diff';
 import { element, shownText } from './dom.ts';
 
-/** One side of a row: the number of a line, and its text, with the mark that shows a change without colour. A
- *  note has no number. */
+/** One side of a row: the number of a line, and its text. The text begins with a mark that shows the change without
+ * colour. A note has no number. */
 interface Side {
   number?: number;
   text: string;
@@ -16,13 +16,13 @@ interface Row {
   after?: Side;
 }
 
-/** A part of a text: lines that stand side by side, or one line across. */
+/** A part of a text: rows with two sides, or one line that is not part of a diff. */
 type Part = { rows: Row[] } | { line: string };
 
-/** Maximum number of rows in an element. The browser draws only the elements that can be seen. */
+/** Maximum number of rows in one element. The browser draws only the elements that are visible. */
 const CHUNK = 100;
 
-/** Returns an element that shows TEXT of a question. */
+/** Returns an element that shows TEXT, the effect that a question describes. */
 export function diffElement(text: string): HTMLElement {
   const shown = element('div', { class: 'effect' });
   for (const part of partsOf(text)) {
@@ -39,8 +39,8 @@ function lineElement(line: string): HTMLElement {
   return made;
 }
 
-/** Returns TEXT as parts. The first characters of lines are the server's: `+`, `-` and a blank within a hunk of a
- *  diff. */
+/** Returns TEXT as parts. The first character of a line is a mark that the server set, so in a hunk `+`, `-` and a
+ * blank are those of a diff. */
 export function partsOf(text: string): Part[] {
   const parts: Part[] = [];
   let hunk: Hunk | undefined;
@@ -51,7 +51,7 @@ export function partsOf(text: string): Part[] {
       parts.push({ line }, { rows: hunk.rows });
       continue;
     }
-    // A new file has no head.
+    // The diff of a new file has no hunk header.
     if (hunk === undefined && line.startsWith('+')) {
       hunk = new Hunk(1, 1);
       parts.push({ rows: hunk.rows });
@@ -63,14 +63,14 @@ export function partsOf(text: string): Part[] {
   return parts;
 }
 
-/** The rows of a hunk, which begins at these lines of both sides. */
+/** The rows of a hunk, which begins at the given line numbers of its two sides. */
 class Hunk {
   readonly rows: Row[] = [];
   #before: number;
   #after: number;
-  /** The rows of removed lines that have no added line beside them yet. */
+  /** The rows of removed lines that are not yet paired with an added line. */
   #removed: Row[] = [];
-  /** True when the last line was an added one. */
+  /** True when the last line of the hunk so far is an added line. */
   #adds = false;
 
   constructor(before: number, after: number) {
@@ -78,11 +78,11 @@ class Hunk {
     this.#after = after;
   }
 
-  /** Adds LINE, if it is a line of a hunk. */
+  /** Adds LINE if it belongs to the hunk, and returns whether it does. */
   takes(line: string): boolean {
     const mark = line.charAt(0);
     if (!' -+\\'.includes(mark) || mark === '') return false;
-    // The note that a file has no newline at its end is about the line before it.
+    // The note that a file has no newline at its end belongs to the line before it.
     if (mark === '\\') {
       const note = { text: line, changed: true };
       this.rows.push(this.#adds ? { after: note } : { before: note });
@@ -109,7 +109,7 @@ function hunkElement(rows: readonly Row[]): HTMLElement {
   for (let from = 0; from < rows.length; from += CHUNK) {
     const some = rows.slice(from, from + CHUNK);
     const chunk = element('div', { class: 'chunk', set: { role: 'rowgroup' } });
-    // The height of lines that are not drawn yet, for the scroll bar.
+    // The scroll bar needs the height of rows that are not drawn yet.
     chunk.style.containIntrinsicBlockSize = `auto ${some.length * 1.4}em`;
     chunk.append(...some.map(rowElement));
     table.append(chunk);
@@ -119,11 +119,11 @@ function hunkElement(rows: readonly Row[]): HTMLElement {
   return table;
 }
 
-/** The rows of the chunks whose changed words are not marked yet. */
+/** By element: the rows of a chunk in which the changed words are not marked yet. */
 const pairs = new WeakMap<Element, readonly Row[]>();
 
-/** Marks the changed words of a chunk once it is about to be seen, because to compare all lines of a long diff takes
- *  seconds. */
+/** Marks the changed words of a chunk shortly before it becomes visible. To compare all lines of a long diff at once
+ * would take seconds. */
 const seen = new IntersectionObserver(
   (entries) => {
     for (const { target, isIntersecting } of entries) {
@@ -135,17 +135,17 @@ const seen = new IntersectionObserver(
   { rootMargin: '500px' },
 );
 
-/** A name or another run of characters, blanks, or a character that ends a name in Lisp. */
+/** Matches a name or another run of characters, white space, or a character that ends a name in Lisp. */
 const TOKEN = /\s+|[()'"`,;]|[^\s()'"`,;]+/g;
-/** Maximum number of differing tokens of two lines whose words are marked. */
+/** Maximum number of tokens in which two lines may differ if their words are to be marked. */
 const EDIT_LIMIT = 200;
 
-/** Marks in SHOWN, the element of ROW, the words in which its two changed lines differ. */
+/** Marks the words in which the two sides of ROW differ. SHOWN is the element of ROW. */
 function markWords({ before, after }: Row, shown: Element | undefined): void {
   if (!before?.changed || !after?.changed) return;
   const [old, now] = [before, after].map(({ text }) => text.slice(1).match(TOKEN) ?? []);
   const changes = diffArrays(old ?? [], now ?? [], { maxEditLength: EDIT_LIMIT });
-  // Lines without a word in common differ as a whole.
+  // If two lines have no word in common, no words are marked.
   if (!changes?.some(({ added, removed, value }) => !added && !removed && /\w/.test(value.join('')))) return;
   const [oldCell, newCell] = shown?.querySelectorAll('.text') ?? [];
   const parts = (side: Side, mark: 'ins' | 'del') => [
@@ -168,7 +168,7 @@ function rowElement({ before, after }: Row): HTMLElement {
   return row;
 }
 
-/** Returns the cells of SIDE: the number of the line, and the line. CHANGE is the class of a line that changes. */
+/** Returns the two cells of SIDE, for the line number and the line. CHANGE is the class of a changed line. */
 function sideElements(side: Side | undefined, change: string): HTMLElement[] {
   const kind = side === undefined ? 'absent' : side.changed ? change : 'kept';
   const cell = (name: string, text: string) => {

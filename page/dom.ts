@@ -1,4 +1,5 @@
-// Makes elements of the page. Text never becomes markup, and hidden characters of it are shown by their codes.
+// Creates elements of the page. Text is never interpreted as markup, and hidden characters in it are shown by their
+// codes.
 
 import { visible } from '../src/visible.ts';
 
@@ -6,12 +7,13 @@ type Child = Node | string | number | undefined | false;
 
 interface Options {
   class?: string;
-  /** Attributes by their names. */
+  /** The attributes, by name. */
   set?: { readonly [name: string]: string };
   on?: { readonly [event: string]: (event: Event) => void };
 }
 
-/** Returns a new element TAG with CHILDREN. A string is a text from outside. */
+/** Returns a new element TAG with CHILDREN. In children that are strings, hidden characters are replaced by their
+ * codes. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   { class: name, set = {}, on = {} }: Options,
@@ -27,7 +29,7 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Returns an element with TEXT of the server, in which hidden characters are shown by their codes already. */
+/** Returns a new element with TEXT, in which the server has already replaced hidden characters by their codes. */
 export function shownText<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   name: string,
@@ -38,14 +40,14 @@ export function shownText<Tag extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Returns the element with ID, which is in the document. */
+/** Returns the element of the document that has this ID. */
 export function byId(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`The page has no element ${id}.`);
   return found;
 }
 
-/** Returns a table. The first cell of each of ROWS is the name of the row. */
+/** Returns a table. The first cell of each of ROWS is a heading. */
 export function table(
   caption: string,
   head: readonly string[],
@@ -69,7 +71,7 @@ export function table(
   );
 }
 
-/** Has screen readers say TEXT. */
+/** Makes screen readers say TEXT. */
 export function announce(text: string): void {
   byId('announcer').textContent = visible(text);
 }
@@ -78,7 +80,7 @@ export function button(text: string, act: () => void, name = ''): HTMLButtonElem
   return element('button', { class: name, set: { type: 'button' }, on: { click: act } }, text);
 }
 
-/** Returns MILLISECONDS as a text such as `12 ms` or `1.5 s`. */
+/** Returns a number of MILLISECONDS as text, such as `12 ms` or `1.5 s`. */
 export function duration(milliseconds: number): string {
   return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 }
@@ -87,12 +89,12 @@ export function clock(date: Date): string {
   return date.toLocaleTimeString('sv');
 }
 
-/** Returns an unchecked VALUE as an object. */
+/** Returns VALUE as an object whose members are not checked. */
 export function objectIn(value: unknown): { readonly [name: string]: unknown } {
   return Object(value) as { readonly [name: string]: unknown };
 }
 
-/** Returns an unchecked VALUE as an array of objects. */
+/** Returns VALUE as an array of objects; an empty array when VALUE is not an array. */
 export function objectsIn(value: unknown): { readonly [name: string]: unknown }[] {
   return Array.isArray(value) ? value.map(objectIn) : [];
 }

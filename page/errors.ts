@@ -1,9 +1,10 @@
-// Shows errors that are held, with their frames and the variables of these.
+// Shows held errors, with their stack frames and the variables of each frame.
 
 import { announce, byId, element, objectIn, objectsIn } from './dom.ts';
 import { type Look, request } from './session.ts';
 
-/** Looks for held errors in the images NAMES, or in the only one without names, when the human wants it. */
+/** Loads the held errors of the images NAMES when the human asks for them. NAMES returns an empty array when the
+ * session has one image. */
 export function watchErrors(names: () => readonly string[]): void {
   byId('errors-refresh').addEventListener('click', () => void showAll(names()));
 }
@@ -51,7 +52,7 @@ function errorElement(
   });
 }
 
-/** Returns the frame that ASKED names. TITLE is what the error says of it. */
+/** Returns an element for the frame that ASKED identifies. TITLE is the description of this frame in the error. */
 function frameElement(asked: { error: unknown; frame: number }, title: unknown): HTMLElement {
   const { call } = objectIn(title);
   const text = call === undefined ? `Frame ${asked.frame}` : `${asked.frame}: ${call}`;
@@ -61,7 +62,7 @@ function frameElement(asked: { error: unknown; frame: number }, title: unknown):
   });
 }
 
-/** Returns a part that shows what LOAD returns once it is opened. */
+/** Returns an element that the human can open. LOAD returns its content when it is first opened. */
 function opened(title: HTMLElement, load: () => Promise<HTMLElement[]>): HTMLElement {
   const details = element('details', {}, title);
   details.addEventListener('toggle', () => void load().then((parts) => details.append(...parts)), {

@@ -1,16 +1,17 @@
-// Shows what runs in the images now, and the images themselves, while somebody looks.
+// Shows the images and the calls that run in them, while the page is visible.
 
 import { visible } from '../src/visible.ts';
 import { announce, button, byId, duration, element, objectIn, objectsIn } from './dom.ts';
 import { type Look, request } from './session.ts';
 
-/** Milliseconds between two looks at the images. */
+/** Milliseconds between two requests for the state of the images. */
 const LOOK_MS = 2000;
 
-/** The state of an image, with unchecked members. */
+/** The state of an image. The values of its members are not checked. */
 type Status = { readonly [name: string]: unknown };
 
-/** Shows the images NAMES, or the only one without names, for as long as the page is shown. */
+/** Keeps the state of the images NAMES up to date while the page is visible. NAMES returns an empty array when the
+ * session has one image. */
 export function watchImages(names: () => readonly string[]): void {
   let isLooking = false;
   const show = async () => {
@@ -84,12 +85,12 @@ function megabytes(octets: unknown): string | undefined {
 }
 
 interface ImageJob {
-  /** Name of the image, if the session has several. */
+  /** The name of the image, if the session has several. */
   name: string | undefined;
   job: Status;
 }
 
-/** The jobs that are shown, by image and number, so that an element with the focus stays. */
+/** The shown jobs, by image and number. An element is kept while its job runs, so that it does not lose the focus. */
 const shown = new Map<string, { row: HTMLElement; show: (job: Status) => void }>();
 
 function showJobs(jobs: readonly ImageJob[]): void {
@@ -153,8 +154,8 @@ function jobElement({ name, job }: ImageJob) {
   return { row, show };
 }
 
-/** Shows TEXT, the output of a call so far, in AREA. Without TEXT, such as while the call writes, AREA stays as it
- *  is. Its end stays in view unless the human has scrolled away from it. */
+/** Shows TEXT, the output of a call so far, in AREA. If TEXT is undefined, for example while the call writes, AREA is
+ * not changed. AREA scrolls to its end unless the human has scrolled away from the end. */
 function showOutput(area: HTMLElement, text: unknown): void {
   const known = visible(String(text ?? '')).trimEnd();
   area.hidden = known === '' && area.textContent === '';
@@ -164,7 +165,7 @@ function showOutput(area: HTMLElement, text: unknown): void {
   if (isAtEnd) area.scrollTop = area.scrollHeight;
 }
 
-/** Interrupts the call JOB. Resolves with the reason for a failure, or with '' after a success. */
+/** Interrupts the call JOB. Resolves with '', or with the reason why this failed. */
 async function interruptJob(job: number, image: string | undefined): Promise<string> {
   const answer = await request<Look>('interrupt', { job, ...(image !== undefined && { image }) }).catch(
     (error: Error) => ({ error: error.message }),

@@ -1,4 +1,4 @@
-// The page of a session: joins its parts.
+// The page of a session: connects its parts with the events of the session.
 
 import { callBegan, callEnded, callGoesOn, callWaits, forgetCalls, watchFilter, watchLog } from './calls.ts';
 import { offerImages, watchLookup } from './definitions.ts';
@@ -29,7 +29,7 @@ function receive({ method, params }: SessionEvent): void {
   }
 }
 
-/** Begins to show the session with the facts in PARAMS, or shows it anew after the connection was broken. */
+/** Shows the session, also after the connection was broken. The parameter has facts about the session. */
 function begin({ workspace, images: names }: SessionEvent['params']): void {
   forgetQuestions();
   forgetCalls();

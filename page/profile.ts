@@ -13,7 +13,7 @@ import { announce, byId, element, table } from './dom.ts';
 import { request } from './session.ts';
 
 interface Profile {
-  /** What the samples measure. */
+  /** The quantity that the samples measure, such as `CPU time`. */
   what: string;
   time: string;
   samples: number;
@@ -21,10 +21,10 @@ interface Profile {
   functions: { name: string; self: number; total: number; caller?: string }[];
 }
 
-/** The graph scrolls in a narrower window. */
+/** The minimum width of the graph. In a narrower window, the graph scrolls. */
 const LEAST_WIDTH = 600;
 
-/** Shows the last profile when the human wants it. */
+/** Shows the last profile when the human asks for it. */
 export function watchProfile(): void {
   byId('profile-show').addEventListener('click', () => void show());
 }
@@ -54,7 +54,7 @@ async function show(): Promise<void> {
 
 const NONE = 'This session has taken no profile. The tool observe takes one.';
 
-/** Returns the flame graph, in which arrow keys select a call, and a line about the selected call. */
+/** Returns the flame graph, and a line of text about the selected call. Arrow keys select a call. */
 function graphElements({ frames, samples }: Profile): HTMLElement[] {
   const line = element('p', { class: 'selected', set: { role: 'status' } }, 'No call is selected.');
   const graph = element('div', {
@@ -96,8 +96,8 @@ function graphElements({ frames, samples }: Profile): HTMLElement[] {
   return [graph, line];
 }
 
-/** Returns the index of the box that KEY leads to from the box at INDEX: the caller, the first call that it made, or
- *  the box beside it; undefined when there is none. */
+/** Returns the index of the box to which the arrow key KEY leads from the box at INDEX: its caller, the first call that
+ * it made, or the box beside it. Returns undefined when there is no such box. */
 function nextBox(boxes: readonly FlameBox[], index: number, key: string): number | undefined {
   const depth = boxes[index]?.depth ?? 0;
   const indexes = [...boxes.keys()];
@@ -108,7 +108,7 @@ function nextBox(boxes: readonly FlameBox[], index: number, key: string): number
   return indexes.slice(index + 1).find(at(depth));
 }
 
-/** An inner svg element cuts off a label that is wider than its box. */
+/** Each box is an inner svg element, which cuts off a label that is too wide. */
 function boxElement({ depth, x, width, label, title, color }: FlameBox): SVGElement {
   const set = {
     x: String(x),

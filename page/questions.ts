@@ -1,4 +1,4 @@
-// Shows the questions that wait for the human, and sends the answers.
+// Shows the questions that wait for the human, and sends the human's answers.
 
 import { visible } from '../src/visible.ts';
 import { diffElement } from './diff.ts';
@@ -13,25 +13,25 @@ interface Question {
   text: string;
   args: { readonly [name: string]: unknown };
   sessionScope?: string;
-  /** The digest of what is shown, for the answer. */
+  /** A digest of what is shown. The answer must contain it. */
   shown: string;
 }
 
-/** Milliseconds for which no answer is taken after questions have moved. A click can be meant for what stood at
- *  its place before. */
+/** Milliseconds in which no answer is accepted after the questions have moved, because a click could be meant for the
+ * question that was at its place before. */
 const SETTLE_MS = 500;
 
 /** The open questions, by their ids. */
 const open = new Map<string, HTMLElement>();
 
-/** Forgets all questions, because the session sends those that are open. */
+/** Removes all questions, because the session sends the open ones again. */
 export function forgetQuestions(): void {
   for (const article of open.values()) article.remove();
   open.clear();
   count();
 }
 
-/** Shows the question ID with HEADLINE, and then what the session says of it. */
+/** Shows the question ID with HEADLINE, then requests the rest of the question and shows it too. */
 export async function ask(id: string, headline: string): Promise<void> {
   if (open.has(id)) return;
   const article = element('article', { class: 'question', set: { 'aria-label': 'Question' } });
@@ -48,7 +48,7 @@ export async function ask(id: string, headline: string): Promise<void> {
   }
 }
 
-/** Removes the question ID, and says WHY. */
+/** Removes the question ID, and shows the reason WHY. */
 export function close(id: string, why: string): void {
   const article = open.get(id);
   if (article === undefined) return;
@@ -64,7 +64,7 @@ export function close(id: string, why: string): void {
 
 let settling: ReturnType<typeof setTimeout> | undefined;
 
-/** Takes no answer for a moment. */
+/** Accepts no answers for SETTLE_MS. */
 function settle(): void {
   const set = (value: string) => {
     for (const each of byId('question-list').querySelectorAll('button'))
@@ -75,7 +75,8 @@ function settle(): void {
   settling = setTimeout(set, SETTLE_MS, 'false');
 }
 
-/** Shows the number of open questions in the heading and, while the session answers, in the title. */
+/** Shows the number of open questions in the heading. While the page is connected to the session, shows it in the title
+ * too. */
 export function count(): void {
   byId('no-question').hidden = open.size > 0;
   byId('questions-title').textContent = open.size === 0 ? 'Questions' : `Questions (${open.size})`;
@@ -140,14 +141,14 @@ function sessionButton(scope: string, act: () => void): HTMLButtonElement {
   return made;
 }
 
-/** Returns a part in which the human changes the arguments of QUESTION, and approves by SEND what they then
- *  are. */
+/** Returns an element in which the human can change the arguments of QUESTION. SEND approves the call with the changed
+ * arguments. */
 function changesElement({ args }: Question, send: (args: object) => void): HTMLElement {
   const details = element('details', { class: 'changes' }, element('summary', {}, 'Approve with changes'));
   const fields = new Map<string, HTMLTextAreaElement>();
   for (const [name, value] of Object.entries(args)) {
     const text = textOfArgument(value);
-    // A field would show such characters as their effect, and not by their codes.
+    // A text field would apply hidden characters and not show their codes.
     if (visible(text) !== text) {
       details.append(element('p', {}, `${name} has hidden characters, so it stays as it is.`));
       continue;
@@ -174,7 +175,8 @@ function textOfArgument(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
-/** Returns the argument NAME in TEXT, of the kind of the argument BEFORE. */
+/** Returns TEXT, which the human entered, as a value of the same type as BEFORE, the argument NAME before the
+ * change. */
 function argumentIn(text: string, before: unknown, name: string): unknown {
   if (typeof before === 'string') return text;
   try {

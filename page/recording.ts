@@ -1,4 +1,4 @@
-// Shows the calls that the session has recorded last, as a tree.
+// Shows the last calls that the session recorded, as a tree.
 
 import { announce, byId, element } from './dom.ts';
 import { request } from './session.ts';
@@ -11,7 +11,7 @@ interface Recording {
 
 const NONE = 'This session has recorded no calls. The tool observe records those of its functions.';
 
-/** Shows the last recorded calls when the human wants it. */
+/** Shows the last recorded calls when the human asks for them. */
 export function watchRecording(): void {
   byId('recording-show').addEventListener('click', () => void show());
 }
@@ -35,13 +35,13 @@ async function show(): Promise<void> {
   announce(heading);
 }
 
-/** Returns CALLS as nested lists. A call that made others can be closed. */
+/** Returns CALLS as nested lists. The human can fold a call that made other calls. */
 function treeElement(calls: Recording['calls']): HTMLElement {
   const root = element('ul', { class: 'tree', set: { tabindex: '0', 'aria-label': 'Recorded calls' } });
-  /** By depth, the list of the calls that the last call one level above made. */
+  /** By depth: the list to which a call of that depth is added. */
   const lists = [root];
   for (const [index, { depth, text }] of calls.entries()) {
-    // The callers of the first calls may not be among those that are shown.
+    // The callers of the first calls may not be shown, so their depth can be greater than that of the innermost list.
     const level = Math.min(depth, lists.length - 1);
     const call = element('bdi', {}, text);
     const isCaller = (calls[index + 1]?.depth ?? 0) > depth;

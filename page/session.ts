@@ -1,12 +1,12 @@
-// Speaks to the session: gets in by the link, sends requests, and receives events.
+// Communicates with the session: is admitted by the link, sends requests, and receives events.
 
-/** A message of the session. */
+/** An event from the session. */
 export interface SessionEvent {
   method: string;
   params: { readonly [name: string]: unknown };
 }
 
-/** What the session answers to a look at it: data and text, or the reason for a failure. */
+/** The answer of the session to a look: data and text, or the reason why it failed. */
 export type Look = { data: unknown; text: string } | { error: string };
 
 const KEY = 'live-lisp-key';
@@ -14,15 +14,15 @@ const NO_ANSWER =
   'The session does not answer; perhaps it has ended. live-lisp page opens the page of the session that runs now.';
 const REPLACED =
   'Newer tabs of this browser show this session, and a browser has no connection for more. Reload this tab to use it again.';
-/** Milliseconds until another try to connect. */
+/** Milliseconds between two attempts to connect. */
 const AGAIN_MS = 1000;
 
-/** Gets into the session by the link in the address, if there is one. Throws an error with a text for the human
- *  when that fails. */
+/** If the address contains a link, uses it to be admitted to the session. Throws an error with a message for the human
+ * when the session does not accept the link. */
 export async function enter(): Promise<void> {
   const link = location.hash.slice(1);
   if (!/^[\w-]{43}$/.test(link)) return;
-  // The link stays neither in the address nor in the history.
+  // The secret of the link is removed from the address and from the history.
   history.replaceState(null, '', location.pathname);
   const response = await post('enter', { link });
   if (!response.ok) throw new Error(await response.text());
@@ -36,7 +36,7 @@ function post(name: string, body: object): Promise<Response> {
   return fetch(`/api/${name}`, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
-/** Resolves with the answer to the request NAME. Throws an error with a text for the human. */
+/** Sends the request NAME, and resolves with its answer. Throws an error with a message for the human when it fails. */
 export async function request<Answer>(name: string, body: object = {}): Promise<Answer> {
   const response = await post(name, body).catch(() => {
     throw new Error(NO_ANSWER);
@@ -45,8 +45,8 @@ export async function request<Answer>(name: string, body: object = {}): Promise<
   return (await response.json()) as Answer;
 }
 
-/** Passes each event of the session to RECEIVE, and each change of the connection to SAY. When the connection
- *  breaks, connects again. Resolves when the session does not let this browser in, or has ended this tab. */
+/** Calls RECEIVE with each event of the session, and SAY with each change of the connection. Connects again when the
+ * connection breaks. Resolves when the session does not admit this browser, or has disconnected this tab. */
 export async function listen(
   receive: (event: SessionEvent) => void,
   say: (text: string, connected: boolean) => void,
@@ -69,8 +69,8 @@ export async function listen(
   }
 }
 
-/** Reads server-sent events from BODY until it ends. A request can have no header in the browser's own reader of
- *  events. */
+/** Reads server-sent events from BODY, up to its end. The browser's own EventSource cannot send the header that the
+ * session requires. */
 async function readEvents(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   receive: (event: SessionEvent) => void,

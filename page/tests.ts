@@ -1,18 +1,18 @@
-// Shows the last runs of tests of the session, and how the tests that failed did in each of them.
+// Shows the last runs of tests in the session, and the results that the failed tests had in each run.
 
 import { announce, byId, clock, duration, element, table } from './dom.ts';
 import { request } from './session.ts';
 
-/** The oldest run comes first. */
+/** The last runs of tests. The oldest comes first. */
 interface History {
   runs: { time: string; what: string; milliseconds: number; passed: number; failed: number }[];
-  /** `passed` has a member for each run; null: the test did not run. */
+  /** The tests that failed. `passed` has a member for each run, which is null when the test did not run. */
   failing: { test: string; passed: (boolean | null)[] }[];
 }
 
 const NONE = 'This session has run no tests. The tool run_tests runs them.';
 
-/** Shows the runs when the human wants it. */
+/** Shows the runs of tests when the human asks for them. */
 export function watchTests(): void {
   byId('tests-show').addEventListener('click', () => void show());
 }
@@ -35,7 +35,7 @@ async function show(): Promise<void> {
   announce(`${runs.length} ${runs.length === 1 ? 'run' : 'runs'} of tests`);
 }
 
-/** The newest run comes first. */
+/** Returns two tables, of the runs and of the failed tests. Both show the newest run first. */
 function tables({ runs, failing }: History): HTMLElement[] {
   const times = runs.map(({ time }) => clock(new Date(time))).reverse();
   const rows = runs.reverse().map(({ what, passed, failed, milliseconds }, index) => {

@@ -1,5 +1,5 @@
-// Exports the tools as functions for programs without MCP, with one registry and one image per process. S and
-// C numbers, such as S4.12, are clauses of the contract (docs/develop/contracts.md).
+// Exports the tools as functions, for programs that do not use MCP. The process has one registry and one image.
+// docs/develop/contracts.md lists the promises of these functions.
 
 import { type Assembly, assemble, assembleParts, registerBuiltIns } from './assembly.ts';
 import { Catalog } from './catalog/catalog.ts';
@@ -10,15 +10,15 @@ import { type ToolFilter, ToolRegistry } from './kernel/registry.ts';
 import type { Tool } from './kernel/tool.ts';
 import { PACKAGE_FOLDER, withSandbox } from './sandboxing.ts';
 
-/** The registry of this process; empty until registerAgentQTools is called (S4.12). */
+/** The registry of this process. It is empty until registerAgentQTools is called. */
 export const AGENT_Q_REGISTRY = new ToolRegistry();
 
 let assembly: Assembly | undefined;
 let registered = false;
 let announced: readonly Tool[] | undefined;
 
-/** The catalog of AGENT_Q_REGISTRY. Before registerAgentQTools is called, it also has the tools that this
- *  call will add, so that a program can search for tools without an image (C28, S1.18). */
+/** The catalog of AGENT_Q_REGISTRY. Before registerAgentQTools is called, it already has the tools that this call will
+ * register, so that a program can search for tools without an image. */
 export const TOOL_CATALOG = new Catalog({
   get revision() {
     return AGENT_Q_REGISTRY.revision;
@@ -27,12 +27,12 @@ export const TOOL_CATALOG = new Catalog({
 });
 
 function announcedTools(): Tool[] {
-  // These tools never run, so any existing root is good enough. The current directory may have been deleted.
+  // These tools never run, so any existing folder can be the root. The current directory may have been deleted.
   announced ??= assemble(readConfig(['--root', PACKAGE_FOLDER], process.env)).registry.tools();
   return announced.filter(({ name }) => AGENT_Q_REGISTRY.getTool(name) === null);
 }
 
-/** Returns the image, executor and records of this process. Creates them with FLAGS at the first call. */
+/** Returns the image, the executor and the records of this process. The first call creates them, according to FLAGS. */
 function assembled(flags: readonly string[]): Assembly {
   if (assembly !== undefined) return assembly;
   const config = readConfig(flags, process.env);
@@ -42,11 +42,11 @@ function assembled(flags: readonly string[]): Assembly {
   return assembly;
 }
 
-/** Adds the contract's eighteen tools to AGENT_Q_REGISTRY. Returns its number of tools: 18, and more if the
- *  program registered its own (S4.9). The other built-in tools, such as search_tools, become callable but are
- *  not counted. FLAGS are command line flags, such as ['--root', 'src']. The image starts with the first call
- *  that needs it. Throws a UsageError for wrong FLAGS, and a CallError for FLAGS when the options of the
- *  image are already fixed. */
+/** Registers the contract's eighteen tools in AGENT_Q_REGISTRY. Returns the number of counted tools there, which are
+ * more than 18 if the program registered its own. The other built-in tools, such as search_tools, become callable but
+ * are not counted. FLAGS are flags of the command line, such as ['--root', 'src']. The image starts when a call first
+ * needs it. Throws a UsageError when FLAGS are wrong. Throws a CallError when FLAGS are given after the options of the
+ * image were fixed. */
 export function registerAgentQTools(flags: readonly string[] = []): number {
   if (assembly !== undefined && flags.length > 0) {
     throw new CallError(
@@ -59,29 +59,29 @@ export function registerAgentQTools(flags: readonly string[] = []): number {
   return AGENT_Q_REGISTRY.listRegisteredTools().length;
 }
 
-/** Adds TOOL to REGISTRY and returns it (S4.1). Throws a CallError when it is not valid (S4.2). */
+/** Adds TOOL to REGISTRY and returns it. Throws a CallError when it is not valid. */
 export function registerTool(registry: ToolRegistry, tool: Tool): Tool {
   return registry.register(tool);
 }
 
-/** Returns the tool NAME of AGENT_Q_REGISTRY, or null (S4.3). */
+/** Returns the tool NAME from AGENT_Q_REGISTRY; null when there is none. */
 export function getTool(name: string): Tool | null {
   return AGENT_Q_REGISTRY.getTool(name);
 }
 
-/** Returns the names of the tools in AGENT_Q_REGISTRY (S4.4). */
+/** Returns the names of the tools in AGENT_Q_REGISTRY. */
 export function listRegisteredTools(): string[] {
   return AGENT_Q_REGISTRY.listRegisteredTools();
 }
 
-/** Returns the tools of AGENT_Q_REGISTRY that pass FILTER (S4.5 to S4.7). */
+/** Returns the tools of AGENT_Q_REGISTRY that FILTER accepts. */
 export function getAgentQTools(filter: ToolFilter = {}): Tool[] {
   return AGENT_Q_REGISTRY.getAgentQTools(filter);
 }
 
-/** Performs CALL of a model through the registry of this process, and returns its result. Validates the call,
- *  asks for an approval if the tool's level needs one, and records the call if the tool is not safe. Never
- *  throws (S2.9, S2.11, S4.13). */
+/** Performs CALL, a tool call by a model, with the tools of this process, and returns its result. Validates the
+ * arguments, asks for an approval if the tool's level needs one, and records the call if the tool is not safe. Never
+ * throws. */
 export function executeToolCall(
   call: calls.ToolCall,
   options: calls.ToolCallOptions = {},
@@ -89,8 +89,7 @@ export function executeToolCall(
   return calls.runModelCall(() => assembled([]).executor, call, options);
 }
 
-/** Ends the image, so that the process can exit. The tools stay registered, but calls that need the image
- *  fail. */
+/** Ends the image, so that the process can exit. The tools stay registered, but calls that need the image then fail. */
 export function closeImage(): void {
   assembly?.image.close();
 }

@@ -1,5 +1,5 @@
-// Reads the announcements of this user's programs. In a folder of this user alone, each program has a socket
-// NAME.socket, and its description NAME.json.
+// Reads how running programs of this user announce themselves. In a folder that only this user can access, each program
+// has a socket NAME.socket, and a file NAME.json that describes the program.
 
 import { lstatSync, type Stats } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -8,18 +8,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readIfRegular } from './files/regular.ts';
 import { type Members, membersOf } from './json.ts';
 
-/** The data in every announcement. */
+/** The data that each announcement contains. */
 export interface Announced {
   pid: number;
-  /** The folder of its user's work, or the start of relative paths of its tools. */
+  /** The workspace of a session, or the folder in which the user of an image works. */
   workspace: string;
-  /** The time when the program began to listen, in seconds since 1970. */
+  /** The time when the program began to listen, as a number of seconds since 1970. */
   started: number;
 }
 
 const FILE_LIMIT = 16 * 1024;
 
-/** Returns the stats of PATH itself, even if it is a link; undefined when there is no such file. */
+/** Returns the stats of PATH; if PATH is a link, of the link. Returns undefined when PATH does not exist. */
 export function statsOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -29,15 +29,15 @@ export function statsOf(path: string): Stats | undefined {
   }
 }
 
-/** Returns the reason why a folder with STATS is not for this user alone; undefined when it is. */
+/** Returns the reason why other users may access a folder that has STATS; undefined when only this user can. */
 export function folderFault(stats: Stats): 'no folder' | 'foreign' | 'open' | undefined {
   if (!stats.isDirectory()) return 'no folder';
   if (!isOfUser(stats)) return 'foreign';
   return (stats.mode & 0o077) === 0 ? undefined : 'open';
 }
 
-/** Returns the text of the file NAME.json in FOLDER; '' when it is no regular file of this user, or a link.
- *  Its mode does not matter, because the folder is closed to other users. */
+/** Returns the text of the file NAME.json in FOLDER. Returns '' when it is a link, or is not a regular file of this
+ * user. The mode of the file does not matter, because other users cannot access FOLDER. */
 export function announcement(folder: string, name: string): string {
   const path = join(folder, `${name}.json`);
   const stats = statsOf(path);
@@ -45,8 +45,8 @@ export function announcement(folder: string, name: string): string {
   return readIfRegular(path, { limit: FILE_LIMIT })?.octets.toString() ?? '';
 }
 
-/** Returns the data in TEXT, with all members of its JSON in `members`; undefined when required data is
- *  missing or malformed. */
+/** Returns the announcement in TEXT, with all members of its JSON as `members`. Returns undefined when required data is
+ * missing or malformed. */
 export function announcedIn(text: string): (Announced & { members: Members }) | undefined {
   const members = membersOf(text);
   const { pid, workspace, started } = members;
@@ -60,22 +60,22 @@ export function announcedIn(text: string): (Announced & { members: Members }) | 
   return isValid ? { pid: Number(pid), workspace, started, members } : undefined;
 }
 
-/** True when VALUE is a text of at most LIMIT characters without control characters. Only such a text of an
- *  announcement is safe to show to a model or on a terminal. */
+/** Returns true when VALUE is a string of at most LIMIT characters without control characters. Other strings of an
+ * announcement must not be shown to a model or on a terminal. */
 export function isLine(value: unknown, limit: number): value is string {
   return typeof value === 'string' && value.length <= limit && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(value);
 }
 
-/** True when PATH is a socket of this user, not a link to one. */
+/** Returns true when PATH is a socket of this user. A link to a socket does not count. */
 export function isOwnSocket(path: string): boolean {
   const stats = statsOf(path);
   return stats?.isSocket() === true && isOfUser(stats);
 }
 
-/** How long a socket is tried whose queue of connections is full. */
+/** Milliseconds for which to try again when the queue of a socket is full. */
 const FULL_QUEUE_MS = 5000;
 
-/** Connects to the Unix socket PATH. Resolves with the connection, or with the code of the error. */
+/** Connects to the Unix socket PATH. Resolves with the connection or, when this fails, with the error code. */
 export async function openSocket(path: string): Promise<Socket | string> {
   const deadline = performance.now() + FULL_QUEUE_MS;
   for (;;) {
@@ -93,8 +93,8 @@ function tryToConnect(path: string): Promise<Socket | string> {
   });
 }
 
-/** True when a program listens on the Unix socket PATH. A full queue of connections also refuses a
- *  connection, but shows that a program listens. */
+/** Returns true when a program listens on the Unix socket PATH. If the connection fails because the queue of the socket
+ * is full, a program listens too. */
 export async function isListening(path: string): Promise<boolean> {
   const socket = await tryToConnect(path);
   if (typeof socket === 'string') return socket !== 'ECONNREFUSED' && socket !== 'ENOENT';

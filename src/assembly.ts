@@ -1,4 +1,4 @@
-// Connects the parts of the server, for the program and for the library.
+// Creates the parts of the server and connects them, for the program and for the library.
 
 import { join, resolve } from 'node:path';
 import { attachLine } from './attach.ts';
@@ -58,7 +58,7 @@ import { newcomerText, refusedBySandbox } from './tools/sandbox-text.ts';
 import { ShownWarnings } from './tools/shown-warnings.ts';
 import type { ReadElsewhere, ReadLoaded } from './tools/sources.ts';
 
-/** Returns the options of the image for CONFIG. SANDBOX is the sandbox of CONFIG, if it already exists. */
+/** Returns the options of the image for CONFIG. SANDBOX is the sandbox, which a caller passes if it exists already. */
 export function imageOptions(
   config: Config,
   sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config),
@@ -73,7 +73,7 @@ export function imageOptions(
     trees: config.roots,
     command: config.imageCommand,
     startFiles: () => startFiles(config),
-    // An SBCL that a command starts loads the init file of its own user.
+    // If a command starts SBCL, SBCL loads the init file of its own user.
     ...(config.imageCommand === undefined && {
       libraries: () => ({ ...libraryManager(config), initFile: initFileNotLoaded(config.init) }),
     }),
@@ -85,9 +85,9 @@ function startFiles({ init }: Config): string[] {
   return init === undefined ? [] : [init];
 }
 
-/** Returns the option with the store of the journal; {} when CONFIG turns the journal off. Sandboxed images
- *  have a separate store, because code from a sandbox must not be rebuilt outside of it. So have images
- *  elsewhere. */
+/** Returns the option that says where the journal is stored; {} when CONFIG turns the journal off. Images in a sandbox
+ * have a store of their own, because code from a sandbox must not be evaluated outside it. Images on other machines
+ * also have one. */
 function journalOf(config: Config): Pick<SbclOptions, 'journal'> {
   const { journals, sandbox, replay, root, imageCommand } = config;
   if (!replay) return {};
@@ -113,55 +113,56 @@ export interface Assembly {
   toolDependencies: ToolDependencies;
 }
 
-/** Timeouts without a flag. Each has a default. */
+/** Times that no flag sets. Each has a default; tests use others. */
 export interface Timeouts {
   image?: Times;
-  /** Time limit, in milliseconds, for the search of one text for a pattern. */
+  /** Milliseconds in which the search for a pattern in one text must end. */
   matchMs?: number;
-  /** Milliseconds after which other answers mention a running call. */
+  /** Milliseconds after which the answers of other calls mention a running call. */
   longMs?: number;
 }
 
-/** Options of an assembly besides its configuration. */
+/** The options of an assembly that are not in its configuration. */
 export interface AssemblyOptions extends Timeouts {
-  /** Notices for the first answer, which removes them from this array. */
+  /** Notices for the first answer. That answer removes them from this array. */
   notices?: string[];
-  /** Names of the parts of the agent to leave out. If absent, the server decides this when an image starts. */
+  /** Names of parts of the agent that are left out. If absent, the server decides this when an image starts. */
   without?: readonly string[];
-  /** Set when the server has several images, each with its own assembly. */
+  /** Set when the server has several images. Each image then has its own assembly. */
   among?: Among;
 }
 
-/** For a server with several images: the name and the number series of one image, and the objects that the
- *  assemblies of all images share. */
+/** For a server with several images: the name and the number series of one image, and the objects that all images
+ * share. */
 export interface Among {
   name: string;
   series: Series;
-  /** The catalog of all images, for search_tools. */
+  /** The catalog of the tools of all images, in which search_tools searches. */
   catalog: Catalog;
   questions: OpenQuestions;
   editors: Editors;
   observations: Observations;
   changes: { last: Promise<unknown> };
-  /** Calls `rollBack`, which rolls back the unfinished work of killed servers, once for all assemblies. */
+  /** Calls `rollBack`, which undoes unfinished work of killed servers. The assemblies of all images share this
+   * function, and only its first call calls `rollBack`. */
   rollBackOnce: (rollBack: () => Promise<string[]>) => Promise<string[]>;
 }
 
-/** Returns the parts for CONFIG, with all built-in tools. Does not start the image. */
+/** Returns the assembly for CONFIG, with all built-in tools. Does not start the image. */
 export function assemble(config: Config, options: AssemblyOptions = {}): Assembly {
   const registry = new ToolRegistry([CALL_TOOL.name]);
   const catalog = new Catalog(registry, config.contractNames ? contractSpelling : undefined);
   const assembly = assembleParts(config, registry, catalog, options);
   registerBuiltIns(assembly, options.among?.catalog);
   for (const rule of config.allow.map(parseAllowed)) {
-    // A rule can name a tool that the start file (--init) will define.
+    // A rule may name a tool that the start file (--init) will define later.
     if (config.init === undefined || registry.getTool(rule.tool) !== null) checkAllowed(rule, registry);
   }
   return assembly;
 }
 
-/** Registers the contract's eighteen tools with an assembly, and the other built-in tools as uncounted ones
- *  (C5, S4.9). search_tools searches in SEARCHED. */
+/** Registers the contract's eighteen tools in the registry of an assembly, and the other built-in tools as uncounted
+ * ones. SEARCHED is the catalog in which search_tools searches. */
 export function registerBuiltIns(
   { registry, catalog, toolDependencies }: Assembly,
   searched: Catalog = catalog,
@@ -171,7 +172,7 @@ export function registerBuiltIns(
   for (const tool of [...furtherTools(toolDependencies), searchTools]) registry.registerUncounted(tool);
 }
 
-/** Returns the assembly for CONFIG with the tools of REGISTRY and the catalog CATALOG. */
+/** Returns the assembly for CONFIG. REGISTRY is the registry of its tools, CATALOG the catalog of these. */
 export function assembleParts(
   config: Config,
   registry: ToolRegistry,
@@ -185,7 +186,7 @@ export function assembleParts(
     limitMs: config.evalTimeoutMs,
     ...(times && { times }),
     series: among?.series,
-    // Rendering an answer is synchronous, so the files that REPLY names are read now.
+    // Answers are rendered synchronously, so the files that REPLY names must be read before.
     onReply: (reply) => toolDependencies.places.prepareFor(reply),
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => toolDependencies, among !== undefined),
@@ -208,7 +209,7 @@ export function assembleParts(
     attached: {
       line: attachLine(),
       trees: config.roots,
-      // The process of an image on another machine cannot be observed.
+      // If the image runs on another machine, this machine cannot observe its process.
       isStopped: (pid) => dial === undefined && isStopped(pid),
       ...connections,
       ...(config.init !== undefined && { startFile: config.init }),
@@ -245,7 +246,7 @@ export function assembleParts(
   const questions = among?.questions ?? new OpenQuestions(config.answerSeconds);
   const placesIn = (of: Image) => ({ readLoaded: loadedTexts(of), forbids, features: () => of.features });
   const withFreshImage: WithFresh = (fasls, work, root = config.root) => {
-    // Code in this image calls no tools, because they work in the other image.
+    // Code in this image calls no tools, because the tools work in the other image.
     const { callTool: _, tools: __, ...alike } = connections;
     const fresh: SbclImage = new SbclImage({
       ...imageOptions(config, sandbox),
@@ -257,7 +258,7 @@ export function assembleParts(
       fresh: true,
       onReply: (reply) => places.prepareFor(reply),
     });
-    // A copy of the workspace has nothing that the sandbox hides, but can be in a hidden folder.
+    // The sandbox hides nothing in a copy of the workspace, but the copy itself can be in a hidden folder.
     const isInCopy = (real: string) => root !== config.root && isInside(root, real);
     const places = new Places(root === config.root ? workspace.root : root, {
       ...placesIn(fresh),
@@ -307,8 +308,8 @@ export function assembleParts(
   };
 }
 
-/** COMMAND is a command line that connects to an image of somebody else. Returns the functions that find that
- *  image and connect to it. CWD is the working directory of COMMAND. */
+/** Returns the functions that find an image of somebody else and connect to it. COMMAND is the command line by which a
+ * connection is made, CWD the working directory of COMMAND. */
 export function commandConnector(command: ImageCommand, cwd: string, times: Times = TIMES) {
   let opened: CommandWire | undefined;
   const find = async (): Promise<Served> => {
@@ -327,8 +328,8 @@ export function commandConnector(command: ImageCommand, cwd: string, times: Time
   return { find, options: { connect, line: 'the one that live-lisp attach prints there' } };
 }
 
-/** Returns a function that finds the image behind the Swank at ADDRESS. FOLDER is the folder for the sockets
- *  of images. */
+/** Returns a function that finds the image that serves Swank at ADDRESS. FOLDER is the folder of the sockets on which
+ * images accept servers. */
 export function findThroughSwank(
   address: SwankAddress,
   folder: string | undefined,
@@ -351,8 +352,8 @@ function readElsewhere(name: string, image: Image): ReadElsewhere {
   };
 }
 
-/** Returns a function that reads source texts loaded in IMAGE. It returns none when IMAGE cannot answer, as
- *  when too many calls wait. Answers then say that the changes of a file are unknown. */
+/** Returns a function that reads the texts of sources as IMAGE has loaded them. It returns no texts when IMAGE cannot
+ * answer, for example because too many calls wait. Answers then say that changes of a file are unknown. */
 function loadedTexts(image: Image): ReadLoaded {
   return async (versions) => {
     try {
@@ -366,8 +367,8 @@ function loadedTexts(image: Image): ReadLoaded {
 type Connections = Required<Pick<SbclOptions, 'limitMs' | 'onReply' | 'callTool' | 'tools'>> &
   Pick<SbclOptions, 'times' | 'series'>;
 
-/** Returns a function from the text of an answer of IMAGE to an explanation for the model, if SANDBOX refused
- *  something according to the text. An image of somebody else is in no sandbox. */
+/** Returns a function that gets the text of an answer of IMAGE. If the text shows that SANDBOX refused something, the
+ * function returns an explanation for the model, else undefined. An image of somebody else is in no sandbox. */
 function refusals(
   root: string,
   image: Image,
@@ -378,8 +379,8 @@ function refusals(
   return async (text) => (image.isAttached ? undefined : refusedBySandbox(text, limits));
 }
 
-/** Returns the records of CONFIG on the disk: calls, evaluations, and running replacements of several files.
- *  IMAGE is the name of the image for the record of calls, if the server has several. */
+/** Returns the records that are stored on the disk: of calls, of evaluations, and of replacements of several files.
+ * IMAGE is the name of the image in the record of calls, if the server has several images. */
 function recordsOf(
   config: Config,
   image: string | undefined,
@@ -392,9 +393,9 @@ function recordsOf(
   };
 }
 
-/** Returns the exchange of tools between REGISTRY and the image of TOOL_DEPENDENCIES. The image has proxies
- *  of the eighteen tools for its code. After the loss of the image, HOLDS and the image's own tools are
- *  cleared. CALLS_NAME_IMAGE is as in LispTools. */
+/** Returns the object that exchanges tools between REGISTRY and the image of TOOL_DEPENDENCIES. The image gets the
+ * eighteen tools as functions, and REGISTRY gets the image's own tools. When the image is lost, HOLDS and the image's
+ * own tools are cleared. CALLS_NAME_IMAGE is as in LispTools. */
 function imageTools(
   registry: ToolRegistry,
   holds: HeldToolCalls,
@@ -418,16 +419,16 @@ function imageTools(
   };
 }
 
-/** Returns the workspace: the folders of CONFIG, and the sources of systems loaded in IMAGE. Code in the
- *  image determines these sources, so too wide folders, and folders that SANDBOX hides, are left out. SHARED
- *  has the editors, which know files with unsaved changes. */
+/** Returns the workspace: the folders of CONFIG, and the source folders of the systems that IMAGE has loaded. Code in
+ * the image can change the latter, so folders that are too wide, or that SANDBOX hides, are left out. SHARED has the
+ * editors that report files with unsaved changes. */
 function workspaceOf(
   { roots, root, readRoots, imageCommand }: Config,
   image: Image,
   sandbox: Sandbox | undefined,
   shared: { editors: Editors } & Partial<Pick<Among, 'changes'>>,
 ): Workspace {
-  // Code in an image of somebody else is in no sandbox.
+  // Code in an image of somebody else does not run in a sandbox.
   const hides = (real: string) => !image.isAttached && sandbox?.hides(real) === true;
   const home = realPath(homeFolder() ?? '/');
   const sources = async () => {
@@ -435,7 +436,7 @@ function workspaceOf(
     for (const folder of await systemSources(image)) folders.push(await realPathOf(resolve(folder)));
     return folders.filter((real) => !isTooWide(real, home) && !hides(real));
   };
-  // If a file system does not answer, the next start of an image reports it, so the error is ignored here.
+  // If a file system does not answer, the next start of an image reports this, so the error is ignored here.
   const secretsKnown = sandbox?.findSecrets().catch(() => {});
   return new Workspace({
     roots,
@@ -449,7 +450,7 @@ function workspaceOf(
   });
 }
 
-/** Returns the approvals from --allow. An approval for the session never covers the start file (--init). */
+/** Returns the approvals that --allow gives. The start file (--init) is excluded from approvals for the session. */
 function standingApprovals({ allow, init }: Config, workspace: Workspace): StandingApprovals {
   return new StandingApprovals(
     allow.map(parseAllowed),
@@ -457,7 +458,7 @@ function standingApprovals({ allow, init }: Config, workspace: Workspace): Stand
   );
 }
 
-/** Parses TEXT, a value of --allow. Throws a UsageError when it is malformed. */
+/** Parses TEXT, the value of an option --allow. Throws a UsageError when TEXT is malformed. */
 function parseAllowed(text: string): StandingApproval {
   const rule = readStandingApproval(text);
   if (rule === undefined) throw new UsageError(`--allow must be TOOL or TOOL:GLOB, not ${text}.`);

@@ -1,5 +1,5 @@
-// The command attach: prints the form that lets servers attach to an image of somebody else, and lists the
-// images to which they can attach now.
+// Implements the command attach: prints the form that makes an image of somebody else accept servers, and lists the
+// images that servers can attach to now.
 
 import { join } from 'node:path';
 import type { Config } from './config.ts';
@@ -9,26 +9,27 @@ import { type Served, servedSince } from './image/wire/served.ts';
 import { isTooWide } from './paths.ts';
 import { PACKAGE_FOLDER } from './sandboxing.ts';
 
-/** Returns the form for the REPL of an image that lets servers attach to it. LOAD is the written name of the
- *  function LOAD. */
+/** Returns the form to enter in the REPL of an image, so that servers can attach to it. LOAD is how that image prints
+ * the symbol LOAD. */
 export function attachLine(load = 'load'): string {
   return `(${load} ${lispPath(join(PACKAGE_FOLDER, 'lisp', 'attach.lisp'))})`;
 }
 
-/** Returns the form for Emacs' init file that lets servers attach to each image of SLIME or SLY. */
+/** Returns the form for Emacs' init file that makes every image of SLIME or SLY accept servers. */
 export function emacsLine(): string {
   return `(progn (load ${JSON.stringify(join(PACKAGE_FOLDER, 'emacs', 'live-lisp.el'))}) (live-lisp-mode 1))`;
 }
 
-/** The images to which servers can attach now. `fitting` are those whose folders fit the workspace. */
+/** The images that servers can attach to now. `fitting` are those whose folder is the workspace, contains it, or is
+ * inside it. */
 export interface ServingNow {
   images: Served[];
   fitting: Served[];
-  /** The reason why the folder of the images is not used, if so. */
+  /** The reason why the folder of the images' sockets is not used; absent when it is used. */
   refusal?: string;
 }
 
-/** Returns the images to which servers can attach now, for the workspace of CONFIG. */
+/** Returns the images that servers can attach to now, and which of them fit the workspace of CONFIG. */
 export async function servingNow({ serving, root }: Config): Promise<ServingNow> {
   const { images: alive, ...refusal } = servedImages(serving);
   const images = await listeningImages(alive);
@@ -37,7 +38,7 @@ export async function servingNow({ serving, root }: Config): Promise<ServingNow>
 
 const LIST_LIMIT = 5;
 
-/** Returns the output of the command attach for CONFIG. */
+/** Returns the text that the command attach prints for CONFIG. */
 export async function attachText(config: Config): Promise<string> {
   const { images, fitting, refusal } = await servingNow(config);
   const rows = images.slice(0, LIST_LIMIT).map((image) => `  ${imageText(image)}${markOf(image, fitting)}`);
@@ -66,8 +67,8 @@ function imageText(image: Served): string {
   return `${name}: ${lisp}, pid ${pid}, in ${workspace} since ${servedSince(image)}`;
 }
 
-/** Returns a note on the use of an image by a server in this folder. FITTING are the images of its
- *  workspace. */
+/** Returns a note on whether a server in this folder would use an image. FITTING are the images that fit the
+ * workspace. */
 function markOf({ name }: Served, fitting: readonly Served[]): string {
   if (!fitting.some((image) => image.name === name))
     return `; for other folders; here only with --image ${name}`;

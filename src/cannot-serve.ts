@@ -1,27 +1,27 @@
-// Answers a client's first request with the error why the server cannot start. An old Node also reads this
-// file, so it imports only files that such a Node can read.
+// Answers a client's first request with an error that says why the server cannot start. An old version of Node must be
+// able to read this file and the files that it imports.
 
 import { COMMANDS } from './command-names.ts';
 
-/** Maximum number of octets of input to read. */
+/** Maximum number of octets of input that are read. */
 const LIMIT = 1024 * 1024;
-/** Milliseconds for a client to send its first request. */
+/** Milliseconds to wait for the client's first request. */
 const WAIT_MS = 10_000;
-/** JSON-RPC's code for a server error. It has no more specific one. */
+/** JSON-RPC's code for an error of the server. No other code is more specific. */
 const SERVER_ERROR = -32000;
 
-/** Words of the command line with which the program does not serve a client. */
+/** First words of command lines with which the program does not serve a client. */
 const OTHERS: readonly string[] = [...COMMANDS, '--help', '--version'].filter((word) => word !== 'serve');
 
-/** True when WORD, the first word of the command line, is absent, a flag, or one of COMMANDS. Any other word
- *  is a verb, which calls tools in the session of the workspace. */
+/** Returns true when WORD, the first word of the command line, is absent, a flag or one of COMMANDS. Any other word is
+ * a verb, by which a tool is called in the workspace's session. */
 export function isOfServer(word: string | undefined): boolean {
   return word === undefined || word === 'serve' || word.indexOf('-') === 0 || OTHERS.indexOf(word) !== -1;
 }
 
-/** Answers the first request on stdin with the error WHY, if the command line WORDS starts a server for a
- *  client. Clients show such an error, but not a server's standard error. Returns true if it waits for the
- *  request; then the process exits after the answer. */
+/** If the command line WORDS starts a server for a client, waits for the first request on stdin and answers it with the
+ * error WHY. Clients show such an error to their users, but not what a server writes to standard error. Returns true if
+ * it waits for a request. The process then exits after the answer. */
 export function answerWhy(why: string, words: readonly string[]): boolean {
   const isOther =
     !isOfServer(words[0]) ||

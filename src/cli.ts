@@ -1,4 +1,4 @@
-// Implements the commands help, tools and search.
+// Implements the commands `help`, `tools` and `search`.
 
 import type { Searchable } from './catalog/search.ts';
 import { answerSearchTools } from './catalog/search-tools.ts';
@@ -7,7 +7,7 @@ import { UsageError } from './errors.ts';
 import { FLAGS } from './flags.ts';
 import type { ToolRegistry } from './kernel/registry.ts';
 
-/** Returns the list of all tools, with their names, levels and short descriptions. */
+/** Returns a text that lists all tools, with their names, levels and short descriptions. */
 export function toolList(registry: ToolRegistry): string {
   const tools = registry.tools();
   const width = Math.max(...tools.map(({ name }) => name.length));
@@ -51,8 +51,8 @@ Flags:
 ${flags.join('\n')}`;
 }
 
-/** Returns the help on WORD, a verb or a tool of REGISTRY, with its options. Throws a UsageError for another
- *  WORD. */
+/** Returns the help for WORD, the name of a verb or of a tool in REGISTRY, with its options. Throws a UsageError when
+ * WORD is neither. */
 export function helpOn(word: string, registry: ToolRegistry): string {
   const verb = verbNamed(word);
   if (verb !== undefined && verb.tool === undefined)
@@ -84,7 +84,8 @@ export function helpOn(word: string, registry: ToolRegistry): string {
   );
 }
 
-/** Returns TEXT with each tool of REGISTRY replaced by the verb that calls it, if any. */
+/** Returns TEXT in which each name of a tool in REGISTRY is replaced by the verb that calls the tool, if there is
+ * one. */
 function namingVerbs(text: string, registry: ToolRegistry): string {
   return text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => {
     const verb = verbOf(name);
@@ -93,9 +94,8 @@ function namingVerbs(text: string, registry: ToolRegistry): string {
   });
 }
 
-/** Returns the result of a search for WORDS in CATALOG as text: a line for each tool, then, if there are any,
- *  a line with the names of further matches and a note on the search. Throws a UsageError when WORDS is
- *  empty. */
+/** Returns the result of a search for WORDS in CATALOG, as text. It has a line for each tool. A last line, if
+ * necessary, has the names of further matches and a note on the search. Throws a UsageError when WORDS is empty. */
 export function searchText(words: readonly string[], catalog: Searchable): string {
   const query = words.join(' ');
   if (query.trim() === '') {

@@ -1,4 +1,4 @@
-// Loads the bundle of the program, with V8's code cache from an earlier start if there is one.
+// Loads the bundle of the program. Uses V8's code cache from an earlier start, if there is one.
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,24 +11,24 @@ import { isOwn, makeOwnFolder } from './ownership.ts';
 import { removeIfPossible } from './paths.ts';
 
 const CHECKSUM_OCTETS = 4;
-/** Maximum number of octets of a code cache: several times as many as the code cache of the bundle has. */
+/** Maximum number of octets of a file with a code cache. The code cache of the bundle has only a fraction of this. */
 const SIZE_LIMIT = 64 * 1024 * 1024;
 const CACHE_FILE = /^program-.+\.v8(?:\.(?<part>.+))?$/;
 
 export interface LoadedBundle {
   exports: unknown;
-  /** Stores V8's current code cache for the next start, unless it is already stored. Never throws. */
+  /** Stores V8's current code cache for the next start, unless the stored one has the same code. Never throws. */
   store: () => void;
 }
 
-/** Returns the content of FILE if only this user can have written it. The content is code that will run. */
+/** Returns the content of FILE if only this user can have written it, because the content is executed. */
 function readOwn(file: string): Buffer | undefined {
   const found = readIfRegular(file, { limit: SIZE_LIMIT });
   return found && isOwn(found.stats) ? found.octets : undefined;
 }
 
-/** Returns the code cache in FILE if it is intact. V8 checks only the head, and damaged code ends the
- *  process, so a checksum is checked. */
+/** Returns the code cache in FILE; undefined when it is damaged. Damaged code would end the process, and V8 checks only
+ * its header, so a checksum of the code is compared. */
 function storedCode(file: string): Buffer | undefined {
   const storedFile = readOwn(file);
   if (storedFile === undefined || storedFile.length < CHECKSUM_OCTETS) return undefined;
@@ -36,7 +36,7 @@ function storedCode(file: string): Buffer | undefined {
   return storedFile.readUInt32LE() === crc32(code) ? code : undefined;
 }
 
-/** Stores CODE in FILE, which only this user can read. Never leaves a partial file. */
+/** Stores CODE in FILE, which only this user can read. Never leaves FILE incomplete. */
 function storeCode(file: string, code: Buffer): void {
   const checksum = Buffer.alloc(CHECKSUM_OCTETS);
   checksum.writeUInt32LE(crc32(code));
@@ -50,12 +50,12 @@ function storeCode(file: string, code: Buffer): void {
   }
 }
 
-/** Loads the CommonJS bundle FILE, whose text has the digest IDENTITY. FOLDER has a code cache for each
- *  version of Node. Without a valid cache, V8 compiles the bundle. */
+/** Loads FILE, a bundle in CommonJS whose text has the digest IDENTITY. FOLDER contains a code cache for each version
+ * of Node. If it has no valid one, V8 compiles the bundle. */
 export function loadBundle(file: string, identity: string, folder: string): LoadedBundle {
   const cache = join(folder, `program-${identity}-${process.version}-${process.arch}.v8`);
   const cachedData = storedCode(cache);
-  // esbuild writes only ASCII characters into the bundle.
+  // All characters in the bundle are ASCII, because esbuild escapes others.
   const source = readFileSync(file, 'latin1');
   const script = new Script(`(function(exports,require,module,__filename,__dirname){${source}\n})`, {
     filename: file,

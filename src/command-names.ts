@@ -1,4 +1,4 @@
-// Lists the commands of the program. An old Node also reads this file, so it imports nothing.
+// Lists the commands of the program. An old version of Node must be able to read this file, so it imports nothing.
 
 export const COMMANDS = [
   'serve',

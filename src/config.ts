@@ -1,4 +1,4 @@
-// Reads the command line and the environment into one frozen configuration.
+// Converts the command line and the environment to one frozen configuration.
 
 import { statSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
@@ -20,12 +20,12 @@ const LIBRARIES = ['auto', 'none', 'quicklisp', 'qlot', 'ocicl'] as const;
 const LISTS = ['full', 'lightweight', 'summary', 'search'] as const;
 
 export type Config = ReturnType<typeof readConfig> & {
-  /** The reason why images run without a sandbox, as sentences. Set if `auto` found no working sandbox. */
+  /** The reason, as sentences, why images run without a sandbox. Set when `auto` found no sandbox that works. */
   noSandboxReason?: string;
 };
 
-/** Returns the configuration for ARGV (without node and the script) and ENVIRONMENT. Throws a UsageError with
- *  a message of one sentence. */
+/** Returns the configuration for ARGV, which does not contain the paths of node and the script, and ENVIRONMENT. Throws
+ * a UsageError with a message of one sentence. */
 export function readConfig(argv: readonly string[], environment: NodeJS.ProcessEnv) {
   const { flags: all, operands } = splitArguments(argv);
   const flags = new Map([...all].map(([name, values]) => [name, values.at(-1) ?? '']));
@@ -39,67 +39,67 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   const images = readImages(flags, all);
   return Object.freeze({
     command: asksHelp ? 'help' : flags.has('version') ? 'version' : command,
-    /** The words after the command: for search, the query; for help, the verb or the tool;
-     *  for dial, the name of an image; for image, options of SBCL. */
+    /** The words that follow the command: for `search`, the query; for `help`, a verb or a tool; for `dial`, the name
+     * of an image; for `image`, options of SBCL. */
     operands: asksHelp && verbNamed(first) !== undefined ? [first] : rest,
-    /** Working directory of the image, and the base of relative paths. */
+    /** The working directory of the image. Relative paths start in it. */
     root: roots[0] ?? current,
-    /** Directories that file tools may read and write. Without --root, this is the current directory, or no
-     *  directory if that one is too wide for a workspace, such as the home folder. */
+    /** Directories in which file tools may read and write. Without --root, this is the current directory; if that is
+     * too wide for a workspace, as the home folder is, it is an empty list. */
     roots: roots.length > 0 || isTooWide(realPath(current)) ? roots : [current],
-    /** Further directories that file tools may read. */
+    /** Further directories in which file tools may read. */
     readRoots: readDirectories('read-root', all),
     sbcl: flags.get('sbcl') ?? (environment['LIVE_LISP_SBCL'] || undefined),
     heapMb: readHeap(flags.get('heap') ?? '4GB'),
-    /** Whether images run in a sandbox. `auto`: if bubblewrap works on this machine. `on`: always. `strict`:
-     *  always, and without network. `off`: never. */
+    /** The condition under which images run in a sandbox. `auto`: bubblewrap works on this machine. `on`: always.
+     * `strict`: always, and without network. `off`: never. */
     sandbox: readSandbox(flags, images),
-    /** The choice of the image for calls. `own`: an image that the server starts. `auto`: an image to which
-     *  servers of this workspace can attach, else an own one. Else the URL of `swank`, or the name of
-     *  `imageCommand` or of an image to which servers can attach. */
+    /** The image that runs the calls. `own`: one that the server starts. `auto`: one that accepts servers for this
+     * workspace or, if there is none, one that the server starts. Other values: the URL of `swank`, the name of
+     * `imageCommand`, or the name of an image that accepts servers. */
     image: images[0].image,
-    /** The Swank or Slynk in front of the image, if --image names one. */
+    /** The address of the Swank or Slynk server of the image, if --image contains one. */
     swank: images[0].swank,
-    /** The command that leads to the image, if --image gives one. No sandbox of this machine confines that
-     *  image. */
+    /** The command that connects to the image, if --image contains one. No sandbox of this machine confines that
+     * image. */
     imageCommand: images[0].imageCommand,
-    /** The images, if --image is given several times; else []. The three members before are of the first. */
+    /** The images, when --image is given several times; else []. `image`, `swank` and `imageCommand` are those of the
+     * first. */
     images: images.length > 1 ? images : [],
-    /** The flag that requires a sandbox, if given. Then `auto` means `own`, because no sandbox confines an
-     *  image of somebody else. */
+    /** The flag that requires a sandbox; undefined when there is none. With this flag, `auto` means `own`, because no
+     * sandbox confines an image of somebody else. */
     ownImageRequiredBy: requiredSandbox(flags),
-    /** Folder for the socket of each image to which servers can attach; undefined when this user has no
-     *  home. */
+    /** The folder with the sockets of images that accept servers; undefined when this user has no home. */
     serving: servingFolder(environment),
-    /** Directories outside the workspace that sandboxed code can change. */
+    /** Directories outside the workspace in which sandboxed code can write. */
     write: readDirectories('write', all),
     evalTimeoutMs: readSeconds('eval-timeout', '30', flags) * 1000,
-    /** Seconds for which an error is held after each use. */
+    /** Number of seconds for which an error is held after it was last used. */
     holdSeconds: readSeconds('hold', '60', flags),
     init: readInit(flags.get('init')),
     libraries: readChoice('libraries', LIBRARIES, flags),
     contractNames: readChoice('tool-names', NAME_STYLES, flags) === 'contract',
     list: readChoice('list', LISTS, flags),
     ask: readChoice('ask', ASK_LEVELS, flags),
-    /** Standing approvals from the start, as TOOL or TOOL:GLOB. */
+    /** Standing approvals from the start of the server, as TOOL or TOOL:GLOB. */
     allow: all.get('allow') ?? [],
     answerSeconds: readSeconds('answer-time', '600', flags),
     ...readHttp(flags, environment),
     client: flags.has('client') ? readChoice('client', CLIENT_NAMES, flags) : undefined,
-    /** Whether to change the client's configuration for this user or for this project. */
+    /** The configuration of the client that is changed: that of the user or that of the project. */
     scope: readChoice('scope', SCOPES, flags),
     dryRun: flags.has('dry-run'),
-    /** True when the session's page is served from the start. */
+    /** True when the session's page is served from the start of the server. */
     page: flags.has('page'),
     /** True when the client may run code without asking the user. */
     trust: flags.has('trust'),
     /** The path of a file that lists the tools to search, in place of the built-in list. */
     catalog: flags.get('catalog'),
-    /** True when a lost image is rebuilt from a journal. */
+    /** True when a lost image is rebuilt from its journal. */
     replay: readReplay(flags, environment) === 'on',
-    /** True to store evaluations on the disk. */
+    /** True when evaluations are recorded on the disk. */
     history: readChoice('history', ON_OFF, flags) === 'on',
-    /** True to write the texts of arguments to the audit log, instead of only digests. */
+    /** True when the audit log contains the texts of arguments. Otherwise it contains digests of them. */
     auditTexts: readChoice('audit-texts', ON_OFF, flags) === 'on',
     keepDays: readDays(flags.get('keep-days') ?? '90'),
     cache: cacheFolder(environment),
@@ -110,8 +110,8 @@ export function readConfig(argv: readonly string[], environment: NodeJS.ProcessE
   });
 }
 
-/** Returns the folders and files that readConfig accesses for ARGV and ENVIRONMENT. The caller first checks
- *  that their file systems answer. */
+/** Returns the files and folders that readConfig will access for ARGV and ENVIRONMENT. The caller checks first that
+ * their file systems answer. */
 export function namedPaths(argv: readonly string[], environment: NodeJS.ProcessEnv): string[] {
   const { flags } = splitArguments(argv);
   const given = ['root', 'read-root', 'write', 'init', 'http-token'].flatMap((name) => flags.get(name) ?? []);
@@ -120,8 +120,7 @@ export function namedPaths(argv: readonly string[], environment: NodeJS.ProcessE
   return [process.cwd(), ...given.map((path) => resolve(path)), ...own].concat(serving);
 }
 
-/** Returns FIRST as a command. Throws a UsageError when there is no such command, or when it does not take
- *  OPERANDS. */
+/** Returns FIRST as a command. Throws a UsageError when it is no command, or when it does not accept OPERANDS. */
 function readCommand(first: string, operands: readonly string[]): (typeof COMMANDS)[number] {
   const command = COMMANDS.find((name) => name === first);
   if (command === undefined) {
@@ -143,22 +142,21 @@ function unknownCommand(word: string): string {
     : `Unknown command ${word}; ${list}`;
 }
 
-/** Returns the paths of all records in the folder STATE. AUDIT is the path of the audit log if AUDIT_NAMED is
- *  true. */
+/** Returns the paths of all records in the folder STATE. If AUDIT_NAMED is true, AUDIT is the path of the audit log. */
 export function inState(state: string, { auditNamed, audit }: { auditNamed: boolean; audit: string }) {
   return {
-    /** Folder of all data between runs: histories, journals, and the audit log unless the user named another
-     *  file. */
+    /** The folder of all data that remains between runs: histories and journals, and the audit log unless the user
+     * named another file. */
     state,
     audit: auditNamed ? audit : join(state, 'audit.jsonl'),
     histories: join(state, 'repl-history'),
     journals: join(state, 'journals'),
-    /** Folder of the flame graphs of profiles. */
+    /** The folder for flame graphs of profiles. */
     profiles: join(state, 'profiles'),
     previews: join(state, 'previews'),
-    /** Folder of the tokens of servers. Code in the sandbox does not see it. */
+    /** The folder of the tokens of HTTP servers. Code in the sandbox cannot see it. */
     tokens: join(state, 'tokens'),
-    /** Folder of the records of replacements of several files at once, for a rollback. */
+    /** The folder with records of replacements of several files. The next server reads them after a kill. */
     edits: join(state, 'edits'),
   };
 }
@@ -170,8 +168,7 @@ function stateFolder(environment: NodeJS.ProcessEnv): string {
   return home === undefined ? join(tmpdir(), 'live-lisp') : join(home, '.local', 'state', 'live-lisp');
 }
 
-/** Returns the values of the flag NAME as absolute paths, without duplicates. Throws a UsageError unless all
- *  are folders. */
+/** Returns the values of the flag NAME as absolute paths, each once. Throws a UsageError when one is not a folder. */
 function readDirectories(name: string, flags: ReadonlyMap<string, string[]>): string[] {
   const paths = (flags.get(name) ?? []).map((value) => resolve(value));
   for (const path of paths) {
@@ -194,7 +191,7 @@ function readSandbox(
   return 'off';
 }
 
-/** Returns the flag that lets images start only in a sandbox; undefined when it was not given. */
+/** Returns the flag that requires a sandbox for images; undefined when it is not given. */
 function requiredSandbox(flags: ReadonlyMap<string, string>): string | undefined {
   const how = flags.get('sandbox');
   return how === 'on' || how === 'strict' ? `--sandbox ${how}` : undefined;
@@ -206,8 +203,8 @@ interface ImageChoice {
   imageCommand: ReturnType<typeof readImageCommand>;
 }
 
-/** Returns the images in the values of `--image` in ALL. Throws a UsageError when two have the same name, or
- *  when FLAGS do not go with them. */
+/** Returns the images that the values of `--image` in ALL name. Throws a UsageError when two have the same name, or
+ * when FLAGS contain a flag that is impossible with these images. */
 function readImages(
   flags: ReadonlyMap<string, string>,
   all: ReadonlyMap<string, string[]>,
@@ -246,8 +243,8 @@ function readImages(
   return images;
 }
 
-/** Returns the Swank or Slynk in TEXT, a value of --image; undefined for other values. Throws a UsageError
- *  when it is not on this machine. */
+/** Returns the Swank or Slynk server that TEXT, a value of --image, names; undefined when TEXT is another kind of
+ * value. Throws a UsageError when the server is not on this machine. */
 function readSwank(text = ''): { kind: 'swank' | 'slynk'; host: string; port: number } | undefined {
   const kind = (['swank', 'slynk'] as const).find((each) => text.startsWith(`${each}://`));
   if (kind === undefined) return undefined;
@@ -267,11 +264,11 @@ function readSwank(text = ''): { kind: 'swank' | 'slynk'; host: string; port: nu
 
 const LOOPBACK = ['127.0.0.1', 'localhost'];
 
-/** Flags about an SBCL of this machine. */
+/** Flags that concern an SBCL on this machine. */
 const FLAGS_OF_OWN_SBCL = ['sbcl', 'heap', 'init', 'libraries', 'write'];
 
-/** Parses TEXT, a value of `--image`, as NAME=COMMAND. Returns undefined without a command. Throws a
- *  UsageError when it is malformed. */
+/** Parses TEXT, a value of `--image`, as NAME=COMMAND. Returns undefined when TEXT has no command. Throws a UsageError
+ * when TEXT is malformed. */
 function readImageCommand(
   text: string,
 ): { name: string; words: readonly string[]; maps: { here: string; there: string }[] } | undefined {
@@ -296,8 +293,8 @@ function readImageCommand(
   return { name, words, maps: [] };
 }
 
-/** Parses TEXTS, the values of `--map`, and adds them to the maps of the COMMANDS that they name. Throws a
- *  UsageError when a value is malformed. */
+/** Parses TEXTS, the values of `--map`, and adds each to the command in COMMANDS that it names. Throws a UsageError
+ * when a value is malformed. */
 function addMaps(
   commands: readonly NonNullable<ReturnType<typeof readImageCommand>>[],
   texts: readonly string[],
@@ -321,8 +318,8 @@ function addMaps(
   }
 }
 
-/** Returns where to serve HTTP, if --http is given, and the token that the user gave for it. Throws a
- *  UsageError when other machines can connect, and no token was given. */
+/** Returns the address at which HTTP is served, if --http is given, and the token that the user gave for it. Throws a
+ * UsageError when other machines could connect and the user gave no token. */
 function readHttp(flags: ReadonlyMap<string, string>, environment: NodeJS.ProcessEnv) {
   const place = flags.get('http');
   const file = flags.get('http-token');
@@ -365,8 +362,8 @@ function readDays(value: string): number {
   return days;
 }
 
-/** Returns the number of seconds in the flag NAME, or FALLBACK without the flag. Throws a UsageError for an
- *  invalid number. */
+/** Returns the value of the flag NAME as a number of seconds; without the flag, the value FALLBACK. Throws a UsageError
+ * when it is not a valid number. */
 function readSeconds(name: string, fallback: string, flags: ReadonlyMap<string, string>): number {
   const value = flags.get(name) ?? fallback;
   const seconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0;
@@ -390,8 +387,8 @@ function readReplay(flags: ReadonlyMap<string, string>, environment: NodeJS.Proc
   return readChoice('replay', ON_OFF, new Map(given === undefined ? [] : [['replay', given]]));
 }
 
-/** Returns the value of the flag NAME, or the first of CHOICES without the flag. Throws a UsageError for a
- *  value that is not in CHOICES. */
+/** Returns the value of the flag NAME; without the flag, the first of CHOICES. Throws a UsageError when the value is
+ * not one of CHOICES. */
 function readChoice<Choice extends string>(
   name: string,
   choices: readonly [Choice, ...Choice[]],

@@ -1,13 +1,14 @@
-// The command dial: forwards the wire of an image on this machine over stdin and stdout. A server on another
-// machine uses it by `ssh -T host live-lisp dial`.
+// Implements the command dial: connects stdin and stdout to an image on this machine that accepts servers. A server on
+// another machine runs `ssh -T host live-lisp dial` to use the image.
 
 import { connect, type Socket } from 'node:net';
 import { SetupError } from './errors.ts';
 import { listeningImages, servedImages } from './image/attached/serving.ts';
 import { type Served, servedName } from './image/wire/served.ts';
 
-/** Copies between stdin and stdout and the image NAME in FOLDER, by default the only one. Resolves with the
- *  exit code after the end of both. Throws a SetupError when there is no such image, or several. */
+/** Copies stdin to the image NAME, and the output of this image to stdout. FOLDER is the folder of the images' sockets.
+ * Without NAME, there must be exactly one image. Resolves with the exit code when both have ended. Throws a SetupError
+ * when there is no such image, or when there are several. */
 export async function dial(folder: string | undefined, name: string | undefined): Promise<number> {
   const image = await imageOf(folder, name);
   const { stdin, stdout } = process;
@@ -17,7 +18,7 @@ export async function dial(folder: string | undefined, name: string | undefined)
   stdout.write(`LIVE-LISP-DIALS ${JSON.stringify(entry)}\n`);
   if (rest.length > 0) socket.write(rest);
   return new Promise((resolve) => {
-    // The reader of the output is gone.
+    // No process reads the output any more.
     stdout.on('error', () => socket.destroy());
     socket.on('error', () => {});
     socket.on('close', () => {
@@ -29,7 +30,8 @@ export async function dial(folder: string | undefined, name: string | undefined)
   });
 }
 
-/** Returns the data on stdin after the first line. That line is for a Lisp, and none reads it here. */
+/** Returns the data on stdin that follows the first line. The first line is meant for a Lisp that reads forms, but here
+ * no Lisp reads it. */
 function afterFirstLine(): Promise<Buffer> {
   const { stdin } = process;
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
-// Exports the search for tools as functions for programs. Their default catalog is TOOL_CATALOG, with the
-// tools of this process.
+// Exports the search for tools as functions for programs. By default they search in TOOL_CATALOG, the tools of this
+// process.
 
 import { TOOL_CATALOG } from './agent-q.ts';
 import * as catalogs from './catalog/catalog.ts';
@@ -7,8 +7,7 @@ import * as lists from './catalog/list.ts';
 import * as search from './catalog/search.ts';
 import * as tool from './catalog/search-tools.ts';
 
-/** Returns the tools of CATALOG that OPTIONS select. They are sorted by score with a query, by name without
- *  one (S1.2 to S1.8, S1.15). */
+/** Returns the tools of CATALOG that match OPTIONS. With a query they are sorted by score, otherwise by name. */
 export function searchTools(
   options: search.ToolSearchOptions = {},
   catalog: search.Searchable = TOOL_CATALOG,
@@ -16,8 +15,7 @@ export function searchTools(
   return search.searchCatalog(options, catalog);
 }
 
-/** Returns the answer of search_tools to ARGS, from CATALOG (S1.5 to S1.11, S1.15). Throws a CallError for a
- *  wrong argument (S1.17). */
+/** Returns the answer of search_tools for ARGS, from the tools in CATALOG. Throws a CallError for a wrong argument. */
 export function executeSearchTools(
   args: tool.SearchToolsArgs = {},
   catalog: search.Searchable = TOOL_CATALOG,
@@ -25,8 +23,8 @@ export function executeSearchTools(
   return tool.answerSearchTools(args, catalog);
 }
 
-/** Returns the tools of CATALOG in the form of a list mode, by default lightweight. search_tools comes first
- *  (S1.12, S1.16). */
+/** Returns the tools of CATALOG that tools/list gives in a list mode, by default lightweight. search_tools comes
+ * first. */
 export function getToolListForMCP(
   options: { mode?: lists.ListMode } = {},
   catalog: search.Searchable = TOOL_CATALOG,
@@ -34,13 +32,13 @@ export function getToolListForMCP(
   return lists.listedTools(options, catalog);
 }
 
-/** Returns the entries of the lightweight list for the tools of CATALOG, without search_tools, sorted by name
- *  (C28). */
+/** Returns the entries of the lightweight list for the tools of CATALOG, without search_tools, sorted by
+ * name. */
 export function getLightweightToolList(catalog: search.Searchable = TOOL_CATALOG): lists.LightweightTool[] {
   return lists.lightweightTools(catalog);
 }
 
-/** Returns the number of tools in CATALOG, in total and by category (S1.7, S1.18). */
+/** Returns the number of tools in CATALOG, in total and by category. */
 export function getCatalogSummary(catalog: search.Searchable = TOOL_CATALOG): catalogs.CatalogSummary {
   return catalogs.catalogSummary(catalog);
 }

@@ -1,32 +1,33 @@
-// Defines the kinds of failure. They differ in the person or program that can act.
+// Defines the kinds of errors. They differ in who can correct them.
 
-/** The model made a wrong call. The message has the mistake and advice. */
+/** The error of a wrong call by the model. The message says what is wrong and what to do. */
 export class CallError extends Error {
   override name = 'CallError';
 }
 
-/** The arguments of a call do not fit its tool. */
+/** The error that the arguments of a call do not match the parameters of its tool. */
 export class ArgumentError extends CallError {}
 
-/** No human answered a question in time. */
+/** The error that no human answered a question in time. */
 export class NoHumanAnswerError extends CallError {}
 
-/** A person must set something up. The message names the step. */
+/** The error that a person must set something up. The message says what to do. */
 export class SetupError extends Error {
   override name = 'SetupError';
 }
 
-/** The image was lost, interrupted or frozen during a request. The message describes the event. */
+/** The error that the image was lost, was interrupted or froze during a request. The message describes what
+ * happened. */
 export class ImageError extends Error {
   override name = 'ImageError';
 }
 
-/** The command line is wrong. The message is one sentence, and the process exits with code 2. */
+/** The error that the command line is wrong. The message is one sentence. The process then exits with code 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** Returns the message of ERROR, which can be any thrown value. */
+/** Returns the message of ERROR, which may be any value that was thrown. */
 export function messageOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);

@@ -1,16 +1,16 @@
-// Lists the flags, and parses a command line into flags and other words.
+// Lists the flags, and splits a command line into flags and operands.
 
 import type { CommandName } from './command-names.ts';
 import { UsageError } from './errors.ts';
 
 interface Flag {
   name: string;
-  /** Placeholder for the flag's value in help texts; absent for a flag without value. */
+  /** The placeholder in help texts for the flag's value; absent for a flag without a value. */
   value?: string;
   help: string;
 }
 
-/** Help texts by flag. The key has the flag's name and a placeholder for its value. */
+/** The help text of each flag. The key is the name of the flag and a placeholder for its value. */
 const FLAG_HELP = {
   'root DIR': 'the workspace; the current directory when absent; can be given several times',
   'read-root DIR': 'a directory whose files can be read as well; can be given several times',
@@ -64,8 +64,8 @@ export const FLAGS: readonly Flag[] = Object.entries(FLAG_HELP).map(([flag, help
   return { name, value, help };
 });
 
-/** Returns the flags in ARGV with their values, and the other words as `operands`. Throws a UsageError for an
- *  unknown flag. */
+/** Returns the flags in ARGV with their values, and the other words as `operands`. Throws a UsageError when a flag is
+ * unknown. */
 export function splitArguments(argv: readonly string[]): {
   flags: Map<string, string[]>;
   operands: string[];
@@ -98,9 +98,10 @@ export function splitArguments(argv: readonly string[]): {
   return { flags, operands };
 }
 
-/** By flag: the commands that accept it. All commands except install and uninstall accept the other flags. */
+/** By flag: the commands that accept it. A flag that is not listed here is accepted by all commands except install and
+ * uninstall. */
 const FLAG_COMMANDS: { readonly [flag: string]: readonly CommandName[] } = {
-  // An agent can write the command lines of the other commands, so these must not approve anything.
+  // An agent can write command lines of the other commands, so they must not be able to approve anything.
   allow: ['serve', 'doctor', 'tools'],
   http: ['serve'],
   'http-token': ['serve'],
@@ -111,7 +112,7 @@ const FLAG_COMMANDS: { readonly [flag: string]: readonly CommandName[] } = {
   'dry-run': ['install', 'uninstall'],
 };
 
-/** Throws a UsageError when one of the flags NAMES would have no effect on COMMAND. */
+/** Throws a UsageError when COMMAND does not accept one of the flags NAMES. */
 export function checkFlags(command: CommandName, names: readonly string[]): void {
   if (names.includes('help') || names.includes('version')) return;
   const changesClient = command === 'install' || command === 'uninstall';

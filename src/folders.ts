@@ -1,4 +1,4 @@
-// Chooses substitute folders for the program's files when it cannot write in the user's folders.
+// Chooses other folders for the program's files when the program cannot write in the user's folders.
 
 import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { type Config, inState } from './config.ts';
 import { makeFolder, recordsFolder } from './paths.ts';
 
-/** Returns the reason why this process cannot write in FOLDER, if so. Creates FOLDER if it does not exist. */
+/** Returns the reason why this process cannot write in FOLDER; undefined when it can. Creates FOLDER if it does not
+ * exist. */
 export function obstacleToWriting(folder: string): string | undefined {
   try {
     makeFolder(folder, 0o700);
@@ -17,31 +18,31 @@ export function obstacleToWriting(folder: string): string | undefined {
   }
 }
 
-/** Returns a folder in TEMPORARY for this user alone, and creates it if necessary. Another user can have
- *  created it first, so its owner and mode are checked. Returns undefined on failure. */
+/** Returns a folder in TEMPORARY that only this user can access, and creates it if necessary. Another user can have
+ * created a folder of the same name, so the owner and mode are checked. Returns undefined when this fails. */
 function ownTemporaryFolder(temporary: string): string | undefined {
   const folder = recordsFolder(temporary);
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch {
-    // The check below distinguishes an existing folder from a failure.
+    // The check that follows distinguishes a folder that exists from a failure.
   }
   const found = lstatSync(folder, { throwIfNoEntry: false });
   const isOwn = found?.isDirectory() && found.uid === process.geteuid?.() && (found.mode & 0o077) === 0;
   return isOwn && obstacleToWriting(folder) === undefined ? folder : undefined;
 }
 
-/** The configuration with usable folders, and sentences for people about the choice. */
+/** The configuration with folders that can be written, and sentences for people about other folders. */
 export interface UsableFolders {
   config: Readonly<Config>;
-  /** Sentences for the person and the first answer, about the folder of the records of calls. */
+  /** Sentences for the person and for the first answer, about the folder of the audit log. */
   notices: string[];
   /** Sentences only for the person who starts the server. */
   remarks: string[];
 }
 
-/** Returns CONFIG with folders in TEMPORARY instead of unwritable folders of the user. An audit log or cache
- *  folder that the user named stays, and so does a folder without substitute. */
+/** Returns CONFIG in which folders in TEMPORARY replace those folders of the user that cannot be written. Does not
+ * replace an audit log or a cache that the user has named, nor a folder when no other can be created. */
 export function withUsableFolders(config: Readonly<Config>, temporary = tmpdir()): UsableFolders {
   const notices: string[] = [];
   const remarks: string[] = [];

@@ -1,4 +1,4 @@
-// The exports of the package as a library. Importing this module starts nothing.
+// Lists the exports of the package as a library. Importing this file starts nothing.
 
 export {
   AGENT_Q_REGISTRY,

@@ -1,14 +1,15 @@
-// Reads unchecked JSON.
+// Reads JSON that may have any content.
 
-/** The members of a JSON object, with unchecked values. */
+/** The members of a JSON object. Their values are not checked. */
 export type Members = { readonly [name: string]: unknown };
 
-/** True when VALUE is an object and not an array. */
+/** Returns true when VALUE is an object but not an array. */
 export function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the members of the JSON object TEXT; none when TEXT is no complete object. */
+/** Returns the members of the JSON object in TEXT. If TEXT is not a complete JSON object, returns an object without
+ * members. */
 export function membersOf(text: string): Members {
   try {
     const value: unknown = JSON.parse(text);

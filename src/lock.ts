@@ -1,15 +1,15 @@
-// A short lock between processes, so that only one of them at a time changes shared files.
+// Implements a lock between processes, so that only one of them at a time changes shared files. It is held for a short
+// time only.
 
 import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 
-/** An older lock was left by a killed process. */
+/** A lock that is older than this, in milliseconds, was left by a killed process. */
 const STALE_LOCK_MS = 2000;
-/** Pause in milliseconds between two attempts to take the lock. */
+/** Milliseconds between two attempts to take the lock. */
 const PAUSE_MS = 2;
 
-/** Runs CHANGE while this process holds the lock at the path LOCK, and returns its value. Blocks while
- *  another process holds the lock. Throws when LOCK cannot be created, or is not free after twice
- *  STALE_LOCK_MS. */
+/** Runs CHANGE while this process holds the lock, and returns its value. LOCK is the path of the lock. Blocks while
+ * another process holds the lock. Throws when LOCK cannot be created, or is still held after twice STALE_LOCK_MS. */
 export function withLock<Value>(lock: string, change: () => Value): Value {
   acquire(lock);
   try {
@@ -28,8 +28,7 @@ function acquire(lock: string): void {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    // The time of the lock can be in the future, when a clock was set back or a file server has another
-    // clock.
+    // The lock can have a time in the future, when a clock was set back or a file server has a different clock.
     const lockedAt = lstatSync(lock, { throwIfNoEntry: false })?.mtimeMs;
     if (lockedAt !== undefined && Math.abs(Date.now() - lockedAt) > STALE_LOCK_MS)
       rmSync(lock, { recursive: true, force: true });

@@ -1,15 +1,15 @@
 #!/usr/bin/env node
-// Entry point of the program. An old Node must be able to parse this file, so modules that it cannot load are
-// imported only after the version check.
+// This is the entry point of the program. An old version of Node must be able to parse this file. Modules that such a
+// Node cannot load are imported only after the version is checked.
 
 import { answerWhy, isOfServer } from './cannot-serve.ts';
 import { obstacleHere } from './surroundings.ts';
 
-/** Starts the program. Returns the reason when this is impossible, else undefined. */
+/** Starts the program. Resolves with the reason why it cannot start; undefined when it starts. */
 async function obstacleToStart(): Promise<string | undefined> {
   const [, script = '', ...words] = process.argv;
   if (!isOfServer(words[0])) {
-    // This module is small, so that a command takes little longer than Node itself.
+    // Few modules are loaded here, so that a command takes only a little longer than Node itself.
     const { runVerb } = await import('./command/command.ts');
     const code = await runVerb(words, [process.execPath, script]);
     if (code !== undefined) {

@@ -1,16 +1,16 @@
-// Decides whether only this user can have written a file or folder, so that its content may be executed. Also
-// decides whether the process that wrote it still runs.
+// Decides whether only this user can have written a file or folder, so that its content may be executed. Also checks
+// whether the process that wrote a file still runs.
 
 import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder } from './paths.ts';
 
-/** True when only this user can have written the file or folder with STATS. */
+/** Returns true when only this user can have written to the file or folder that has STATS. */
 export function isOwn({ uid, mode }: Stats): boolean {
   return uid === process.geteuid?.() && (mode & 0o022) === 0;
 }
 
-/** True when PATH is a regular file, not a link, that only this user can have written. */
+/** Returns true when PATH is a regular file that only this user can have written. A link does not count. */
 export function isOwnFile(path: string): boolean {
   try {
     const stats = lstatSync(path);
@@ -20,8 +20,8 @@ export function isOwnFile(path: string): boolean {
   }
 }
 
-/** Creates FOLDER and its parents for this user alone. Removes the access of other users from an existing
- *  FOLDER. Throws when FOLDER is not a folder or belongs to another user. */
+/** Creates FOLDER and its parents, accessible only to this user. If FOLDER exists, removes the access of other users to
+ * it. Throws when FOLDER is not a folder, or belongs to another user. */
 export function makeOwnFolder(folder: string): void {
   makeFolder(dirname(folder), 0o700);
   try {
@@ -35,8 +35,8 @@ export function makeOwnFolder(folder: string): void {
   if ((stats.mode & 0o077) !== 0) chmodSync(folder, 0o700);
 }
 
-/** False when no process has the id PID. True also for a process of another user, and for an invalid PID,
- *  because callers remove the files of ended processes. */
+/** Returns false when there is no process with the id PID. Returns true also for a process of another user. Returns
+ * true for an invalid PID, because callers remove files when the result is false. */
 export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);

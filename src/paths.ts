@@ -1,10 +1,10 @@
-// Resolves paths, creates folders, removes files, and finds programs on PATH.
+// Resolves paths, creates folders, removes files, and finds programs in the folders of PATH.
 
 import { accessSync, constants, existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join, parse, relative, sep } from 'node:path';
 
-/** Returns PATH, an absolute path, with the links resolved in its existing part. */
+/** Returns PATH, an absolute path, after resolving the links in the part of it that exists. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path);
@@ -14,13 +14,13 @@ export function realPath(path: string): string {
   }
 }
 
-/** True when PATH is FOLDER or is inside it. Both must be absolute. */
+/** Returns true when PATH is FOLDER or is inside FOLDER. Both must be absolute. */
 export function isInside(folder: string, path: string): boolean {
   const relativePath = relative(folder, path);
   return relativePath !== '..' && !relativePath.startsWith(`..${sep}`) && !isAbsolute(relativePath);
 }
 
-/** Returns the user's home, from HOME or the system's user database; undefined when neither has it. */
+/** Returns the user's home folder, from HOME or from the system's user database; undefined when neither contains it. */
 export function homeFolder(): string | undefined {
   try {
     return isAbsolute(homedir()) ? homedir() : userInfo().homedir;
@@ -29,22 +29,22 @@ export function homeFolder(): string | undefined {
   }
 }
 
-/** True when REAL is too wide for a workspace that the user did not name: the root of the file system, or a
- *  folder that is or contains HOME. Both are real paths. */
+/** Returns true when REAL is too wide to be a workspace, unless the user has named it. The root of the file system, and
+ * a folder that is HOME or contains HOME, are too wide. Both arguments are real paths. */
 export function isTooWide(real: string, home: string = realPath(homeFolder() ?? '/')): boolean {
   return real === parse(real).root || `${home}${sep}`.startsWith(`${real}${sep}`);
 }
 
-/** Returns the folder for compiled files, according to ENVIRONMENT. */
+/** Returns the folder in which live-lisp stores compiled files, according to ENVIRONMENT. */
 export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
   const base = environment['XDG_CACHE_HOME'];
   if (base !== undefined && isAbsolute(base)) return join(base, 'live-lisp');
   return join(homeFolder() ?? tmpdir(), '.cache', 'live-lisp');
 }
 
-/** Returns the folder for the sockets of images of somebody else; undefined when the user has no home. Emacs
- *  and an MCP client can have different values of HOME, so the default depends on the user database and not
- *  on ENVIRONMENT. */
+/** Returns the folder with the sockets of images that accept servers; undefined when the user has no home. By default
+ * it is in the home folder that the user database names, because Emacs and an MCP client can have different values of
+ * HOME. */
 export function servingFolder(environment: NodeJS.ProcessEnv): string | undefined {
   const named = environment['LIVE_LISP_SERVING'];
   if (named !== undefined && isAbsolute(named)) return named;
@@ -52,13 +52,13 @@ export function servingFolder(environment: NodeJS.ProcessEnv): string | undefine
   return home === undefined ? undefined : join(home, '.cache', 'live-lisp', 'serving');
 }
 
-/** Returns the folder for the sockets of running servers, inside SERVING, the folder for those of images. */
+/** Returns the folder with the sockets of running servers. SERVING is the folder with the sockets of images. */
 export function sessionsFolder(serving: string): string {
   return join(serving, 'sessions');
 }
 
-/** Returns the user's home from the system's user database; undefined for a user without entry, as in some
- *  containers. */
+/** Returns the user's home folder according to the system's user database. Returns undefined when the user is not in
+ * it, as in some containers. */
 function homeInDatabase(): string | undefined {
   try {
     return userInfo().homedir;
@@ -67,13 +67,13 @@ function homeInDatabase(): string | undefined {
   }
 }
 
-/** Returns the folder in TEMPORARY for this user's records when the home is not writable. */
+/** Returns the folder in TEMPORARY for this user's records, which is used when the home folder cannot be written. */
 export function recordsFolder(temporary: string): string {
   return join(temporary, `live-lisp-${process.geteuid?.()}`);
 }
 
-/** Creates FOLDER and its parents with MODE. With the option `recursive`, mkdir never returns when the system
- *  reports ENOENT for a folder with an existing parent, as in /proc, so it is not used. */
+/** Creates FOLDER and its parents with MODE. Does not use the option `recursive` of mkdir: with it, mkdir never returns
+ * when the system reports ENOENT although the parent exists, as in /proc. */
 export function makeFolder(folder: string, mode = 0o777): void {
   if (existsSync(folder)) return;
   const parent = dirname(folder);
@@ -81,20 +81,20 @@ export function makeFolder(folder: string, mode = 0o777): void {
   try {
     mkdirSync(folder, { mode });
   } catch (error) {
-    // Another process can have created it meanwhile.
+    // Another process can have created the folder at the same time.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 
-/** Removes the file PATH if possible. A folder stays. */
+/** Removes the file PATH, if this is possible. Does not remove a folder. */
 export function removeIfPossible(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {}
 }
 
-/** Returns the executable files NAME in the folders of PATH, in order. Relative folders would be inside the
- *  project in which the server was started, so they are skipped. */
+/** Returns the executable files NAME in the folders that PATH lists, in this order. Skips relative folders, because
+ * they would be inside the project in which the server was started. */
 export function programsOf(name: string, path: string = process.env['PATH'] ?? ''): string[] {
   return path
     .split(delimiter)
@@ -103,7 +103,7 @@ export function programsOf(name: string, path: string = process.env['PATH'] ?? '
     .filter(isExecutable);
 }
 
-/** True when FILE is an executable regular file. */
+/** Returns true when FILE is a regular file that this user can execute. */
 export function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);

@@ -1,4 +1,4 @@
-// Runs the command of the program's command line.
+// Runs the command that the command line of this process names.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,17 +34,17 @@ function ownPackage(): Package {
   return JSON.parse(readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8')) as Package;
 }
 
-/** Options of the program from its entry point or a test. */
+/** Options that the entry point or a test gives to the program. */
 export interface ProgramOptions {
-  /** Timeouts without a flag. Tests shorten them. */
+  /** Times that no flag sets. Tests use shorter ones. */
   timeouts?: Timeouts & { idleMs?: number };
-  /** Called after the program has executed the code at the beginning of most sessions, perhaps more than
-   *  once. */
+  /** Called, perhaps several times, after the program has executed the code that most sessions execute at their
+   * beginning. */
   onWarm?: () => void;
 }
 
-/** Milliseconds after the first answer until the call of `onWarm`. Most clients have called a tool by then. A
- *  shorter session stores a code cache without a few functions. */
+/** Milliseconds between the first answer and the call of `onWarm`. In this time most clients call a tool. After a
+ * shorter session, the code cache lacks some functions. */
 const WARM_MS = 2000;
 
 async function run(config: Config, options: ProgramOptions): Promise<number> {
@@ -67,7 +67,7 @@ async function run(config: Config, options: ProgramOptions): Promise<number> {
 
 const TAKE_SEVERAL: readonly Config['command'][] = ['serve', 'session', 'help', 'version'];
 
-/** Throws a UsageError when --image names several images and the command of CONFIG works with one. */
+/** Throws a UsageError when --image names several images, and the command of CONFIG works with only one. */
 function checkImages({ command, images }: Config): void {
   if (images.length === 0 || TAKE_SEVERAL.includes(command)) return;
   throw new UsageError(
@@ -82,7 +82,7 @@ function helpFor(config: Config): string {
   return helpOn(word, assemble(config).registry);
 }
 
-/** Performs install or uninstall. Without a client, install lists the clients. */
+/** Performs install or uninstall. Without a client, install prints the list of clients. */
 async function setUp(command: 'install' | 'uninstall', config: Config): Promise<number> {
   const { client, scope, dryRun } = config;
   const { clientList } = await import('./install/report.ts');
@@ -98,7 +98,7 @@ async function setUp(command: 'install' | 'uninstall', config: Config): Promise<
   return 0;
 }
 
-/** Prints the findings on CLIENT. Returns the exit code: 0 when all findings are ok, else 1. */
+/** Prints the findings about CLIENT. Returns the exit code: 0 when all findings are ok, else 1. */
 async function reportClient(client: ClientName, config: Config): Promise<number> {
   const { clientFindings, findingText } = await import('./install/report.ts');
   const findings = await clientFindings(client, place(config), launch());
@@ -119,8 +119,8 @@ async function tidy(config: Config): Promise<void> {
   await removeTemporaryFolders();
 }
 
-/** Returns the folders and the environment for finding clients, and the tools that clients may run without a
- *  question. */
+/** Returns the folders and the environment in which clients are found, and the tools that clients may run without
+ * asking. */
 function place(config: Config): InstallContext {
   const { env: environment, platform } = process;
   const { state, trust } = config;
@@ -129,8 +129,8 @@ function place(config: Config): InstallContext {
   return { home: homeFolder() ?? '/', project: process.cwd(), state, environment, platform, trust, safe };
 }
 
-/** Asks the user at the terminal whether the client of CONFIG may run code without asking. Returns true only
- *  if the answer is yes. When nobody can answer or no sandbox works, returns false without asking. */
+/** Asks the user on the terminal whether the client of CONFIG may run code without asking. Returns true only if the
+ * user answers yes. When nobody can answer, or no sandbox works, returns false and asks nothing. */
 async function isTrusted(config: Config): Promise<boolean> {
   const { clientNamed } = await import('./install/clients.ts');
   const client = config.client && clientNamed(config.client);
@@ -143,8 +143,8 @@ async function isTrusted(config: Config): Promise<boolean> {
   return /^y(?:es)?$/i.test(answer?.trim() ?? '');
 }
 
-/** Returns true if a sandbox works here. Otherwise throws a SetupError, because code would then run without a
- *  sandbox, or not at all. */
+/** Returns true when a sandbox works on this machine. Otherwise throws a SetupError, because code would then run
+ * without a sandbox or not at all. */
 function checkedTrust(config: Config): true {
   const obstacle = sandboxOf(config).obstacle();
   if (obstacle === undefined) return true;
@@ -162,13 +162,13 @@ async function runWithImage(
   options: ProgramOptions,
 ): Promise<number> {
   const trying = withSandboxAsync(usable);
-  // The modules of the server load during the trial of the sandbox.
+  // While the sandbox is being tried, the modules of the server are loaded.
   if (usable.command !== 'doctor') await import('./server/stdio.ts');
   const config = await trying;
   const parts = assembleServed(config, { ...options.timeouts, notices: [...notices] });
   const { images } = parts;
-  /** Waits until the start file (--init), if any, has registered its tools. After a loss, waits for the next
-   *  image, in which they are registered again. */
+  /** Waits until the start file (--init), if there is one, has registered its tools. If an image is lost, waits for the
+   * next one, which registers them again. */
   const withStartFile = async () => {
     if (config.init !== undefined) for (const image of images) image.start();
     await Promise.all(images.map((image) => image.whenStarted()));
@@ -181,26 +181,25 @@ async function runWithImage(
       return diagnose(config, { version, issues: bugs.url, remarks }, print);
     }
     default:
-      // With auto, the sandbox has already been tried.
+      // With `auto`, the sandbox was tried before.
       if (usable.sandbox !== 'auto') setTimeout(() => void complainOfSandbox(config).catch(complain), 0);
       return serveImage(parts, config, withStartFile, options);
   }
 }
 
-/** Reports on standard error when the sandbox that CONFIG requires does not work. */
+/** If CONFIG requires a sandbox that does not work, reports this on standard error. */
 async function complainOfSandbox(config: Config): Promise<void> {
   const obstacle = config.sandbox === 'off' ? undefined : await sandboxOf(config).obstacleAsync();
   if (obstacle !== undefined) complain(refusalOf(obstacle));
 }
 
-/** Message for a person who starts the server in a terminal by mistake. */
+/** The message for a person who starts the server in a terminal by mistake. */
 const BY_HAND =
   'This speaks MCP on stdin and stdout, so a client starts it: live-lisp install sets that up. Ctrl-C ends it.';
 
-/** Speaks MCP on stdin and stdout until stdin ends, and on the session's socket. With --http, uses HTTP in
- *  place of stdin and stdout, until a signal. With the command `session`,
- *  uses only the socket, until nobody has used it for some time. STARTED resolves when the start file
- *  (--init) has registered its tools. */
+/** Serves MCP on stdin and stdout until stdin ends, and on the session's socket. With --http, serves HTTP in place of
+ * stdin and stdout, until a signal comes. With the command `session`, serves only the socket, until nobody has used it
+ * for some time. STARTED resolves when the start file (--init) has registered its tools. */
 async function serveImage(
   { images, registry, catalog, executor, questions, editors, observations }: Served,
   config: Config,
@@ -281,7 +280,7 @@ async function serveImage(
   }
   if (config.http !== undefined && token !== undefined) {
     const { serveHttp } = await import('./server/http.ts');
-    // Approvals for the session would cover the calls of other clients.
+    // All clients share the session, so an approval for the session would cover calls of other clients.
     const approvals = new Approvals({ questions, files, editors, allowsSessionApproval: false });
     const life = { ...options, ...config.http, approvals, token: token.text, complain, onEnd };
     const url = await serveHttp(life).catch(async (error) => {
@@ -318,13 +317,13 @@ async function serveImage(
   return new Promise(() => {});
 }
 
-/** Returns the token of CONFIG's HTTP server, and a sentence for people about its place. */
+/** Returns the token of CONFIG's HTTP server, and a sentence that tells people where the token is. */
 async function httpToken({
   httpToken: { file, text },
   tokens,
 }: Config): Promise<{ text: string; where: string }> {
   const { readOrMakeToken, readToken, checkToken } = await import('./http/token.ts');
-  // Images must not inherit it.
+  // Images would inherit this variable.
   delete process.env['LIVE_LISP_HTTP_TOKEN'];
   if (text !== undefined && file === undefined) {
     return { text: checkToken(text), where: 'Its token is that of LIVE_LISP_HTTP_TOKEN.' };
@@ -334,20 +333,20 @@ async function httpToken({
   return { text: file === undefined ? readOrMakeToken(made) : readToken(file), where };
 }
 
-/** Returns the page of a session. Most sessions have none, so its modules are loaded only now. */
+/** Returns the page of a session. Its modules are loaded only now, because most sessions never show a page. */
 async function loadPage(options: Omit<PageOptions, 'files' | 'complain'>): Promise<Page> {
   const { Page } = await import('./page/page.ts');
   return new Page({ ...options, files: join(PACKAGE_FOLDER, 'dist', 'page'), complain });
 }
 
-/** Returns the line about the page at ORIGIN. It has no link that lets a browser in, because programs can read
- *  what a server writes to standard error. */
+/** Returns a line about the page at ORIGIN. It contains no link that admits a browser, because other programs can read
+ * what a server writes to standard error. */
 function pageText(origin: string): string {
   return `The page of this session is at ${origin}; live-lisp page prints a link that lets you in.`;
 }
 
-/** Ignores the error when the reader of the output, such as `head -1`, has ended. In a server, the transport
- *  ends the process instead. */
+/** Ignores the error of stdout that means that its reader, such as `head -1`, has ended. In a server, the transport
+ * then ends the process. */
 function watchOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
@@ -358,11 +357,11 @@ function watchOutput(): void {
       process.exitCode = 1;
     });
   });
-  // Without a reader of stderr, nobody can get a report.
+  // If nobody reads stderr, nothing can be reported there.
   process.stderr.on('error', () => {});
 }
 
-/** Reports ERROR, the reason why the program cannot run, to the person or the client that started it. */
+/** Reports ERROR, the reason why the program cannot run, to the person or the client that started the program. */
 async function cannotRun(error: unknown): Promise<void> {
   complain(error);
   process.exitCode = error instanceof UsageError ? 2 : 1;
@@ -370,7 +369,7 @@ async function cannotRun(error: unknown): Promise<void> {
   if (!answerWhy(messageOf(error), process.argv.slice(2)) && unanswered) process.exit();
 }
 
-/** Runs the command of this process's command line, and sets the exit code. */
+/** Runs the command that the command line of this process names, and sets the exit code. */
 export async function runProgram(options: ProgramOptions = {}): Promise<void> {
   watchOutput();
   try {

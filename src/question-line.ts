@@ -1,13 +1,13 @@
-// Builds the text of a question to a human. Text from outside cannot look like the server's own words.
+// Builds the text of a question to a human. Text that the server did not write cannot look like the server's own words.
 
 import { visibleLine, visibleName, withIsolates } from './visible.ts';
 
-/** A line of a question, or a part of a line. Only the functions of this file create one. They ensure that
- *  text from outside cannot leave its line, is quoted or marked, and has no hidden characters. */
+/** A line of a question, or a part of a line. Only functions in this file create such objects. They ensure that text
+ * from other sources stays within its line, is quoted or marked, and has no hidden characters. */
 export class QuestionLine {
   readonly text: string;
 
-  /** Only for this file. */
+  /** Call this constructor only in this file. */
   constructor(text: string) {
     this.text = text;
   }
@@ -17,11 +17,11 @@ export class QuestionLine {
   }
 }
 
-/** A value in a line of a question. A string is a name from outside. The elements of a list are joined by
- *  commas. */
+/** A value in a line of a question. A string is a name that the server did not choose. The elements of an array are
+ * joined by commas. */
 type Value = QuestionLine | string | number | readonly (QuestionLine | string)[];
 
-/** Returns a line of WORDS, the server's own words, with VALUES in between. */
+/** Returns a line that consists of WORDS, the server's own words, and VALUES between them. */
 export function questionLine(words: TemplateStringsArray, ...values: Value[]): QuestionLine {
   return new QuestionLine(String.raw({ raw: words }, ...values.map(valueText)));
 }
@@ -32,45 +32,44 @@ function valueText(value: Value): string {
   return typeof value === 'number' ? String(value) : value.map(valueText).join(', ');
 }
 
-/** Returns TEXT as the server's own words. The type ensures that TEXT is a constant of this program. */
+/** Returns TEXT as the server's own words. Its type ensures that TEXT is a constant in the program. */
 export function ownWords<Text extends string>(text: string extends Text ? never : Text): QuestionLine {
   return new QuestionLine(text);
 }
 
-/** Maximum number of characters of a name. It leaves room for the server's own words. */
+/** Maximum number of characters of a name. The server's own words need the rest of the line. */
 const NAME_LIMIT = 80;
 const QUOTE_LIMIT = 500;
-/** Examining a very long text is slow, so a text is first cut to its limit times this factor. */
+/** Long texts are slow to examine. So a text is first cut to its limit times this factor. */
 const PRECUT_FACTOR = 4;
 
-/** Returns NAME for use within the server's own words. Quotes it if its end could be overlooked, and leaves
- *  out the middle of a long name. */
+/** Returns NAME in a form that can stand within the server's own words. If the end of NAME could be overlooked, NAME is
+ * quoted. The middle of a long name is left out. */
 function nameText(name: string): string {
   const shown = bounded(visibleName(bounded(name, PRECUT_FACTOR * NAME_LIMIT)), NAME_LIMIT);
   return withIsolates(/^[^\s,;?"]+$/.test(shown) ? shown : JSON.stringify(shown));
 }
 
-/** Returns TEXT from outside with hidden characters made visible. It must be the end of a line, because words
- *  after it would seem to be part of it. */
+/** Returns TEXT, which the server did not write, with codes for hidden characters. It must be at the end of a line,
+ * because words after it would look like part of it. */
 export function quoted(text: string): QuestionLine {
   return new QuestionLine(
     withIsolates(bounded(visibleLine(bounded(text, PRECUT_FACTOR * QUOTE_LIMIT)), QUOTE_LIMIT)),
   );
 }
 
-/** Returns LINE with MARK before it. LINE is from a text that the server did not write. No line of the
- *  server's own words begins with MARK. */
+/** Returns LINE, which is from a text that the server did not write, with MARK before it. No line of the server's own
+ * words begins with such a mark. */
 export function marked(mark: '+' | '-' | ' ' | '|', line: string): QuestionLine {
-  // Most lines have only plain characters, and a file can have a million lines, so this test saves time.
+  // Most lines have only plain characters, and a file can have a million lines. So this test saves time.
   return new QuestionLine(mark + (/^[ -~\t]*$/.test(line) ? line : withIsolates(visibleLine(line, true))));
 }
 
-/** Returns TEXT if it has at most LIMIT characters. Otherwise returns LIMIT characters of its beginning and
- *  end. */
+/** Returns TEXT. If it has more than LIMIT characters, replaces its middle by [...]. */
 function bounded(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = limit / 2;
-  // A cut can leave half of a surrogate pair.
+  // A cut can leave one half of a surrogate pair.
   const [head, tail] = [text.slice(0, half), text.slice(-half)];
   return `${head.replace(/[\ud800-\udbff]$/, '')}[...]${tail.replace(/^[\udc00-\udfff]/, '')}`;
 }

@@ -1,4 +1,4 @@
-// Decides whether images run in a sandbox, creates the sandbox, and describes it.
+// Decides whether images run in a sandbox, creates the sandbox, and describes it in texts.
 
 import { dirname, join } from 'node:path';
 import type { Config } from './config.ts';
@@ -10,11 +10,11 @@ import type { Obstacle } from './image/sandbox/bubblewrap.ts';
 import { Sandbox } from './image/sandbox/sandbox.ts';
 import { homeFolder, makeFolder, realPath } from './paths.ts';
 
-/** Folder of the package. This file is bundled into dist/live-lisp.js and dist/index.js, so the folder is the
- *  parent of dist. */
+/** The folder of the package. This file is bundled into dist/live-lisp.js and dist/index.js, so the folder is the
+ * parent of dist. */
 export const PACKAGE_FOLDER = join(import.meta.dirname, '..');
 
-/** By configuration: its only sandbox, so that all parts of a server share its state. */
+/** By configuration: the sandbox for it. There is only one, so that all parts of a server share its state. */
 const sandboxes = new WeakMap<Config, Sandbox>();
 
 /** Returns the sandbox for images of CONFIG, even when CONFIG turns sandboxes off. */
@@ -54,7 +54,8 @@ function newSandbox(config: Config): Sandbox {
   });
 }
 
-/** Returns the paths of CONFIG's SBCL and of its lib/sbcl folder; [] when no SBCL is found. */
+/** Returns the paths of the SBCL of CONFIG and of the folder lib/sbcl of this SBCL. Returns [] when no SBCL is
+ * found. */
 function programOf({ sbcl }: Config): string[] {
   try {
     const program = findSbcl(sbcl);
@@ -64,17 +65,17 @@ function programOf({ sbcl }: Config): string[] {
   }
 }
 
-/** Returns CONFIG with `auto` replaced: by `on` when the sandbox works, else by `off` with the reason in
- *  noSandboxReason. */
+/** Returns CONFIG. If its sandbox is `auto`, replaces this by `on` when the sandbox works. Otherwise replaces it by
+ * `off`, and stores the reason as noSandboxReason. */
 export function withSandbox(config: Readonly<Config>): Readonly<Config> {
   return withDecision(config, config.sandbox === 'auto' ? sandboxOf(config).obstacle() : undefined);
 }
 
-/** Like withSandbox, without blocking the main thread. */
+/** Like withSandbox, but does not block the main thread. */
 export async function withSandboxAsync(config: Readonly<Config>): Promise<Readonly<Config>> {
   if (config.sandbox !== 'auto') return withDecision(config, undefined);
-  // When a file system does not answer, it is unknown whether the sandbox works. The sandbox then stays on,
-  // so that no image starts without one.
+  // If a file system does not answer, it is unknown whether the sandbox works. Then the sandbox stays on, so that no
+  // image starts without one.
   return withDecision(
     config,
     await sandboxOf(config)
@@ -83,7 +84,8 @@ export async function withSandboxAsync(config: Readonly<Config>): Promise<Readon
   );
 }
 
-/** Returns CONFIG with `auto` replaced. OBSTACLE is the reason why the sandbox does not work, if so. */
+/** Returns CONFIG with a decision in place of `auto`. OBSTACLE is the reason why the sandbox does not work; undefined
+ * when it works. */
 function withDecision(config: Readonly<Config>, obstacle: Obstacle | undefined): Readonly<Config> {
   const resolved: Config =
     config.sandbox !== 'auto'
@@ -95,7 +97,7 @@ function withDecision(config: Readonly<Config>, obstacle: Obstacle | undefined):
   return Object.freeze(resolved);
 }
 
-/** Returns sentences for models and people about the limits of code in images of CONFIG. */
+/** Returns sentences, for models and people, that say what code in the images of CONFIG cannot do. */
 export function sandboxText(config: Config): string {
   if (config.imageCommand !== undefined) {
     return `The image ${config.image} runs where this command starts it: ${commandText(config.imageCommand)}. No sandbox of live-lisp confines its code, which can do all that this command may.`;
@@ -108,9 +110,8 @@ export function sandboxText(config: Config): string {
   return `Code in the image is in a sandbox: it may write only in ${writable.join(', ')}, ${strict ? 'and has no network' : 'and has the network'}.`;
 }
 
-/** Throws a UsageError when sandboxed code of CONFIG could replace the audit log. A full log is renamed, so
- *  its whole folder must be read-only in the sandbox. That is impossible for a folder in which sandboxed code
- *  writes. */
+/** Throws a UsageError when sandboxed code could replace the audit log of CONFIG. A full log is renamed, so its whole
+ * folder must be read-only in the sandbox. A folder in which sandboxed code may write cannot be read-only. */
 function checkAudit(config: Config): void {
   const { sandbox, auditNamed, audit } = config;
   if (sandbox === 'off' || !auditNamed) return;
@@ -121,8 +122,8 @@ function checkAudit(config: Config): void {
   );
 }
 
-/** Returns the folder of the tokens of servers, and creates it if necessary. The sandbox cannot hide a folder
- *  that another server creates later. */
+/** Returns the folder of the tokens of HTTP servers, and creates it if necessary. It must exist now, because the
+ * sandbox cannot hide a folder that another server creates later. */
 function tokensFolder({ tokens }: Config): string {
   try {
     makeFolder(tokens, 0o700);
@@ -130,8 +131,8 @@ function tokensFolder({ tokens }: Config): string {
   return tokens;
 }
 
-/** Returns the folder of the audit log that CONFIG names, and creates it if necessary. Returns [] when CONFIG
- *  names none. */
+/** Returns the folder of the audit log, in an array, and creates it if necessary. Returns [] when CONFIG does not name
+ * an audit log. */
 function auditFolder({ auditNamed, audit }: Config): string[] {
   if (!auditNamed) return [];
   try {

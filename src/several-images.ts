@@ -1,5 +1,5 @@
-// Gives calls to the image that they name, when the server has several. Each image has an assembly of its own, so that
-// nothing of one (ids, held errors, notices, approvals for the session) is taken for something of another.
+// Directs each call to the image that the call names, when the server has several images. Each image has its own
+// assembly, so that ids, held errors, notices and approvals of one image are never taken for those of another.
 
 import { type Among, type Assembly, type AssemblyOptions, assemble } from './assembly.ts';
 import { Catalog, contractSpelling } from './catalog/catalog.ts';
@@ -18,7 +18,7 @@ import { printable, validateArguments } from './kernel/schema.ts';
 import { type CallContext, SAFETY_LEVELS, type Tool } from './kernel/tool.ts';
 import { Observations } from './records/observations.ts';
 
-/** The parts that the server needs of the assembly of its image, or of the assemblies of all its images. */
+/** The parts of the assembly of one image, or of the assemblies of all images, that the server needs. */
 export interface Served extends Pick<Assembly, 'catalog' | 'questions' | 'editors' | 'observations'> {
   images: readonly Assembly['image'][];
   registry: ServedRegistry;
@@ -28,14 +28,14 @@ export interface Served extends Pick<Assembly, 'catalog' | 'questions' | 'editor
 type ServedRegistry = Pick<ToolRegistry, 'getTool' | 'unknownTool' | 'onChange'>;
 type ServedExecutor = Pick<Executor, 'execute' | 'command'>;
 
-/** Returns the parts with which the server serves the images of CONFIG. No image is started yet. */
+/** Returns the parts with which the server serves the images of CONFIG. Does not start an image. */
 export function assembleServed(config: Config, options: AssemblyOptions): Served {
   if (config.images.length > 0) return assembleSeveral(config, options);
   const { image, ...parts } = assemble(config, options);
   return { images: [image], ...parts };
 }
 
-/** An image of several, by the name that calls give. */
+/** The assembly of one of several images, with the name by which calls refer to the image. */
 interface Member extends Assembly {
   name: string;
 }
@@ -70,19 +70,19 @@ function assembleSeveral(config: Config, options: AssemblyOptions): Served {
   };
 }
 
-/** Returns CONFIG for the image CHOICE alone. For an image that a command starts, leaves out options that are
- *  meant for an SBCL of this machine. */
+/** Returns the configuration for one of several images, CHOICE. If a command starts the image, leaves out options for
+ * an SBCL on this machine. */
 function configOf(config: Config, choice: Config['images'][number]): Config {
   const { noSandboxReason: _, ...elsewhere } = { ...config, sandbox: 'off', init: undefined } as const;
   return { ...(choice.imageCommand === undefined ? config : elsewhere), ...choice, images: [] };
 }
 
-/** Returns the name of the image of calls that name none; undefined when each call has to name one. */
+/** Returns the name of the image for calls that name no image; undefined when each call must name one. */
 function defaultOf(names: readonly string[]): string | undefined {
   return names.find((name) => name === 'auto' || name === 'own');
 }
 
-/** The tools of all images, with a parameter that names the image. */
+/** The tools of all images. Tools that need an image have a parameter that names it. */
 class ToolsOfAll implements ServedRegistry {
   members: readonly Member[] = [];
   readonly #default: string | undefined;
@@ -105,7 +105,8 @@ class ToolsOfAll implements ServedRegistry {
     });
   }
 
-  /** Returns the tool NAME of each image that has one. Tools that code has made can differ from image to image. */
+  /** Returns the tool NAME of each image that has such a tool. Tools that code has defined can differ between
+   * images. */
   versions(name: string): Version[] {
     return this.members.flatMap((member) => {
       const tool = member.registry.getTool(name);
@@ -113,7 +114,7 @@ class ToolsOfAll implements ServedRegistry {
     });
   }
 
-  /** Returns TOOL with the parameter that names the image, if it takes one. */
+  /** Returns TOOL with the parameter that names the image; without it if TOOL needs no image. */
   withImage(tool: Tool): Tool {
     if (tool.images === 'any') return tool;
     const names = this.having(tool.name).map(({ name }) => name);
@@ -151,7 +152,7 @@ class ToolsOfAll implements ServedRegistry {
   }
 }
 
-/** The tool of a name in one image. */
+/** A tool of one image. */
 interface Version {
   image: string;
   tool: Tool;
@@ -161,13 +162,13 @@ function takes({ parameters }: Tool, name: string): boolean {
   return parameters.some((parameter) => parameter.name === name);
 }
 
-/** Returns a text that is the same for tools that a client may call in the same way. */
+/** Returns a text that is equal for two tools if a client may call them in the same way. */
 function signatureOf({ description, parameters, required, safetyLevel }: Tool): string {
   return JSON.stringify([description, parameters, required, safetyLevel]);
 }
 
-/** Returns a tool for lists in place of VERSIONS, which differ: it takes what any of them takes, and says which
- *  image takes what. */
+/** Returns one tool that lists show in place of VERSIONS, which differ. It accepts the arguments of all of them, and
+ * its description says which image accepts which arguments. */
 function mergedTool(versions: readonly [Version, ...Version[]]): Tool {
   const [{ tool: first }] = versions;
   const all = versions.map(({ tool }) => tool);
@@ -204,18 +205,18 @@ function mergedParameter(name: string, versions: readonly Version[]): Parameter 
   };
 }
 
-/** Returns TEXTS as one text, which says once what is the same in all images. */
+/** Returns TEXTS as one text. If all images have the same text, it occurs only once. */
 function perImage(texts: readonly { image: string; text: string }[]): string {
   const [first, ...others] = texts;
   if (others.every(({ text }) => text === first?.text)) return first?.text ?? '';
   return texts.map(({ image, text }) => `In ${image}: ${text}`).join(' ');
 }
 
-/** Runs each call in the image that its argument `image` names. */
+/** Executes each call in the image that the argument `image` names. */
 class ExecutorOfAll implements ServedExecutor {
   readonly #members: readonly [Member, ...Member[]];
   readonly #tools: ToolsOfAll;
-  /** By the reader of a command: its reader in each image. */
+  /** By the position of a command in the notices: its positions in the notices of each image. */
   readonly #readers = new WeakMap<NoticeReader, readonly NoticeReader[]>();
 
   constructor(members: readonly Member[], tools: ToolsOfAll) {
@@ -263,7 +264,7 @@ class ExecutorOfAll implements ServedExecutor {
     return outcome;
   }
 
-  /** Calls the tool NAME with ARGS in each image, and returns the outcomes as one. */
+  /** Calls the tool NAME with ARGS in each image, and returns one outcome for all. */
   async #runInAll(name: string, args: Arguments, context: CallContext): Promise<Outcome> {
     const outcomes = await Promise.all(
       this.#members.map(async (member) => ({
@@ -283,7 +284,8 @@ class ExecutorOfAll implements ServedExecutor {
       : { success: false, error: text, data, notices };
   }
 
-  /** Returns the image for a call of TOOL that names IMAGE. Throws an ArgumentError when there is none. */
+  /** Returns the image that a call of TOOL with the argument IMAGE is for. Throws an ArgumentError when there is
+   * none. */
   #chosen(tool: Tool, image: unknown): Member {
     const names = this.#members.map(({ name }) => name);
     const wanted = image ?? defaultOf(names);
@@ -304,8 +306,8 @@ class ExecutorOfAll implements ServedExecutor {
     );
   }
 
-  /** Throws an ArgumentError when ARGS, for TOOL of MEMBER, have a parameter that only tools of this name in other
-   *  images take. */
+  /** Throws an ArgumentError when ARGS, for the TOOL of MEMBER, contain a parameter that only the tools of this name in
+   * other images have. */
   #checkNames(tool: Tool, args: Arguments, member: Member): void {
     for (const name of Object.keys(args)) {
       if (takes(tool, name)) continue;
@@ -319,7 +321,7 @@ class ExecutorOfAll implements ServedExecutor {
     }
   }
 
-  /** Throws an ArgumentError when ARGS, for TOOL, have an id of another image than MEMBER. */
+  /** Throws an ArgumentError when ARGS, for TOOL, contain an id that belongs to another image than MEMBER. */
   #checkIds(tool: Tool, args: Arguments, member: Member): void {
     for (const parameter of tool.parameters) {
       const number = idIn(parameter, args[parameter.name]);
@@ -334,7 +336,7 @@ class ExecutorOfAll implements ServedExecutor {
   }
 }
 
-/** Returns the number in VALUE, an argument for PARAMETER, if it is an id; else undefined. */
+/** Returns the number that VALUE, the argument for PARAMETER, contains if it is an id; else undefined. */
 function idIn({ isOfImage }: Parameter, value: unknown): number | undefined {
   if (isOfImage === undefined) return undefined;
   const text = isOfImage === 'object' ? /^\s*@(\d+)\s*$/.exec(String(value))?.[1] : value;

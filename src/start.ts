@@ -1,4 +1,5 @@
-// Starts the program after the check of this Node. scripts/build.mjs puts the bundle beside this file.
+// Starts the program after the version of Node was checked. scripts/build.mjs puts the bundle into the folder of this
+// file.
 
 import { join } from 'node:path';
 import { loadBundle } from './code-cache.ts';
@@ -7,11 +8,11 @@ import { beforeExit, checkAnswering } from './files/answering.ts';
 import { cacheFolder } from './paths.ts';
 import type { runProgram } from './program.ts';
 
-/** Digest of the bundle's text, inserted by the build. */
+/** The digest of the bundle's text. The build defines this constant. */
 declare const BUNDLE_IDENTITY: string;
 
-/** Runs the command of this process's command line. When the file system of the folder for compiled files
- *  does not answer, nothing can run, and the reason is returned. Otherwise returns undefined. */
+/** Runs the command that the command line of this process names. Resolves with a reason when nothing can run, because
+ * the file system of the folder for compiled files does not answer. Otherwise resolves with undefined. */
 export async function start(): Promise<string | undefined> {
   const cache = cacheFolder();
   try {

@@ -1,4 +1,4 @@
-// Provides temporary folders, which are removed at the end of the work with them.
+// Creates temporary folders for some work, and removes them when the work ends.
 
 import {
   closeSync,
@@ -18,12 +18,12 @@ import { join } from 'node:path';
 import { setImmediate as otherWork } from 'node:timers/promises';
 import { isRunning } from './ownership.ts';
 
-/** A function that keeps the folder after the end of the work. It returns a function that removes the
- *  folder. */
+/** A function to call when the folder must stay after the end of the work. It returns a function that removes the
+ * folder. */
 export type KeepFolder = () => () => void;
 
-/** Calls WORK with the path of a new folder. Removes the folder at the end of WORK or this process, unless
- *  WORK keeps it. */
+/** Creates a folder, and calls WORK with its path. Removes the folder when WORK or this process ends, unless WORK calls
+ * KEEP. */
 export async function withTemporaryFolder<Value>(
   work: (folder: string, keep: KeepFolder) => Promise<Value>,
 ): Promise<Value> {
@@ -46,13 +46,13 @@ export async function withTemporaryFolder<Value>(
   }
 }
 
-/** Removes the folder at PATH with its content. Never throws. Files of another user can stay. */
+/** Removes the folder PATH and its content. Never throws. Files of another user may stay. */
 async function removeFolder(path: string): Promise<void> {
-  for (let step = 0; step < STEPS && removeSome(path); step += 1) await otherWork();
+  for (let step = 0; step < STEP_LIMIT && removeSome(path); step += 1) await otherWork();
 }
 
-/** Removes at most REMOVAL_LIMIT entries of the folder at PATH, and the folder if these were all. Returns true
- *  when the limit stopped the removal. Never throws. */
+/** Removes at most REMOVAL_LIMIT entries of the folder PATH, and also the folder if it has no more. Returns true when
+ * it stopped because of the limit. Never throws. */
 function removeSome(path: string): boolean {
   const budget = { entries: REMOVAL_LIMIT };
   try {
@@ -65,18 +65,18 @@ function removeSome(path: string): boolean {
 }
 
 const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
-/** Flags that open only a folder, never a link in its place. */
+/** Flags with which only a folder is opened, and never a link to one. */
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Maximum number of entries to remove at once, because other calls wait meanwhile. */
+/** Maximum number of entries that are removed at once, because other calls have to wait meanwhile. */
 const REMOVAL_LIMIT = 10_000;
-/** Maximum number of such removals, because a process that has outlived its image can fill the folder again and
- *  again. The next start of a server removes the rest. */
-const STEPS = 200;
+/** Maximum number of times that a part of the folder is removed. A process that has outlived its image may create new
+ * files again and again. The next start of a server removes the rest. */
+const STEP_LIMIT = 200;
 
-/** Removes the folder at PATH through an open descriptor, because code in the image also writes in the
- *  folder, and could otherwise redirect the removal by a link. Uses up BUDGET, and throws when there are more
- *  entries. */
+/** Removes the entries of the folder PATH through an open descriptor. Code in the image can write in the folder too,
+ * and could otherwise put a link in its place so that other files are removed. Uses up BUDGET, and throws when there
+ * are more entries. */
 function removeThroughDescriptor(path: string, budget: { entries: number }): void {
   const descriptor = openSync(path, FOLDER);
   try {
@@ -108,7 +108,7 @@ function firstEntries(path: string, count: number): Dirent[] {
   }
 }
 
-/** Removes temporary folders of killed processes. Never throws. */
+/** Removes the temporary folders that killed processes left. Never throws. */
 export async function removeTemporaryFolders(): Promise<void> {
   for (const name of readdirSync(tmpdir())) {
     const creatorPid = /^live-lisp-(\d+)-[A-Za-z0-9]{6}$/.exec(name)?.[1];

@@ -1,11 +1,12 @@
-// Makes characters visible that are hidden, reorder text, or look like other characters.
+// Replaces some characters by their codes: those that are hidden, that change the order of text, or that look like
+// other characters.
 
-// Evaluating a regular expression with Unicode properties takes a tenth of a millisecond. So these are inside
-// functions, where they do not delay the start.
+// To compile a regular expression with Unicode properties takes a tenth of a millisecond. So these are inside
+// functions, and do not delay the start.
 
-/** Returns TEXT with SHOW applied to each hidden character: control characters except line feeds and tabs,
- *  invisible and blank characters except the plain space, and code points that are no characters. SHOW must
- *  be a pure function. */
+/** Returns TEXT in which SHOW was applied to each hidden character: control characters except line feeds and tabs,
+ * invisible and blank characters except the space, and code points that are not characters. SHOW must be a pure
+ * function. */
 function withHidden(text: string, show: (char: string) => string): string {
   const known = new Map<string, string>();
   const shown = (char: string) => {
@@ -13,7 +14,7 @@ function withHidden(text: string, show: (char: string) => string): string {
     known.set(char, result);
     return result;
   };
-  // A text can have very many hidden characters, and each match is slow, so whole runs are replaced at once.
+  // A text can have very many hidden characters, and each match is slow. So a run of them is replaced at once.
   return text.replace(
     /[[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\p{Default_Ignorable_Code_Point}\u2800]--[\t\n]]+/gv,
     (run) => mapRuns(run, shown),
@@ -33,22 +34,21 @@ function mapRuns(run: string, show: (char: string) => string): string {
   return count > 0 ? result + show(last).repeat(count) : result;
 }
 
-/** Returns TEXT, of any number of lines, with codes such as `<U+202E>` for hidden characters. Line feeds and
- *  tabs stay. */
+/** Returns TEXT with codes such as `<U+202E>` in place of hidden characters. Line feeds and tabs stay. */
 export function visible(text: string): string {
   return withHidden(text, codeOf);
 }
 
-/** Returns TEXT for use within a line, with codes such as `<U+000A>` for hidden characters and line feeds.
- *  Tabs get codes too unless KEEPS_TABS. */
+/** Returns TEXT as a part of one line, with codes such as `<U+000A>` in place of hidden characters and line feeds.
+ * Unless KEEPS_TABS is true, tabs are replaced too. */
 export function visibleLine(text: string, keepsTabs = false): string {
   return visible(text).replace(keepsTabs ? /\n/g : /[\n\t]/g, codeOf);
 }
 
-/** Returns LINE, which must have no hidden characters, in a form that is safe beside other text. Codes
- *  replace combining marks at its beginning, which would be drawn over the text before it, and the third and
- *  further marks in a row. Right-to-left words get isolates, so that they do not reorder the text beside
- *  them. */
+/** Returns LINE, which must have no hidden characters, in a form that does not affect text beside it. Codes replace
+ * combining marks at its beginning, which would be drawn over the text before it, and the third and further ones of
+ * several marks in a row. Right-to-left words are enclosed in isolates, so that they do not change the order of the
+ * text beside them. */
 export function withIsolates(line: string): string {
   if (/^[ -~\t]*$/.test(line)) return line;
   const stacked = line
@@ -59,24 +59,23 @@ export function withIsolates(line: string): string {
   return stacked.replace(leftwards, '\u2066$&\u2069');
 }
 
-/** Returns the file name NAME as visibleLine does, with codes for characters that could be confused with
- *  others: letters that look like Latin letters, combining marks on ASCII, Latin, Greek and Cyrillic letters,
- *  a third and further mark on one letter, signs outside ASCII, and repeated blanks. */
+/** Returns the file name NAME like visibleLine, and also replaces characters that could be confused with others:
+ * letters that look like Latin letters; combining marks on ASCII, Latin, Greek and Cyrillic letters; the third and
+ * further marks on one letter; signs that are not ASCII; and repeated blanks. */
 export function visibleName(name: string): string {
   const words = name.replace(/[\p{L}\p{M}\p{N}]+/gu, imitationsIn);
   return visibleLine(withSigns(withMarks(words))).replace(/(?<= ) +/g, codesOf);
 }
 
-/** Returns NAME with codes for marks on letters of scripts that have precomposed letters, and for the third
- *  and further marks in a row. */
+/** Returns NAME with codes in place of combining marks on letters of scripts that have precomposed letters, and in
+ * place of the third and further ones of several marks in a row. */
 function withMarks(name: string): string {
   const stacked =
     /(?<=[\p{ASCII}\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+|(?<=[^\p{M}]\p{M}\p{M})\p{M}+/gu;
   return name.replace(stacked, codesOf);
 }
 
-/** Returns NAME with codes for signs, for phonetic letters, and for letters that are variants of other
- *  letters. */
+/** Returns NAME with codes in place of signs, phonetic letters, and letters that are variants of other letters. */
 function withSigns(name: string): string {
   const signs =
     /(?!\p{ASCII}|\p{Extended_Pictographic})[\p{P}\p{S}\p{N}\p{Script=Latin}]|(?!\p{ASCII})\p{L}/gu;
@@ -85,31 +84,31 @@ function withSigns(name: string): string {
 
 const PHONETIC = /[\u0131\u0237\u0250-\u02ff\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/u;
 
-/** True when LETTER has a script whose letters need no codes in a word without Latin letters. Cyrillic and
- *  Greek words that look like Latin ones are left to `isTwin`. */
+/** Returns true when LETTER belongs to a script whose letters need no codes in a word without Latin letters. `isTwin`
+ * finds Cyrillic and Greek words that look like Latin ones. */
 function isDistinct(letter: string): boolean {
   return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thai}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Cyrillic}\p{Script=Greek}]/u.test(
     letter,
   );
 }
 
-/** True when LETTER is an East Asian character that cannot be confused with a Latin letter in a word with
- *  Latin letters. The excluded characters look like strokes or a box. */
+/** Returns true when LETTER is an East Asian character that cannot be confused with a Latin letter beside it. The
+ * characters that are excluded look like strokes or like a box. */
 function isDistinctAmongLatin(letter: string): boolean {
   return /(?![\u4e00\u4e28\u4e36\u4e3f-\u4e41\u4e85\u53e3\u30ce\u30fc])[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(
     letter,
   );
 }
 
-/** True when WORD has only digits and those Cyrillic or Greek letters that look like Latin letters. */
+/** Returns true when WORD consists of digits and of Cyrillic or Greek letters that look like Latin letters. */
 function isTwin(word: string): boolean {
   return /^[\u0430\u0441\u0435\u043e\u0440\u0445\u0443\u0455\u0456\u0458\u04bb\u0501\u051b\u051d\u04cf\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0405\u0406\u0408\u04c0\u03b1\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03f2\u03f3\p{N}]+$/u.test(
     word,
   );
 }
 
-/** Returns WORD with codes for letters that can be confused with Latin ones, either beside Latin letters or
- *  because all letters of WORD can be. */
+/** Returns WORD with codes in place of letters that can be confused with Latin letters. These are letters of other
+ * scripts beside Latin letters, and all letters of a word in which each can be confused. */
 function imitationsIn(word: string): string {
   const latin = /[A-Za-z\p{Script=Latin}]/u.test(word);
   const distinct = latin ? isDistinctAmongLatin : isDistinct;
@@ -124,8 +123,8 @@ function imitationOf(char: string): string {
   return letter && !PHONETIC.test(char) ? char : codeOf(char);
 }
 
-/** Returns LINE, a possibly cut result of withIsolates, with codes for the isolated words. For clients that
- *  do not show isolates. */
+/** Returns LINE, which withIsolates returned and which may have been cut, with codes in place of the words that
+ * isolates enclose. For clients that do not apply isolates. */
 export function withoutIsolates(line: string): string {
   return line.replace(/\u2066([^\u2069]*)\u2069?/gu, (_, word: string) => codesOf(word));
 }

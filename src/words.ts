@@ -1,10 +1,11 @@
-// Splits a line into words as a shell does, without running one.
+// Splits a line into words as a shell does. Runs no shell.
 
-/** A part of a word: quoted with ' or ", or escaped, or plain. */
+/** Matches a part of a word: in single or double quotes, after a backslash, or plain. */
 const PART = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^\s'"\\]+)/sy;
 
-/** Returns the words of LINE. Single quotes, double quotes and backslashes work as in a shell. Variables,
- *  pipes and patterns do not. Returns undefined when a quote has no end, or nothing follows a backslash. */
+/** Returns the words of LINE. Single quotes, double quotes and backslashes have the same meaning as in a shell;
+ * variables, pipes and patterns have none. Returns undefined when a quote is not closed, or when nothing follows a
+ * backslash. */
 export function shellWords(line: string): string[] | undefined {
   const words: string[] = [];
   let at = 0;

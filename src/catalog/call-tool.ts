@@ -1,11 +1,10 @@
-// Defines call_tool, with which a client without a list of all tools can call every tool.
+// Defines call_tool, by which a client that does not list all tools can call each of them.
 
 import { CallError } from '../errors.ts';
 import { inputSchema, readArguments } from '../kernel/schema.ts';
 import type { McpTool } from './mcp-tool.ts';
 
-/** The signature of call_tool. No registry contains call_tool, so the registry checks the tool in its
- *  arguments instead. */
+/** The signature of call_tool, which is in no registry. The registry checks the tool that the arguments name. */
 export const CALL_TOOL = {
   name: 'call_tool',
   parameters: [
@@ -19,7 +18,7 @@ export const CALL_TOOL = {
   required: ['name'],
 } as const;
 
-/** Returns the definition of call_tool for MCP (S1.16). */
+/** Returns the definition of call_tool for MCP. */
 export function callToolDefinition(): McpTool {
   return {
     name: CALL_TOOL.name,
@@ -30,8 +29,8 @@ export function callToolDefinition(): McpTool {
   };
 }
 
-/** Returns the name and arguments of the tool in ARGS of call_tool. Throws a CallError when ARGS do not match
- *  the signature, or name call_tool itself. */
+/** Returns the name and the arguments of the tool that ARGS, the arguments of call_tool, contain. Throws a CallError
+ * when ARGS do not match the signature, or name call_tool itself. */
 export function calledTool(args: unknown): { name: string; args: unknown } {
   const { name, arguments: inner } = readArguments(CALL_TOOL, args);
   if (isCallTool(name)) {
@@ -40,7 +39,7 @@ export function calledTool(args: unknown): { name: string; args: unknown } {
   return { name, args: inner };
 }
 
-/** True when NAME is call_tool, with `-` accepted for `_` (C1). */
+/** Returns true when NAME is call_tool, where `-` equals `_`. */
 export function isCallTool(name: string): boolean {
   return name.replaceAll('-', '_') === CALL_TOOL.name;
 }

@@ -1,31 +1,31 @@
-// Holds the searchable tools of one registry, in the registry's current state.
+// Holds the searchable tools of a registry, and follows changes of the registry.
 
 import type { ToolRegistry } from '../kernel/registry.ts';
 import type { Tool } from '../kernel/tool.ts';
 import { metadataOf, TOOL_CATEGORIES, type ToolCategory, type ToolMetadata } from './metadata.ts';
 import { Ranking } from './ranking.ts';
 
-/** The source of a catalog: tools, and a revision number that changes with them. */
+/** The tools of a catalog, and a number that changes whenever the tools change. */
 type ToolSource = Pick<ToolRegistry, 'revision' | 'tools'>;
 
-/** Returns the name for clients of a registered name. */
+/** A function from a registered name to the name for clients. */
 type Spelling = (name: string) => string;
 
-/** The two tools with kebab case names in the contracts (C1). */
+/** The two tools whose names have hyphens in the contract, by their registered names. */
 const CONTRACT_NAMES: ReadonlyMap<string, string> = new Map([
   ['apropos_search', 'apropos-search'],
   ['who_calls', 'who-calls'],
 ]);
 
-/** Spells names as the contracts do. */
+/** Returns the name that the contract gives to the tool with the registered name NAME. */
 export const contractSpelling: Spelling = (name) => CONTRACT_NAMES.get(name) ?? name;
 
-/** Returns the registered name of the tool with the client name NAME (C1). */
+/** Returns the registered name of the tool that clients know as NAME. */
 export function registeredName(name: string): string {
   return name.replaceAll('-', '_');
 }
 
-/** The tools of a registry by their names for clients, in the order of registration. */
+/** The tools of a registry, by their names for clients, in the order of registration. */
 export class Catalog implements ReadonlyMap<string, ToolMetadata> {
   readonly #registry: ToolSource;
   readonly #spelling: Spelling;
@@ -34,8 +34,8 @@ export class Catalog implements ReadonlyMap<string, ToolMetadata> {
   #ranking: Ranking | undefined;
   readonly #metadata = new WeakMap<Tool, ToolMetadata>();
 
-  /** Reads REGISTRY again when its revision changes. SPELLING maps a registered name to the name for
-   *  clients. */
+  /** The catalog reads REGISTRY again whenever its revision changes. SPELLING maps a registered name to the name for
+   * clients. */
   constructor(registry: ToolSource, spelling: Spelling = (name) => name) {
     this.#registry = registry;
     this.#spelling = spelling;
@@ -104,12 +104,12 @@ export interface CatalogSummary {
   byCategory: Record<ToolCategory, number>;
 }
 
-/** Returns the number of tools in CATALOG, in total and by category (S1.7, S1.18). */
+/** Returns the number of tools in CATALOG, in total and by category. */
 export function catalogSummary(catalog: ReadonlyMap<string, ToolMetadata>): CatalogSummary {
   return { totalTools: catalog.size, byCategory: countCategories([...catalog.values()]) };
 }
 
-/** Returns the number of TOOLS in each of the ten categories, zeros included (S1.6). */
+/** Returns the number of TOOLS in each of the ten categories, including those with no tool. */
 export function countCategories(tools: readonly { category: ToolCategory }[]): Record<ToolCategory, number> {
   const counts = Object.fromEntries(TOOL_CATEGORIES.map((category) => [category, 0]));
   for (const { category } of tools) counts[category] = (counts[category] ?? 0) + 1;

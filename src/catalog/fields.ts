@@ -1,17 +1,17 @@
-// Splits the texts of a tool into fields, and weights the words of each field in a search.
+// Splits the texts of a tool into fields. A search gives the words of each field their own weight.
 
 import type { ToolMetadata } from './metadata.ts';
 
-/** The weight of a word in a field with the average number of words, `usual`. `length`, from 0 to 1,
- *  determines the loss of weight in a longer field. */
+/** Weights of a field. `weight` is that of a word when the field has the average number of words, `usual`. `length`,
+ * from 0 to 1, says how much weight the words lose when the field is longer. */
 interface Weight {
   readonly weight: number;
   readonly length: number;
   readonly usual: number;
 }
 
-/** The best values of bench:search over catalogs of several kinds. None was tuned to a single request. The
- *  usual lengths are averages of 4,110 published tools. */
+/** The values that gave the best results in bench:search, over several kinds of catalogs. They are not tuned to single
+ * requests. The `usual` lengths are averages over 4,110 published tools. */
 export const FIELDS = {
   name: { weight: 3, length: 0.5, usual: 4.7 },
   server: { weight: 1, length: 0.3, usual: 2 },
@@ -24,7 +24,7 @@ export const FIELDS = {
 } as const satisfies Record<string, Weight>;
 export type Field = keyof typeof FIELDS;
 
-/** The short fields. Stop words count in them, because words such as "who" and "use" distinguish tools. */
+/** The short fields, in which stop words count too. Words such as "who" and "use" distinguish tools there. */
 export const WITH_STOP_WORDS: ReadonlySet<string> = new Set<Field>(['name', 'keywords']);
 
 const FIRST_SENTENCE = /^[\s\S]*?[.!?](?=\s|$)/;
@@ -46,7 +46,7 @@ export function fieldsOf(tool: ToolMetadata): Record<Field, string> {
   };
 }
 
-/** Returns the description in SCHEMA; '' when absent. In a foreign catalog, SCHEMA can be anything. */
+/** Returns the description in SCHEMA; '' when it has none. In a catalog of tools of others, SCHEMA can be any value. */
 function textOf(schema: unknown): string {
   const { description } = (schema ?? {}) as { description?: unknown };
   return typeof description === 'string' ? description : '';

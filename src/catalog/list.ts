@@ -1,4 +1,4 @@
-// Builds the tools/list answer of each mode.
+// Builds the answer to tools/list in each list mode.
 
 import { CALL_TOOL, callToolDefinition } from './call-tool.ts';
 import { type McpTool, toMCPTool } from './mcp-tool.ts';
@@ -16,13 +16,13 @@ export interface LightweightTool {
 
 type Tools = ReadonlyMap<string, ToolMetadata>;
 
-/** Returns the tools of CATALOG for a list in this mode, search_tools first (S1.12, S1.16). */
+/** Returns the tools of CATALOG that tools/list gives in the list mode `mode`. search_tools comes first. */
 export function listedTools(
   { mode = 'lightweight' }: { mode?: ListMode },
   catalog: Tools,
 ): { tools: McpTool[] } {
-  // In mode full, clients that load only part of the list have their own search for the rest. In all other
-  // modes the model needs search_tools, so clients must always load it.
+  // In mode full, clients that load only some of the tools have a search of their own. In all other modes the model
+  // needs search_tools, so clients must always load it.
   return { tools: [getSearchToolsDefinition(mode !== 'full'), ...otherTools(mode, catalog)] };
 }
 
@@ -44,7 +44,7 @@ function unlistedTools(catalog: Tools): ToolMetadata[] {
   return [...catalog.values()].filter(({ name }) => !listed.includes(name));
 }
 
-/** Returns the lightweight list of CATALOG without search_tools, sorted by name (S1.12, C28). */
+/** Returns the entries of the lightweight list for the tools of CATALOG, without search_tools, sorted by name. */
 export function lightweightTools(catalog: Tools): LightweightTool[] {
   return unlistedTools(catalog)
     .sort((one, other) => one.name.localeCompare(other.name, 'en'))

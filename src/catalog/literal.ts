@@ -1,19 +1,19 @@
-// Scores tools whose texts contain a query literally.
+// Scores tools whose texts contain the query word for word.
 
 import { MOST_KEYWORDS } from '../kernel/tool.ts';
 import type { ToolMetadata } from './metadata.ts';
 
-/** The tools that contain a query literally, with their points. */
+/** The tools that contain the query word for word, with their points. */
 export type LiteralHits = ReadonlyMap<ToolMetadata, number>;
 
 const POINTS = { name: 100, keyword: 50, shortDescription: 25, fullDescription: 10 };
 
-/** Returns NAME normalized for comparison: in lower case, with `-` replaced by `_` (C1). */
+/** Returns NAME in the form in which names are compared: lower case, `_` in place of `-`. */
 export function normalizedName(name: string): string {
   return name.toLowerCase().replaceAll('-', '_');
 }
 
-/** Returns the points of TOOL for QUERY (S1.2). Only the first MOST_KEYWORDS keywords count (C27). */
+/** Returns the points of TOOL for QUERY. Only the first MOST_KEYWORDS keywords count. */
 export function literalScore(tool: ToolMetadata, query: string): number {
   const text = query.toLowerCase();
   const has = (part: string) => part.toLowerCase().includes(text);

@@ -1,4 +1,4 @@
-// Converts a tool of the catalog to MCP's Tool.
+// Converts a tool of the catalog to the Tool of MCP.
 
 import type { Effects, SafetyLevel } from '../kernel/tool.ts';
 import type { ToolMetadata } from './metadata.ts';
@@ -20,7 +20,7 @@ export interface McpTool {
   _meta?: { [key: string]: unknown };
 }
 
-/** By level: the effects of a tool that declares no others. A cautious tool can run any code. */
+/** By safety level: the effects of a tool that declares none itself. A cautious tool can run any code. */
 const EFFECTS: Record<SafetyLevel, Effects> = {
   safe: { destructive: false, idempotent: true, openWorld: false },
   cautious: { destructive: true, idempotent: false, openWorld: true },
@@ -40,7 +40,7 @@ function hintsOf({ safetyLevel, effects }: ToolMetadata): Partial<Hints> {
   return Object.fromEntries(notDefault);
 }
 
-/** Maximum number of octets of keywords for Claude Code's tool search. */
+/** Maximum number of octets of the keywords that Claude Code's tool search gets. */
 const HINT_OCTETS = 24;
 
 /** Returns as many of the first KEYWORDS as fit into HINT_OCTETS, separated by commas. */
@@ -54,8 +54,8 @@ function searchHint(keywords: readonly string[]): string {
   return hint;
 }
 
-/** Returns METADATA as MCP's Tool, with all data for clients (S1.12). Claude Code shows its model only the
- *  names of tools that it does not load at start, and searches names, descriptions and hints. */
+/** Returns METADATA as MCP's Tool, with all facts for clients. Of tools that Claude Code does not load at start, its
+ * model sees only the names. Claude Code then searches names, descriptions and hints. */
 export function toMCPTool(metadata: ToolMetadata): McpTool {
   const { name, keywords, alwaysLoad, declaredLevel } = metadata;
   const hint = alwaysLoad ? '' : searchHint(keywords);

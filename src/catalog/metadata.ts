@@ -1,11 +1,11 @@
-// Derives the catalog entry of a tool.
+// Builds the catalog entry of a tool from its definition.
 
 import { type InputSchema, inputSchema } from '../kernel/schema.ts';
 import type { Complexity, Effects, SafetyLevel, Tool } from '../kernel/tool.ts';
 import { TOKEN_COSTS } from './token-costs.ts';
 import WORDS from './words.json' with { type: 'json' };
 
-/** The categories of the catalog. Every tool has exactly one (C6). */
+/** The categories in the catalog. Each tool has exactly one. */
 export const TOOL_CATEGORIES = [
   'analysis',
   'adr',
@@ -20,7 +20,7 @@ export const TOOL_CATEGORIES = [
 ] as const;
 export type ToolCategory = (typeof TOOL_CATEGORIES)[number];
 
-/** Categories of the registry, as filters of a search. A tool can have several (C6). */
+/** The categories in the registry, by which a search can be filtered. A tool can have several. */
 const REGISTRY_CATEGORIES = [
   'introspection',
   'execution',
@@ -47,12 +47,13 @@ const CATALOG_CATEGORY: ReadonlyMap<string, ToolCategory> = new Map<string, Tool
   ['settings', 'utility'],
 ]);
 
-/** By built-in tool: additional words for search_tools. Clients do not see them. */
+/** By the name of a built-in tool: further words for search_tools, which clients do not see. */
 const SEARCH_WORDS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(WORDS).map(([name, line]) => [name, line.split(' ')]),
 );
 
-/** Tokens of a tool's definition plus its smallest answer (`min`) or largest typical answer (`max`). */
+/** Number of tokens of a tool's definition together with its smallest answer (`min`) or its largest typical answer
+ * (`max`). */
 export interface TokenCost {
   min: number;
   max: number;
@@ -66,15 +67,15 @@ export interface ToolMetadata {
   readonly categories: readonly string[];
   readonly complexity: Complexity;
   readonly tokenCost: Readonly<TokenCost>;
-  /** Whether code in the image can call the tool as a function (C7). */
+  /** True when code in the image can call the tool as a function. */
   readonly hasCEMCPDirective: boolean;
-  /** The keywords of the tool, the best first. */
+  /** The keywords of the tool. The best come first. */
   readonly keywords: readonly string[];
-  /** Additional words, which only the ranking reads. */
+  /** Further words, which only the ranking uses. */
   readonly words: readonly string[];
   /** The name of the tool's MCP server, in a catalog of several servers. */
   readonly server?: string;
-  /** The tool's unique key in a catalog of several servers, if it is not the name. */
+  /** The unique key of the tool, if its name is not unique in a catalog of several servers. */
   readonly id?: string;
   readonly safetyLevel: SafetyLevel;
   /** The level that the tool's author declared, when the server applies a higher level. */
@@ -84,7 +85,7 @@ export interface ToolMetadata {
   readonly inputSchema: InputSchema;
 }
 
-/** Returns the catalog entry of TOOL with the name NAME. */
+/** Returns the catalog entry for TOOL, under the name NAME. */
 export function metadataOf(tool: Tool, name = tool.name): ToolMetadata {
   const schema = deepFreeze(inputSchema(tool));
   return Object.freeze({
@@ -110,7 +111,7 @@ function measuredCost(name: string): TokenCost | undefined {
   return Object.hasOwn(TOKEN_COSTS, name) ? TOKEN_COSTS[name] : undefined;
 }
 
-/** Returns VALUE frozen at all depths, so that no caller can change it for others. */
+/** Freezes VALUE and all objects in it, so that no caller can change it for others, and returns it. */
 function deepFreeze<Value extends object>(value: Value): Value {
   for (const member of Object.values(value))
     if (typeof member === 'object' && member !== null) deepFreeze(member);

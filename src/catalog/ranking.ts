@@ -1,4 +1,4 @@
-// Ranks tools for a request in plain words: BM25 over weighted fields.
+// Ranks tools for a request in plain words, by BM25 over weighted fields.
 
 import { FIELDS, type Field, fieldsOf, WITH_STOP_WORDS } from './fields.ts';
 import { type LiteralHits, literalScore, normalizedName } from './literal.ts';
@@ -6,22 +6,24 @@ import type { ToolMetadata } from './metadata.ts';
 import { readRequest } from './request.ts';
 import { stem, termsOf, words } from './terms.ts';
 
-/** Returns the key of TOOL in a catalog: its id, or its name when it has none. */
+/** Returns the key of TOOL in a catalog: its id, or its name if it has no id. */
 export function keyOf({ id, name }: ToolMetadata): string {
   return id ?? name;
 }
 
-/** BM25's k1. The lower it is, the less further occurrences of a term add. */
+/** The parameter k1 of BM25. With a lower value, further occurrences of a term add less. */
 const SATURATION = 1.2;
-/** The minimum weight for full coverage of a term. A term in a minor field is covered only in part. */
+/** The weight at which a term counts as fully covered. A tool that has the term only in a minor field covers it in
+ * part. */
 const FULL_COVERAGE_WEIGHT = 1.6;
-/** Added to the number of tools in the IDF, so that rare words count more in small catalogs too. */
+/** A number that is added to the number of tools in the IDF, so that rare words count more in small catalogs too. */
 const FURTHER_TOOLS = 100;
-/** Stands in the IDF for the number of tools with a term that no tool has. The lower it is, the more such a
- *  term of a request lowers the coverage of all tools. */
+/** If no tool has a term, the IDF is computed as if this number of tools had it. With a lower value, such a term lowers
+ * the coverage of all tools more. */
 const UNKNOWN_HOLDERS = 0.0122;
 
-/** A tool found by the ranking. `coverage`, from 0 to 1, is the covered part of the request's subject. */
+/** A tool that the ranking found. `coverage`, from 0 to 1, is the part of the request's subject that the tool
+ * covers. */
 export interface Ranked {
   tool: ToolMetadata;
   coverage: number;
@@ -29,7 +31,7 @@ export interface Ranked {
 
 export class Ranking {
   readonly #tools: readonly ToolMetadata[];
-  /** By term: the weights of the term in tools, by index of the tool. */
+  /** By term: a map from the index of each tool with the term to the weight of the term in the tool. */
   readonly #postings = new Map<string, Map<number, number>>();
 
   constructor(tools: Iterable<ToolMetadata>) {
@@ -43,7 +45,7 @@ export class Ranking {
     }
   }
 
-  /** Returns the tools with a term of QUERY, the best first, equal ones in catalog order. */
+  /** Returns the tools that have a term of QUERY. The best come first; equal ones are in catalog order. */
   rank(query: string): Ranked[] {
     const scores = new Map<number, { at: number; score: number; covered: number }>();
     let subject = 0;
@@ -68,13 +70,15 @@ export class Ranking {
     }));
   }
 
-  /** Returns the tools with the name NAME (in any case, `-` equal to `_`), and the tool with the id NAME. */
+  /** Returns the tools whose name is NAME, without regard to case and with `-` equal to `_`, and the tool whose id is
+   * NAME. */
   named(name: string): ToolMetadata[] {
     const normalized = normalizedName(name);
     return this.#tools.filter((tool) => normalizedName(tool.name) === normalized || keyOf(tool) === name);
   }
 
-  /** Returns the literal hits of QUERY (S1.2), the most points first, else in catalog order (S1.4). */
+  /** Returns the tools that contain QUERY word for word. Those with the most points come first, equal ones in catalog
+   * order. */
   literal(query: string): LiteralHits {
     const hits = this.#tools.map((tool): [ToolMetadata, number] => [tool, literalScore(tool, query)]);
     return new Map(hits.filter(([, score]) => score > 0).sort(([, one], [, other]) => other - one));

@@ -1,33 +1,34 @@
-// Parses a request in plain words into weighted terms.
+// Splits a request in plain words into weighted terms.
 
 import { isContentWord, stem, words } from './terms.ts';
 
-/** Maximum number of characters to read of a request. */
+/** Only this number of characters of a request is read. */
 export const QUERY_LIMIT = 1000;
 
 interface RequestTerm {
   term: string;
-  /** The weight of the term in the ranking. It is 1 for a plain word, and less for a part of a name, a word
-   *  from PATTERNS, or a stop word among known terms. */
+  /** The weight of the term in the ranking: 1 for a plain word, and less for a part of a name, a word from PATTERNS, or
+   * a stop word beside known terms. */
   weight: number;
-  /** The weight of the term in the subject of the request, for coverage. */
+  /** The weight of the term within the subject of the request, from which the coverage is computed. */
   subjectWeight: number;
 }
 
-/** Weight of a word in a name (see NAMES), and of a word from PATTERNS. */
+/** Weight of a part of a name (see NAMES), and weight of a word from PATTERNS. */
 const NAME_PART = 0.25;
 const PATTERN_WORD = 0.4;
-/** Weight of a stop word. It is so low that it decides only between tools with the same other words. */
+/** Weight of a stop word. It is low, so that stop words decide only between tools that are equal otherwise. */
 const STOP_WORD = 0.15;
-/** Weight, in the request's subject, of a word that no tool has, perhaps a name (UNKNOWN), and of a word from
- *  PATTERNS. */
+/** Weights within the subject of the request: of a word that no tool has, which may be a name (UNKNOWN), and of a word
+ * from PATTERNS. */
 const UNKNOWN = 0.5;
 const PATTERN_SUBJECT = 2;
 
-/** Matches names in programs: PACKAGE:NAME, FOLDER/FILE.EXTENSION, with-hyphens, with_underscores, *NAME*. */
+/** Matches names as they occur in programs: PACKAGE:NAME, FOLDER/FILE.EXTENSION, with-hyphens, with_underscores,
+ * *NAME*. */
 const NAMES = /(?<!\w)(?:[\w.*+-]{0,80}::?[\w*+-]+|(?:[\w.~-]+\/)*\w+\.[\w.]+|\w+(?:[-_]\w+)+)|\*[\w-]+\*/g;
 
-/** Patterns in a request, and the words that each adds to it. */
+/** Patterns that a request can match, and the words that each one adds to the request. */
 const PATTERNS: readonly [RegExp, string][] = [
   [/\S\.asd\b/i, 'asdf'],
   [/\S\.(?:lisp|lsp|cl)\b/i, 'source file'],
@@ -39,14 +40,15 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/\+\w[\w-]*\+/, 'constant'],
 ];
 
-/** Returns the distinct terms of QUERY, and those that PATTERNS add. IS_KNOWN is true for a term that a tool
- *  has. Stop words alone count in full, among known terms a little, else not at all (C32). */
+/** Returns the different terms of QUERY, and those that PATTERNS add. IS_KNOWN returns true for a term that a tool has.
+ * Stop words have their full weight when there are no other words, and a low one beside known terms. Beside only
+ * unknown terms, they do not count. */
 export function readRequest(query: string, isKnown: (term: string) => boolean): RequestTerm[] {
   const text = query.slice(0, QUERY_LIMIT).normalize('NFKC');
   const names = new Set<string>();
   const plain = text.replace(NAMES, (name) => {
     const parts = words(name).filter(isContentWord);
-    // Words joined by hyphens can be plain English. A path, a package prefix or asterisks always form a name.
+    // Words with hyphens between them can be plain English. A path, a package prefix and asterisks occur only in names.
     if (/^[\w-]+$/.test(name) && parts.every((part) => isKnown(stem(part)))) return name;
     for (const part of parts) names.add(part);
     return ' ';

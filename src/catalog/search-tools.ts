@@ -17,17 +17,18 @@ import { type Searchable, searchCatalog, type ToolSearchOptions } from './search
 
 export type SearchToolsArgs = ToolSearchOptions;
 
-/** A tool in the answer of search_tools (S1.10). */
+/** A tool in the answer of search_tools to a client. */
 export interface FoundTool {
   name: string;
-  /** The id of the tool, if it is not the name. Tools of several servers in one catalog can share a name. */
+  /** The id of the tool; absent when it is the name. In a catalog of several servers, tools can share a name. */
   id?: string;
   description: string;
   category: ToolCategory;
   complexity: Complexity;
   hasCEMCPDirective: boolean;
   tokenCost: { min: number; max: number };
-  /** Absent for a literal hit. `weak` when the tool covers little of the query's subject. */
+  /** Absent when the tool contains the query word for word. `weak` when the tool covers little of the query's
+   * subject. */
   match?: 'ranked' | 'weak';
   inputSchema?: ToolMetadata['inputSchema'];
 }
@@ -35,17 +36,17 @@ export interface FoundTool {
 export interface SearchToolsResult {
   success: true;
   tools: FoundTool[];
-  /** Names or ids of the best tools beyond the limit. */
+  /** Names or ids of the best tools that exceed the limit. */
   more?: string[];
   summary: {
-    /** Number of found tools, before the limit. */
+    /** Number of tools that were found, including those beyond the limit. */
     totalFound: number;
     totalInCatalog: number;
     byCategory: Record<ToolCategory, number>;
   };
   query?: string;
-  /** A note that all matches are weak, that nothing was found, how code calls the tools (cemcpOnly), or how
-   *  to get tools that did not fit into the answer. */
+  /** A note that all matches are weak, that nothing was found, how code calls the tools (cemcpOnly), or how to get the
+   * tools that did not fit into the answer. */
   note?: string;
 }
 
@@ -92,7 +93,7 @@ export const SEARCH_TOOLS = {
       type: 'number',
       description: 'Maximum number of tools to return',
       default: 20,
-      // Without a limit, code gets all tools.
+      // By default, code gets all tools.
       defaultOnlyDocumented: true,
     },
   ],
@@ -111,7 +112,7 @@ export const SEARCH_TOOLS = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool search_tools. It searches in what CATALOG returns at each call. */
+/** Returns the tool search_tools. At each call it searches in the catalog that CATALOG then returns. */
 export function searchToolsTool(catalog: () => Searchable): Tool {
   return defineTool({
     ...SEARCH_TOOLS,
@@ -125,8 +126,7 @@ export function searchToolsTool(catalog: () => Searchable): Tool {
   });
 }
 
-/** Returns the answer of search_tools for ARGS over CATALOG (S1.5 to S1.11, S1.15). Throws a CallError for a
- *  wrong argument (S1.17). */
+/** Returns the answer of search_tools for ARGS, from the tools in CATALOG. Throws a CallError for a wrong argument. */
 export function answerSearchTools(args: SearchToolsArgs, catalog: Searchable): SearchToolsResult {
   const options = readArguments(SEARCH_TOOLS, args);
   const { limit, query } = options;
@@ -172,12 +172,12 @@ function isFiltered({ category, complexity, cemcpOnly }: ToolSearchOptions): boo
   return category !== undefined || complexity !== undefined || cemcpOnly === true;
 }
 
-/** Returns the MCP definition of search_tools (S1.1). With ALWAYS_LOAD, clients load it at start. */
+/** Returns the definition of search_tools for MCP. If ALWAYS_LOAD is true, clients load the tool at their start. */
 export function getSearchToolsDefinition(alwaysLoad = false): McpTool {
   return toMCPTool({ ...metadataOf(searchToolsTool(() => new Map())), alwaysLoad });
 }
 
-/** Returns RESULT with the tools that fit into one answer, and a note if some are missing (C13). */
+/** Returns RESULT with as many tools as fit into one answer. A note says when some are missing. */
 function fitToAnswer(result: SearchToolsResult): SearchToolsResult {
   let octetsLeft = JSON_LIMIT - JSON.stringify({ ...result, tools: [] }).length;
   const end = result.tools.findIndex((tool) => {

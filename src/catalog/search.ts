@@ -1,4 +1,4 @@
-// Searches a catalog. Literal hits, scored by the contract, come before ranked tools.
+// Searches a catalog. Literal hits come first, with the points that the contract defines, and then ranked tools.
 
 import type { Complexity } from '../kernel/tool.ts';
 import { countCategories } from './catalog.ts';
@@ -12,44 +12,44 @@ export interface ToolSearchOptions {
   complexity?: Complexity;
   cemcpOnly?: boolean;
   includeSchema?: boolean;
-  /** Maximum number of tools to return; 0 for all. By default, at most 20 literal hits are returned. If there
-   *  are fewer than five, ranked tools fill up to five. */
+  /** Maximum number of tools to return; 0 for all. By default, at most 20 literal hits are returned. If there are fewer
+   * than five literal hits, ranked tools are added up to five tools. */
   limit?: number;
 }
 
-/** A tool found by a search. The schema is set only on request. */
+/** A tool that a search has found. It has the input schema only if the caller asked for schemas. */
 export interface CatalogEntry extends Omit<ToolMetadata, 'inputSchema'> {
   inputSchema?: ToolMetadata['inputSchema'];
-  /** True when the largest cost of the tool is above 5000 tokens (S1.13). */
+  /** True when the tool's largest cost is above 5000 tokens. */
   isHighTokenCost: boolean;
-  /** The points of a literal hit (S1.2). */
+  /** The points of a literal hit. Absent for other tools. */
   searchScore?: number;
-  /** Absent for a literal hit. 'ranked': the query names the tool (C27), or the ranking found it (S1.15).
-   *  'weak': the ranking found it, but it covers little of the query's subject (C32). */
+  /** Absent for a literal hit. 'ranked': the query contains the tool's name, or the ranking found the tool. 'weak': the
+   * ranking found the tool, but it covers little of the query's subject. */
   match?: 'ranked' | 'weak';
 }
 
 export interface ToolSearchResult {
   tools: CatalogEntry[];
-  /** Names or ids of the best tools beyond the limit. */
+  /** Names or ids of the best tools that exceed the limit. */
   more?: string[];
-  /** Number of found tools, before the limit. */
+  /** Number of tools that were found, including those beyond the limit. */
   totalCount: number;
   categories: Record<ToolCategory, number>;
   query?: string;
 }
 
-/** Tools by name or id. For a map without a ranking, each search makes one. */
+/** Tools by name or id. If the map has no ranking, each search builds one. */
 export type Searchable = ReadonlyMap<string, ToolMetadata> & { readonly ranking?: Ranking };
 
 const HIGH_TOKEN_COST = 5000;
-/** Maximum number of literal hits without a limit. */
+/** Maximum number of literal hits to return, if the caller gives no limit. */
 const HIT_LIMIT = 20;
-/** If there are fewer literal hits than this, ranked tools fill up to this number. */
+/** If there are fewer literal hits than this, ranked tools are added up to this number. */
 const RANKED_LIMIT = 5;
-/** Maximum number of additional tools that an answer lists by name only. */
+/** Maximum number of further tools of which an answer gives only the names. */
 const MORE_LIMIT = 15;
-/** The minimum coverage of a match that is not weak. */
+/** A match is weak when its coverage is below this. */
 const LEAST_COVERAGE = 0.48;
 
 interface Hit {
@@ -57,7 +57,8 @@ interface Hit {
   matchInfo?: { searchScore: number } | { match: 'ranked' | 'weak' };
 }
 
-/** The result of a search: the best hits, the names or ids of further hits, and the counts of all. */
+/** The result of a search: the best hits, the names or ids of further ones, and the number of all, in total and by
+ * category. */
 interface SearchOutcome {
   hits: Hit[];
   more: string[];
@@ -65,7 +66,7 @@ interface SearchOutcome {
   categories: Record<ToolCategory, number>;
 }
 
-/** Returns the tools for OPTIONS: by score with a query, else by name (S1.2 to S1.8, S1.15). */
+/** Returns the tools that match OPTIONS. With a query they are sorted by score, otherwise by name. */
 export function searchCatalog(options: ToolSearchOptions, catalog: Searchable): ToolSearchResult {
   const { query, includeSchema = false } = options;
   const { hits, more, total, categories } = query
@@ -95,8 +96,8 @@ function listTools(options: ToolSearchOptions, catalog: Searchable): SearchOutco
   return { hits, more: [], total: all.length, categories: countCategories(all) };
 }
 
-/** Returns the tools that QUERY names, then literal hits, then ranked tools. Searches all of CATALOG, and
- *  applies the filters of OPTIONS to the result (C27, C32). */
+/** Returns the tools that QUERY names, then literal hits, then ranked tools. First searches all of CATALOG, then
+ * applies the filters in OPTIONS to the result. */
 function findTools(query: string, options: ToolSearchOptions, catalog: Searchable): SearchOutcome {
   const ranking = catalog.ranking ?? new Ranking(catalog.values());
   const literal = ranking.literal(query);
@@ -113,8 +114,8 @@ function findTools(query: string, options: ToolSearchOptions, catalog: Searchabl
   return { hits: all.slice(0, most), more, total: all.length, categories };
 }
 
-/** Returns the number of tools to return; LIMIT 0 means all. CERTAIN is the number of named tools and literal
- *  hits, NAMED that of named tools. */
+/** Returns how many tools to return at most. LIMIT is the caller's limit, where 0 means all. CERTAIN is the number of
+ * named tools and literal hits, NAMED that of named tools alone. */
 function toolLimit(limit: number | undefined, certain: number, named: number): number {
   if (limit !== undefined) return limit > 0 ? limit : Number.MAX_SAFE_INTEGER;
   return Math.max(RANKED_LIMIT, named, Math.min(HIT_LIMIT, certain));
@@ -129,13 +130,13 @@ function rankedHit({ tool, coverage }: Ranked): Hit {
   return { tool, matchInfo: { match: coverage < LEAST_COVERAGE ? 'weak' : 'ranked' } };
 }
 
-/** Matches a word that can only be a name: with punctuation or a digit inside, or in camelCase. */
+/** Matches a word that can only be a name: it contains punctuation or a digit inside, or is in camelCase. */
 const LOOKS_LIKE_NAME = /[\w-][-_.:/\d][\w-]|\p{Ll}\p{Lu}/u;
-/** Three ways to split a query into names: not at all, at list punctuation, and at each character that no
- *  name has. The names from all of them count. */
+/** Three ways to split a query into names: not at all, at the punctuation of a list, and at each character that no name
+ * contains. Names count whichever way finds them. */
 const NAME_SEPARATORS = [/(?!)/, /[,;\n]/, /[^\p{L}\p{M}\p{N}_.:/-]+/u];
 
-/** Returns the tools that QUERY names (C27). Among other words, only words that look like names count. */
+/** Returns the tools that QUERY names. When QUERY has other words too, only words that look like names count. */
 function namedTools(query: string, ranking: Ranking): Set<ToolMetadata> {
   const named = new Set<ToolMetadata>();
   for (const separator of NAME_SEPARATORS) {
@@ -148,7 +149,8 @@ function namedTools(query: string, ranking: Ranking): Set<ToolMetadata> {
   return named;
 }
 
-/** Returns the tools with the name NAME. If there are none, strips punctuation at the ends of NAME. */
+/** Returns the tools with the name NAME. If there are none, returns those with the name that remains without the
+ * punctuation at both ends of NAME. */
 function toolsOf(name: string, ranking: Ranking): readonly ToolMetadata[] {
   const tools = ranking.named(name.trim());
   const inner = tools.length > 0 ? name : name.replace(/^[\s.:/-]+|[\s.:/-]+$/g, '');

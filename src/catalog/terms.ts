@@ -1,22 +1,22 @@
-// Splits a text into words, and names also into their parts. Reduces words to terms (stems).
+// Splits a text into words, and names also into their parts. Reduces each word to its stem, the term.
 
 import { stemmer } from 'stemmer';
 import STOP from './stop-words.json' with { type: 'json' };
 
-/** Stop words: function words, and words that occur in every request. */
+/** Words that a search ignores: function words, and words that occur in all requests. */
 const STOP_WORDS: ReadonlySet<string> = new Set(STOP.words.split(' '));
 
 interface Patterns {
-  /** Matches a run of characters in a script without spaces, or in Hangul, where particles are attached to
-   *  words. */
+  /** Matches a run of characters of a script that does not separate words by spaces, or of Hangul, where particles are
+   * attached to words. */
   unspaced: RegExp;
   run: RegExp;
 }
 
 let cachedPatterns: Patterns | undefined;
 
-/** Returns the patterns of `words`. Resolving Unicode properties is slow, so they are made at the first
- *  search. */
+/** Returns the patterns with which `words` splits a text. They use Unicode properties, which are slow to compile, so
+ * they are made in the first search. */
 function patterns(): Patterns {
   if (cachedPatterns !== undefined) return cachedPatterns;
   const unspaced =
@@ -26,8 +26,8 @@ function patterns(): Patterns {
   return cachedPatterns;
 }
 
-/** Returns the words of TEXT in lower case. Also returns the parts of a camelCase name, and each pair of
- *  adjacent characters in a script without spaces. */
+/** Returns the words of TEXT, in lower case. Adds the parts of each camelCase name, and each pair of adjacent
+ * characters in a script without spaces. */
 export function words(text: string): string[] {
   const { unspaced, run: anyRun } = patterns();
   return (text.normalize('NFKC').match(anyRun) ?? []).flatMap((run) => {
@@ -37,16 +37,16 @@ export function words(text: string): string[] {
   });
 }
 
-/** True when WORD, in lower case, is neither a stop word nor a single letter. */
+/** Returns true when WORD, in lower case, is neither a stop word nor a single letter. */
 export function isContentWord(word: string): boolean {
   return (word.length > 1 || /[^a-z]/.test(word)) && !STOP_WORDS.has(word);
 }
 
-/** Cache of stems by word, because texts and requests repeat words. */
+/** The stems that were computed before, by word. Texts and requests repeat words. */
 const STEMS = new Map<string, string>();
 const STEM_LIMIT = 10_000;
 
-/** Returns the stem of WORD, in lower case, which its inflected forms share. */
+/** Returns the stem of WORD, which is in lower case. The inflected forms of a word have the same stem. */
 export function stem(word: string): string {
   const cached = STEMS.get(word);
   if (cached !== undefined) return cached;
@@ -56,7 +56,7 @@ export function stem(word: string): string {
   return found;
 }
 
-/** Returns the terms of TEXT, one for each word that is no stop word. */
+/** Returns the terms of TEXT: the stem of each word that is not a stop word. */
 export function termsOf(text: string): string[] {
   return words(text).filter(isContentWord).map(stem);
 }

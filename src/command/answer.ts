@@ -1,4 +1,4 @@
-// Prints what a command gets from its session.
+// Prints the answers that a command gets from its session.
 
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ import { makeOwnFolder } from '../ownership.ts';
 import { cacheFolder, removeIfPossible } from '../paths.ts';
 import { inVerbs } from './verbs.ts';
 
-/** The result of a request, with unchecked members. */
+/** The result of a request. The values of its members are not checked. */
 export type RequestResult = { readonly [member: string]: unknown };
 
-/** A whole answer is kept in a file for this long, in milliseconds. */
+/** A file with a whole answer is removed after this number of milliseconds. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
-/** Prints what a call writes while it runs, under a headline, and an empty line behind it. */
+/** Prints the output of a call while the call runs: first a headline, and at the end an empty line. */
 export class WrittenText {
   #last = '';
 
@@ -30,14 +30,16 @@ export class WrittenText {
   }
 }
 
-/** Returns the texts in RESULT: an answer, and notices. Undefined when RESULT is none of a call. */
+/** Returns the texts in the result of a call: the answer, and then the notices. Returns undefined for a result that
+ * does not have such texts. */
 export function textsIn({ content }: RequestResult): string[] | undefined {
   const texts = Array.isArray(content) ? content.map((each) => Object(each).text) : [undefined];
   return texts.every((each) => typeof each === 'string') ? texts : undefined;
 }
 
-/** Prints the first of TEXTS, the answer in RESULT, to stdout, as JSON if IS_JSON, and the other texts,
- *  notices, to stderr. Returns how the call ended. */
+/** Prints the result of a call: its answer to stdout, as JSON if IS_JSON is true, and its notices to stderr. The first
+ * argument is the result itself. The second has its texts: the answer, and then the notices. Returns how the call
+ * ended. */
 export function printResult(
   { isError, _meta }: RequestResult,
   [own = '', ...notices]: readonly string[],
@@ -50,8 +52,8 @@ export function printResult(
   return ended ?? (isError === true ? 'failed' : 'good');
 }
 
-/** Writes TEXT, a whole answer, to a file that only the user can read, and removes such files of earlier
- *  days. Returns a sentence with the path of the file, or with the reason why it could not be written. */
+/** Writes TEXT, a whole answer, to a file that only the user can read, and removes such files that are older than
+ * KEPT_MS. Returns a sentence with the path of the file, or with the reason why it could not be written. */
 function keptText(text: string): string {
   const folder = join(cacheFolder(), 'answers');
   const file = join(folder, `${Date.now()}-${process.pid}.txt`);

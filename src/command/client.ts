@@ -1,4 +1,4 @@
-// Sends the MCP requests of a command to a session over its socket.
+// Sends the requests of a command, in MCP, to a session over its socket.
 
 import type { Socket } from 'node:net';
 import { Connection, type Params } from '../door/connection.ts';
@@ -10,9 +10,9 @@ export class SessionClient {
   readonly #connection: Connection;
   readonly #meta: object;
 
-  /** VERSION is the version of this program. CAN_ASK says whether its user can answer questions.
-   *  ON_PROGRESS receives texts on the progress of a running call. ON_OUTPUT receives the output of the
-   *  call, and the answer then leaves out this output. */
+  /** VERSION is the version of this program. CAN_ASK is true when the user can answer questions. ON_PROGRESS is called
+   * with texts about the progress of the running call. ON_OUTPUT is called with the call's output, which the answer
+   * then does not contain. */
   constructor(
     socket: Socket,
     {
@@ -44,13 +44,14 @@ export class SessionClient {
     };
   }
 
-  /** Sends the request METHOD with PARAMS. Its answer must come within MS milliseconds, if MS is given. */
+  /** Sends the request METHOD with PARAMS, and resolves with the answer. With MS, resolves with undefined when no
+   * answer has come within MS milliseconds. */
   request(method: string, params: object = {}, ms?: number) {
     return this.#connection.request(method, { ...params, _meta: this.#meta }, ms);
   }
 
-  /** Asks the session to interrupt the call of the last request. The answer to that request says how the
-   *  call ended. */
+  /** Asks the session to interrupt the call of the last request. That request is still answered; the answer says how
+   * the call ended. */
   interrupt(): void {
     this.#connection.notify(INTERRUPT, { requestId: this.#connection.lastId });
   }

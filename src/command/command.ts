@@ -1,5 +1,4 @@
-// Runs a verb of the command line: finds the session of the workspace, calls its tools and prints the
-// answers.
+// Runs a verb of the command line: finds the session for the workspace, calls its tools, and prints the answers.
 
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -33,10 +32,10 @@ import {
 
 const EXIT = { good: 0, failed: 1, usage: 2, human: 3, image: 4, interrupted: 5 } as const;
 
-/** Milliseconds within which a session must answer before it is used. A machine on which a hundred commands start at
- *  once takes some of them. */
+/** Milliseconds in which a session must answer a first request. A machine on which a hundred commands start at once
+ * needs some of them. */
 const ANSWER_MS = 20_000;
-/** Milliseconds within which a session must say how an interrupted call ended. */
+/** Milliseconds in which a session must answer an interrupted call. */
 const INTERRUPT_MS = 15_000;
 
 const ENDED = 'The session ended before it answered. The next command starts a new one.';
@@ -62,9 +61,9 @@ interface ToolCall {
   args: Arguments;
 }
 
-/** Runs the command line WORDS and resolves with its exit code. Resolves with undefined when the first word
- *  is no verb, or when the user asks for help. PROGRAM is the command line that starts this program, for a
- *  new session. Never throws. */
+/** Runs the command line WORDS and resolves with its exit code. Resolves with undefined when the first word is not a
+ * verb, or when the user asks for help. PROGRAM is the command line by which this program starts a new session. Never
+ * throws. */
 export async function runVerb(
   words: readonly string[],
   program: readonly string[],
@@ -81,8 +80,8 @@ export async function runVerb(
   }
 }
 
-/** Handles an error of stdout: reports that the output was not written, unless its reader, such as `head
- *  -1`, has just ended. */
+/** Handles an error of stdout: reports that the output could not be written. Reports nothing when the reader of the
+ * output, such as `head -1`, has ended. */
 function reportOutput({ code, message }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE') return;
   complain(`The call has run, but its output could not be written (${message}).`);
@@ -91,8 +90,7 @@ function reportOutput({ code, message }: NodeJS.ErrnoException): void {
   });
 }
 
-/** Runs VERB. The second parameter has the words of the command line: the name of VERB, then its operands and
- *  options. */
+/** Runs VERB. The second parameter is the command line: first the name of VERB, then its operands and options. */
 async function run(
   verb: Verb,
   [name = '', ...words]: readonly string[],
@@ -150,7 +148,7 @@ async function stop(search: Search): Promise<number> {
   return print(`Stopped the session ${pid} of ${workspace}.`);
 }
 
-/** Throws a SetupError unless the session behind CLIENT answers a request in time. */
+/** Throws a SetupError when the session that CLIENT is connected to does not answer a request in time. */
 async function checkAnswers({ pid, workspace }: Session, client: SessionClient): Promise<void> {
   const answered = await client.request('server/discover', {}, ANSWER_MS);
   if (answered !== undefined && 'result' in answered) return;
@@ -181,8 +179,8 @@ function ownVersion(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
-/** Returns the calls of VERB, called NAME, with OPERANDS and the arguments OPTIONS. Throws a UsageError for
- *  wrong operands or options before a session starts. */
+/** Returns the calls that VERB, with the name NAME, makes for OPERANDS and for the arguments OPTIONS. Throws a
+ * UsageError for wrong operands or options. No session is started before this check. */
 async function verbCalls(
   name: string,
   { tool = '', tools = {}, reads, calls }: Verb,
@@ -210,7 +208,7 @@ function toolIn([tool]: readonly string[]): string {
   return tool.replaceAll('-', '_');
 }
 
-/** Returns the call that OPERANDS of the verb `call` request, of a tool with PARAMETERS. */
+/** Returns the call that the verb `call` makes for OPERANDS. PARAMETERS are those of its tool. */
 function namedCall(operands: readonly string[], parameters: OptionTypes): ToolCall {
   const tool = toolIn(operands);
   const args = namedArguments(operands.slice(1), parameters, tool);
@@ -218,14 +216,14 @@ function namedCall(operands: readonly string[], parameters: OptionTypes): ToolCa
   return { tool, args: withResolvedPaths(args) };
 }
 
-/** Returns the call that OPERANDS of the verb `call` request; undefined when its tool is not built in. Throws
- *  a UsageError for wrong operands before a session starts. */
+/** Returns the call that the verb `call` makes for OPERANDS, in a list; undefined when its tool is not built in. Throws
+ * a UsageError for wrong operands. No session is started before this check. */
 function builtInCalls(operands: readonly string[]): ToolCall[] | undefined {
   const parameters = parametersOf(toolIn(operands));
   return parameters && [namedCall(operands, parameters)];
 }
 
-/** The used part of a tool in the answer to tools/list. */
+/** The members that are used here of a tool in the answer to tools/list. */
 interface ListedTool {
   name: string;
   inputSchema: { properties?: OptionTypes };
@@ -240,8 +238,8 @@ async function listedParameters(tool: string, client: SessionClient): Promise<Op
   return found.inputSchema.properties ?? {};
 }
 
-/** Returns ARGS in which `path` is absolute. The user means paths from this process's folder, and the
- *  session would resolve them from the workspace. */
+/** Returns ARGS with an absolute `path`. A relative path starts in the current folder of this process, but the session
+ * would start it in the workspace. */
 function withResolvedPaths(args: Arguments): Arguments {
   const { path, edits } = args;
   if (typeof path === 'string') return { ...args, path: resolve(path) };
@@ -265,7 +263,7 @@ async function standardInput(verb: string): Promise<string> {
   }
 }
 
-/** Performs a call, asks the user when it needs an approval, prints its answer and returns the exit code. */
+/** Makes a call, asks the user if the call needs an approval, and prints the answer. Returns the exit code. */
 async function perform(
   { tool, args }: ToolCall,
   client: SessionClient,
@@ -300,9 +298,8 @@ function interrupted(text: string): number {
   return EXIT.interrupted;
 }
 
-/** Waits for ANSWER. On Ctrl-C, asks the session to interrupt the call, and goes on waiting, because the
- *  answer says how the call ended. If it does not come in time, resolves with `late`. A second Ctrl-C ends
- *  this process. */
+/** Waits for ANSWER. After Ctrl-C, asks the session to interrupt the call, and still waits, because the answer says how
+ * the call ended. Resolves with `late` when no answer comes in time after this. A second Ctrl-C ends this process. */
 function interruptible(answer: Promise<Answered>, client: SessionClient) {
   let isInterrupted = false;
   return new Promise<{ answered: Answered | 'late'; isInterrupted: boolean }>((resolve) => {

@@ -1,4 +1,5 @@
-// Prints a link to the page of a session, and opens the page in the browser of this desktop.
+// Implements the command page: prints a link to the page of a session, and opens the page in the browser of this
+// desktop.
 
 import { spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
@@ -7,16 +8,16 @@ import { connectTo, type Session } from '../door/sessions.ts';
 import { SetupError } from '../errors.ts';
 import { print } from '../output.ts';
 
-/** Time limit, in milliseconds, for a session to answer. */
+/** Milliseconds in which a session must answer. */
 const ANSWER_MS = 20_000;
 
-/** Prints a link to the page of SESSION, which is behind SOCKET; with IS_JSON, as JSON. Opens the page if there is
- *  a desktop. Returns the exit code. */
+/** Prints a link to the page of SESSION, which SOCKET is connected to, and opens the page if this machine has a
+ * desktop. If IS_JSON is true, prints the link as JSON. Returns the exit code. */
 export async function showPage(session: Session, socket: Socket, isJson: boolean): Promise<number> {
   const link = await linkFrom(session, socket);
   print(isJson ? JSON.stringify({ link }) : link);
   const opener = openerHere();
-  // A link lets one browser in, so the printed one stays usable.
+  // A link admits one browser. So the page is opened by a second link, and the printed one can still be used.
   const other = opener && (await connectTo(session));
   if (opener && other) open(opener, await linkFrom(session, other));
   return 0;
@@ -34,14 +35,14 @@ async function linkFrom({ pid, workspace }: Session, socket: Socket): Promise<st
   );
 }
 
-/** Returns the program that opens a link in the browser; undefined where there is no desktop. */
+/** Returns the program that opens a link in the user's browser; undefined on a machine without a desktop. */
 function openerHere(): string | undefined {
   if (process.platform === 'darwin') return 'open';
   const { DISPLAY, WAYLAND_DISPLAY } = process.env;
   return DISPLAY || WAYLAND_DISPLAY ? 'xdg-open' : undefined;
 }
 
-/** Opens LINK by the program OPENER. Without that program, the printed link is all. */
+/** Opens LINK with the program OPENER. If OPENER does not exist, the user still has the printed link. */
 function open(opener: string, link: string): void {
   const child = spawn(opener, [link], { detached: true, stdio: 'ignore' });
   child.on('error', () => {});

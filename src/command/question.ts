@@ -1,4 +1,4 @@
-// Asks the person at the terminal for the approval of a call.
+// Asks the person at the terminal to approve a call.
 
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -6,16 +6,17 @@ import { ReadStream } from 'node:tty';
 import { visible } from '../visible.ts';
 import type { RequestResult } from './answer.ts';
 
-/** The used part of the form that asks a question. */
+/** The members that are used here of a form that asks a question. */
 interface Form {
   message: string;
   requestedSchema: { properties: { decision: { enum: string[]; description?: string } } };
 }
 
-/** The terminal of this process. Stdin cannot serve for answers: it can be a file with the text of a call. */
+/** The terminal of this process. Answers cannot come from stdin, because stdin can be a file that contains an argument
+ * of the call. */
 const TERMINAL = '/dev/tty';
 
-/** True when this process has a terminal, on which a person sees stderr and can answer. */
+/** Returns true when this process has a terminal where a person sees stderr and can type an answer. */
 export function canAskOnTerminal(): boolean {
   if (process.stderr.isTTY !== true) return false;
   try {
@@ -26,7 +27,7 @@ export function canAskOnTerminal(): boolean {
   }
 }
 
-/** Returns the question in RESULT for this terminal; undefined when there is none. */
+/** Returns the question that the result of a request contains, if this terminal can ask it; else undefined. */
 export function questionIn({ inputRequests }: RequestResult): Form | undefined {
   const { params } = Object(Object(inputRequests).approval);
   const { message, requestedSchema } = Object(params);
@@ -34,7 +35,7 @@ export function questionIn({ inputRequests }: RequestResult): Form | undefined {
   return typeof message === 'string' && Array.isArray(choices) ? params : undefined;
 }
 
-/** Asks the question in FORM on the terminal. Returns the answer in the form of MCP; `interrupted` after Ctrl-C. */
+/** Asks the question in FORM on the terminal. Returns the answer as MCP expects it, or `interrupted` after Ctrl-C. */
 export async function askOnTerminal({ message, requestedSchema }: Form): Promise<object | 'interrupted'> {
   const { decision } = requestedSchema.properties;
   const choices = [...decision.enum].sort();
@@ -46,8 +47,8 @@ export async function askOnTerminal({ message, requestedSchema }: Form): Promise
   return chosen === undefined ? { action: 'cancel' } : { action: 'accept', content: { decision: chosen } };
 }
 
-/** Shows PROMPT and resolves with the line that the person types; with an empty line after Ctrl-D, with undefined
- *  after Ctrl-C. */
+/** Shows PROMPT and resolves with the line that the person types. Resolves with an empty line after Ctrl-D, and with
+ * undefined after Ctrl-C. */
 async function typedAnswer(prompt: string): Promise<string | undefined> {
   const input = new ReadStream(openSync(TERMINAL, 'r'));
   input.setRawMode(true); // Otherwise an unfinished line would stay in the terminal's buffer.
@@ -65,13 +66,13 @@ async function typedAnswer(prompt: string): Promise<string | undefined> {
   }
 }
 
-/** Discards what was typed before the question was shown, because it cannot be meant as the answer. */
+/** Discards characters that were typed before the question was shown. They cannot be an answer to it. */
 function dropTypedAhead(): void {
   const terminal = openSync(TERMINAL, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     while (readSync(terminal, Buffer.alloc(4096)) > 0);
   } catch {
-    // Nothing is left to read.
+    // All characters are read.
   } finally {
     closeSync(terminal);
   }

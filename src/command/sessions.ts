@@ -1,5 +1,5 @@
-// Finds the session that serves a directory, starts one when there is none, and stops one. A session is a
-// server that commands can connect to.
+// Finds the session for a directory, starts one if there is none, and stops one. A session is a server that commands
+// can connect to.
 
 import { spawn } from 'node:child_process';
 import {
@@ -25,21 +25,21 @@ import { complain } from '../output.ts';
 import { isRunning, makeOwnFolder } from '../ownership.ts';
 import { isInside, isTooWide } from '../paths.ts';
 
-/** Time limit, in milliseconds, for a new session to listen. */
+/** Milliseconds in which a new session must listen on its socket. */
 const START_MS = 60_000;
-/** Time limit, in milliseconds, for a session to end. */
+/** Milliseconds in which a session must end. */
 const STOP_MS = 10_000;
 const POLL_MS = 20;
 
-/** Which session a command looks for. */
+/** The search for the session that a command uses. */
 export interface Search {
-  /** Folder of the files by which sessions announce themselves. */
+  /** The folder of the files by which running sessions announce themselves. */
   folder: string;
-  /** The directory in which the command works, a real path. */
+  /** The real path of the directory in which the command works. */
   directory: string;
-  /** True when the user named the directory, which is the workspace for a new session then. */
+  /** True when the user named the directory. A new session then takes it as the workspace. */
   isNamed: boolean;
-  /** Process id of the session to use, if the user named it. */
+  /** Process id of the session, if the user named a session. */
   pid?: number;
 }
 
@@ -49,7 +49,7 @@ export interface Connected {
   socket: Socket;
 }
 
-/** Connects to those of SESSIONS that accept it. */
+/** Connects to each of SESSIONS, and resolves with those that accept the connection. */
 export async function connectedAmong(sessions: readonly Session[]): Promise<Connected[]> {
   const connected = await Promise.all(
     sessions.map(async (session) => ({ session, socket: await connectTo(session) })),
@@ -57,9 +57,9 @@ export async function connectedAmong(sessions: readonly Session[]): Promise<Conn
   return connected.filter((each): each is Connected => each.socket !== undefined);
 }
 
-/** Connects to the sessions for the directory of a search: those whose workspace contains it, and of these the
- *  ones with the innermost workspace. A workspace that is too wide, such as a home folder, counts only for
- *  exactly its own directory. */
+/** Connects to the sessions that fit the directory of the search. A session fits when its workspace contains the
+ * directory; of several, only those with the innermost workspace fit. A workspace that is too wide, such as a home
+ * folder, fits only when it is the directory itself. */
 async function fittingSessions({ folder, directory }: Search): Promise<Connected[]> {
   const fits = sessionsIn(folder).filter(
     ({ workspace }) => isInside(workspace, directory) && (workspace === directory || !isTooWide(workspace)),
@@ -71,8 +71,8 @@ async function fittingSessions({ folder, directory }: Search): Promise<Connected
   return connected.filter(isInnermost);
 }
 
-/** Connects to the session that SEARCH finds. Resolves with undefined when there is none. Throws a
- *  UsageError when there are several, or when the session that the user named is gone. */
+/** Connects to the session that SEARCH finds. Resolves with undefined when there is none. Throws a UsageError when
+ * there are several, or when the user named a session that has ended. */
 export async function findSession(search: Search): Promise<Connected | undefined> {
   const { folder, pid } = search;
   const connected =
@@ -91,13 +91,13 @@ export async function findSession(search: Search): Promise<Connected | undefined
   return first;
 }
 
-/** Returns SESSION as a line: process id, start, version and workspace. */
+/** Returns a line about SESSION: its process id, start time, version and workspace. */
 export function sessionLine({ pid, started, version, workspace }: Session): string {
   return `${pid}  since ${new Date(started * 1000).toLocaleString('sv')}  ${version}  ${workspace}`;
 }
 
-/** Returns the workspace for a new session: the nearest folder around DIRECTORY that has a repository,
- *  else DIRECTORY. Throws a UsageError when that is too wide. */
+/** Returns the workspace for a new session: the nearest folder around DIRECTORY that contains a repository, or
+ * DIRECTORY if there is none. Throws a UsageError when this workspace would be too wide. */
 function newWorkspace(directory: string): string {
   const found = ancestors(directory).find((folder) => existsSync(join(folder, '.git')));
   const workspace = found === undefined || isTooWide(found) ? directory : found;
@@ -112,9 +112,9 @@ function ancestors(folder: string): string[] {
   return parent === folder ? [folder] : [folder, ...ancestors(parent)];
 }
 
-/** Connects to the session that SEARCH finds. When there is none, starts one by running PROGRAM in the background, and
- *  says so on stderr; or waits for the one that another command is starting. Throws a SetupError when none starts in
- *  time. */
+/** Connects to the session that SEARCH finds. If there is none, runs PROGRAM in the background to start one, and says
+ * so on stderr. If another command is starting one already, waits for that one. Throws a SetupError when no session
+ * starts in time. */
 export async function findOrStart(search: Search, program: readonly string[]): Promise<Connected> {
   const found = await findSession(search);
   if (found !== undefined) return found;
@@ -135,8 +135,8 @@ export async function findOrStart(search: Search, program: readonly string[]): P
       if (started !== undefined) return started;
       if (child?.hasEnded())
         throw new SetupError(`The session for ${workspace} did not start: ${child.log()}`);
-      // Spawns only in the round after this process took the lock, because the previous owner of the lock
-      // can have started a session after findSession looked.
+      // This process spawns a session only in a later round than the one in which it took the lock. The previous owner
+      // of the lock may have started a session after findSession looked for one.
       if (isLocked) child ??= spawnSession(folder, workspace, program);
       isLocked ||= takeLock(folder, lock);
       await delay(POLL_MS);
@@ -148,7 +148,7 @@ export async function findOrStart(search: Search, program: readonly string[]): P
   }
 }
 
-/** Throws a UsageError when WORKSPACE cannot be one. */
+/** Throws a UsageError when WORKSPACE cannot be the workspace of a session. */
 function checkWorkspace(workspace: string): void {
   if (!statSync(workspace, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`There is no folder ${workspace}. Name the folder of a project: --root DIR.`);
@@ -158,8 +158,8 @@ function checkWorkspace(workspace: string): void {
     );
 }
 
-/** Makes this process the one that starts the session: writes its id to the file LOCK in FOLDER. Returns false when
- *  another command is the one. Throws a SetupError when FOLDER cannot hold the files of sessions. */
+/** Tries to make this process the one that starts a session: writes its process id to the file LOCK in FOLDER. Returns
+ * false when another command has done this first. Throws a SetupError when FOLDER cannot hold the files of sessions. */
 function takeLock(folder: string, lock: string): boolean {
   try {
     makeOwnFolder(folder);
@@ -176,9 +176,9 @@ function takeLock(folder: string, lock: string): boolean {
   }
 }
 
-/** True when the process OWNER, named in the file LOCK, may still be starting a session. If the file is
- *  older than a start can take, OWNER was killed, and another process has its id now. If the time of the
- *  file is in the future, the clock was set back. */
+/** Returns true when the process OWNER, whose id is in the file LOCK, may still be starting a session. If LOCK is older
+ * than a start can take, OWNER was killed, and its id may belong to another process now. If LOCK is from the future,
+ * the clock was set back. */
 function isHeld(lock: string, owner: number): boolean {
   const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return owner > 0 && isRunning(owner) && Math.abs(Date.now() - made) < 2 * START_MS;
@@ -193,8 +193,8 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-/** Runs PROGRAM as a session for WORKSPACE, detached from this process, with its stderr in a log file in
- *  FOLDER. */
+/** Starts PROGRAM as a session for WORKSPACE. The process is detached from this one, and its stderr goes to a log file
+ * in FOLDER. */
 function spawnSession(folder: string, workspace: string, [program = '', ...args]: readonly string[]) {
   const file = join(folder, `log-${process.pid}`);
   const log = openSync(file, 'w', 0o600);
@@ -213,8 +213,8 @@ function spawnSession(folder: string, workspace: string, [program = '', ...args]
   };
 }
 
-/** Asks the session behind SOCKET to end. Resolves when it has ended, or with the reason when it refuses or
- *  does not end in time. */
+/** Asks the session that SOCKET is connected to to end. Resolves with undefined when the session has ended. Otherwise
+ * resolves with the reason why it refuses, or that it does not end in time. */
 export async function stopSession(socket: Socket): Promise<string | undefined> {
   const connection = new Connection(socket, () => {});
   const timer = setTimeout(() => connection.end(), STOP_MS);

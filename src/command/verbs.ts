@@ -1,15 +1,16 @@
-// Lists the verbs of the command line.
+// Lists the verbs of the command line, and the tool that each one calls.
 
 /** The arguments of a call. */
 export type Arguments = { readonly [name: string]: unknown };
 
-/** How the operands of a verb become arguments. */
+/** Describes how the operands of a verb become arguments of its tool. */
 interface Operands {
-  /** The parameters that they give, which are no options then. */
+  /** The parameters that the operands set. They are not options of the verb. */
   gives: readonly string[];
-  /** When standard input is one more operand: if there are no others, or always. */
+  /** Says when standard input counts as one more operand: if there are no other operands, or always. Absent: never. */
   reads?: 'without operands' | 'always';
-  /** Returns the arguments of each call; undefined when there are too many operands, or too few. */
+  /** Returns the arguments of each call that the operands request; undefined when there are too few or too many
+   * operands. */
   calls: (operands: readonly string[]) => Arguments[] | undefined;
 }
 
@@ -17,16 +18,16 @@ export interface Verb extends Partial<Operands> {
   /** The operands, for help texts. */
   usage: string;
   help: string;
-  /** The tool that the verb calls; the options of the verb are parameters of this tool. Undefined for a verb that
-   *  calls none, or one that its operand names. */
+  /** The name of the tool that the verb calls. The parameters of this tool are options of the verb. Undefined when the
+   * verb calls no tool, or when an operand names the tool. */
   tool?: string;
-  /** The tool of a call that has the first argument. */
+  /** By the name of an argument: the tool that is called when this argument is given. */
   tools?: { readonly [argument: string]: string };
-  /** Options that take no value, with the arguments that each stands for. */
+  /** By option without a value: the arguments that the option stands for. */
   options?: { readonly [name: string]: Arguments };
 }
 
-/** Each operand gives the parameter at its place in GIVES. */
+/** Each operand sets the parameter at its position in GIVES. */
 const inOrder = (...gives: string[]): Operands => ({
   gives,
   calls: (operands) =>
@@ -35,7 +36,7 @@ const inOrder = (...gives: string[]): Operands => ({
       : [Object.fromEntries(operands.map((operand, index) => [gives[index], operand]))],
 });
 
-/** The operands are forms, and together give the parameter NAME. */
+/** All operands are Lisp forms. Together they set the parameter NAME. */
 const forms = (name: string): Operands => ({
   gives: [name],
   reads: 'without operands',
@@ -45,7 +46,8 @@ const forms = (name: string): Operands => ({
   },
 });
 
-/** One operand gives the parameter NAME, several give `names`. With LEAST 0, an option can stand for them. */
+/** One operand sets the parameter NAME, several set `names`. LEAST 0: there may be no operand, because an option can
+ * replace it. */
 const names = (name: string, least: 0 | 1 = 1): Operands => ({
   gives: [name, 'names'],
   calls: ([first, ...more]) => {
@@ -54,16 +56,16 @@ const names = (name: string, least: 0 | 1 = 1): Operands => ({
   },
 });
 
-/** Each operand gives the arguments of a call of its own, by ARGUMENTS_OF. */
+/** Each operand is a call of its own. ARGUMENTS_OF returns the arguments of this call. */
 const each = (gives: string[], argumentsOf: (operand: string) => Arguments): Operands => ({
   gives,
   calls: (operands) => (operands.length === 0 ? undefined : operands.map(argumentsOf)),
 });
 
-/** Options of the verbs that run code. */
+/** The options of verbs that run code, and the arguments that they stand for. */
 const RUNNING = { hold: { on_error: 'hold' }, fresh: { fresh: 'true' } } as const;
 
-/** The verbs by their names. */
+/** The verbs, by name. */
 export const VERBS: { readonly [name: string]: Verb } = {
   eval: {
     usage: "'(FORM)' ...",
@@ -168,7 +170,7 @@ export function verbNamed(name: string | undefined): Verb | undefined {
   return name !== undefined && Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
 }
 
-/** Returns the verb NAME and its operands, for help texts. */
+/** Returns the verb NAME with its operands, for help texts. */
 export function usageOf(name: string): string {
   return `${name} ${VERBS[name]?.usage}`.trim();
 }
@@ -178,9 +180,9 @@ export function verbOf(tool: string): string | undefined {
   return Object.keys(VERBS).find((name) => VERBS[name]?.tool === tool);
 }
 
-/** Returns TEXT, an answer of the server, in which advice to call a tool with an argument, such as
- *  `load_file with forget: true`, is replaced by the command for that. Advice on tools without a verb
- *  stays. */
+/** Returns TEXT, an answer of the server, with its advice in terms of the command line. Advice to call a tool with an
+ * argument, such as `load_file with forget: true`, becomes the verb with the option. Advice about a tool without a verb
+ * is not changed. */
 export function inVerbs(text: string): string {
   return text.replace(ADVICE, (advice, tool, name, flag, value) => {
     const verb = verbOf(tool);
@@ -189,10 +191,10 @@ export function inVerbs(text: string): string {
   });
 }
 
-/** Matches a tool and an argument whose value is true, a number, or a word in quotes. */
+/** Matches the name of a tool and an argument. The value of the argument is true, a number, or a word in quotes. */
 const ADVICE = /\b([a-z]+(?:_[a-z]+)*) with ([a-z_]+): (?:(true)\b|"?([\w:/-]+)"?)/g;
 
-/** True when OPERAND of `load` is a file, not a system. */
+/** Returns true when OPERAND of the verb `load` names a file and not a system. */
 function isFile(operand: string): boolean {
   return /\.(?:lisp|lsp|cl|asd|fasl)$/i.test(operand) || operand.startsWith('/') || operand.startsWith('.');
 }

@@ -1,15 +1,15 @@
-// Converts the words of a command line to the arguments of a tool, by the tool's parameters.
+// Converts the words of a command line to arguments of a tool, according to the tool's parameters.
 
 import { messageOf, UsageError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { type Signature, validateArguments } from '../kernel/schema.ts';
 import { type Arguments, usageOf } from './verbs.ts';
 
-/** The names and parameters of all built-in tools as JSON, with the parameter that names the image of a session with
- *  several. The build defines this. */
+/** The signatures of all built-in tools, as JSON. Each has also the parameter that names the image, for sessions with
+ * several. The build defines this constant. */
 declare const BUILT_IN_SIGNATURES: string;
 
-/** The JSON schema of a tool's parameter. */
+/** The JSON schema of a parameter. */
 interface OptionType {
   type?: string;
   items?: { type?: string };
@@ -17,19 +17,19 @@ interface OptionType {
 
 export type OptionTypes = { readonly [name: string]: OptionType };
 
-/** Returns the signature of the built-in TOOL; undefined when it is none. */
+/** Returns the signature of TOOL; undefined when TOOL is not built in. */
 function signatureOf(tool: string): Signature | undefined {
   return (JSON.parse(BUILT_IN_SIGNATURES) as Signature[]).find(({ name }) => name === tool);
 }
 
-/** Returns the parameters of the built-in TOOL by their names; undefined when it is none. */
+/** Returns the parameters of TOOL by name; undefined when TOOL is not built in. */
 export function parametersOf(tool: string): OptionTypes | undefined {
   const signature = signatureOf(tool);
   return signature && Object.fromEntries(signature.parameters.map((each) => [each.name, each]));
 }
 
-/** Throws a UsageError when ARGS are wrong for the built-in TOOL. If the words of VERB gave them, the error names an
- *  option instead of a parameter. */
+/** Throws a UsageError when ARGS are wrong for the built-in TOOL. With VERB, the message names options instead of
+ * parameters, because the user typed options. */
 export function checkArguments(tool: string, args: Arguments, verb?: string): void {
   const signature = signatureOf(tool);
   try {
@@ -42,7 +42,7 @@ export function checkArguments(tool: string, args: Arguments, verb?: string): vo
   }
 }
 
-/** Returns the error that the words of VERB are wrong. */
+/** Returns an error that shows the usage of VERB. */
 export function wrongUse(verb: string): UsageError {
   return new UsageError(`Usage: live-lisp ${usageOf(verb)}`);
 }
@@ -51,15 +51,15 @@ function optionOf(name: string): string {
   return `--${name.replaceAll('_', '-')}`;
 }
 
-/** Returns the error that the option for the parameter NAME is given twice. */
+/** Returns the error that the user gave the option for the parameter NAME twice. */
 export function givenTwice(name: string): UsageError {
   return new UsageError(`The option ${optionOf(name)} is given twice; give it once.`);
 }
 
-/** Splits WORDS into options and operands, and returns the arguments that the options give. PARAMETERS are
- *  those of the tool that VERB calls. SHORT maps options without a value to the arguments that they stand
- *  for. With a value, such an option names a parameter. Throws a UsageError for an unknown option, one
- *  without a value, or one that is given twice. */
+/** Splits WORDS into options and operands, and returns the arguments that the options set. PARAMETERS are those of the
+ * tool that VERB calls. SHORT maps options without a value to the arguments that they stand for. When such an option
+ * has a value, it sets the parameter of the same name. Throws a UsageError for an option that is unknown, lacks its
+ * value or is given twice. */
 export function argumentsOf(
   words: readonly string[],
   parameters: OptionTypes,
@@ -95,8 +95,8 @@ export function argumentsOf(
   return { operands, args };
 }
 
-/** Returns the arguments that WORDS give to the TOOL of the verb `call`, which has PARAMETERS. WORDS are one JSON object,
- *  or words of the form NAME=VALUE. */
+/** Returns the arguments in WORDS for TOOL, which the verb `call` is to call. WORDS are one JSON object, or several
+ * words of the form NAME=VALUE. PARAMETERS are those of TOOL. */
 export function namedArguments(words: readonly string[], parameters: OptionTypes, tool: string): Arguments {
   const [first = '', ...more] = words;
   const object = more.length === 0 ? jsonOr(first, undefined) : undefined;
@@ -115,8 +115,8 @@ function unknownOption(word: string, verb: string, options: object): UsageError 
   return new UsageError(`The command ${verb} has no option ${word.replace(/=.*/s, '')}; it takes ${known}.`);
 }
 
-/** Converts TEXT to a value of the type of a parameter; for an array, to the list of its further elements. A text of
- *  another type stays a text, which the check of the arguments refuses. */
+/** Converts TEXT to the type of a parameter. For an array, returns the list of the elements in TEXT. A TEXT that cannot
+ * be converted is returned unchanged, so that the check of the arguments refuses it. */
 function parsedValue(text: string, { type, items }: OptionType): unknown {
   if (type === 'string') return text;
   const isWord = type === 'array' && (items?.type ?? 'string') === 'string';

@@ -1,4 +1,4 @@
-// Runs the checks of live-lisp doctor, and prints a line for each.
+// Implements the command doctor: runs its checks, and prints a line for each.
 
 import { arch, release, tmpdir, type } from 'node:os';
 import { imageOptions } from '../assembly.ts';
@@ -25,19 +25,19 @@ const WHAT_TO_DO = `Do what the answer above says, if it names a step. Else plea
 interface Surroundings {
   version: string;
   issues: string;
-  /** Sentences about folders that the server cannot write, and their substitutes. */
+  /** Sentences about folders that the server cannot write, and the folders that it uses instead. */
   remarks: readonly string[];
 }
 
-/** Checks the set-up for CONFIG. Prints a line for each check, and how to set up clients. Returns the exit
- *  code: 0, or 1 when something necessary fails. */
+/** Checks the set-up for CONFIG. Prints a line for each check, and instructions for setting up clients. Returns the
+ * exit code: 1 when something necessary fails, else 0. */
 export async function diagnose(
   config: Config,
   { version, issues, remarks }: Surroundings,
   print: (text: string) => void,
 ): Promise<number> {
   const sandbox = checkSandbox(config);
-  // SBCL is not started when a required sandbox does not work.
+  // If the user requires a sandbox and it does not work, SBCL is not started.
   const { finding, facts } = sandbox.ok ? await checkSbcl(config) : {};
   const canTry = facts !== undefined && obstacleToWriting(tmpdir()) === undefined;
   const trial = canTry ? await tryImage(config, []) : undefined;
@@ -91,7 +91,8 @@ function trialFindings({ results, greeting }: Trial): Finding[] {
   return [...findings, ...(line === undefined ? [] : [{ ok: true, text: line }])];
 }
 
-/** Returns a sentence on the cause of a failure, found with images without parts of the agent. */
+/** Returns a sentence about the cause of the failure of a step. To find the cause, starts images without some parts of
+ * the agent. */
 async function causeOf({ name, lost }: StepResult, config: Config): Promise<string> {
   const helps = ({ results }: Trial) =>
     lost
@@ -118,7 +119,7 @@ interface Trouble {
   lacking: Lacking | undefined;
 }
 
-/** Returns the report, without the path of the user's home. */
+/** Returns the text of a report about a failure, in which the path of the user's home folder is replaced. */
 function reportText({ version, issues, facts, failure, cause, lacking }: Trouble): string {
   const missing = lacking?.fallbacks.map(
     ({ ability, missing }) => `${ability} (${missing.join(', ') || 'as a whole'})`,
@@ -138,15 +139,16 @@ function withoutHome(text: string): string {
   return home === undefined || home === '/' ? text : text.replaceAll(home, '~');
 }
 
-/** A list with no real part to leave out. An image with any such list does not start from its saved core, so
- *  this list leaves out only the core. */
+/** A list that names no real part of the agent. An image that leaves out any list of parts does not start from its
+ * saved core, so with this list only the core is left out. */
 export const ONLY_CORE: readonly string[] = ['nothing'];
 
-/** The parts without which an image works: its saved core, or `parts` of the agent. */
+/** The cause of a failure: without this, an image works. It is the saved core, or parts of the agent. */
 type Culprit = { kind: 'core' } | { kind: 'parts'; parts: readonly string[] };
 
-/** Returns the parts to leave out so that an image works. WORKS resolves to true when an image works without
- *  the given parts. It must be true for ALL. Takes about log2(ALL.length) tests for each part at fault. */
+/** Returns the parts of the agent that must be left out for an image to work. WORKS resolves with true when an image
+ * works without the given parts; it must do so for ALL. For each part in the result, WORKS is called about
+ * log2(ALL.length) times. */
 export async function findCulprit(
   all: readonly string[],
   works: (without: readonly string[]) => Promise<boolean>,
@@ -156,15 +158,15 @@ export async function findCulprit(
   let rest = all;
   do {
     const count = await leastCount(rest.length, (count) => works([...parts, ...rest.slice(0, count)]));
-    // An image works without the first COUNT parts, but not without COUNT - 1, so the last of them is at
-    // fault.
+    // An image works without the first COUNT parts, but not without the first COUNT - 1. So the last of these COUNT
+    // parts must be left out.
     parts.push(...rest.slice(count - 1, count));
     rest = rest.slice(0, count - 1);
   } while (rest.length > 0 && !(await works(parts)));
   return { kind: 'parts', parts };
 }
 
-/** Returns the least number from 1 to MOST with a true SUFFICES. It must be true for MOST. */
+/** Returns the least number from 1 to MOST for which SUFFICES resolves with true. It must do so for MOST. */
 async function leastCount(most: number, suffices: (count: number) => Promise<boolean>): Promise<number> {
   let [low, high] = [0, most];
   while (high - low > 1) {

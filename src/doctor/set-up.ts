@@ -1,5 +1,5 @@
-// Checks this machine for the needs of the server and its images: folders, libraries, a sandbox. Also finds
-// the images of the workspace to attach to, and describes how to set up clients by hand.
+// Checks that this machine has what the server and its images need: folders, libraries, a sandbox. Also looks for
+// images in the workspace to which the server can attach, and describes how clients are set up by hand.
 
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,19 +18,19 @@ import { shellLine } from '../install/program.ts';
 import type { Finding } from '../install/report.ts';
 import { PACKAGE_FOLDER, sandboxOf, sandboxText } from '../sandboxing.ts';
 
-/** Returns a finding on the sandbox of CONFIG. It is not ok if a required sandbox fails, because then no
- *  image starts. */
+/** Returns a finding about the sandbox of CONFIG. The finding is not ok when a required sandbox does not work, because
+ * no image starts then. */
 export function checkSandbox(config: Config): Finding {
   const obstacle = config.sandbox === 'off' ? undefined : sandboxOf(config).obstacle();
   if (obstacle === undefined) return { ok: true, text: `sandbox: ${sandboxText(config)}` };
   return { ok: false, text: `sandbox: ${obstacle.why}. ${obstacle.remedy}` };
 }
 
-/** The consequence when the records of calls cannot be written, as a clause. */
+/** The consequence when calls cannot be recorded, as a clause of a sentence. */
 const NOTHING_RUNS = 'so no call runs that can change something';
 
-/** Returns findings on the server's folders. An unusable cache is no failure, because the server works
- *  without a cache. */
+/** Returns findings about the folders in which the server writes. A cache that cannot be written is no failure, because
+ * the server works without it. */
 export function checkFolders({ state, audit, auditNamed, cache }: Config): Finding[] {
   const file = auditNamed ? obstacleToRecording(audit) : undefined;
   return [
@@ -67,7 +67,7 @@ function obstacleToRecording(file: string): string | undefined {
   }
 }
 
-/** Returns findings on the folders that ASDF searches under CONFIG, and on the library manager. */
+/** Returns findings about the folders in which ASDF searches for systems, and about the library manager. */
 export function checkLibraries(config: Config): Finding[] {
   const { root, roots, libraries } = config;
   const manager = libraryManager(config);
@@ -93,8 +93,8 @@ export function checkLibraries(config: Config): Finding[] {
   ];
 }
 
-/** Returns a finding on the images to which servers in CONFIG's workspace can attach. It is not ok for
- *  several, because the server then runs no call until the user chooses one. */
+/** Returns a finding about the images in CONFIG's workspace to which a server can attach. It is not ok when there are
+ * several, because a server then runs no call until the user has chosen one. */
 export async function checkServing(config: Config): Promise<Finding> {
   if (config.swank !== undefined) return checkSwank(config.swank, config);
   const { fitting, refusal } = await servingNow(config);
@@ -108,7 +108,7 @@ export async function checkServing(config: Config): Promise<Finding> {
   return { ok: fitting.length < 2, text: `your own images: ${text}` };
 }
 
-/** Returns a finding on the image at the Swank at ADDRESS. The check lets servers attach to that image. */
+/** Returns a finding about the image that serves Swank at ADDRESS. Asks that image to accept servers. */
 async function checkSwank(address: NonNullable<Config['swank']>, { serving }: Config): Promise<Finding> {
   try {
     const served = await findThroughSwank(address, serving)();

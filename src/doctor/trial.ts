@@ -1,4 +1,4 @@
-// Tests the necessary abilities of an image by calling the tools that a client calls.
+// Tests whether an image has the abilities that clients need, by calling the tools that clients call.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { Hello } from '../image/wire/messages.ts';
 import type { Executor } from '../kernel/executor.ts';
 import { withTemporaryFolder } from '../temporary-folder.ts';
 
-/** Text of the file that the trial loads. The compiler warns about its second function. */
+/** The text of a file that the trial loads. The compiler gives a warning for its second function. */
 const FILE = `(defpackage "LIVE-LISP-DOCTOR" (:use "COMMON-LISP"))
 (in-package "LIVE-LISP-DOCTOR")
 (defun double (x) (* 2 x))
@@ -21,7 +21,7 @@ const FILE = `(defpackage "LIVE-LISP-DOCTOR" (:use "COMMON-LISP"))
 
 const LOOP_SECONDS = 0.5;
 
-/** A call of a tool, and a pattern for the text of its answer. */
+/** A call of a tool, and a pattern that the text of its answer must match. */
 interface Call {
   tool: string;
   args: object;
@@ -30,9 +30,9 @@ interface Call {
 
 interface Step {
   name: string;
-  /** The ability that the step proves, as a clause for the report, such as 'an image starts'. */
+  /** The ability that the step tests, as a clause for the report, such as 'an image starts'. */
   shows: string;
-  /** Returns the tool calls of the step. `file` is the path of the file to load. */
+  /** Returns the calls of this step. `file` is the path of the file that the trial loads. */
   calls: (file: string) => Call[];
 }
 
@@ -91,27 +91,28 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-/** Result of a step. `failure` is an answer that did not match. `lost` is true when the step lost the
- *  image. */
+/** The result of a step. `failure` is the answer that did not match its pattern. `lost` is true when the image ended
+ * during the step. */
 export interface StepResult extends Pick<Step, 'name' | 'shows'> {
   failure?: string;
   lost?: boolean;
 }
 
 export interface Trial {
-  /** The results of the steps, up to the first step that lost the image. */
+  /** The results of the steps in order. The last one is that of the step that lost the image, if a step did. */
   results: StepResult[];
-  /** The agent's greeting, with missing abilities of this SBCL and their substitutes; undefined if no image
-   *  started. */
+  /** The greeting of the agent, which lists abilities that this SBCL lacks, and their substitutes. Undefined when no
+   * image started. */
   greeting?: Hello;
 }
 
-/** Returns the first result with a failure, if any. */
+/** Returns the first result that has a failure; undefined when there is none. */
 export function failureOf({ results }: Trial): StepResult | undefined {
   return results.find(({ failure }) => failure !== undefined);
 }
 
-/** Runs all steps in one image of CONFIG without the parts WITHOUT, and apart from the user's records. */
+/** Runs all steps in one image of CONFIG. The image does not have the parts WITHOUT of the agent, and does not use the
+ * user's records. */
 export function tryImage(config: Config, without: readonly string[]): Promise<Trial> {
   return withTemporaryFolder(async (folder) => {
     const file = join(folder, 'doctor.lisp');
@@ -147,7 +148,7 @@ export function tryImage(config: Config, without: readonly string[]): Promise<Tr
   });
 }
 
-/** Returns CONFIG for a trial: records in FOLDER, no --init file, libraries or standing approvals. */
+/** Returns CONFIG for a trial: with records in FOLDER, and without --init files, libraries and standing approvals. */
 function trialConfig(config: Config, folder: string): Config {
   return {
     ...config,
@@ -164,7 +165,8 @@ function trialConfig(config: Config, folder: string): Config {
   };
 }
 
-/** Makes CALLS. Returns the first answer, with notices, that does not match; undefined if all match. */
+/** Makes CALLS one after the other. Returns the first answer, with its notices, that does not match its pattern.
+ * Returns undefined if all match. */
 async function firstFailure(executor: Executor, calls: readonly Call[]): Promise<string | undefined> {
   for (const { tool, args, answer } of calls) {
     const outcome = await executor.execute(tool, args, { canAsk: false });

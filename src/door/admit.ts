@@ -1,5 +1,5 @@
-// Accepts the connections to a session's socket, and passes each to what serves it: an editor of the human,
-// or a command, which speaks MCP or asks for a link to the page.
+// Accepts connections to a session's socket. Passes each to the part that serves it: an editor of the human, a command
+// that speaks MCP, or a command that asks for a link to the page.
 
 import type { Socket } from 'node:net';
 import { messageOf } from '../errors.ts';
@@ -10,11 +10,11 @@ interface Doors {
   client: (socket: Socket) => void;
   /** Starts to serve the session's page, if necessary, and resolves with a link to the page. */
   page: () => Promise<string>;
-  /** Ends the server, or is the reason why no command may end it. */
+  /** A function that ends the server, or the reason why no command may end it. */
   stop: (() => void) | string;
 }
 
-/** Reads the first message on SOCKET, and passes SOCKET to the function that serves such connections. */
+/** Reads the first message on SOCKET, and passes SOCKET to the function that serves this kind of connection. */
 export function admit(socket: Socket, { editor, client, page, stop }: Doors): void {
   socket.on('error', () => {}); // The event 'close' follows.
   let begin = Buffer.alloc(0);
@@ -33,8 +33,7 @@ export function admit(socket: Socket, { editor, client, page, stop }: Doors): vo
   });
 }
 
-/** A first message that is longer than this, in octets, is not an editor's, so that its end is not waited
- *  for. */
+/** A first message with more octets than this does not come from an editor, so its end is not waited for. */
 const BEGIN_LIMIT = 64 * 1024;
 
 /** Returns the method of the first message in OCTETS; '' when there is none. */
@@ -43,7 +42,7 @@ function methodOf(octets: Buffer): string {
   return String(membersOf(line)['method'] ?? '');
 }
 
-/** Answers the request of a command for a link to the page. */
+/** Sends a link to the page as the answer to a command. */
 async function answerPage(socket: Socket, page: () => Promise<string>): Promise<void> {
   try {
     socket.end(answerLine({ result: { link: await page() } }));
@@ -52,13 +51,14 @@ async function answerPage(socket: Socket, page: () => Promise<string>): Promise<
   }
 }
 
-/** Returns the answer with MEMBERS to the first request of a connection. */
+/** Returns the line that answers the first request of a connection. MEMBERS are its result or its error. */
 function answerLine(members: object): string {
   return `${JSON.stringify({ jsonrpc: '2.0', id: 1, ...members })}\n`;
 }
 
-/** Answers the request of a command to end the server, and ends it, if STOP is a function. The connection ends with the
- *  process, so that the command knows when that has happened. */
+/** Answers a command that asks the server to end. If STOP is a function, calls it to end the server; the connection
+ * ends with the process, which shows the command that the server has ended. If STOP is a string, sends it as the reason
+ * for the refusal. */
 function answerStop(socket: Socket, stop: (() => void) | string): void {
   if (typeof stop === 'string') socket.end(answerLine({ error: { code: -32000, message: stop } }));
   else socket.write(answerLine({ result: true }), stop);

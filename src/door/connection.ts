@@ -1,30 +1,30 @@
-// A JSON-RPC connection between a session and an editor or a command, with one message per line, as in MCP over
+// Defines a JSON-RPC connection between a session and an editor or a command. Each message is one line, as in MCP over
 // stdio.
 
 import type { Socket } from 'node:net';
 import { messageOf } from '../errors.ts';
 import { membersOf } from '../json.ts';
 
-/** The parameters of a message, with unchecked values. */
+/** The parameters of a message. Their values are not checked. */
 export type Params = { readonly [name: string]: unknown };
 
-/** The answer to a request: a result, or the text of an error. Undefined when the connection has ended before the
- *  answer, or the time is over. */
+/** The answer to a request: a result, or the message of an error. Undefined when the connection ended or the time limit
+ * passed before an answer came. */
 export type Answered = { result: unknown } | { error: string } | undefined;
 
-/** Performs a request of the other side, and returns its result. Throws an error whose message is sent to the other
- *  side. */
+/** Handles a request of the other side, and returns the result. If it throws, the other side gets the message of the
+ * error. */
 type Handler = (method: string, params: Params) => unknown;
 
-/** The connection is closed when a line has more characters than LINE, or the other side has more unread octets than
- *  UNREAD. */
+/** The connection is closed when a line has more than `line` characters, or when the other side has more than `unread`
+ * octets still to read. */
 interface Limits {
   line: number;
   unread: number;
 }
 const EDITOR_LIMITS: Limits = { line: 2 * 1024 * 1024, unread: 16 * 1024 * 1024 };
 
-/** The error codes of JSON-RPC for a line that is no message, and for a request that failed. */
+/** Error codes of JSON-RPC: for a line that is not a message, and for a request that failed. */
 const NO_MESSAGE = -32600;
 const FAILED = -32000;
 
@@ -61,7 +61,8 @@ export class Connection {
     this.#send({ method, params });
   }
 
-  /** Resolves with the answer to the request METHOD, which must come within MS milliseconds, if MS is given. */
+  /** Sends the request METHOD, and resolves with the answer. With MS, resolves with undefined when no answer comes
+   * within MS milliseconds. */
   request(method: string, params: Params, ms?: number): Promise<Answered> {
     const id = ++this.#lastId;
     return new Promise((resolve) => {
@@ -92,7 +93,7 @@ export class Connection {
     if (typeof method === 'string') this.#answer(id, method, Object(params) as Params);
     else if (typeof id === 'number')
       this.#waiting.get(id)?.(error === undefined ? { result } : { error: String(Object(error).message) });
-    // An error is not answered, because the other side could answer in the same way without end.
+    // Errors are not answered. Otherwise both sides could answer each other's errors without end.
     else if (error === undefined)
       this.#send({ id: null, error: { code: NO_MESSAGE, message: 'The line is no message of JSON-RPC.' } });
   }

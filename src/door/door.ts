@@ -1,6 +1,6 @@
-// Lets other programs of this user connect to the running server. The server listens on a Unix socket
-// session-PID.socket, in a folder that only this user can access. The file session-PID.json beside it
-// describes the server.
+// Lets other programs of this user connect to the running server. The server listens on the Unix socket
+// session-PID.socket, in a folder that only this user can access. The file session-PID.json in this folder describes
+// the server.
 
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
@@ -11,13 +11,13 @@ import { isRunning, makeOwnFolder } from '../ownership.ts';
 import { removeIfPossible } from '../paths.ts';
 import type { Session } from './sessions.ts';
 
-/** Maximum number of octets of the path of a Unix socket. Node truncates a longer path, and so listens at a
- *  wrong path. */
+/** Maximum number of octets of the path of a Unix socket. Node would cut a longer path off, and listen at the wrong
+ * path. */
 const PATH_LIMIT = process.platform === 'linux' ? 107 : 103;
 
-/** Listens for connections until this process ends, calls ON_CONNECTION with each, and writes the
- *  description of SESSION to FOLDER. Removes the files of servers that were killed. Resolves when other
- *  programs can connect, or with the reason when they cannot. Does not keep the process alive. */
+/** Listens for connections until this process ends, and calls ON_CONNECTION with each. Writes the description of
+ * SESSION to FOLDER, and removes the files of servers that were killed. Resolves with undefined when other programs can
+ * connect, else with the reason why they cannot. Does not keep the process alive. */
 export async function publishSession(
   folder: string,
   session: Omit<Session, 'socket'>,
@@ -43,7 +43,7 @@ export async function publishSession(
       server.listen(socket, resolve);
     });
     server.unref();
-    // Renamed into place, so that no reader finds an incomplete file.
+    // The file is renamed when it is complete, so that no reader finds half of it.
     writeFileSync(`${file}.part`, `${JSON.stringify(session)}\n`, { mode: 0o600 });
     renameSync(`${file}.part`, file);
   } catch (error) {
@@ -55,7 +55,8 @@ export async function publishSession(
   return undefined;
 }
 
-/** Removes the files in FOLDER of servers that have ended. One in another container can run without a process here. */
+/** Removes the files of ended servers from FOLDER. A server in another container can run although this system has no
+ * process with its id, so a connection to its socket is tried too. */
 async function removeEnded(folder: string): Promise<void> {
   for (const name of readdirSync(folder)) {
     const [, own, pid] = /^(session-(\d+))\./.exec(name) ?? [];

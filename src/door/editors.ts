@@ -1,5 +1,5 @@
-// The human's editors that are connected to this server, and the page in a browser. The server shows them calls
-// and asks them questions. It asks editors which files have unsaved changes, and for the text of these.
+// Holds the human's editors that are connected to this server, and the page in a browser. The server shows them calls,
+// and asks them questions. It also asks editors for the names and texts of files with unsaved changes.
 
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -31,51 +31,51 @@ type Shown =
       params: { id: number; isError: boolean; milliseconds: number; line: string };
     };
 
-/** What shows calls and questions to the human. */
+/** A program that shows calls and questions to the human: an editor, or the page in a browser. */
 export interface Viewer {
   /** The name of the program, such as `Emacs`. */
   name: string;
   notify: (method: string, params: Params) => void;
-  /** Asks an editor which files have unsaved changes. Other programs have none. */
+  /** Asks the editor which files have unsaved changes. Absent for programs that edit no files. */
   askUnsaved?: (params: Params) => Promise<Answered>;
 }
 
-/** A question that waits for an answer. */
+/** An open question, as editors and the page show it. */
 export interface AskedQuestion extends QuestionWords {
   id: string;
-  /** The id of the call that waits for the answer, if it is shown. */
+  /** The number of the call that waits for the answer, if the call is shown. */
   call: number | undefined;
   tool: string;
   args: Arguments;
-  /** The effect of the call. */
+  /** Says what the call would do. */
   text: string;
   fingerprint: string;
 }
 
-/** An open question, and the function that answers or closes it in all editors. */
+/** An open question, and a function that ends it in all editors, with a verdict or without. */
 interface Open {
   question: AskedQuestion;
   finish: (verdict: Verdict | undefined, why: string) => void;
 }
 
-/** The human's answer to a question. */
+/** The human's answer, as an editor or the page sends it. */
 export type Decision =
   | { kind: 'approved' }
   | { kind: 'approved for the session' }
   | { kind: 'modified'; args: unknown }
   | { kind: 'denied'; words: unknown };
 
-/** Number of messages about earlier calls that a new editor receives. */
-const RECENT = 100;
-/** Maximum number of characters shown of each argument. */
+/** Number of messages about the last calls that a newly connected editor gets. */
+const RECENT_LIMIT = 100;
+/** Maximum number of characters that editors show of an argument. */
 const VALUE_LIMIT = 4000;
 const ANSWER_LIMIT = 300;
 /** Maximum number of characters of the human's words to the model. */
 const WORDS_LIMIT = 2000;
-/** Time limit, in milliseconds, for an editor to say which files have unsaved changes. */
+/** Milliseconds in which an editor must say which files have unsaved changes. */
 const UNSAVED_MS = 1000;
-/** Maximum number of octets of all texts that an editor sends in one answer. In base64 they are fewer than
- *  the characters of the longest line. */
+/** Maximum number of octets of all texts in one answer of an editor. In base64, these texts still fit into the longest
+ * line that a connection accepts. */
 const TEXT_LIMIT = 1024 * 1024;
 
 export class Editors implements HumanEditors, FileEditors {
@@ -85,7 +85,7 @@ export class Editors implements HumanEditors, FileEditors {
   readonly #workspace: string;
   #calls = 0;
 
-  /** WORKSPACE is the folder in which relative paths of tools start. */
+  /** WORKSPACE is the folder in which relative paths in the arguments of tools start. */
   constructor(workspace: string) {
     this.#workspace = workspace;
   }
@@ -94,7 +94,7 @@ export class Editors implements HumanEditors, FileEditors {
     return this.#editors.size > 0;
   }
 
-  /** Serves the editor behind SOCKET. Its first request must be live-lisp/watch. */
+  /** Serves the editor that is connected by SOCKET. The first request of the editor must be live-lisp/watch. */
   connect(socket: Socket): void {
     let editor: Viewer | undefined;
     const connection: Connection = new Connection(socket, (method, params) => {
@@ -116,7 +116,7 @@ export class Editors implements HumanEditors, FileEditors {
     });
   }
 
-  /** Shows calls and questions to VIEWER from now on. */
+  /** Shows all later calls and questions to VIEWER. */
   join(viewer: Viewer): void {
     this.#editors.add(viewer);
   }
@@ -164,7 +164,7 @@ export class Editors implements HumanEditors, FileEditors {
 
   #show(shown: Shown): void {
     this.#recent.push(shown);
-    if (this.#recent.length > RECENT) this.#recent.shift();
+    if (this.#recent.length > RECENT_LIMIT) this.#recent.shift();
     this.#notifyAll(shown.method, shown.params);
   }
 
@@ -204,8 +204,9 @@ export class Editors implements HumanEditors, FileEditors {
     };
   }
 
-  /** Answers the question ID by DECISION, which the human made in the program NAME. Returns whether the answer
-   *  counts, and a text for the human. */
+  /** Answers the question ID with DECISION, which the human made in the program NAME. Returns a text for the human, and
+   * whether the answer counts. It does not count when the question is closed already, or cannot be approved for the
+   * session. */
   answer(id: string, decision: Decision, name: string): { counts: boolean; text: string } {
     const open = this.#questions.get(id);
     if (open === undefined) {
@@ -236,8 +237,8 @@ export class Editors implements HumanEditors, FileEditors {
     return { counts: true, text: session ? 'Approved for this session.' : 'Approved.' };
   }
 
-  /** Resolves with the name of an editor in which the file at REAL has unsaved changes; with undefined when
-   *  no editor says so in time. A busy editor thus counts as one without. */
+  /** Resolves with the name of an editor in which the file REAL has unsaved changes. Resolves with undefined when no
+   * editor reports such changes in time, so a busy editor counts as one without changes. */
   async unsavedIn(real: string): Promise<string | undefined> {
     const asked = [...this.#editors].map(async ({ askUnsaved, name }) =>
       Object(await askUnsaved?.({ file: real })).result === true ? name : undefined,
@@ -259,13 +260,14 @@ export class Editors implements HumanEditors, FileEditors {
     };
   }
 
-  /** Tells the editors that a tool has changed the file at REAL. */
+  /** Informs the editors that a tool has changed the file REAL. */
   changed(real: string): void {
     this.#notifyAll('live-lisp/changed', { file: real });
   }
 }
 
-/** Returns the editor behind CONNECTION, whose request to watch has PARAMS. */
+/** Returns the viewer for the editor at the other end of CONNECTION. The second parameter is that of the editor's
+ * request to watch. */
 function editorBehind(connection: Connection, { editor }: Params): Viewer {
   return {
     name: editorName(editor),
@@ -274,7 +276,7 @@ function editorBehind(connection: Connection, { editor }: Params): Viewer {
   };
 }
 
-/** Returns the answer in PARAMS of an editor's request. */
+/** Returns the decision that the parameters of an editor's request contain. */
 function decisionIn({ approve, words }: Params): Decision {
   return approve === true ? { kind: 'approved' } : { kind: 'denied', words };
 }
@@ -287,8 +289,8 @@ function editorName(given: unknown): string {
   return typeof given === 'string' && /^[A-Za-z][A-Za-z ]{0,19}$/.test(given) ? given : UNNAMED_EDITOR;
 }
 
-/** Returns the files with unsaved changes by ANSWERED, the answer of EDITOR about REAL; undefined when the
- *  answer is not valid. */
+/** Returns the files with unsaved changes from ANSWERED, the answer of the editor EDITOR to a question about REAL.
+ * Returns undefined when the answer is invalid. */
 function unsavedFiles(answered: Answered, real: string, editor: string): UnsavedFile[] | undefined {
   if (answered === undefined || !('result' in answered)) return undefined;
   const { result } = answered;
@@ -303,8 +305,8 @@ function unsavedFiles(answered: Answered, real: string, editor: string): Unsaved
   return files.every((file) => file !== undefined) ? files : undefined;
 }
 
-/** Returns FILES sorted, with one entry for each path. When several buffers have unsaved changes of a file, the entry
- *  says so, and has the first text. */
+/** Returns FILES sorted by path, with one entry for each path. If several buffers have unsaved changes of one file, the
+ * entry has the text of the first, and says so. */
 function oneForEach(files: readonly UnsavedFile[]): UnsavedFile[] {
   return [...new Set(files.map(({ file }) => file))].sort().map((path) => {
     const [first, ...more] = files.filter(({ file }) => file === path) as [UnsavedFile, ...UnsavedFile[]];
@@ -318,7 +320,7 @@ function oneForEach(files: readonly UnsavedFile[]): UnsavedFile[] {
   });
 }
 
-/** Returns ARGS, which are not validated, with their values as short texts. */
+/** Returns ARGS, which are not validated, with each value as a short text. */
 function shortened(args: unknown): Arguments {
   return Object.fromEntries(
     Object.entries(Object(args)).map(([name, value]) => {

@@ -1,21 +1,22 @@
-// Defines what sessions and commands exchange besides MCP.
+// Defines the extensions of MCP that sessions and commands use.
 
-/** Key of the outcome of a call in the `_meta` of its result. */
+/** Key, in `_meta` of a result, of the outcome of the call. */
 export const OUTCOME_KEY = 'live-lisp/outcome';
 
-/** Key in `_meta`. In a request, the value true asks for output while the call runs. In a progress notification, the
- *  value is the next part of the call's output; the answer then leaves the output out. */
+/** A key in `_meta`. In a request, true asks for the call's output while the call runs. In a progress notification, the
+ * value is the next part of this output. The answer then does not contain the output. */
 export const OUTPUT_KEY = 'live-lisp/output';
 
-/** The notification by which a shell command interrupts its call. The parameter `requestId` is the id of
- *  the call's request, which is still answered, unlike a request that MCP cancels. */
+/** The notification by which a command interrupts its call. The parameter `requestId` is the id of the request. This
+ * request is still answered, unlike one that is cancelled by MCP. */
 export const INTERRUPT = 'live-lisp/interrupt';
 
-/** How a call ended: it succeeded, failed, had wrong arguments, needs a human's approval, or has no image. */
+/** The ways in which a call ends: it succeeds, it fails, its arguments are wrong, it needs a human's approval, or no
+ * image is available. */
 export type EndKind = 'good' | 'failed' | 'usage' | 'human' | 'image';
 
-/** The outcome of a call, which its result has for the command under OUTCOME_KEY: how the call ended, and its
- *  data for code. WHOLE is the whole text of the answer, if the result has only a part of it. */
+/** The outcome of a call, which a command finds in the result under OUTCOME_KEY: how the call ended, and its data for
+ * code. `whole` is the complete text of the answer, if the result contains only a part of it. */
 export interface CallEnd {
   ended: EndKind;
   data?: unknown;

@@ -1,5 +1,5 @@
-// Lists the sessions that run: servers that other programs of this user can connect to. Each has a file
-// session-PID.json beside its socket session-PID.socket, in a folder of this user alone.
+// Lists the running sessions: servers that other programs of this user can connect to. Each session has a socket
+// session-PID.socket and a file session-PID.json, in a folder that only this user can access.
 
 import { readdirSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -17,16 +17,17 @@ import {
 import { SetupError } from '../errors.ts';
 import { realPath } from '../paths.ts';
 
-/** A server that other programs can connect to. */
+/** A running server to which other programs can connect. */
 export interface Session extends Announced {
   version: string;
   /** Path of its Unix socket. */
   socket: string;
 }
 
-/** Returns the sessions that FOLDER announces, with real paths of their workspaces; none when other users can access FOLDER. Ignores files that no
- *  session has written. Only a connection shows whether a session still runs: in a container or a sandbox, its process
- *  id can be that of another process, or of none. */
+/** Returns the sessions that FOLDER announces, with the real paths of their workspaces. Returns none when other users
+ * can access FOLDER, and ignores files that no session can have written. A returned session may have ended: only a
+ * connection to it shows this. Its process id does not, because in a container or a sandbox the id can belong to
+ * another process or to none. */
 export function sessionsIn(folder: string): Session[] {
   const stats = statsOf(folder);
   if (stats === undefined || folderFault(stats) !== undefined) return [];
@@ -46,8 +47,8 @@ function sessionOf(folder: string, file: string): Session | undefined {
     : undefined;
 }
 
-/** Connects to SESSION. Resolves with undefined when it has ended. Throws a SetupError when the system does not allow
- *  this process to connect. */
+/** Connects to SESSION. Resolves with undefined when SESSION has ended. Throws a SetupError when the system does not
+ * allow this process to connect. */
 export async function connectTo({ workspace, socket: path }: Session): Promise<Socket | undefined> {
   const socket = await openSocket(path);
   if (typeof socket !== 'string') return socket;

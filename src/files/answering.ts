@@ -1,5 +1,5 @@
-// Limits the time of operations on file systems that may not answer, such as network file systems. Files on
-// local disks are accessed synchronously, which blocks the main thread. Others are not.
+// Limits the time of operations on file systems that may not answer, such as network file systems. Files on local disks
+// are accessed synchronously, which blocks the main thread. Files elsewhere are accessed asynchronously.
 
 import { lstatSync, type Stats } from 'node:fs';
 import { access, lstat, realpath, stat } from 'node:fs/promises';
@@ -8,32 +8,32 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SetupError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
 
-/** Thrown when a file cannot be read. The message is the reason, as a clause. */
+/** The error that a file cannot be read. The message is the reason, as a clause of a sentence. */
 export class UnreadableFile extends Error {
   override name = 'UnreadableFile';
 }
 
 const POLL_MS = 100;
-/** An operation is given up after this many polls. Time is no measure, because a blocked main thread could
- *  not have received the answer. */
+/** Number of polls after which an operation is given up. Polls are counted, not milliseconds, because an answer cannot
+ * be received while the main thread is blocked. */
 const POLL_LIMIT = 30;
 
-/** After this many given-up operations that are still pending, no other begins, because each blocks one of
- *  Node's four file threads. */
+/** While this number of given-up operations are still pending, no other begins, because each of them blocks one of
+ * Node's four file threads. */
 const GIVEN_UP_LIMIT = 2;
 
-/** The folder of each given-up operation that is still pending. */
+/** For each given-up operation that is still pending: its folder. */
 const givenUp: string[] = [];
 
-/** All pending operations, given-up ones included. */
+/** All pending operations, including those that were given up. */
 const pending = new Set<Promise<unknown>>();
 
 /** Advice for a person when a file system does not answer. */
 export const SILENCE_REMEDY =
   'Ask the user to repair that mount, to unmount it (umount -l), or to start the server without that folder. Then call again';
 
-/** Thrown when the file system of `folder` does not answer, so that an operation was given up or not
- *  begun. */
+/** The error that the file system of `folder` does not answer. An operation was given up, or was not begun for this
+ * reason. */
 export class UnresponsiveFolderError extends UnreadableFile {
   readonly folder: string;
 
@@ -47,9 +47,10 @@ export class UnresponsiveFolderError extends UnreadableFile {
   }
 }
 
-/** Returns the result of STEP, a file operation in FOLDER. There is no timeout on a local disk. On other file
- *  systems, throws an UnresponsiveFolderError on a timeout, and at once while `givenUp` contains FOLDER or is
- *  full (GIVEN_UP_LIMIT). Shortly before the exit of the process, does not begin STEP and never resolves. */
+/** Performs STEP, a file operation in FOLDER, and returns its result. On a local disk, waits as long as necessary. On
+ * other file systems, throws an UnresponsiveFolderError when there is no answer in time. Throws it at once while
+ * `givenUp` contains FOLDER or has GIVEN_UP_LIMIT members. Shortly before the process exits, does not begin STEP, and
+ * never resolves. */
 export async function withFileTimeout<Value>(folder: string, step: () => Promise<Value>): Promise<Value> {
   if (localFolders.has(folder)) return step();
   if (exiting) return new Promise(() => {});
@@ -83,7 +84,8 @@ export async function withFileTimeout<Value>(folder: string, step: () => Promise
   }
 }
 
-/** Returns the result of STEP. If a file system does not answer, throws a SetupError with the folder. */
+/** Performs STEP and returns its result. If a file system does not answer, throws a SetupError that names the
+ * folder. */
 export async function orSetupError<Value>(step: () => Promise<Value>): Promise<Value> {
   try {
     return await step();
@@ -95,7 +97,7 @@ export async function orSetupError<Value>(step: () => Promise<Value>): Promise<V
   }
 }
 
-/** Throws a SetupError unless the file systems of PATHS answer. The paths need not exist. */
+/** Throws a SetupError when the file system of one of PATHS does not answer. The paths need not exist. */
 export async function checkAnswering(paths: Iterable<string>): Promise<void> {
   await orSetupError(async () => {
     for (const path of new Set(paths)) {
@@ -106,7 +108,7 @@ export async function checkAnswering(paths: Iterable<string>): Promise<void> {
   });
 }
 
-/** True when PATH exists. Throws an UnresponsiveFolderError when its file system does not answer. */
+/** Returns true when PATH exists. Throws an UnresponsiveFolderError when its file system does not answer. */
 export function isThere(path: string): Promise<boolean> {
   return canBeAsked(path, access);
 }
@@ -130,9 +132,9 @@ const LAST_POLL_LIMIT = 10;
 
 let exiting = false;
 
-/** Waits at most 200 ms for pending operations, and prevents new ones. Returns whether some are still
- *  pending. The caller must then call process.exit(), at which this process kills itself, because Node would
- *  wait forever for a file thread that waits for the file system. */
+/** Waits at most 200 ms for pending operations, and prevents new ones. Resolves with true when some are still pending.
+ * Node would then wait forever for a file thread that waits for its file system. So the caller must call
+ * process.exit(), and the process kills itself there. */
 export async function beforeExit(): Promise<boolean> {
   for (let polls = 0; pending.size > 0 && polls < LAST_POLL_LIMIT; polls++) await pause(LAST_POLL_MS);
   exiting = true;
@@ -145,13 +147,13 @@ export async function beforeExit(): Promise<boolean> {
 const LOCAL_FOLDER_LIMIT = 20_000;
 const localFolders = new Set<string>();
 
-/** True when FILE is certainly on a local disk, which always answers soon. */
+/** Returns true when FILE is certainly on a local disk, which always answers soon. */
 export function isOnLocalDisk(file: string): boolean {
   return localStats(file) !== undefined;
 }
 
-/** Returns FILE's stats on a local disk, or 'none' if it does not exist there. Returns undefined for a link
- *  and for other file systems. */
+/** Returns the stats of FILE, or 'none' if it does not exist, when it is on a local disk. Returns undefined for a link,
+ * and for files on other file systems. */
 export function localStats(file: string): Stats | 'none' | undefined {
   if (!localFolders.has(dirname(file))) return undefined;
   try {
@@ -162,15 +164,15 @@ export function localStats(file: string): Stats | 'none' | undefined {
   }
 }
 
-/** Adds the folders of FILES on local disks to `localFolders`. */
+/** Adds those folders of FILES that are on local disks to `localFolders`. */
 export async function findLocalFolders(files: Iterable<string>): Promise<void> {
   if (localFolders.size > LOCAL_FOLDER_LIMIT) localFolders.clear();
   for (const folder of new Set([...files].map((file) => dirname(file))))
     if (!localFolders.has(folder) && (await isOnBlockDevice(folder))) localFolders.add(folder);
 }
 
-/** True when FOLDER, or its nearest existing parent, is on a block device. Other file systems are on a
- *  network, in memory, or implemented by a program. */
+/** Returns true when FOLDER, or its nearest existing parent, is on a block device. Other file systems are on a network,
+ * in memory, or implemented by a program. */
 async function isOnBlockDevice(folder: string): Promise<boolean> {
   try {
     const { dev } = await withFileTimeout(folder, () => stat(folder));
@@ -181,7 +183,7 @@ async function isOnBlockDevice(folder: string): Promise<boolean> {
   }
 }
 
-/** Returns the real path of FILE, or FILE itself when its file system fails or does not answer. */
+/** Returns the real path of FILE. Returns FILE itself when the file system fails or does not answer. */
 export async function realPathOf(file: string): Promise<string> {
   return withFileTimeout(dirname(file), () => realpath(file)).catch(() => file);
 }

@@ -1,22 +1,23 @@
-// Limits the directory entries and the time of a search.
+// Limits the number of directory entries and the time that a search may use.
 
-/** The wall-clock limit of a search, as a multiple of the limit of its CPU time. */
+/** A search may take this many times its CPU time limit in wall-clock time. */
 const WALL_CLOCK_FACTOR = 3;
 
-/** The remaining resources of a search. `exceeded` is true when it needed more. */
+/** The resources that a search may still use. `exceeded` is true when the search needed more. */
 export interface Budget {
   entries: number;
   remainingMs: () => number;
   exceeded?: boolean;
 }
 
-/** Returns the budget of a search with ENTRIES directory entries and MS milliseconds. */
+/** Returns the budget of a search that may read ENTRIES directory entries and take MS milliseconds. */
 export function budgetOf(entries: number, ms: number): Budget {
   return { entries, remainingMs: remainingTime(ms) };
 }
 
-/** Returns a function that returns the remaining milliseconds of MS milliseconds of CPU time. Other processes
- *  on the CPU cost a search no time. After WALL_CLOCK_FACTOR times MS of wall-clock time, nothing remains. */
+/** Returns a function that returns how many of MS milliseconds of CPU time remain. CPU time is counted, so that other
+ * busy processes do not cost a search its time. When WALL_CLOCK_FACTOR times MS of wall-clock time have passed, the
+ * function returns 0. */
 export function remainingTime(ms: number): () => number {
   const cpuDeadline = cpuMs() + ms;
   const wallDeadline = performance.now() + WALL_CLOCK_FACTOR * ms;

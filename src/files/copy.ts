@@ -1,6 +1,6 @@
-// Copies a root of the workspace, so that an image works with other contents of some files while the workspace
-// stays as it is. Code in an image can replace directories by links meanwhile, so the copy is written through
-// open directories.
+// Copies a root of the workspace. An image can then work with changed contents of some files, and the workspace stays
+// unchanged. Code in an image can replace directories of the copy by links at the same time, so the copy is written
+// through open directories.
 
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, realpath, symlink } from 'node:fs/promises';
@@ -16,8 +16,8 @@ import { entriesBelow } from './walk.ts';
 import type { Workspace } from './workspace.ts';
 import { checkNotCancelled } from './write.ts';
 
-/** A copy to make of the directory `root` of the workspace, into the empty directory `target`, a real path.
- *  Files in `contents`, by their real paths, get that content. They may be new. */
+/** A copy of `root`, a directory of the workspace, that is to be made in `target`, the real path of an empty directory.
+ * `contents` maps real paths of files, which need not exist, to the contents that they get in the copy. */
 export interface RootCopy {
   root: string;
   target: string;
@@ -25,9 +25,9 @@ export interface RootCopy {
   signal?: AbortSignal | undefined;
 }
 
-/** Makes the copy of a root of WORKSPACE, with all files that tools may read except those of version control.
- *  Directories of installed packages become links to the originals. Returns a digest of the names and states of
- *  the entries in the root. Throws a CallError when a file with new content would not be in the copy. */
+/** Makes a copy of a root of WORKSPACE. It has all files that tools may read, without those of version control;
+ * directories of installed packages are links to the originals. Returns a digest of the names and states of the entries
+ * in the root. Throws a CallError when the copy would not have a file that is in `contents`. */
 export async function copyRoot(
   workspace: Workspace,
   { root, target, contents, signal }: RootCopy,
@@ -69,8 +69,8 @@ function outside(workspace: Workspace, path: string, root: string): CallError {
   );
 }
 
-/** The copy of `root` in `target`, which is open as `top`. The directory of the last entry stays open too,
- * because most entries are in the same directory as the one before. */
+/** The copy of `root` in `target`, which is open as `top`. The directory of the last entry also stays open, because
+ * most entries are in the same directory as the previous entry. */
 class Copy {
   readonly root: string;
   readonly target: string;
@@ -83,13 +83,13 @@ class Copy {
     this.#top = top;
   }
 
-  /** Returns the path of the copy of PATH, an entry of the root. */
+  /** Returns the path in the copy of PATH, an entry of the root. */
   pathOf(path: string): string {
     return join(this.target, relative(this.root, path));
   }
 
-  /** Returns a path for the copy of PATH that leads into the open directory. Makes this directory if there is
-   *  none. */
+  /** Returns a path for the copy of PATH that begins at the open directory. Creates this directory if it does not
+   * exist. */
   async place(path: string): Promise<string> {
     const parent = dirname(path);
     if (this.#last?.path !== parent) {
@@ -123,11 +123,12 @@ class Copy {
   }
 }
 
-/** Maximum number of octets to hold of a file. */
+/** Maximum number of octets of a file that are in memory at once. */
 const CHUNK = 1024 * 1024;
 
-/** Puts the file at PATH of WORKSPACE into COPY, with CONTENT if that is given. A file that cannot be read is
- *  left out, because the image could not read it either. Returns numbers that change with the file. */
+/** Copies the file PATH of WORKSPACE into COPY, with CONTENT in place of its own content if CONTENT is given. Leaves
+ * out a file that cannot be read, because the image could not read it either. Returns numbers that differ when the file
+ * has changed. */
 async function copyFile(
   workspace: Workspace,
   path: string,
@@ -146,8 +147,8 @@ async function copyFile(
   });
 }
 
-/** Puts a link to the entry PATH into COPY. If PATH IS_LINK itself and leads to an entry of the root, it leads
- *  to the copy of that. Returns where PATH leads; undefined for nowhere. */
+/** Creates a link for the entry PATH in COPY. If IS_LINK is true, PATH itself is a link; if it leads to an entry of the
+ * root, the new link leads to the copy of that entry. Returns the target of PATH; undefined when there is none. */
 async function putLink(path: string, copy: Copy, isLink: boolean): Promise<string | undefined> {
   const real = await withFileTimeout(dirname(path), () => realpath(path)).catch(() => undefined);
   if (real === undefined) return undefined;
@@ -155,7 +156,7 @@ async function putLink(path: string, copy: Copy, isLink: boolean): Promise<strin
   return real;
 }
 
-/** Creates the file PLACE with MODE. CONTENT is its content or an open file that has it. */
+/** Creates the file PLACE with MODE. CONTENT is its content, or an open file with this content. */
 async function putFile(place: string, mode: number, content: Buffer | FileHandle): Promise<void> {
   const handle = await open(place, 'wx', mode);
   try {
@@ -168,7 +169,7 @@ async function putFile(place: string, mode: number, content: Buffer | FileHandle
   }
 }
 
-/** Returns the error to throw for ERROR of a write into the copy, if there is no space left. */
+/** Returns the error that the disk is full, if ERROR, of a write into the copy, means this; else undefined. */
 function spaceError(error: unknown): CallError | undefined {
   const isFull = error instanceof Error && 'code' in error && /^(?:ENOSPC|EDQUOT)$/.test(String(error.code));
   if (!isFull) return undefined;

@@ -1,24 +1,24 @@
-// Renders the change of a file as a unified diff for a person.
+// Renders the change of a file for a person, as a unified diff.
 
 import { marked, ownWords, QuestionLine, questionLine } from '../question-line.ts';
 import { type Hunk, hunksBetween } from './line-changes.ts';
 import { type FileText, lineEnds, linesOf, unusualStorage } from './text.ts';
 
-/** Number of characters of a line that a person surely sees. */
+/** Number of characters of a line that a person certainly sees. */
 const VISIBLE_LENGTH = 200;
-/** A tab counts as eight columns. */
+/** A tab is counted as eight columns. */
 const TAB = ' '.repeat(8);
-/** Maximum number of line numbers in a note on lines that a person may not see whole. */
+/** Maximum number of line numbers in a note about lines that a person might not see completely. */
 const NOTE_LIMIT = 10;
 
-/** Returns the hunks of the unified diff from BEFORE to AFTER with three lines of context. */
+/** Returns the hunks of the unified diff from BEFORE to AFTER, with three lines of context, and a summary. */
 export function diffHunks(before: string, after: string): { summary: string; text: string } {
   const hunks = hunksOf(before, after);
   return { summary: summaryOf(hunks).text, text: hunksText(hunks) };
 }
 
-/** Returns the hunks of the diff. Compares line ends only when AFTER mixes them, because `storageChange`
- *  reports other changes of them. */
+/** Returns the hunks of the diff. Changes of line ends count only when AFTER mixes line ends, because `storageChange`
+ * reports other changes of them. */
 function hunksOf(before: string, after: string): Hunk[] {
   const mixed = isMixed(after);
   const [old, updated] = [before, after].map((text) => (mixed ? text : text.replaceAll('\r\n', '\n')));
@@ -37,7 +37,7 @@ function isMixed(text: string): boolean {
   return lineEnds(text) === 'mixed LF and CRLF';
 }
 
-/** Returns the range of lines for the head of a hunk. An empty range names the line before it. */
+/** Returns the line range in the header of a hunk. For an empty range, the number is that of the line before it. */
 function range(start: number, lines: number): QuestionLine {
   return questionLine`${lines === 0 ? start - 1 : start},${lines}`;
 }
@@ -47,19 +47,19 @@ interface LineCounts {
   removed: number;
 }
 
-/** The change of a file, for a person. */
+/** The change of a file, as a person sees it. */
 export interface FileDiff {
-  /** First changed line and counts, as in `line 12, +3 \u22121`. */
+  /** The number of the first changed line, and the numbers of added and removed lines, as in `line 12, +3 \u22121`. */
   summary: QuestionLine;
   counts: LineCounts;
-  /** The lines to show first: from the first changed line to the last. */
+  /** The lines that are shown first: from the first changed line to the last one. */
   lines: QuestionLine[];
-  /** The whole change: the file name, changes of the encoding and of the line ends, and the diff. */
+  /** The complete change: the name of the file, changes of its encoding and line ends, and the diff. */
   text: QuestionLine[];
 }
 
-/** Returns the change of the file NAME: notes on its encoding and line ends, followed by its
- *  diff. */
+/** Returns the change of the file NAME from BEFORE to AFTER. Notes about its encoding and line ends come before the
+ * diff. */
 export function fileDiffOf(name: string, before: FileText, after: FileText): FileDiff {
   const hunks = hunksOf(before.text, after.text);
   const notes = [
@@ -77,23 +77,25 @@ export function fileDiffOf(name: string, before: FileText, after: FileText): Fil
   };
 }
 
-/** Returns the number of files in CHANGES and the sums of their line counts, as in `2 files, +3 \u22121`. */
+/** Returns a text with the number of changed files, and of their added and removed lines, as in `2 files, +3
+ * \u22121`. */
 export function filesSummary(changes: readonly FileDiff[]): QuestionLine {
   const sum = (of: keyof LineCounts) => changes.reduce((total, { counts }) => total + counts[of], 0);
   const files = changes.length === 1 ? questionLine`1 file` : questionLine`${changes.length} files`;
   return questionLine`${files}, ${countsText({ added: sum('added'), removed: sum('removed') })}`;
 }
 
-/** Returns the first lines to show of CHANGES. Several changes have their file names above them. */
+/** Returns the lines of CHANGES that are shown first. If there are several changes, the name of the file precedes
+ * each. */
 export function changesLines(changes: readonly FileDiff[], names: readonly string[]): QuestionLine[] {
   return changes.flatMap(({ lines, summary }, index) => [
-    // No diff line begins with a letter, so this head cannot look like one.
+    // No line of a diff begins with a letter, so a line of a file cannot look like this header.
     ...(changes.length > 1 ? [questionLine`File ${names[index] ?? ''}, ${summary}:`] : []),
     ...lines,
   ]);
 }
 
-/** Returns a phrase with the first changed line of HUNKS, and the numbers of added and removed lines. */
+/** Returns a phrase with the number of the first changed line in HUNKS, and the numbers of added and removed lines. */
 function summaryOf(hunks: readonly Hunk[]): QuestionLine {
   const [first] = hunks;
   const counts = countsText(countsOf(hunks));
@@ -116,7 +118,7 @@ function countsText({ added, removed }: LineCounts): QuestionLine {
   return questionLine`+${added} \u2212${removed}`;
 }
 
-/** Returns LINES of hunks from the first changed line to the last. */
+/** Returns LINES, of hunks, from the first changed line to the last one. */
 function changedLines(lines: readonly QuestionLine[]): QuestionLine[] {
   const changes = ({ text }: QuestionLine) => !text.startsWith(' ');
   const first = lines.findIndex((line, index) => index > 0 && changes(line));
@@ -127,14 +129,14 @@ function hunkLines(hunks: readonly Hunk[]): QuestionLine[] {
   return hunks.flatMap((hunk) => [hunkHead(hunk)].concat(hunk.lines.map(markedLine)));
 }
 
-/** Returns LINE of a hunk for a person. A line that begins with a backslash is not from the file. */
+/** Returns LINE, of a hunk, with its mark. A line that begins with a backslash is a note of the diff and not in the
+ * file. */
 function markedLine(line: string): QuestionLine {
   if (line.startsWith('\\')) return questionLine`\\ No newline at end of file`;
   return marked(line.startsWith('+') ? '+' : line.startsWith('-') ? '-' : ' ', line.slice(1));
 }
 
-/** Returns the numbers, in the new file, of the added lines in HUNK that a person could fail to see
- *  completely. */
+/** Returns the line numbers, in the new file, of added lines in HUNK that a person might not see completely. */
 function addedOutOfSight({ newStart, lines }: Hunk): number[] {
   const numbers: number[] = [];
   let number = newStart;
@@ -145,7 +147,7 @@ function addedOutOfSight({ newStart, lines }: Hunk): number[] {
   return numbers;
 }
 
-/** True when a person could fail to see all of LINE, because it is long or ends in white space. */
+/** Returns true when a person might not see all of LINE, because it is long or ends in white space. */
 function isOutOfSight(line: string): boolean {
   return (
     (line.length > VISIBLE_LENGTH / TAB.length && line.replaceAll('\t', TAB).length > VISIBLE_LENGTH) ||
@@ -153,8 +155,8 @@ function isOutOfSight(line: string): boolean {
   );
 }
 
-/** Returns a note on OUT_OF_SIGHT, the numbers of lines that a person may not see whole; undefined without
- *  any. */
+/** Returns a note about the lines with the numbers OUT_OF_SIGHT, which a person might not see completely. Returns
+ * undefined when there are none. */
 function sightNote(outOfSight: readonly number[]): QuestionLine | undefined {
   const numbers = outOfSight.slice(0, NOTE_LIMIT).map((number) => questionLine`${number}`);
   if (numbers.length === 0) return undefined;
@@ -165,16 +167,17 @@ function sightNote(outOfSight: readonly number[]): QuestionLine | undefined {
   return questionLine`Note: lines ${numbers}${more} are longer than ${VISIBLE_LENGTH} characters or end in white space.`;
 }
 
-/** Returns the change that creates the file NAME with the text AFTER. */
+/** Returns the change that creates the file NAME with the content AFTER. */
 export function newFileDiff(name: string, after: FileText): FileDiff {
   const change = wholeContentDiff(questionLine`New file ${name}`, after);
   return { ...change, summary: questionLine`new file, ${change.summary}` };
 }
 
-/** Returns a change that adds all lines of AFTER, below HEAD, for files without an earlier text. */
+/** Returns a change that adds all lines of AFTER, with HEAD above them. For a file whose earlier text is unknown, or
+ * that did not exist. */
 export function wholeContentDiff(head: QuestionLine, after: FileText): FileDiff {
   const { text } = after;
-  // In a file with mixed line ends, a CR at a line end is shown like any control character.
+  // If the line ends of a file are mixed, the CR of a line end is shown by its code, as other control characters are.
   const lines = isMixed(text) ? linesOf(text, '\n') : linesOf(text);
   const count = lines.length === 1 ? questionLine`1 line` : questionLine`${lines.length} lines`;
   const unusual = unusualStorage(after, lineEnds(text), text === '' || text.endsWith('\n')).map(ownWords);

@@ -1,4 +1,4 @@
-// Turns errors of the file system into error messages.
+// Converts errors of the file system to messages for the model.
 
 import { CallError } from '../errors.ts';
 import { visibleName } from '../visible.ts';
@@ -15,10 +15,10 @@ const REASONS: { readonly [code: string]: string } = {
   ENFILE: 'too many files are open',
 };
 
-/** Error codes that mean, after all checks have passed, that the path now leads elsewhere. */
+/** Error codes after which, since all checks have passed, the path must have changed. */
 const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EISDIR'];
 
-/** Returns the error to throw for ERROR of the file at PATH. DONE is the failed operation. */
+/** Returns the error to throw when an operation on the file PATH failed with ERROR. DONE names the operation. */
 export function fileFailure(error: unknown, path: string, done: 'read' | 'written'): unknown {
   if (error instanceof UnresponsiveFolderError)
     return new CallError(`${visibleName(path)} cannot be ${done}: ${error.message}. ${SILENCE_REMEDY}.`);

@@ -1,4 +1,4 @@
-// Holds a directory open, so that files are opened in this very directory, even if its path changes.
+// Holds a directory open. Files are then opened in this very directory, even if its path is changed.
 
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, rmdir, stat } from 'node:fs/promises';
@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { withFileTimeout } from './answering.ts';
 import { openRegular } from './regular.ts';
 
-/** Whether the system, as Linux, has a path for an open directory that always leads into it. On other systems
- *  the real path is checked after each use, except after the rename that completes a write. */
+/** True when the system has paths for open directories, as Linux has. Such a path always leads into the directory. On
+ * other systems, the real path is checked after each use, but not after the rename that completes a write. */
 const HAS_DESCRIPTOR_PATHS = existsSync('/proc/self/fd');
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
-/** A regular file that is open for reading. */
+/** A regular file, opened for reading. */
 export interface OpenFile {
   handle: FileHandle;
   stats: Stats;
@@ -26,7 +26,7 @@ export class Folder {
     this.path = path;
   }
 
-  /** Opens the directory PATH, which must be no link. Its parents may be links, so callers check `path`. */
+  /** Opens the directory PATH, which must not be a link. Its parents may be links, so callers must check `path`. */
   static async open(path: string): Promise<Folder> {
     const handle = await withFileTimeout(path, () => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     try {
@@ -40,13 +40,13 @@ export class Folder {
     }
   }
 
-  /** Returns the path of the entry NAME of this directory. NAME is one path component, without slashes. */
+  /** Returns a path for the entry NAME of this directory. NAME must not contain slashes. */
   at(name: string): string {
     return HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${this.#handle.fd}/${name}` : join(this.path, name);
   }
 
-  /** Opens NAME for reading. Returns only its stats when it is no regular file, and undefined when it does
-   *  not exist. */
+  /** Opens the file NAME for reading. If it is not a regular file, returns only its stats. Returns undefined when it
+   * does not exist. */
   async openFile(name: string): Promise<OpenFile | { stats: Stats } | undefined> {
     const found = await withFileTimeout(this.path, () => lstat(this.at(name))).catch(
       (error: NodeJS.ErrnoException) => {
@@ -65,7 +65,7 @@ export class Folder {
     return handle === undefined ? { stats } : { handle, stats };
   }
 
-  /** Opens the directory NAME in this one. Creates it if it does not exist; then `created` is true. */
+  /** Opens the directory NAME, which is in this one. If it does not exist, creates it and returns true as `created`. */
   async openOrMake(name: string): Promise<{ folder: Folder; created: boolean }> {
     const created = await mkdir(this.at(name)).then(
       () => true,
@@ -81,7 +81,7 @@ export class Folder {
     await rmdir(this.at(name)).catch(() => {});
   }
 
-  /** Throws unless NAME in this directory is still the open file with STATS. */
+  /** Throws when the entry NAME of this directory is no longer the open file that has STATS. */
   async confirm(name: string, stats: Stats): Promise<void> {
     if (HAS_DESCRIPTOR_PATHS) return;
     await this.#confirmPath();
@@ -94,7 +94,7 @@ export class Folder {
     if (!same || (await realpath(this.path)) !== this.path) throw stale();
   }
 
-  /** Flushes the names in the directory to the disk, if the system can do so. */
+  /** Writes changes of the entries of this directory to the disk, if the system can do this. */
   async sync(): Promise<void> {
     await this.#handle.sync().catch(() => {});
   }

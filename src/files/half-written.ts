@@ -1,4 +1,4 @@
-// Names temporary files, and removes those of killed servers.
+// Names temporary files, and removes temporary files that killed servers left.
 
 import { randomBytes } from 'node:crypto';
 import { lstat, readdir, unlink } from 'node:fs/promises';
@@ -6,25 +6,26 @@ import type { Folder } from './folder.ts';
 
 const NAME = /^\.live-lisp-[0-9a-f]{16}\.(?:tmp|old)$/;
 
-/** A temporary file of more than this age belongs to no running write. */
+/** A temporary file that is older than this, in milliseconds, was left by a killed server. */
 const STALE_MS = 60 * 60 * 1000;
 
-/** Returns a new name: `tmp` for a file being written, `old` for the copy of a file being replaced. */
+/** Returns a new name for a temporary file: `tmp` for a file that is being written, `old` for the old content of a file
+ * that is being replaced. */
 export function temporaryName(kind: 'tmp' | 'old' = 'tmp'): string {
   return `.live-lisp-${randomBytes(8).toString('hex')}.${kind}`;
 }
 
-/** True when NAME is the name of a temporary file. */
+/** Returns true when NAME is a name that temporaryName can return. */
 export function isTemporary(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Removes the temporary files of killed servers from FOLDER. */
+/** Removes from FOLDER the temporary files that killed servers left. */
 export async function removeStale(folder: Folder): Promise<void> {
   const names = await readdir(folder.at('.')).catch(() => []);
   for (const name of names.filter(isTemporary)) {
     const stats = await lstat(folder.at(name)).catch(() => undefined);
-    // An `old` file is a hard link with the mtime of the original, so only its ctime is the time of the link.
+    // An `old` file is a hard link to the original and has its mtime. Only its ctime is the time when it was made.
     const since = name.endsWith('.old') ? stats?.ctimeMs : stats?.mtimeMs;
     if (stats?.isFile() && since !== undefined && Date.now() - since > STALE_MS) {
       await unlink(folder.at(name)).catch(() => {});

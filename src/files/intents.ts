@@ -1,4 +1,4 @@
-// Records on the disk the files that are being replaced together, for a rollback after a kill.
+// Records on the disk which files a server is replacing together. After a kill, the next server undoes the replacement.
 
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
@@ -7,8 +7,8 @@ import { isOwn, isRunning } from '../ownership.ts';
 import { makeFolder } from '../paths.ts';
 import { readIfRegular } from './regular.ts';
 
-/** A file to replace. `old` is the name of a file in the same folder with the old content. `before` and
- *  `after` are digests of the old and the new content. `old` and `before` are '' for a new file. */
+/** A file that is to be replaced. `old` is the name of a file in the same folder that has the old content. `before` and
+ * `after` are digests of the old and the new content. For a new file, `old` and `before` are ''. */
 export interface IntendedFile {
   path: string;
   old: string;
@@ -16,12 +16,12 @@ export interface IntendedFile {
   after: string;
 }
 
-/** Maximum number of octets of a record, enough for some thousand files. */
+/** Maximum number of octets of a record. It is enough for some thousand files. */
 const LIMIT = 16 * 1024 * 1024;
 
 const NAME = /^(\d+)-[0-9a-f]{16}\.json$/;
 
-/** Records of the running replacements of this user's servers, in a folder of their own. */
+/** The records of replacements that servers of this user have begun, in a folder that has only these. */
 export class Intents {
   readonly #folder: string;
 
@@ -29,7 +29,8 @@ export class Intents {
     this.#folder = folder;
   }
 
-  /** Records that FILES are being replaced. Returns a function that removes the record. Throws on failure. */
+  /** Writes a record that FILES are being replaced. Returns a function that removes the record. Throws when the record
+   * cannot be written. */
   async begin(files: readonly IntendedFile[]): Promise<() => Promise<void>> {
     makeFolder(this.#folder, 0o700);
     const path = join(this.#folder, `${process.pid}-${randomBytes(8).toString('hex')}.json`);
@@ -41,10 +42,11 @@ export class Intents {
     return () => forget(path);
   }
 
-  /** Returns the records of servers that have ended, each with a function that removes it. */
+  /** Returns the records that servers left when they ended. Each has its files, and a function that removes it. */
   async unfinished(): Promise<{ files: IntendedFile[]; remove: () => Promise<void> }[]> {
     const names = await readdir(this.#folder).catch(() => []);
-    // `begin` comes after `unfinished`, so a record with our process id is from an earlier process.
+    // A server calls `unfinished` before it calls `begin`. So a record with the id of this process was left by an
+    // earlier process.
     const isGone = (pid: number) => pid === process.pid || !isRunning(pid);
     const gone = names.filter((name) => NAME.test(name) && isGone(Number(NAME.exec(name)?.[1])));
     const found = [];
@@ -52,8 +54,8 @@ export class Intents {
       const path = join(this.#folder, name);
       const record = readIfRegular(path, { limit: LIMIT });
       const files = record && isOwn(record.stats) ? filesIn(record.octets.toString('utf8')) : undefined;
-      // A record without files is incomplete, or another user wrote it. The server renames files only after it
-      // has written the whole record, so an incomplete record needs no rollback.
+      // A record without files is incomplete, or another user wrote it. A server renames files only after it has
+      // written a complete record, so an incomplete record needs no rollback.
       if (files === undefined) await forget(path);
       else found.push({ files, remove: () => forget(path) });
     }
@@ -73,7 +75,7 @@ async function forget(path: string): Promise<void> {
   await unlink(path).catch(() => {});
 }
 
-/** Returns the files in TEXT of a record; undefined when it is incomplete. */
+/** Returns the files in TEXT, the text of a record; undefined when TEXT is incomplete. */
 function filesIn(text: string): IntendedFile[] | undefined {
   try {
     const files: unknown = JSON.parse(text);

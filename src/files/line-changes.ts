@@ -1,8 +1,9 @@
-// Computes a line diff of two texts.
+// Computes the differing lines of two texts.
 
 import { diffArrays } from 'diff';
 
-/** A hunk of a unified diff: changed lines with their context. Each line begins with its mark. */
+/** A hunk of a unified diff: changed lines, with unchanged lines around them. The first character of each line is its
+ * mark. */
 export interface Hunk {
   oldStart: number;
   oldLines: number;
@@ -11,25 +12,26 @@ export interface Hunk {
   lines: string[];
 }
 
-/** Consecutive lines that are all unchanged (mark " "), all added ("+") or all removed ("-"). */
+/** Consecutive lines with the same mark: " " for unchanged, "+" for added, "-" for removed. */
 interface Run {
   mark: ' ' | '+' | '-';
   lines: readonly string[];
 }
 
-/** The line of a diff after a last line without line break. */
+/** In a diff, this line follows a last line that has no line break. */
 const NOT_ENDED = '\\ No newline at end of file';
 
-const CONTEXT = 3;
+const CONTEXT_LINES = 3;
 
-/** Maximum number of changed lines in a search for a minimal diff. Its time grows with the square. */
+/** Maximum number of changed lines for which a minimal diff is searched. The search takes time in proportion to the
+ * square of this number. */
 const CHANGE_LIMIT = 500;
 
-/** Maximum number of times to divide the lines between two anchors by further anchors. */
+/** Maximum number of times that the lines between two anchors are divided again by new anchors. */
 const DIVISION_LIMIT = 4;
 
-/** Returns the hunks of the unified diff from BEFORE to AFTER. It is minimal unless very many lines
- *  changed. */
+/** Returns the hunks of the unified diff from BEFORE to AFTER. The diff is minimal unless very many lines have
+ * changed. */
 export function hunksBetween(before: string, after: string): Hunk[] {
   const steps = { remaining: CHANGE_LIMIT ** 2 };
   return hunksOf(runsBetween(piecesOf(before), piecesOf(after), steps, 0));
@@ -46,8 +48,8 @@ function piecesOf(text: string): string[] {
   return pieces;
 }
 
-/** Returns the runs that turn OLD into UPDATED. STEPS is a shared budget for searches for a minimal diff.
- *  DIVISIONS is the number of earlier divisions by anchors. */
+/** Returns the runs that change OLD to UPDATED. STEPS is the number of steps that all searches for a minimal diff may
+ * still take. DIVISIONS is how often anchors have divided the lines already. */
 function runsBetween(
   old: readonly string[],
   updated: readonly string[],
@@ -116,7 +118,8 @@ function changedRuns(
   return [...runs, ...runsBetween(old.slice(from), updated.slice(to), steps, divisions + 1)];
 }
 
-/** Returns the longest common sequence of lines that are unique in OLD and in UPDATED, as index pairs. */
+/** Returns the longest common subsequence of the lines that are unique both in OLD and in UPDATED. Each element is a
+ * pair of an index in OLD and an index in UPDATED. */
 function anchorsOf(old: readonly string[], updated: readonly string[]): [number, number][] {
   const updatedIndices = uniqueIndices(updated);
   const pairs: [number, number][] = [];
@@ -127,21 +130,22 @@ function anchorsOf(old: readonly string[], updated: readonly string[]): [number,
   return longestAscending(pairs);
 }
 
-/** Replaces the index of a line that occurs more than once. */
+/** Stands for the index of a line that occurs several times. */
 const REPEATED = -1;
 
-/** Maps each of LINES to its index, or to REPEATED, in the order of first occurrence. */
+/** Returns a map from each of LINES to its index, or to REPEATED if the line occurs several times. The lines are in the
+ * order of their first occurrence. */
 function uniqueIndices(lines: readonly string[]): Map<string, number> {
   const places = new Map<string, number>();
   for (const [index, line] of lines.entries()) places.set(line, places.has(line) ? REPEATED : index);
   return places;
 }
 
-/** Returns the longest subsequence of PAIRS with ascending second numbers. Their first numbers must
- *  ascend. */
+/** Returns the longest subsequence of PAIRS in which the second numbers ascend. The first numbers of PAIRS must
+ * ascend. */
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
-  // ends[n] is the index of the last pair of a subsequence of n + 1 pairs with ascending second numbers. Of
-  // all such subsequences, it is one with the lowest last number.
+  // ends[n] is the index of the last pair of a subsequence with n + 1 pairs whose second numbers ascend. Among all such
+  // subsequences, it is one whose last second number is lowest.
   const ends: number[] = [];
   const predecessors: (number | undefined)[] = [];
   const secondOf = (index: number | undefined) => pairs[index ?? -1]?.[1] ?? -1;
@@ -168,10 +172,10 @@ function hunksOf(runs: readonly Run[]): Hunk[] {
   const merged = mergedRuns(runs);
   for (const [index, { mark, lines }] of merged.entries()) {
     if (mark === ' ') {
-      const joinsNext = index < merged.length - 1 && lines.length <= 2 * CONTEXT;
-      if (open !== undefined) addLines(open, ' ', joinsNext ? lines : lines.slice(0, CONTEXT));
+      const joinsNext = index < merged.length - 1 && lines.length <= 2 * CONTEXT_LINES;
+      if (open !== undefined) addLines(open, ' ', joinsNext ? lines : lines.slice(0, CONTEXT_LINES));
       if (!joinsNext) open = undefined;
-      context = lines.slice(-CONTEXT);
+      context = lines.slice(-CONTEXT_LINES);
     } else {
       if (open === undefined) {
         const [oldStart, newStart] = [oldLine - context.length, newLine - context.length];
@@ -187,7 +191,7 @@ function hunksOf(runs: readonly Run[]): Hunk[] {
   return hunks;
 }
 
-/** Returns RUNS without empty runs, and with adjacent runs of the same mark joined. */
+/** Returns RUNS without empty runs. Adjacent runs with the same mark are joined. */
 function mergedRuns(runs: readonly Run[]): Run[] {
   const merged: { mark: Run['mark']; lines: string[] }[] = [];
   for (const { mark, lines } of runs) {

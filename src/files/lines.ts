@@ -1,30 +1,30 @@
-// Reads a range of lines of a file, without reading all of a large file.
+// Reads a range of lines from a file. Does not read all of a large file.
 
 import type { FileHandle } from 'node:fs/promises';
 import { CallError } from '../errors.ts';
 import type { OpenFile } from './folder.ts';
 import { binaryKind, decode, type FileText, type LineEnds, lineEnds, linesOf } from './text.ts';
 
-/** Maximum number of bytes of a file that is read whole. Of a larger file, only the range is read. */
+/** A file with at most this number of octets is read completely. Of a larger file, only the range is read. */
 export const WHOLE_FILE_LIMIT = 16 * 1024 * 1024;
-/** Number of bytes to read of a larger file, from the first line of the range on. */
+/** Number of octets of a larger file that are read, from the first line of the range on. */
 const WINDOW = 256 * 1024;
 const CHUNK = 1024 * 1024;
 
-/** Lines of a file from the 1-based line `first` on, and properties of the whole file. */
+/** Lines of a file, from line number `first` (1-based) on, and properties of the whole file. */
 export interface Excerpt extends Omit<FileText, 'text'> {
   lines: string[];
   first: number;
-  /** Number of lines in the file; undefined when its end was not read. */
+  /** Number of lines in the file; undefined when the file was not read to its end. */
   total: number | undefined;
   bytes: number;
   ends: LineEnds;
   endsWithNewline: boolean;
 }
 
-/** Returns the lines of the file from the 1-based line FIRST on: all of them, or about WINDOW bytes if the
- *  file is larger than WHOLE_FILE_LIMIT. For a file that is no text, returns its kind as a string. Throws a
- *  CallError when SIGNAL aborts. */
+/** Returns the lines of the file from line number FIRST (1-based) on. Of a file that is larger than WHOLE_FILE_LIMIT,
+ * returns only lines in about WINDOW octets. If the file is not text, returns its kind as a string. Throws a CallError
+ * when SIGNAL aborts. */
 export async function readLines(
   { handle, stats }: OpenFile,
   first: number,
@@ -42,12 +42,13 @@ export async function readLines(
   if (part.length < WINDOW) {
     return excerpt(decoded, lines, first, { total: first - 1 + lines.length, bytes: stats.size });
   }
-  // The last line may be cut off. It is dropped unless it is the only one.
+  // The last line may be incomplete, so it is left out. If it is the only line, it is returned.
   if (lines.length > 1) lines.pop();
   return excerpt(decoded, lines, first, { bytes: stats.size });
 }
 
-/** Returns the lines from number FIRST on of a file with the content BYTES; its kind when it is no text. */
+/** Returns the lines from line number FIRST on, of a file with the content BYTES. If the file is not text, returns its
+ * kind as a string. */
 export function linesIn(bytes: Uint8Array, first: number): Excerpt | string {
   const kind = binaryKind(bytes);
   if (kind !== undefined) return kind;
@@ -66,7 +67,7 @@ function excerpt(
   return { lines, first, total, bytes, encoding, bom, ends: lineEnds(text), endsWithNewline };
 }
 
-/** Returns at most COUNT bytes of the file from the offset START on. */
+/** Returns at most COUNT octets of the file, from the offset START on. */
 export async function readBytes(handle: FileHandle, start: number, count: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   for (let remaining = count, at = start; remaining > 0; ) {
@@ -80,7 +81,7 @@ export async function readBytes(handle: FileHandle, start: number, count: number
   return Buffer.concat(parts);
 }
 
-/** Returns the offset of the 1-based line NUMBER; undefined when the file has fewer lines. */
+/** Returns the offset of line NUMBER (1-based) in the file; undefined when the file has fewer lines. */
 async function offsetOfLine(
   handle: FileHandle,
   number: number,

@@ -1,5 +1,5 @@
-// Opens every file with a name from the image, a workspace or a configuration. Opens regular files only,
-// never blocks on others such as FIFOs, and reads up to a limit.
+// Opens all files that an image, a workspace or a configuration names. Opens only regular files, never blocks on other
+// files such as FIFOs, and reads only a limited number of octets.
 
 import {
   closeSync,
@@ -18,40 +18,41 @@ import { dirname } from 'node:path';
 import { isInside } from '../paths.ts';
 import { UnreadableFile, withFileTimeout } from './answering.ts';
 
-/** O_NONBLOCK, because a FIFO, which blocks the opening, can replace the file after the check. */
+/** With O_NONBLOCK, opening never blocks. Without it, a FIFO that replaces the file after the check would block. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Folders with interfaces of the kernel, of processes or of devices as files. */
+/** Folders in which the kernel represents its state, processes and devices as files. */
 const SYSTEM_FOLDERS = ['/proc', '/sys', '/dev'];
 
 const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
 
-/** Folder of shared memory. Its files behave like those on a disk. */
+/** The folder of shared memory. Its files behave like files on a disk. */
 const SHARED_MEMORY = '/dev/shm';
 
-/** True when REAL, a real path, is in one of SYSTEM_FOLDERS and not in SHARED_MEMORY. */
+/** Returns true when REAL, a real path, is in one of SYSTEM_FOLDERS but not in SHARED_MEMORY. */
 export function isSystemFile(real: string): boolean {
   return SYSTEM_FOLDERS.some((folder) => isInside(folder, real)) && !isInside(SHARED_MEMORY, real);
 }
 
 export interface ReadLimits {
   limit: number;
-  /** True to read the beginning of a larger file, instead of refusing the file. */
+  /** True if only the beginning of a file that is too large is read. Otherwise such a file is refused. */
   head?: boolean;
-  /** Returns a clause with the reason why the file at `real`, a real path, may not be read; undefined when it
-   *  may. */
+  /** Returns the reason, as a clause, why the file `real`, a real path, may not be read; undefined when it may be
+   * read. */
   forbids?: (real: string) => string | undefined;
 }
 
-/** The content of a file, and its stats at the time it was opened. */
+/** The content of a file, and the stats that it had when it was opened. */
 export interface RegularFile {
   octets: Buffer;
   stats: Stats;
 }
 
-/** Returns the regular file to which PATH leads. Throws an UnreadableFile, or an error of the system. */
+/** Returns the regular file that PATH leads to. Throws an UnreadableFile, or an error of the system. */
 export function readRegular(path: string, bounds: ReadLimits): RegularFile {
-  // Opening can start a device, and wakes the process that writes to a FIFO, so the check comes first.
+  // To open a device can start it, and to open a FIFO wakes the process that writes to it. So the kind of the file is
+  // checked first.
   checkKind(statSync(path));
   const descriptor = openSync(path, FLAGS);
   try {
@@ -63,7 +64,7 @@ export function readRegular(path: string, bounds: ReadLimits): RegularFile {
   }
 }
 
-/** Like readRegular, but in asynchronous steps that do not block the main thread. */
+/** Like readRegular, but asynchronous, so that the main thread is not blocked. */
 export async function readRegularAsync(path: string, bounds: ReadLimits): Promise<RegularFile> {
   const step = <Value>(operation: () => Promise<Value>) => withFileTimeout(dirname(path), operation);
   checkKind(await step(() => stat(path)));
@@ -84,12 +85,12 @@ export async function readRegularAsync(path: string, bounds: ReadLimits): Promis
     }
     return { octets: Buffer.concat(parts), stats };
   } finally {
-    // Closing can wait for the file system too, so it is not awaited.
+    // To close the file can also wait for the file system, so the result is not awaited.
     handle.close().catch(() => {});
   }
 }
 
-/** Like readRegular, but returns undefined instead of throwing. */
+/** Like readRegular, but returns undefined when readRegular would throw. */
 export function readIfRegular(path: string, bounds: ReadLimits): RegularFile | undefined {
   try {
     return readRegular(path, bounds);
@@ -98,7 +99,7 @@ export function readIfRegular(path: string, bounds: ReadLimits): RegularFile | u
   }
 }
 
-/** Opens the file at PATH, which must be no link. Returns only `stats` when it is no regular file. */
+/** Opens the file PATH, which must not be a link. If it is not a regular file, returns only its `stats`. */
 export async function openRegular(path: string): Promise<{ handle?: FileHandle; stats: Stats }> {
   const handle = await open(path, FLAGS | constants.O_NOFOLLOW);
   const stats = await handle.stat();
@@ -127,14 +128,14 @@ function checkKind(stats: Stats): void {
   if (!stats.isFile()) throw new UnreadableFile('it is not a regular file');
 }
 
-/** Returns the real path of the open file DESCRIPTOR. Without /proc, returns the current real path of
- *  PATH. */
+/** Returns the real path of the file that is open as DESCRIPTOR. On a system without /proc, returns the current real
+ * path of PATH. */
 function realNameOf(descriptor: number, path: string): string {
   return HAS_DESCRIPTORS ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path);
 }
 
-/** Returns at most LIMIT octets. Stats are no reliable size, because files grow, and those in /proc have size
- *  0. */
+/** Returns at most LIMIT octets of the file. Ignores the size in its stats: files can grow, and those in /proc have the
+ * size 0. */
 function readSome(descriptor: number, limit: number): Buffer {
   const parts: Buffer[] = [];
   for (let remaining = limit; remaining > 0; ) {

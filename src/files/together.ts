@@ -1,12 +1,13 @@
-// Replaces several files: all of them or none, even when the server is killed meanwhile.
+// Replaces several files: all of them or none, even if the server is killed while it does this.
 //
-// The steps, and what a kill after each of them leaves:
+// The steps, and the result of a kill after each step:
 // 1. Each new content is written to a temporary file, and each old content gets a second name (an `old`
-//    file). After a kill the files are unchanged; removeStale later removes the others.
+//    file). After a kill, the files are unchanged. removeStale later removes the temporary and `old` files.
 // 2. The files are checked again, and a record of all replacements (the intents) is written to the disk.
-//    After a kill the next server reads the record, and finds that nothing was renamed.
-// 3. The temporary files are renamed into place, one by one. After a kill some files are new. The next
-//    server renames the `old` files of these back (rollBack). If all files are new, it keeps them.
+//    After a kill, the next server reads the record, and finds that no file was renamed.
+// 3. The temporary files are renamed into place, one by one. After a kill, some files have their new
+//    content. The next server renames their `old` files back (rollBack). If all files have their new
+//    content, it keeps them.
 // 4. The record is removed, and then the `old` files.
 
 import { constants } from 'node:fs';
@@ -32,7 +33,7 @@ import {
 interface Replacement {
   path: string;
   bytes: Uint8Array;
-  /** Checks the current state of the file right before the change. Throws to prevent the change. */
+  /** Checks the state of the file directly before the change. To prevent the change, it throws. */
   confirm: (present: Present) => void;
 }
 
@@ -40,16 +41,16 @@ interface OpenReplacement extends Replacement, WriteTarget {
   base: string;
 }
 
-/** A replacement after step 1. Both names are of files in its directory. */
+/** A replacement after step 1. `temporary` and `old` are names of files in the directory of the file. */
 interface Prepared extends OpenReplacement {
   temporary: string;
-  /** Second name of the old content; '' for a new file. */
+  /** The name of the file with the old content; '' for a new file. */
   old: string;
   intended: IntendedFile;
 }
 
-/** Makes REPLACEMENTS in WORKSPACE. Makes none when one fails, SIGNAL aborts, or a `confirm` throws. INTENTS
- *  stores the record for a rollback by the next server after a kill. */
+/** Performs REPLACEMENTS in WORKSPACE. Performs none of them when one fails, when SIGNAL aborts, or when a `confirm`
+ * throws. INTENTS stores a record, so that the next server can undo the replacements after a kill. */
 export async function replaceTogether(
   workspace: Workspace,
   intents: Intents,
@@ -67,8 +68,8 @@ export async function replaceTogether(
   );
 }
 
-/** Calls USE with OPENED and the other replacements, with their directories open. withTarget holds a
- *  directory open only during its callback, so this is recursive. */
+/** Opens the directories of some replacements, adds these to OPENED, and calls USE with all while the directories are
+ * open. withTarget holds a directory open only while it calls its function, so this function is recursive. */
 async function withTargets<Value>(
   workspace: Workspace,
   [first, ...others]: readonly Replacement[],
@@ -86,7 +87,7 @@ async function withTargets<Value>(
   });
 }
 
-/** Returns the value of USE. An error of the file system becomes an error with the name of the file. */
+/** Calls USE and returns its value. An error of the file system is replaced by an error that names the file. */
 async function nameFileOnFailure<Value>({ path }: Replacement, use: () => Promise<Value>): Promise<Value> {
   try {
     return await use();
@@ -95,7 +96,7 @@ async function nameFileOnFailure<Value>({ path }: Replacement, use: () => Promis
   }
 }
 
-/** Performs the steps above with OPENED. */
+/** Performs the four steps with OPENED. */
 async function replaceOpened(
   workspace: Workspace,
   intents: Intents,
@@ -138,7 +139,7 @@ async function recordIntents(intents: Intents, prepared: readonly Prepared[]): P
   }
 }
 
-/** Performs step 1 for a replacement. IS_NEW is true when there is no file at its path. */
+/** Performs step 1 for one replacement. IS_NEW is true when no file exists at its path. */
 async function prepare(replacement: OpenReplacement, isNew: boolean): Promise<Prepared> {
   const { folder, base, bytes } = replacement;
   const temporary = await writeTemporary(folder, base, bytes);
@@ -146,7 +147,7 @@ async function prepare(replacement: OpenReplacement, isNew: boolean): Promise<Pr
   if (isNew) return { ...replacement, temporary, old: '', intended };
   const old = temporaryName('old');
   try {
-    // Copies the file on a file system without hard links.
+    // If the file system has no hard links, the file is copied.
     await link(folder.at(base), folder.at(old)).catch(() =>
       copyFile(folder.at(base), folder.at(old), constants.COPYFILE_EXCL),
     );
@@ -159,7 +160,7 @@ async function prepare(replacement: OpenReplacement, isNew: boolean): Promise<Pr
   }
 }
 
-/** Performs step 3. If one rename fails, undoes the others. */
+/** Performs step 3. If one rename fails, undoes those before it. */
 async function renameAll(prepared: readonly Prepared[]): Promise<void> {
   const renamed: Prepared[] = [];
   for (const replacement of prepared) {
@@ -174,14 +175,14 @@ async function renameAll(prepared: readonly Prepared[]): Promise<void> {
   }
 }
 
-/** Undoes the rename of the file BASE in FOLDER: renames OLD back or, if OLD is '' (BASE was a new file),
- *  removes BASE. */
+/** Undoes the replacement of the file BASE in FOLDER: renames OLD to BASE. If OLD is '', BASE was a new file, so
+ * removes it. */
 async function restore(folder: Folder, base: string, old: string): Promise<void> {
   if (old === '') await unlink(folder.at(base));
   else await rename(folder.at(old), folder.at(base));
 }
 
-/** Returns the digest of the file NAME in a folder; undefined when NAME is no regular file. */
+/** Returns the digest of the file NAME in a folder; undefined when NAME is not a regular file. */
 async function digestIn({ folder }: WriteTarget, name: string): Promise<string | undefined> {
   const file = await folder.openFile(name);
   if (file === undefined || !('handle' in file)) return undefined;
@@ -192,8 +193,8 @@ async function digestIn({ folder }: WriteTarget, name: string): Promise<string |
   }
 }
 
-/** Rolls back the unfinished replacements of killed servers in WORKSPACE, by their records in INTENTS. Keeps
- *  those with all files renamed. Returns sentences for the user about the rollback. */
+/** Undoes the unfinished replacements of killed servers in WORKSPACE, according to the records in INTENTS. Keeps
+ * replacements of which all files were renamed. Returns sentences about this for the user. */
 export async function rollBackUnfinished(workspace: Workspace, intents: Intents): Promise<string[]> {
   const notes: string[] = [];
   for (const { files, remove } of await intents.unfinished()) {
@@ -202,18 +203,18 @@ export async function rollBackUnfinished(workspace: Workspace, intents: Intents)
       await remove();
       if (text !== undefined) notes.push(text);
     } catch {
-      // The record belongs to another workspace, whose server will roll it back.
+      // The record belongs to another workspace. A server for that workspace will undo the replacement.
     }
   }
   return notes;
 }
 
-/** The state of a file after a kill. before: it has its old content. after: it has its new content, and the
- *  old one is saved. changed: it has another content, or the old one is lost, so it stays as it is. */
+/** The state of a file after a kill. 'before': it has its old content. 'after': it has its new content, and the old
+ * content is saved. 'changed': it has some other content, or the old content is lost, so it is not touched. */
 type State = 'before' | 'after' | 'changed';
 
-/** Rolls back FILES of one record. Returns a text about it; undefined when all files had been renamed, so
- *  that nothing was to do. */
+/** Undoes the replacement of FILES, those of one record. Returns a text about this. Returns undefined when all files
+ * were renamed, so that nothing has to be undone. */
 async function rollBack(workspace: Workspace, files: readonly IntendedFile[]): Promise<string | undefined> {
   const states: State[] = [];
   for (const file of files)
@@ -230,7 +231,7 @@ async function rollBack(workspace: Workspace, files: readonly IntendedFile[]): P
   return allReplaced ? undefined : rollBackText(workspace, files, states);
 }
 
-/** Returns the state of a file of a record. For a new file, `before` and `old` are ''. */
+/** Returns the state of a file in a record. For a new file, `before` and `old` are ''. */
 async function stateOf(target: WriteTarget, { old, before, after }: IntendedFile): Promise<State> {
   const now = await digestIn(target, target.names[0] ?? '');
   if ((now ?? '') === before) return 'before';

@@ -1,29 +1,29 @@
-// Defines what the user's editors say about files with unsaved changes.
+// Defines the questions to the user's editors about files with unsaved changes, and their answers.
 
-/** A file with unsaved changes in an editor. */
+/** A file that has unsaved changes in an editor. */
 export interface UnsavedFile {
-  /** The real path. */
+  /** The real path of the file. */
   file: string;
-  /** The name of the editor, for people. */
+  /** The name of the editor, for messages. */
   editor: string;
-  /** The content of the file after a save; absent when the editor did not send it. */
+  /** The content that the file would have after saving; absent when the editor did not send it. */
   octets?: Buffer;
 }
 
-/** The answers of all editors. `silent` is the name of an editor that did not answer in time, or sent no
- *  valid answer. */
+/** The answers of all editors. `silent` is the name of an editor that did not answer in time or sent an invalid
+ * answer. */
 export interface Unsaved {
   files: readonly UnsavedFile[];
   silent?: string;
 }
 
-/** The server's questions and messages to the user's editors about files. */
+/** Asks the user's editors about files, and informs them of changes. */
 export interface FileEditors {
-  /** Resolves with the name of an editor with unsaved changes of the file at `real`; undefined for none. */
+  /** Resolves with the name of an editor in which the file `real` has unsaved changes; undefined when there is none. */
   unsavedIn: (real: string) => Promise<string | undefined>;
-  /** Resolves with the files at or below `real` that have unsaved changes. With `names`, without their
-   *  content. */
+  /** Resolves with the files that have unsaved changes and are `real` or inside it. With `names`, the result has no
+   * contents. */
   unsavedBelow: (real: string, names?: 'names') => Promise<Unsaved>;
-  /** Notifies the editors that a tool has changed the file at `real`. */
+  /** Informs the editors that a tool has changed the file `real`. */
   changed: (real: string) => void;
 }

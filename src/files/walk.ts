@@ -1,4 +1,4 @@
-// Lists the files of the workspace for a search.
+// Lists the files of the workspace that a search reads.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -10,19 +10,19 @@ import { Folder } from './folder.ts';
 import { isTemporary } from './half-written.ts';
 import type { Workspace } from './workspace.ts';
 
-/** Directories of version control. */
+/** Names of directories of version control systems. */
 const VERSION_CONTROL = new Set('.git .hg .svn .bzr .jj _darcs CVS'.split(' '));
-/** Directories without source of the project: of installed packages and caches. */
+/** Names of directories that do not contain sources of the project, but installed packages or caches. */
 const INSTALLED = new Set('node_modules .qlot ocicl quicklisp .venv venv __pycache__ .cache'.split(' '));
 
-/** An entry of a directory. The entries of `installed` directories and of links are not visited. */
+/** An entry of a directory. The walk does not enter directories of kind `installed`, and does not follow links. */
 interface Entry {
   kind: 'file' | 'folder' | 'installed' | 'link';
   path: string;
 }
 
-/** Yields the real path of each readable file below FOLDERS of WORKSPACE, breadth first, and sorted by name
- *  within a directory. Follows no links. Uses up BUDGET, and stops when it is exceeded. */
+/** Yields the real path of each readable file below FOLDERS of WORKSPACE. The walk is breadth first, in order of name
+ * within a directory, and follows no links. It uses up BUDGET, and stops when BUDGET is exceeded. */
 export async function* filesBelow(
   workspace: Workspace,
   folders: readonly string[],
@@ -32,8 +32,8 @@ export async function* filesBelow(
     if (kind === 'file') yield path;
 }
 
-/** Like filesBelow, but yields directories and links too, except directories of version control. Each
- *  directory comes before its entries. */
+/** Like filesBelow, but also yields directories and links. Leaves out directories of version control systems. A
+ * directory comes before its entries. */
 export async function* entriesBelow(
   workspace: Workspace,
   folders: readonly string[],
@@ -59,7 +59,7 @@ export async function* entriesBelow(
   }
 }
 
-/** True when filesBelow would not yield FILE, a real path, for FOLDER, because of its name. */
+/** Returns true when filesBelow would, because of names, not yield FILE, a real path, for FOLDER. */
 export function isSkippedBelow(folder: string, file: string): boolean {
   const folders = relative(folder, file).split(sep);
   const name = folders.pop() ?? '';
@@ -76,7 +76,7 @@ function kindOf(entry: Dirent): Entry['kind'] | undefined {
   return entry.isSymbolicLink() ? 'link' : undefined;
 }
 
-/** Returns the entries of the directory at PATH; none when it is unreadable or has become a link. */
+/** Returns the entries of the directory PATH; none when it cannot be read or was replaced by a link. */
 async function entriesOf(workspace: Workspace, path: string): Promise<{ real: string; entries: Dirent[] }> {
   const folder = await Folder.open(path).catch(() => undefined);
   if (folder === undefined) return { real: path, entries: [] };

@@ -1,4 +1,4 @@
-// Decides which files the tools may read and write: those in the roots, with all links resolved.
+// Decides which files the tools may read and write: those in the roots of the workspace, after all links are resolved.
 
 import type { Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
@@ -15,41 +15,42 @@ import type { FileEditors, Unsaved } from './unsaved.ts';
 type Access = 'read' | 'write';
 
 interface Location {
-  /** The real path of the existing part. */
+  /** The real path of the part of the path that exists. */
   real: string;
-  /** The names after this part, which do not exist. */
+  /** The names that follow this part, and do not exist. */
   missing: string[];
 }
 
 interface WorkspaceFolders {
-  /** Directories for reading and writing. Relative paths start at the first. */
+  /** Directories in which tools may read and write. Relative paths start in the first one. */
   roots: readonly string[];
-  /** The start of relative paths when there are no roots. */
+  /** The directory in which relative paths start when there are no roots. */
   start?: string;
   readRoots?: readonly string[];
-  /** Returns the real paths of further readable directories. Called only for paths outside all roots. */
+  /** Returns the real paths of further directories that tools may read. It is called only for paths outside all
+   * roots. */
   sources?: () => Promise<string[]>;
-  /** True when the sandbox hides the file at `real` from the image. */
+  /** Returns true when the sandbox hides the file `real` from the image. */
   hides?: (real: string) => boolean;
-  /** Resolves when `hides` gives correct results. */
+  /** Resolves as soon as `hides` returns correct results. */
   secretsKnown?: Promise<void>;
-  /** The name of an image on another machine. Names of files there begin with it and a colon. */
+  /** The name of an image on another machine. The name of a file on that machine begins with it and a colon. */
   elsewhere?: string | undefined;
   editors?: FileEditors;
-  /** The last change of a file, shared by workspaces over the same files. */
+  /** The last change of a file. Workspaces that contain the same files share this object. */
   changes?: { last: Promise<unknown> };
 }
 
-/** Milliseconds for which `sources` is cached, because a search needs it for each of its files. */
+/** Milliseconds for which the result of `sources` is used again, because a search asks for it for each file. */
 const SOURCES_MS = 2000;
 
 const HIDDEN = 'the sandbox hides it from the image';
 
-/** Length, in bytes, of the longest path that any system opens. */
+/** Length, in octets, of the longest path that any supported system opens. */
 const PATH_LIMIT = 4096;
 
 export class Workspace {
-  /** The roots as absolute paths with unresolved links, for messages. */
+  /** The roots as absolute paths, with links not resolved, for messages. */
   readonly #roots: readonly string[];
   readonly #readRoots: readonly string[];
   readonly #realRoots: readonly string[];
@@ -86,19 +87,19 @@ export class Workspace {
     return this.#realRoots;
   }
 
-  /** Returns the real paths of the roots. Throws a CallError when there are none. */
+  /** Returns the real paths of the roots. Throws a CallError when there are no roots. */
   rootFolders(): readonly string[] {
     if (this.#realRoots.length > 0) return this.#realRoots;
     throw new CallError(`There is no workspace to search. ${this.#noRootsText()}`);
   }
 
-  /** Returns the name of REAL, a real path, for people: relative to the first root if inside it. */
+  /** Returns REAL, a real path, as messages show it: relative to the first root if it is inside this root. */
   name(real: string): string {
     const [root] = this.#realRoots;
     return root !== undefined && isInside(root, real) ? relative(root, real) || '.' : real;
   }
 
-  /** Returns the target of PATH. Throws a CallError when ACCESS to it is not allowed. */
+  /** Returns the real location of PATH. Throws a CallError when ACCESS to it is not allowed. */
   async locate(path: string, access: Access): Promise<Location> {
     if (path === '') throw new CallError('The path must not be empty.');
     if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');
@@ -127,7 +128,7 @@ export class Workspace {
     return location;
   }
 
-  /** Throws a CallError when PATH is the name of a file on another machine, where the image runs. */
+  /** Throws a CallError when PATH names a file on the other machine where the image runs. */
   checkHere(path: string): void {
     const image = this.#elsewhere;
     if (image === undefined || !path.startsWith(`${image}:/`)) return;
@@ -136,14 +137,14 @@ export class Workspace {
     );
   }
 
-  /** Throws a CallError unless ACCESS to REAL, the real path of PATH, is allowed. */
+  /** Throws a CallError when ACCESS to REAL, the real path of PATH, is not allowed. */
   async check(real: string, access: Access, path: string): Promise<void> {
     await this.#checkRoots(real, access, path);
     await this.secretsKnown;
     if (this.#hides(real)) throw this.#forbidden(HIDDEN, real, access, path);
   }
 
-  /** Throws a CallError unless REAL is in a folder with this ACCESS. */
+  /** Throws a CallError when REAL is in no folder that allows ACCESS. */
   async #checkRoots(real: string, access: Access, path: string): Promise<void> {
     if (!this.#realRoots.some((root) => isInside(root, real))) {
       const onlyRead = await this.#isReadOnly(real);
@@ -152,7 +153,7 @@ export class Workspace {
     }
   }
 
-  /** Throws a CallError when tools may not read the file at REAL, the real path of PATH; see `forbids`. */
+  /** Throws a CallError when tools may not read the file REAL, the real path of PATH (see `forbids`). */
   async checkReadable(real: string, path: string): Promise<void> {
     await this.secretsKnown;
     const why = this.forbids(real);
@@ -166,9 +167,9 @@ export class Workspace {
     return new CallError(`${visibleName(path)} is not ${done}: ${why}. ${remedy}`);
   }
 
-  /** Returns the reason why tools may not read the file at REAL, a real path from the image, as a clause;
-   *  undefined when they may. Code in a sandbox must not learn from answers about files that the sandbox
-   *  hides. */
+  /** Returns the reason, as a clause, why tools may not read the file REAL, a real path from the image; undefined when
+   * they may. Code in a sandbox must not be able to learn, from answers of tools, about files that the sandbox
+   * hides. */
   forbids(real: string): string | undefined {
     const named = [...this.#realRoots, ...this.#realReadRoots].filter((root) => isInside(root, real));
     if (isSystemFile(real) && !named.some(isSystemFile)) return 'it is in /proc, /sys or /dev, not on a disk';
@@ -181,7 +182,8 @@ export class Workspace {
     return this.#realRoots.some((root) => isInside(root, real));
   }
 
-  /** True when REAL is readable but not writable: in a read root, or in the sources of a loaded system. */
+  /** Returns true when tools may read REAL but not write to it, because it is in a read root or among the sources of a
+   * loaded system. */
   async #isReadOnly(real: string): Promise<boolean> {
     const isInOne = (folders: readonly string[]) => folders.some((root) => isInside(root, real));
     if (isInOne(this.#realReadRoots)) return true;
@@ -221,7 +223,7 @@ export class Workspace {
     return `the workspace${this.#roots.length > 1 ? 's' : ''} ${listed(this.#roots)}`;
   }
 
-  /** Calls USE with the file at PATH, open for reading, and its name for people. */
+  /** Opens the file PATH for reading, and calls USE with the open file and its name for messages. */
   async read<Value>(path: string, use: (file: OpenFile, name: string) => Promise<Value>): Promise<Value> {
     const { real, missing } = await this.locate(path, 'read');
     if (missing.length > 0) throw this.noFile(path);
@@ -240,8 +242,8 @@ export class Workspace {
     checkKind(path, await withFileTimeout(dirname(real), () => lstat(real)));
     const folder = await Folder.open(dirname(real));
     try {
-      // Checks the path of the opened folder instead of REAL. While `locate` waits for the image, code in the
-      // image can replace a folder on the way to REAL by a link.
+      // This checks the path of the opened folder and not REAL. While `locate` waited for the image, code in the image
+      // can have replaced a folder of REAL by a link.
       const opened = join(folder.path, basename(real));
       await this.#checkRoots(opened, 'read', path);
       await this.checkReadable(opened, path);
@@ -258,21 +260,21 @@ export class Workspace {
     }
   }
 
-  /** Runs CHANGE while no other change runs, so that none comes between its last check of a file and its
-   *  rename. */
+  /** Runs CHANGE when no other change is running. Otherwise another change could come between the last check of a file
+   * and its rename. */
   async exclusively<Value>(change: () => Promise<Value>): Promise<Value> {
     const result = this.#changes.last.then(change);
     this.#changes.last = result.catch(() => {});
     return result;
   }
 
-  /** Resolves with the name of an editor with unsaved changes of the file at REAL; undefined for none. */
+  /** Resolves with the name of an editor in which the file REAL has unsaved changes; undefined when there is none. */
   async unsavedIn(real: string): Promise<string | undefined> {
     return this.#editors?.unsavedIn(real);
   }
 
-  /** Resolves with the readable files at or below REAL that have unsaved changes in an editor, as
-   *  FileEditors does. */
+  /** Resolves with the readable files that have unsaved changes in an editor and are REAL or inside it. NAMES is as in
+   * FileEditors. */
   async unsavedBelow(real: string, names?: 'names'): Promise<Unsaved> {
     const unsaved = (await this.#editors?.unsavedBelow(real, names)) ?? { files: [] };
     await this.secretsKnown;
@@ -280,7 +282,7 @@ export class Workspace {
     return { ...unsaved, files: unsaved.files.filter(({ file }) => isReadable(file)) };
   }
 
-  /** Throws a CallError when the file at REAL, the real path of PATH, has unsaved changes in an editor. */
+  /** Throws a CallError when the file REAL, the real path of PATH, has unsaved changes in an editor. */
   async checkSaved(real: string, path: string): Promise<void> {
     const editor = await this.unsavedIn(real);
     if (editor === undefined) return;
@@ -298,14 +300,14 @@ export class Workspace {
   }
 }
 
-/** Throws a CallError unless STATS are of a regular file and PATH does not end like a directory. */
+/** Throws a CallError when STATS are not those of a regular file, or when PATH ends like the path of a directory. */
 export function checkKind(path: string, stats: Stats): void {
   if (!stats.isFile()) throw kindError(path, stats);
   if (/\/\.?$/.test(path))
     throw new CallError(`Path ${visibleName(path)} ends like a directory, but is a file.`);
 }
 
-/** Returns the error for a PATH with STATS that are not of a regular file. */
+/** Returns the error that PATH is not a regular file. STATS say what it is. */
 export function kindError(path: string, stats: Stats): CallError {
   const shown = visibleName(path);
   if (stats.isDirectory()) return new CallError(`${shown} is a directory. Give the path of a file.`);
@@ -319,8 +321,8 @@ export function kindError(path: string, stats: Stats): CallError {
   return new CallError(`${shown} is ${kind}. File tools read and write regular files only.`);
 }
 
-/** Returns the real path of the existing part of PATH, and the names after it. `link` is a link on the way
- *  without a target. `error` is an error of the file system, other than an absent part. */
+/** Returns the real path of the part of PATH that exists, and the names that follow it. `link` is a link in PATH that
+ * has no target. `error` is an error of the file system that has another reason than a missing part. */
 async function existingPart(path: string): Promise<Location & { link?: string; error?: unknown }> {
   const missing: string[] = [];
   const found: { link?: string; error?: unknown } = {};

@@ -1,4 +1,4 @@
-// Writes a file completely or not at all, and only over content that the caller has confirmed.
+// Writes a file completely or not at all. Replaces only content that the caller has confirmed.
 
 import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
@@ -13,21 +13,21 @@ import { removeStale, temporaryName } from './half-written.ts';
 import { readBytes, WHOLE_FILE_LIMIT } from './lines.ts';
 import { checkKind, kindError, type Workspace } from './workspace.ts';
 
-/** The current state of a path to write. */
+/** The current state of a file that is to be written. */
 export interface Present {
-  /** The name of the file for people, relative to the workspace. */
+  /** The name of the file for messages, relative to the workspace. */
   name: string;
-  /** Size in bytes; undefined when there is no file. */
+  /** Size in octets; undefined when the file does not exist. */
   size: number | undefined;
-  /** The content; undefined when there is no file, or when the file is larger than WHOLE_FILE_LIMIT. */
+  /** The content; undefined when the file does not exist, or is larger than WHOLE_FILE_LIMIT. */
   bytes: Buffer | undefined;
-  /** A digest of the real path and the content. */
+  /** A digest of the real path and of the content. */
   fingerprint: string;
 }
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY, W_OK } = constants;
 
-/** Returns the current state of PATH in WORKSPACE. Throws a CallError when it is not writable. */
+/** Returns the current state of the file PATH in WORKSPACE. Throws a CallError when tools cannot write to it. */
 export async function presentFile(
   workspace: Workspace,
   path: string,
@@ -38,9 +38,9 @@ export async function presentFile(
   );
 }
 
-/** Replaces the file at PATH in WORKSPACE by BYTES, and returns its name for people. Creates missing
- *  directories. Calls CONFIRM with the current state right before the change. Throws without any change when
- *  writing fails, SIGNAL aborts, or CONFIRM throws. */
+/** Replaces the content of the file PATH in WORKSPACE by BYTES, and returns the name of the file for messages. Creates
+ * missing directories. Calls CONFIRM with the current state of the file directly before the change. If writing fails,
+ * SIGNAL aborts or CONFIRM throws, throws and changes nothing. */
 export async function replaceFile(
   workspace: Workspace,
   path: string,
@@ -65,13 +65,13 @@ export async function replaceFile(
 }
 
 export interface WriteTarget {
-  /** The deepest existing directory on the way to the file, held open. */
+  /** The last directory of the path that exists. It is open. */
   folder: Folder;
-  /** The names that lead from `folder` to the file. */
+  /** The names that follow `folder` in the path. The last one is that of the file. */
   names: string[];
 }
 
-/** Calls USE with the target of PATH, with its folder open. Throws a CallError for an unwritable target. */
+/** Calls USE with the location of PATH, while its folder is open. Throws a CallError when tools may not write to it. */
 export async function withTarget<Value>(
   workspace: Workspace,
   path: string,
@@ -102,14 +102,14 @@ export async function withTarget<Value>(
   }
 }
 
-/** Throws a CallError when SIGNAL is aborted, because a failed call must not change anything. */
+/** Throws a CallError when SIGNAL has aborted, because a call that fails must not change anything. */
 export function checkNotCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted) {
     throw new CallError('The call was cancelled before the file was changed; nothing was written.');
   }
 }
 
-/** Returns the current state of the file at NAMES from FOLDER. PATH is its name in errors. */
+/** Returns the current state of the file that NAMES lead to from FOLDER. PATH names the file in errors. */
 export async function presentIn(
   workspace: Workspace,
   folder: Folder,
@@ -129,7 +129,7 @@ export async function presentIn(
   if (file === undefined) {
     return { name: workspace.name(real), size: undefined, bytes: undefined, fingerprint: fingerprintOf('') };
   }
-  // With more names, BASE did not exist as a directory before, but exists now.
+  // If more names follow BASE, BASE did not exist before. Now it exists and is not a directory.
   if (!('handle' in file) || more.length > 0) throw kindError(path, file.stats);
   try {
     await checkWritable(folder, base, file.stats, path);
@@ -140,7 +140,7 @@ export async function presentIn(
   }
 }
 
-/** Throws a CallError for a read-only file, even if its directory allows a replacement. */
+/** Throws a CallError when the file is read-only, although its directory would allow to replace it. */
 async function checkWritable(folder: Folder, base: string, { mode }: Stats, path: string): Promise<void> {
   const denied = await access(folder.at(base), W_OK).then(
     () => false,
@@ -170,8 +170,8 @@ async function contentOf(
   return { digest: hash.digest('hex'), size };
 }
 
-/** Creates the missing directories on the path of NAME and MORE from FOLDER. Calls USE with the last
- *  directory and the last name. If USE fails, removes the created directories. */
+/** Creates the missing directories on the path from FOLDER by NAME and MORE. Calls USE with the last directory and the
+ * last name. If USE fails, removes the directories that were created. */
 async function inParent(
   folder: Folder,
   [name = '', ...more]: readonly string[],
@@ -190,8 +190,8 @@ async function inParent(
   if (created) await folder.sync();
 }
 
-/** Replaces the file BASE in FOLDER by BYTES in one rename, so that a reader finds either the old file or the
- *  new one. Calls CONFIRM right before the rename, which throws to prevent it. */
+/** Replaces the file BASE in FOLDER by BYTES with one rename, so that readers see either the old or the new content.
+ * Calls CONFIRM directly before the rename. If CONFIRM throws, nothing is renamed. */
 async function replaceIn(
   folder: Folder,
   base: string,
@@ -210,7 +210,8 @@ async function replaceIn(
   await folder.sync();
 }
 
-/** Writes BYTES to a temporary file beside BASE, with BASE's owner and mode. Returns the file's name. */
+/** Writes BYTES to a temporary file in the folder of BASE, with the owner and mode of BASE. Returns the name of this
+ * file. */
 export async function writeTemporary(folder: Folder, base: string, bytes: Uint8Array): Promise<string> {
   const temporary = temporaryName();
   const existing = await lstat(folder.at(base)).catch(() => undefined);
@@ -232,7 +233,7 @@ export async function writeTemporary(folder: Folder, base: string, bytes: Uint8A
   }
 }
 
-/** Copies the mode of the old file to the new file, and also the owner if the system allows it. */
+/** Gives a new file the mode of the old file, and also its owner if the system allows this. */
 async function keepOwner(handle: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
   const created = await handle.stat();
   const ownerKept =
@@ -241,6 +242,6 @@ async function keepOwner(handle: FileHandle, { uid, gid, mode }: Stats): Promise
       () => true,
       () => false,
     ));
-  // Set-user-ID and set-group-ID must not take effect for another owner.
+  // The set-user-ID and set-group-ID bits must not take effect for another owner.
   await handle.chmod(mode & (ownerKept ? 0o7777 : 0o777));
 }

@@ -1,20 +1,20 @@
-// Listens for HTTP requests, refuses those that a foreign web page can have caused, and limits what a client
-// can take.
+// Listens for HTTP requests. Refuses requests that a web page of another site can have caused, and limits the resources
+// that a client can use.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { SetupError } from '../errors.ts';
 
-/** Limits of a listener. A test shortens the times. */
+/** The limits of a listener. Tests use shorter times. */
 export interface HttpLimits {
-  /** Maximum number of connections. Further ones are closed at once. */
+  /** Maximum number of connections. Further connections are closed at once. */
   connections: number;
-  /** Milliseconds until the headers of a request must have arrived. */
+  /** Milliseconds in which the headers of a request must arrive. */
   headersMs: number;
-  /** Milliseconds until a whole request must have arrived. */
+  /** Milliseconds in which a whole request must arrive. */
   requestMs: number;
-  /** Milliseconds until a connection is closed that has no request, or whose client reads nothing of its
-   *  answer. */
+  /** A connection is closed after this many milliseconds without a request, or in which its client reads nothing of an
+   * answer. */
   idleMs: number;
 }
 
@@ -28,25 +28,26 @@ export const HTTP_LIMITS: HttpLimits = {
 const HEADERS_OCTETS = 16 * 1024;
 
 export interface ListenOptions {
-  /** A name or an address of this machine. */
+  /** A host name or IP address of this machine. */
   host: string;
-  /** 0 for any free port. */
+  /** The port number; 0 for any free port. */
   port: number;
   handle: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
-  /** Reports an error of `handle` as one line. */
+  /** Reports an error that `handle` threw, as one line. */
   complain: (line: string) => void;
   limits?: HttpLimits;
 }
 
 export interface HttpListener {
-  /** The URL of its root, without a slash at the end. */
+  /** The URL of the listener, without a path or a final slash. */
   origin: string;
-  /** Accepts no more connections, waits up to MS milliseconds for answers, and closes all connections. */
+  /** Accepts no more connections, waits at most `ms` milliseconds for the running answers, and closes all
+   * connections. */
   end: (ms: number) => Promise<void>;
 }
 
-/** Listens at HOST and PORT, and passes requests to HANDLE. Throws a SetupError when nothing can listen
- *  there. */
+/** Listens at the host and port in OPTIONS, and passes each request to the function `handle` in OPTIONS. Throws a
+ * SetupError when it is not possible to listen there. */
 export async function listen(options: ListenOptions): Promise<HttpListener> {
   const { host, port, limits = HTTP_LIMITS } = options;
   const server = createServer({
@@ -67,7 +68,7 @@ export async function listen(options: ListenOptions): Promise<HttpListener> {
 
 function opened(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Stays, because an error of a later connection would end the process without a listener.
+    // This listener is not removed: without one, an error of a later connection would end the process.
     server.on('error', ({ code }: NodeJS.ErrnoException) =>
       reject(
         new SetupError(
@@ -111,9 +112,10 @@ export function refuse(
   response.end(octets);
 }
 
-/** Returns the reason to refuse REQUEST when a web page from elsewhere can have caused it; else undefined. A
- *  page can make a name of its own lead to this machine (DNS rebinding), but neither an address nor
- *  localhost. Browsers name the page's origin in requests that can change something. */
+/** Returns the reason to refuse a request with these HEADERS when a web page of another site can have caused it, else
+ * undefined. Such a page can make a name of its own resolve to this machine (DNS rebinding), but then the request does
+ * not name localhost or an address. Browsers also send the origin of the page with each request that can change
+ * something. */
 function foreignCause({ headers }: IncomingMessage, listeningHost: string): string | undefined {
   const { host = '', origin } = headers;
   const name = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d+)?$/i.exec(host)?.[1]?.toLowerCase() ?? '';
@@ -127,7 +129,7 @@ function foreignCause({ headers }: IncomingMessage, listeningHost: string): stri
 }
 
 /** Returns the body of REQUEST; undefined when it has more than LIMIT octets. Throws when the client ends the
- *  connection before the end of the body. */
+ * connection before the body is complete. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = Number(request.headers['content-length'] ?? 0) > limit ? Number.POSITIVE_INFINITY : 0;
@@ -139,14 +141,14 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
     }
   }
   if (size <= limit) return Buffer.concat(chunks);
-  // A client that still writes can read the answer only when the rest of its body is taken.
+  // A client reads the answer only after it has sent its whole body. So the rest of the body is read and ignored.
   request.resume();
   return undefined;
 }
 
-/** Closes each connection of SERVER that does nothing for MS milliseconds, except while a request without an
- *  answer runs. Once SERVER accepts no more connections, closes each behind its last answer. Returns a
- *  function that closes all connections without such a request. */
+/** Closes each connection of SERVER that was idle for MS milliseconds. A connection with an unanswered request is not
+ * idle. When SERVER accepts no more connections, closes each connection after its last answer. Returns a function that
+ * closes all connections without an unanswered request. */
 function closeIdle(server: Server, ms: number): () => void {
   const running = new Map<Socket, number>();
   const count = (socket: Socket, by: number) => running.set(socket, (running.get(socket) ?? 0) + by);
@@ -164,7 +166,7 @@ function closeIdle(server: Server, ms: number): () => void {
   server.setTimeout(ms, (socket) => {
     if (!running.get(socket) || socket.writableLength > 0) socket.destroy();
   });
-  // Node's closeIdleConnections leaves out connections on which nothing was sent yet.
+  // Node's closeIdleConnections does not close connections on which nothing was sent yet, so it is not used.
   return () => {
     for (const [socket, requests] of running) if (requests === 0) socket.destroy();
   };

@@ -1,4 +1,4 @@
-// Decides which token a client of the HTTP server must send, keeps it in a file of this user alone, and
+// Decides which token a client of the HTTP server must send, keeps it in a file that only this user can read, and
 // compares it.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -11,18 +11,18 @@ import { removeIfPossible } from '../paths.ts';
 
 const OCTETS_LIMIT = 4096;
 
-/** A token fits into a header, and is too long to guess. */
+/** Matches a token that fits into a header and is too long to be guessed. */
 const TOKEN = /^[\x21-\x7e]{32,1024}$/;
 
 const ADVICE = 'Give 32 to 1024 visible ASCII characters, such as openssl rand -hex 32 prints.';
 
-/** Returns TEXT, the value of LIVE_LISP_HTTP_TOKEN. Throws a SetupError when it can be no token. */
+/** Returns TEXT, the value of LIVE_LISP_HTTP_TOKEN. Throws a SetupError when TEXT is not a valid token. */
 export function checkToken(text: string): string {
   if (TOKEN.test(text)) return text;
   throw new SetupError(`LIVE_LISP_HTTP_TOKEN has no token. ${ADVICE}`);
 }
 
-/** Returns the token in FILE. Throws a SetupError unless FILE has a token, and this user alone can read it. */
+/** Returns the token in FILE. Throws a SetupError when FILE contains no token, or when other users can read it. */
 export function readToken(file: string): string {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined) {
@@ -43,14 +43,14 @@ export function readToken(file: string): string {
   throw new SetupError(`The file ${file} has no token. ${ADVICE}`);
 }
 
-/** Returns the token in FILE. Without FILE, makes it and its folder, with a random token. */
+/** Returns the token in FILE. If FILE does not exist, first creates it and its folder, with a random token. */
 export function readOrMakeToken(file: string): string {
   makeOwnFolder(dirname(file));
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) makeToken(file);
   return readToken(file);
 }
 
-/** Makes FILE with a random token. Another server can do so at the same time: the first one counts. */
+/** Creates FILE with a random token. If another server creates it at the same time, the first one to finish wins. */
 function makeToken(file: string): void {
   const whole = `${file}.${process.pid}`;
   try {
@@ -66,7 +66,8 @@ function makeToken(file: string): void {
   }
 }
 
-/** Returns a function that says whether AUTHORIZATION, the header of a request, has TOKEN. */
+/** Returns a function of the header Authorization of a request. That function returns true when the header contains
+ * TOKEN. */
 export function tokenCheck(token: string): (authorization: string | undefined) => boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   const expected = digest(token);

@@ -1,8 +1,9 @@
-// Translates between the requests and responses of Node and those of the Fetch API.
+// Converts the requests and responses of Node to those of the Fetch API, and back.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Returns REQUEST without its body. Its signal aborts when the connection ends before RESPONSE. */
+/** Returns REQUEST without its body. The signal of the result aborts when the connection ends before RESPONSE is
+ * complete. */
 export function webRequest(request: IncomingMessage, response: ServerResponse): Request {
   const gone = new AbortController();
   response.on('close', () => {
@@ -18,13 +19,13 @@ export function webRequest(request: IncomingMessage, response: ServerResponse): 
   });
 }
 
-/** Writes ANSWER as RESPONSE, no faster than the client reads it. Resolves at its end, or at the end of the
- *  connection, when ANSWER is cancelled. */
+/** Writes ANSWER as RESPONSE, no faster than the client reads it. Resolves when all is written. When the connection
+ * ends before this, cancels ANSWER and resolves. */
 export async function writeAnswer(answer: Response, response: ServerResponse): Promise<void> {
-  // Such a response emits no further event to wait for.
+  // The connection has ended already, so RESPONSE emits no further event that could be waited for.
   if (response.destroyed) return answer.body?.cancel();
   const headers = Object.fromEntries(answer.headers);
-  // Node writes the header that the client's request and the end of the listener demand.
+  // Node itself sets this header, according to the client's request and whether the listener is ending.
   delete headers['connection'];
   if (answer.body === null || headers['content-type'] !== 'text/event-stream') {
     const octets = Buffer.from(await answer.arrayBuffer());
@@ -44,7 +45,7 @@ export async function writeAnswer(answer: Response, response: ServerResponse): P
   response.end();
 }
 
-/** Resolves when RESPONSE takes more, or the connection has ended. */
+/** Resolves when RESPONSE can take more data, or when the connection has ended. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     response.once('drain', resolve);

@@ -3,11 +3,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Image } from './image.ts';
 
-/** Time limit for the image's answer. Only an image that collects garbage or is frozen needs longer. */
+/** Milliseconds in which the image must answer. An image needs longer only when it collects garbage or is frozen. */
 const TIMEOUT_MS = 2000;
 
-/** Returns the directories of the systems that IMAGE has loaded with ASDF. Returns [] when IMAGE does not
- *  answer in time or does not run. Never starts IMAGE. */
+/** Returns the source directories of the systems that IMAGE has loaded with ASDF. Returns [] when IMAGE does not run,
+ * or does not answer in time. Never starts IMAGE. */
 export async function systemSources(image: Image): Promise<string[]> {
   if (!image.running) return [];
   const folders = image.call('system-sources', {}).then(

@@ -1,24 +1,24 @@
-// Finds, in a client's files, the setting that lets it run all our tools without asking its user.
+// Finds the setting, in the files of a client, that lets the client run all tools of live-lisp without asking its user.
 
 import { isObject } from '../json.ts';
 import { dataOf } from './edit.ts';
 import { readConfigFile } from './file.ts';
 import { type Setting, valueAtPath } from './settings.ts';
 
-/** A setting that lets every tool run without a question: a phrase for it, and its file. */
+/** A setting that lets the client run all tools without asking: a phrase for it, and its file. */
 export interface Grant {
   what: string;
   file: string;
 }
 
-/** Returns the value of the setting in the file OTHER, by default its own file; undefined when the file lacks
- *  it. Throws a SetupError when the file cannot be read. */
+/** Returns the value of the setting in the file OTHER, by default in the setting's own file. Returns undefined when the
+ * file has no such setting. Throws a SetupError when the file cannot be read. */
 export async function valueIn({ file, format, path }: Setting, other = file): Promise<unknown> {
   return valueAtPath(await dataOf({ file: other, format }, readConfigFile(other)), path);
 }
 
-/** Returns the setting that lets a client run all our tools without a question; undefined for none. SETTINGS
- *  are those that install writes with --trust. */
+/** Returns the setting that lets a client run all tools of live-lisp without asking; undefined when there is none.
+ * SETTINGS are the settings that install writes with --trust. */
 export async function grantOf(settings: readonly Setting[]): Promise<Grant | undefined> {
   for (const setting of settings) {
     for (const file of setting.kind === 'permission' ? setting.files : [setting.file]) {
@@ -30,21 +30,22 @@ export async function grantOf(settings: readonly Setting[]): Promise<Grant | und
   return undefined;
 }
 
-/** Returns the permission in FOUND that covers all tools, as each of WORDS does; undefined for none. */
+/** Returns the permission among FOUND that covers all tools, as each of WORDS does; undefined when there is none. */
 function grantingWord(words: readonly string[], found: unknown): string | undefined {
   const wide = words.flatMap((word) => [word, `${word}__*`]).find((word) => isIn(word, found));
   return wide && JSON.stringify(wide);
 }
 
-/** Returns the member of FOUND, our entry, that lets all tools run without a question; undefined for none. */
+/** Returns the member of FOUND, the entry of live-lisp, that lets all tools run without asking; undefined when there is
+ * none. */
 function grantingMember(found: unknown): string | undefined {
   const { default_tools_approval_mode: mode, trust } = isObject(found) ? found : {};
   if (mode === 'approve') return 'default_tools_approval_mode';
   return trust === true ? 'trust' : undefined;
 }
 
-/** True when a client asks its user before each tool, even a read-only one, because it lacks a permission in
- *  SETTINGS. These are the settings that install writes without --trust. */
+/** Returns true when a client asks its user even before a read-only tool runs, because a permission of SETTINGS is
+ * missing. SETTINGS are the settings that install writes without --trust. */
 export async function asksAlways(settings: readonly Setting[]): Promise<boolean> {
   for (const setting of settings) {
     if (setting.kind === 'entry') continue;

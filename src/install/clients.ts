@@ -1,20 +1,20 @@
-// Lists the clients, their configuration files, and the entries that install writes into these files.
+// Lists the supported clients, their configuration files, and the entries that install writes to these files.
 
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { ClientName, Scope } from './names.ts';
 import type { Data, Launch, Setting } from './settings.ts';
 
-/** The folders and the environment for the search of clients, and the permissions of the clients. */
+/** Folders and environment for finding clients, and the permissions that clients get. */
 export interface InstallContext {
   home: string;
   project: string;
-  /** Folder for live-lisp's data between runs. */
+  /** The folder in which live-lisp stores data between its runs. */
   state: string;
   environment: NodeJS.ProcessEnv;
   platform: string;
-  /** True for clients that run all tools without asking the user. Otherwise they run only the read-only
-   *  tools, those in `safe`, without asking. */
+  /** True when clients may run all tools without asking the user. Otherwise they run only the tools in `safe`, which
+   * are read-only, without asking. */
   trust: boolean;
   safe: readonly string[];
 }
@@ -23,25 +23,26 @@ export interface Client {
   name: ClientName;
   title: string;
   scopes: readonly Scope[];
-  /** Returns the settings to write in a scope. The first is the entry for the server. */
+  /** Returns the settings that install writes in a scope. The first one is the entry that starts the server. */
   settings: (context: InstallContext, scope: Scope) => Setting[];
-  /** Returns the entry, for one user in one project, that the client's own program writes and install never
-   *  does. */
+  /** Returns the entry for this user in this project only. The client's own program can write such an entry, but
+   * install does not. */
   local?: (context: InstallContext) => Setting;
-  /** Returns paths of which any one proves that the client is installed. So does `program` on PATH. */
+  /** Returns paths of files and folders. If one of them exists, the client is installed. So it is when `program` is on
+   * PATH. */
   traces: (context: InstallContext) => string[];
   program?: string;
-  /** Returns the arguments for the client's program to add the entry in `scope`; undefined for none. */
+  /** Returns the arguments with which the client's program adds the entry in `scope`; undefined when it cannot. */
   adds?: (scope: Scope, launch: Launch, trust: boolean) => string[] | undefined;
-  /** True for a client that by default asks its user before a tool that can change something. */
+  /** True when the client, by default, asks its user before it runs a tool that can change something. */
   asks?: boolean;
-  /** True for a client through which the server cannot ask the user anything. */
+  /** True when the server cannot ask the user anything through this client. */
   mute?: boolean;
-  /** True when the client's program writes an incomplete entry, which install then completes. */
+  /** True when the entry that the client's program writes is incomplete, so that install completes it. */
   addsLess?: boolean;
-  /** Returns the arguments for the client's program to remove the entry. Only for a file that the client
-   *  itself often writes. Entries in other files are removed here, because the programs leave empty tables
-   *  behind. */
+  /** Returns the arguments with which the client's program removes the entry. Given only for a file that the client
+   * itself often writes. From other files install itself removes the entry, because clients' programs leave empty
+   * tables there. */
   removes?: (scope: Scope) => string[] | undefined;
 }
 
@@ -49,7 +50,7 @@ export function clientNamed(named: ClientName): Client | undefined {
   return CLIENTS.find(({ name }) => name === named);
 }
 
-/** Name of our entry in the configuration of a client. */
+/** Name of the entry of live-lisp in the configuration of a client. */
 export const ENTRY_NAME = 'live-lisp';
 
 const BOTH = ['user', 'project'] as const;
@@ -60,7 +61,7 @@ function entryIn(file: string, keys: string, entry = plain, format: 'jsonc' | 't
   return { kind: 'entry', file, format, path: [keys, ENTRY_NAME], entry };
 }
 
-/** Returns the folder in the environment variable NAME, or OTHER if it has no absolute path. */
+/** Returns the folder that the environment variable NAME contains, or OTHER if it does not contain an absolute path. */
 function clientFolder({ environment }: InstallContext, name: string, other: string): string {
   const named = environment[name];
   return named !== undefined && isAbsolute(named) ? named : other;
@@ -76,11 +77,11 @@ function applicationFolder(context: InstallContext): string {
     : configFolder(context);
 }
 
-/** The permission that lets Claude Code run all our tools without a question. */
+/** The permission that lets Claude Code run all tools of live-lisp without asking. */
 const CLAUDE_ALL = 'mcp__live-lisp';
 
-/** Returns Claude Code's settings files in CONTEXT: the user's, the project's, and the user's for the
- *  project. */
+/** Returns the three settings files of Claude Code in CONTEXT: for the user, for the project, and for the user in this
+ * project. */
 export function claudeSettingsFiles(context: InstallContext): [string, string, string] {
   const own = clientFolder(context, 'CLAUDE_CONFIG_DIR', join(context.home, '.claude'));
   const project = join(context.project, '.claude');
@@ -115,7 +116,8 @@ function claudeSettings(context: InstallContext, scope: Scope): Setting[] {
 function codexSettings(context: InstallContext, scope: Scope): Setting[] {
   const own = clientFolder(context, 'CODEX_HOME', join(context.home, '.codex'));
   const file = join(scope === 'user' ? own : join(context.project, '.codex'), 'config.toml');
-  // Without this setting, Codex asks before destructive tools, and refuses them if no user can answer.
+  // Without this setting, Codex asks before it runs a destructive tool. If no user can answer, it refuses to run the
+  // tool.
   const mode = context.trust ? { default_tools_approval_mode: 'approve' } : {};
   const entry = (launch: Launch) => ({ ...plain(launch), ...mode });
   return [entryIn(file, 'mcp_servers', entry, 'toml')];

@@ -1,4 +1,4 @@
-// Edits one setting in the text of a configuration, and checks that nothing else has changed.
+// Edits one setting in the text of a configuration file, and checks that nothing else changes.
 
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf, SetupError } from '../errors.ts';
@@ -17,7 +17,7 @@ async function formatOf({ format }: Pick<Setting, 'format'>): Promise<Format> {
   return format === 'toml' ? (await import('./toml.ts')).TOML : (await import('./jsonc.ts')).JSONC;
 }
 
-/** Returns the data in TEXT of SETTING's file. Throws a SetupError when TEXT cannot be parsed. */
+/** Returns the data in TEXT, the text of SETTING's file. Throws a SetupError when TEXT cannot be parsed. */
 export async function dataOf(
   setting: Pick<Setting, 'file' | 'format'>,
   text: string | undefined,
@@ -34,16 +34,16 @@ export async function dataOf(
   }
 }
 
-/** The state of a setting in a file, its current value `found`, and the file's `text` with the setting
- *  applied. */
+/** The state of a setting in its file. `found` is its current value. `text` is the text of the file after the setting
+ * is applied. */
 export interface Applied {
   standing: Standing;
   found: unknown;
   text: string | undefined;
 }
 
-/** Compares TEXT of SETTING's file with SETTING for LAUNCH, and returns TEXT with SETTING applied. An entry
- *  that install did not write stays. Throws a SetupError when TEXT cannot be parsed or edited. */
+/** Compares TEXT, of SETTING's file, with the value that SETTING has for LAUNCH. Returns TEXT after SETTING is applied,
+ * but an entry that install did not write is not changed. Throws a SetupError when TEXT cannot be parsed or edited. */
 export async function apply(setting: Setting, text: string | undefined, launch: Launch): Promise<Applied> {
   const data = await dataOf(setting, text);
   const { path } = setting;
@@ -65,9 +65,8 @@ export async function apply(setting: Setting, text: string | undefined, launch: 
   return { standing, found, text: await proven(setting, edit, withValue(data, path, wanted)) };
 }
 
-/** Returns TEXT without SETTING, and without containers that become empty. A container in ORIGINAL, the text
- *  before install, stays. Returns undefined when install created the file and the file has no other
- *  content. */
+/** Returns TEXT without SETTING, and without containers that become empty. Containers stay that ORIGINAL, the text
+ * before install, has. Returns undefined when install created the file and nothing else is in it. */
 export async function withdraw(
   setting: Setting,
   text: string,
@@ -77,7 +76,7 @@ export async function withdraw(
   const found = valueAtPath(data, setting.path);
   if (found === undefined) return text;
   const words = setting.kind === 'permission' && Array.isArray(found) ? (found as unknown[]) : undefined;
-  // Highest index first, so that the other indexes stay valid.
+  // The highest index is first, so that removing an element does not change the indexes of the next ones.
   const places = words?.flatMap((word, index) => (isOurs(setting, word) ? [index] : [])).reverse();
   if (places?.length === 0) return text;
   const rest = words?.filter((word) => !isOurs(setting, word));
@@ -92,8 +91,8 @@ function isOurs(setting: Setting, word: unknown): boolean {
   return setting.kind === 'permission' && setting.words.some((ours) => ours === word);
 }
 
-/** Returns TEXT without SETTING's empty containers. Those in BEFORE, the data of ORIGINAL, and those with a
- *  comment stay. */
+/** Returns TEXT without the empty containers of SETTING. Those that are in BEFORE, the data of ORIGINAL, stay, and so
+ * do those that contain a comment. */
 async function pruned(setting: Setting, text: string, before: Data, original: string | undefined) {
   let whole = text;
   for (let depth = setting.path.length; depth > 0; depth--) {
@@ -103,26 +102,26 @@ async function pruned(setting: Setting, text: string, before: Data, original: st
     if (!isBare(whole, path) || valueAtPath(before, path) !== undefined) continue;
     whole = await proven(setting, (format) => format.remove(whole, path), withValue(data, path, undefined));
   }
-  // A file to which someone has added comments stays.
+  // A file stays if somebody has added comments to it.
   return original === undefined && /^[\s{}]*$/.test(whole) ? undefined : whole;
 }
 
-/** Returns the result of EDIT. Throws a SetupError unless its data equal EXPECTED. */
+/** Performs EDIT and returns the text. Throws a SetupError when the data of this text differ from EXPECTED. */
 async function proven(setting: Setting, edit: (format: Format) => string, expected: Data): Promise<string> {
   const format = await formatOf(setting);
   try {
     const text = edit(format);
     if (isDeepStrictEqual(bare(format.parse(text), setting), bare(expected, setting))) return text;
   } catch {
-    // An error is handled like a wrong result.
+    // An error is treated like a wrong result.
   }
   throw new SetupError(
     `${setting.file} has a form that live-lisp does not edit, and was left as it is. Change ${setting.path.join('.')} in it by hand.`,
   );
 }
 
-/** Returns DATA without SETTING's container if that is empty, because TOML loses a parent table with its last
- *  child. */
+/** Returns DATA without the container of SETTING if it is empty. In TOML, a parent table without children does not
+ * exist. */
 function bare(data: Data, { path }: Setting): Data {
   const container = path.slice(0, -1);
   return container.length > 0 && isEmpty(valueAtPath(data, container))

@@ -1,18 +1,18 @@
-// Recognizes entries that install wrote, and computes their correct content.
+// Recognizes entries that install wrote, and computes the entry that install writes.
 
 import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../json.ts';
 import type { Data, Launch } from './settings.ts';
 
-/** File name of our script. An entry that starts a script with this name is ours. */
+/** File name of the script of live-lisp. An entry that starts a script with this name is an entry of live-lisp. */
 export const SCRIPT_NAME = 'live-lisp.js';
 
-/** State of an entry. 'other copy': install wrote it for another script or Node. 'foreign': somebody else
- *  wrote it. */
+/** State of an entry. 'other copy': install wrote it for another script or another Node. 'foreign': somebody else wrote
+ * it. */
 export type Standing = 'absent' | 'same' | 'other copy' | 'foreign';
 
-/** Returns the words of the command in ENTRY; none when ENTRY has no command. */
+/** Returns the command in ENTRY as a list of words; [] when ENTRY has no command. */
 export function commandLine(entry: unknown): string[] {
   if (!isObject(entry)) return [];
   const { command, args } = entry;
@@ -21,12 +21,13 @@ export function commandLine(entry: unknown): string[] {
   return words.filter((word) => typeof word === 'string');
 }
 
-/** True when LINE, the words of our command, lets code run only in a sandbox. */
+/** Returns true when LINE, the words of a command, lets code run only in a sandbox. */
 export function insistsOnSandbox(line: readonly string[]): boolean {
   return /(?:^| )--sandbox[ =](?:on|strict)(?: |$)/.test(line.join(' ')) && !line.includes('--no-sandbox');
 }
 
-/** Returns the flags about the sandbox in LINE, with their values, separated by spaces; '' without any. */
+/** Returns the flags in LINE that concern the sandbox, with their values, separated by spaces; '' when there are
+ * none. */
 export function sandboxFlags(line: readonly string[]): string {
   const flags = line.flatMap((word, index) => {
     if (word === '--sandbox') return [word, ...line.slice(index + 1, index + 2)];
@@ -35,14 +36,14 @@ export function sandboxFlags(line: readonly string[]): string {
   return flags.join(' ');
 }
 
-/** Returns LAUNCH with the flag that requires a sandbox, for a client that does not ask its user. */
+/** Returns LAUNCH with a flag that requires a sandbox, for a client that does not ask its user. */
 export function trustedLaunch({ node, args: [script = ''] }: Launch): Launch {
   return { node, args: [script, '--sandbox', 'on'] };
 }
 
-/** Compares FOUND, the entry in a client's configuration, with the entry that ENTRY makes for LAUNCH. Returns
- *  the state of FOUND, and the correct entry. That entry preserves the flags after our script in FOUND, and
- *  the members of FOUND that ENTRY does not make. */
+/** Compares FOUND, an entry in a client's configuration, with the entry that ENTRY returns for LAUNCH. Returns the
+ * state of FOUND, and the entry to write. The entry to write keeps the flags that follow the script in FOUND, and the
+ * members of FOUND that ENTRY does not set. */
 export function compareEntry(
   found: unknown,
   entry: (launch: Launch) => Data,

@@ -1,4 +1,5 @@
-// Reads and replaces a client's configuration: atomically, never through a project's link, with a backup.
+// Reads and replaces the configuration files of clients. Replaces a file atomically and with a backup, and never
+// through a link in a project.
 
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, lstatSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -11,25 +12,25 @@ import { makeFolder, realPath, removeIfPossible } from '../paths.ts';
 
 const NO_FILE: readonly unknown[] = ['ENOENT', 'ENOTDIR'];
 
-/** Maximum number of octets of a configuration. No client's configuration is larger. */
+/** Maximum number of octets of a configuration file. No client's file is larger. */
 const LIMIT = 16 * 1024 * 1024;
 
-/** Restrictions for the configuration files of a client. */
+/** Describes the owner of a configuration file, and the place for its backup. */
 export interface ConfigFileRules {
-  /** Our own folder, for backups. */
+  /** The folder of live-lisp in which backups are stored. */
   state: string;
-  /** Folder of the configuration's project; absent for the configuration of a user. */
+  /** The folder of the project that the configuration belongs to; absent when it belongs to the user. */
   project?: string;
 }
 
-/** Returns the path, in the folder `state`, of the backup of FILE from before its change. */
+/** Returns the path, in the folder `state`, of the backup of FILE. */
 export function backupOf(file: string, { state }: ConfigFileRules): string {
   const digest = digestOf(realPath(file)).slice(0, 24);
   return join(state, 'configurations', digest);
 }
 
-/** Throws a SetupError when a project's FILE is behind a link, which could lead to any file of the user.
- *  Links in the user's own configuration are followed, but must lead to a file. */
+/** Throws a SetupError when FILE belongs to a project and is behind a link, because the link could lead to any file of
+ * the user. Links in the user's own configuration are allowed, if they lead to a file. */
 export function checkLinks(file: string, { project }: ConfigFileRules): void {
   const real = realPath(file);
   if (project !== undefined && real !== join(realPath(project), relative(project, file))) {
@@ -52,7 +53,7 @@ function isLink(path: string): boolean {
   }
 }
 
-/** Returns the text of FILE; undefined if it does not exist. Throws a SetupError if it is unreadable. */
+/** Returns the text of FILE; undefined when it does not exist. Throws a SetupError when it cannot be read. */
 export function readConfigFile(file: string): string | undefined {
   let octets: Buffer;
   try {
@@ -72,11 +73,11 @@ export function readConfigFile(file: string): string | undefined {
   }
 }
 
-/** Replaces FILE, or the file behind a link, by TEXT atomically, with its owner and mode. Removes it when
- *  TEXT is undefined. On failure throws a SetupError, and FILE is unchanged. */
+/** Replaces FILE by TEXT, atomically, with the same owner and mode. If FILE is a link, replaces its target. If TEXT is
+ * undefined, removes FILE. If this fails, throws a SetupError and does not change FILE. */
 export function replaceText(file: string, text: string | undefined): void {
   const real = realPath(file);
-  // The name is random, so that nobody can have created a file with this name before.
+  // The name is random, so that nobody can have prepared a file with this name.
   const partial = `${real}.${randomBytes(8).toString('hex')}`;
   try {
     if (text === undefined) {
@@ -87,7 +88,7 @@ export function replaceText(file: string, text: string | undefined): void {
     const { uid, gid, mode = 0o600 } = statSync(real, { throwIfNoEntry: false }) ?? {};
     writeFileSync(partial, text, { mode: 0o600, flag: 'wx' });
     if (uid !== undefined && gid !== undefined) keepOwner(partial, uid, gid);
-    // The process's umask clears bits of the mode that writeFileSync gets, so the mode is set again.
+    // The umask of the process removes bits of the mode that writeFileSync gets, so the mode is set again.
     chmodSync(partial, mode & 0o777);
     renameSync(partial, real);
   } catch (error) {
@@ -98,7 +99,8 @@ export function replaceText(file: string, text: string | undefined): void {
   }
 }
 
-/** Returns the system's message in ERROR without the system call, which varies between Node versions. */
+/** Returns the system's message in ERROR without the name of the system call, which differs between versions of
+ * Node. */
 function reasonOf(error: unknown): string {
   return messageOf(error).replace(/, [a-z]+ '.*$/s, '');
 }
@@ -108,7 +110,7 @@ function keepOwner(file: string, uid: number, gid: number): void {
   if (now.uid !== uid || now.gid !== gid) chownSync(file, uid, gid);
 }
 
-/** Saves TEXT of FILE as a backup for this user alone. Without TEXT, removes even an older one. */
+/** Saves TEXT, of FILE, as a backup that only this user can read. If TEXT is undefined, removes an older backup. */
 export function keepBackup(file: string, text: string | undefined, bounds: ConfigFileRules): void {
   const backup = backupOf(file, bounds);
   if (text === undefined) {

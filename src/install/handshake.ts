@@ -1,4 +1,5 @@
-// Checks a client's command for a server: starts it like the client, and requests its tools.
+// Checks a command in a client's configuration: starts the server as the client does, and requests the list of its
+// tools.
 
 import { messageOf } from '../errors.ts';
 import { isObject, membersOf } from '../json.ts';
@@ -6,11 +7,11 @@ import type { InstallContext } from './clients.ts';
 import { startProgram } from './program.ts';
 
 const ANSWER_MS = 30_000;
-/** Time limit, in milliseconds, for the exit of a server after the end of its stdin. */
+/** Milliseconds in which a server must exit after its stdin has ended. */
 const END_MS = 5000;
 const STDERR_LIMIT = 500;
 
-/** A phrase with the server's name, version and number of tools, or the reason of a failure. */
+/** A phrase with the server's name, its version and the number of its tools; or the reason why it did not answer. */
 type Greeting = { introduction: string } | { failure: string };
 
 const INITIALIZE = {
@@ -26,8 +27,8 @@ const INITIALIZE = {
 const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' };
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
 
-/** Starts a server with LINE, the words of a command, in the project of CONTEXT, with the additional
- *  environment variables MORE. Returns its greeting, or the reason of a failure. */
+/** Starts a server in the project of CONTEXT. LINE is the command as a list of words, MORE are further environment
+ * variables. Returns the server's greeting, or the reason why there is none. */
 export async function greetingOf(
   line: readonly string[],
   more: NodeJS.ProcessEnv,
@@ -37,7 +38,7 @@ export async function greetingOf(
   try {
     child = startProgram(line, more, context);
   } catch (error) {
-    // Node throws some errors, such as for a NUL in an argument, and emits others as events.
+    // Node throws some errors, such as for a NUL in an argument, and emits other errors as events.
     return { failure: notRun(messageOf(error)) };
   }
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -59,7 +60,7 @@ export async function greetingOf(
   child.stdin.end();
   const killed = setTimeout(() => {
     child.kill('SIGKILL');
-    // A process that the server has started can hold these streams open.
+    // Another process, which the server has started, can keep these streams open.
     child.stdout.destroy();
     child.stderr.destroy();
   }, END_MS);
@@ -72,7 +73,7 @@ function notRun(why: string): string {
   return `it cannot be run (${why}). Correct what that names, and run this again`;
 }
 
-/** Requests the server's name and version, then its tools, and passes the result to RESOLVE. */
+/** Requests the server's name and version, then its tools. Calls RESOLVE with the result. */
 function converse(
   { stdin, stdout }: { stdin: NodeJS.WritableStream; stdout: NodeJS.ReadableStream },
   resolve: (greeting: Greeting) => void,

@@ -1,4 +1,4 @@
-// Installs and uninstalls live-lisp in the configuration of a client, and prints the changes.
+// Adds live-lisp to the configuration of a client or removes it, and prints the changes.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -31,19 +31,19 @@ export interface Request {
 
 type Print = (text: string) => void;
 
-/** One setting in the configuration of a client, and its current state. */
+/** A setting in the configuration of a client, with its current state. */
 interface CurrentSetting {
   setting: Setting;
-  /** The setting as install writes it with --trust, and without. */
+  /** The setting as install writes it with --trust (`trusted`), and without it (`plain`). */
   variants: { trusted: Setting; plain: Setting };
-  /** The text of the setting's file before any change; undefined without a file. */
+  /** The text of the file before any change; undefined when there was no file. */
   before: string | undefined;
   /** The result of comparing `before` with the setting. */
   state: Applied;
 }
 
-/** Writes the settings of REQUEST to the configuration of its client, and prints the changes. Checks all
- *  files before it changes one. Throws a SetupError when a file cannot be read or written. */
+/** Writes the settings of REQUEST to the configuration of the client, and prints the changes. Checks all files before
+ * it changes the first. Throws a SetupError when a file cannot be read or written. */
 export async function install(request: Request, print: Print): Promise<void> {
   const { place: context, launch, scope, dryRun } = request;
   if (request.client === 'emacs') return print(emacsText(launch));
@@ -68,7 +68,7 @@ export async function install(request: Request, print: Print): Promise<void> {
     await runCommand(adding, request, print);
   }
   for (const each of settings) {
-    // In a dry run the client's program did not write the entry, which would be printed twice.
+    // In a dry run, the client's program has not written the entry, so writeSetting would print it a second time.
     const isPrinted = dryRun && adding !== undefined && each === entry && client.addsLess !== true;
     if (!isPrinted) await writeSetting(each, request, print);
   }
@@ -77,8 +77,8 @@ export async function install(request: Request, print: Print): Promise<void> {
     print(`Start ${client.title} anew. To check its set-up: live-lisp doctor --client ${client.name}`);
 }
 
-/** Removes install's settings from the configuration of REQUEST's client, and prints the changes. Throws a
- *  SetupError under the same conditions as install. */
+/** Removes the settings that install wrote from the configuration of REQUEST's client, and prints the changes. Throws a
+ * SetupError when a file cannot be read or written. */
 export async function uninstall(request: Request, print: Print): Promise<void> {
   const { place: context, scope, dryRun } = request;
   const client = clientFor(request.client, scope);
@@ -113,8 +113,8 @@ function clientFor(named: ClientName, scope: Scope): Client {
   );
 }
 
-/** Reads the settings of CLIENT for REQUEST. `entry`, one of `settings`, starts the server. Throws a
- *  SetupError when a file cannot be read or may not be changed, or when somebody else wrote the entry. */
+/** Reads the current state of the settings of CLIENT. `entry` is the one of `settings` that starts the server. Throws a
+ * SetupError when a file cannot be read or may not be changed, or when somebody else wrote the entry. */
 async function readSettings(
   request: Request,
   client: Client,
@@ -143,7 +143,7 @@ function boundsOf({ scope, place: context }: Request): ConfigFileRules {
   return { state: context.state, ...(scope === 'project' && { project: context.project }) };
 }
 
-/** Throws a SetupError when the script of LAUNCH is in a cache that can be emptied at any time. */
+/** Throws a SetupError when the script of LAUNCH is in a cache that may be deleted at any time. */
 function checkStays({ args: [script = ''] }: Launch): void {
   if (!script.includes('/_npx/')) return;
   throw new SetupError(
@@ -159,8 +159,8 @@ function checkOurs({ setting, state }: CurrentSetting): void {
   );
 }
 
-/** Throws a SetupError when --trust is given and the existing entry has a flag that lets code run outside a
- *  sandbox. */
+/** Throws a SetupError when --trust is given, but the existing entry has a flag that lets code run outside a
+ * sandbox. */
 function checkTrust({ setting, state }: CurrentSetting, { trust }: InstallContext): void {
   const line = commandLine(state.found);
   const flags = sandboxFlags(line);
@@ -178,8 +178,8 @@ async function checkPlugin({ name, title }: Client, context: InstallContext): Pr
   );
 }
 
-/** Returns a note that CLIENT still runs all tools without a question, because install without --trust does
- *  not remove an earlier permission. Returns undefined without such a permission. */
+/** Returns a note that CLIENT still runs all tools without asking, if an earlier install with --trust permitted this.
+ * Install without --trust does not remove this permission. Returns undefined when there is no such permission. */
 async function keptPermission(
   client: Client,
   { state }: CurrentSetting,
@@ -193,7 +193,7 @@ async function keptPermission(
   return `${client.title} runs every tool of live-lisp without asking you, as before, and ${where}. To be asked before code runs, take ${grant.what} out of ${grant.file}.`;
 }
 
-/** Writes the setting to its current file, unless it is there, and prints that. */
+/** Writes the setting to its file, unless the file has it already, and prints the change. */
 async function writeSetting(current: CurrentSetting, request: Request, print: Print): Promise<void> {
   const { setting } = current;
   const text = readConfigFile(setting.file);
@@ -203,22 +203,22 @@ async function writeSetting(current: CurrentSetting, request: Request, print: Pr
   replaceFile(setting.file, text, applied.text, request, print);
 }
 
-/** Saves a backup of the setting's file, except in a dry run. If the file already has a setting of ours, its
- *  backup is from an earlier install, and must stay. */
+/** Saves a backup of the setting's file, except in a dry run. If the file already contains a setting of live-lisp, the
+ * existing backup is from before that, and must stay. */
 function keepOriginal({ setting, variants, before, state }: CurrentSetting, request: Request): void {
   const hasOurs = isIn(variants.plain, state.found) || isIn(variants.trusted, state.found);
   if (!hasOurs && !request.dryRun) keepBackup(setting.file, before, boundsOf(request));
 }
 
-/** True when FOUND, the current value of SETTING, is an entry with any content, or a list with at least one
- *  of SETTING's words. */
+/** Returns true when FOUND, the current value of SETTING, is an entry of any kind, or a list that contains at least one
+ * of SETTING's words. */
 function isIn(setting: Setting, found: unknown): boolean {
   if (setting.kind === 'entry') return found !== undefined;
   return Array.isArray(found) && setting.words.some((word) => found.includes(word));
 }
 
-/** Returns the text of a setting's file after uninstall: without the setting, both with --trust and without.
- *  `exact` is true when the result is exactly the text from before install. */
+/** Returns the text of a setting's file after uninstall, without the setting as install writes it with or without
+ * --trust. `exact` is true when this text equals the text before install. */
 async function textWithout(
   { setting, variants: { trusted } }: CurrentSetting,
   request: Request,
@@ -240,12 +240,12 @@ async function textWithout(
 interface ClientCommand {
   program: string;
   args: readonly string[];
-  /** The command as a user would type it. */
+  /** The command as a user would type it in a shell. */
   line: string;
 }
 
-/** Returns the command of CLIENT's program with ARGS; undefined without ARGS, and when the program is not
- *  installed. */
+/** Returns the command that runs CLIENT's program with ARGS. Returns undefined when ARGS is undefined or the program is
+ * not installed. */
 function clientCommand(
   client: Client,
   args: readonly string[] | undefined,
@@ -265,8 +265,8 @@ async function runCommand(
   print(`${dryRun ? 'Would run' : 'Ran'}: ${line}`);
 }
 
-/** Replaces the text BEFORE of FILE by AFTER, or removes FILE when AFTER is undefined, and prints that. In a
- *  dry run, only prints the diff. */
+/** Replaces the text BEFORE of FILE by AFTER, or removes FILE when AFTER is undefined, and prints a line about this.
+ * In a dry run, prints the diff and changes nothing. */
 function replaceFile(
   file: string,
   before: string | undefined,
@@ -283,7 +283,8 @@ function replaceFile(
   print(`${did} ${file}`);
 }
 
-/** Returns the notes to print before install: a note if the project's folder is inside a larger project. */
+/** Returns the notes that are printed before install. There is one when the project's folder is inside a larger
+ * project. */
 function remarksBefore({ scope, place: context }: Request): string[] {
   const root = scope === 'project' ? rootAbove(context) : undefined;
   if (root === undefined) return [];
@@ -292,16 +293,15 @@ function remarksBefore({ scope, place: context }: Request): string[] {
   ];
 }
 
-/** Returns the folder of the larger project around the project's folder: the nearest with a repository or, if
- *  there is none, with an .asd file. Returns undefined without a larger project. */
+/** Returns the folder of a larger project that contains the project's folder: the nearest one with a repository or, if
+ * there is none, the nearest one with an .asd file. Returns undefined when there is no larger project. */
 function rootAbove({ project, home }: InstallContext): string | undefined {
   const folders = [project, ...foldersAbove(project, home)];
   const root = folders.find(hasRepository) ?? folders.find(hasSystem);
   return root === project ? undefined : root;
 }
 
-/** Returns the folders around FOLDER, the nearest first. HOME or the root folder ends the list, and is left
- *  out. */
+/** Returns the folders that contain FOLDER, the nearest first, up to HOME or the root folder, which are left out. */
 function foldersAbove(folder: string, home: string): string[] {
   const parent = dirname(folder);
   return parent === home || parent === dirname(parent) ? [] : [parent, ...foldersAbove(parent, home)];
@@ -319,8 +319,8 @@ function hasSystem(folder: string): boolean {
   }
 }
 
-/** Returns notes on the cases in which CLIENT asks its user, after an install with or without TRUST. KEPT is
- *  a note about an earlier permission, if any. */
+/** Returns notes that say when CLIENT asks its user, after an install with or without TRUST. KEPT is a note about an
+ * earlier permission, or undefined. */
 function remarksAfter({ title, asks, mute }: Client, trust: boolean, kept: string | undefined): string[] {
   const asking = trust
     ? `${title} runs every tool of live-lisp without asking you. Code runs in a sandbox or not at all (--sandbox on).`

@@ -1,5 +1,5 @@
-// Edits JSON. Many clients allow comments and trailing commas, so these are accepted. Unlike the editing
-// functions of the parser's package, keeps the format of the text around an edit.
+// Edits JSON with comments and trailing commas, which many clients allow. Keeps the format of the text around an edit;
+// the editing functions of the parser's package do not.
 
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -16,7 +16,8 @@ import type { Data, Format } from './settings.ts';
 
 const OPTIONS = { allowTrailingComma: true };
 
-/** Returns TEXT for the parser. A space replaces the byte order mark, so that offsets stay valid. */
+/** Returns TEXT in a form that the parser accepts. A space replaces the byte order mark, so that offsets do not
+ * change. */
 function readable(text: string): string {
   return text.replace(/^\uFEFF/, ' ');
 }
@@ -25,7 +26,7 @@ function endOf({ offset, length }: Node): number {
   return offset + length;
 }
 
-/** Returns VALUE as JSON in the style of TEXT, indented for a position inside DEPTH containers. */
+/** Returns VALUE as JSON in the style of TEXT, indented for a place inside DEPTH containers. */
 function written(value: unknown, text: string, depth: number): string {
   const { indent, eol } = styleOf(text);
   return JSON.stringify(value, null, indent).replaceAll('\n', eol + indent.repeat(depth));
@@ -36,7 +37,8 @@ function styleOf(text: string): { indent: string; eol: string } {
   return { indent, eol: text.includes('\r\n') ? '\r\n' : '\n' };
 }
 
-/** Returns TEXT with ITEM as the new last element of CONTAINER, which is inside DEPTH containers. */
+/** Returns TEXT with ITEM as a further element of CONTAINER, after its last one. CONTAINER is inside DEPTH
+ * containers. */
 function withItem(text: string, container: Node, depth: number, item: string): string {
   const { indent, eol } = styleOf(text);
   const last = container.children?.at(-1);
@@ -49,14 +51,15 @@ function withItem(text: string, container: Node, depth: number, item: string): s
   return open + comments + before + item + eol + indent.repeat(depth) + text.slice(end);
 }
 
-/** Returns TEXT with VALUE at PATH. If both values are objects, old members that VALUE lacks stay. */
+/** Returns TEXT with VALUE at PATH. If the old value and VALUE are objects, members of the old value that VALUE lacks
+ * stay. */
 function withValueAt(text: string, path: readonly string[], value: unknown): string {
   const whole = text.trim() === '' ? '{}\n' : text;
   const root = parseTree(readable(whole), [], OPTIONS);
   if (root === undefined) throw new Error('it holds nothing');
   const old = findNodeAtLocation(root, [...path]);
   if (old?.type === 'object' && isObject(value)) {
-    // Sets each changed member separately, so that comments between members stay.
+    // Each changed member is set by itself, so that comments between members stay.
     const known = getNodeValue(old) as Data;
     const changed = Object.entries(value).filter(([key, inner]) => !isDeepStrictEqual(known[key], inner));
     return changed.reduce((all, [key, inner]) => withValueAt(all, [...path, key], inner), whole);

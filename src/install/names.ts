@@ -1,4 +1,4 @@
-// Lists the names of clients for --client.
+// Lists the names that the option --client accepts.
 
 export const CLIENT_NAMES = [
   'claude',
@@ -14,6 +14,6 @@ export const CLIENT_NAMES = [
 ] as const;
 export type ClientName = (typeof CLIENT_NAMES)[number];
 
-/** Scopes of a configuration: this user in all projects, or all users in this project. */
+/** The scopes of a configuration: `user` is for this user in all projects, `project` for all users in this project. */
 export const SCOPES = ['user', 'project'] as const;
 export type Scope = (typeof SCOPES)[number];

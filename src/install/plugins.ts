@@ -1,4 +1,4 @@
-// Determines whether a client starts live-lisp by a plugin or extension, in addition to the entry.
+// Determines whether a client starts live-lisp by a plugin or an extension, apart from the entry.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,11 +9,11 @@ import { readConfigFile } from './file.ts';
 import type { ClientName } from './names.ts';
 import { valueAtPath } from './settings.ts';
 
-/** The command of our plugins and our extension. */
+/** The command by which the plugins and the extension of live-lisp start it. */
 export const PLUGIN_COMMAND = 'live-lisp';
 
-/** Returns our plugin or extension in the client NAMED, such as "the plugin NAME"; undefined for none.
- *  CONTEXT has the client's folders. Throws a SetupError when a file of the client cannot be read. */
+/** Returns the plugin or extension of live-lisp in the client NAMED, such as "the plugin NAME"; undefined when it has
+ * none. CONTEXT has the client's folders. Throws a SetupError when a file of the client cannot be read. */
 export async function pluginOf(named: ClientName, context: InstallContext): Promise<string | undefined> {
   switch (named) {
     case 'claude':
@@ -36,8 +36,9 @@ export async function pluginOf(named: ClientName, context: InstallContext): Prom
   }
 }
 
-/** Returns our plugin from the table at KEY in FILES of FORMAT if its value makes ON true; else undefined.
- *  When several files have the same plugin, the last file decides. */
+/** Returns the plugin of live-lisp that is enabled in FILES; undefined when none is. FILES are in FORMAT and have a
+ * table of plugins at KEY. ON returns true for the value of an enabled plugin. If several files contain the plugin, the
+ * last one decides. */
 async function enabledIn(
   files: readonly string[],
   format: 'jsonc' | 'toml',

@@ -1,4 +1,4 @@
-// Finds and runs the program of a client.
+// Finds and runs the command line program of a client.
 
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { SetupError } from '../errors.ts';
@@ -6,16 +6,16 @@ import { programsOf } from '../paths.ts';
 import { visibleLine } from '../visible.ts';
 import type { InstallContext } from './clients.ts';
 
-/** Time limit of a client's program, in milliseconds. A program that runs longer probably waits for input. */
+/** Milliseconds in which a client's program must end. A program that runs longer probably waits for input. */
 const LIMIT_MS = 60_000;
 
-/** Returns the path of the program NAME on the PATH of the environment; undefined when there is none. */
+/** Returns the path of the program NAME, from PATH in ENVIRONMENT; undefined when there is none. */
 export function findProgram(name: string | undefined, { environment }: InstallContext): string | undefined {
   if (name === undefined) return undefined;
   return programsOf(name, environment['PATH'] ?? '')[0];
 }
 
-/** Runs PROGRAM with ARGS in the project of CONTEXT. On failure throws a SetupError with its output. */
+/** Runs PROGRAM with ARGS in the project of CONTEXT. If it fails, throws a SetupError with its output. */
 export function runClientProgram(
   program: string,
   args: readonly string[],
@@ -36,7 +36,7 @@ export function runClientProgram(
   });
 }
 
-/** Starts a program with arguments in the project, with the additional environment variables MORE. */
+/** Starts a program with arguments in the project of a context. MORE are further environment variables. */
 export function startProgram(
   [program = '', ...args]: readonly string[],
   more: NodeJS.ProcessEnv,
@@ -45,8 +45,8 @@ export function startProgram(
   return spawn(program, args, { cwd: project, env: { ...environment, ...more } });
 }
 
-/** Returns WORDS as a one-line shell command. Hidden characters, which a project can contain, become
- *  visible. */
+/** Returns WORDS as a shell command in one line. A project can contain names with hidden characters, so these are shown
+ * by their codes. */
 export function shellLine(words: readonly string[]): string {
   return visibleLine(
     words

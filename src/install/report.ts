@@ -1,4 +1,4 @@
-// Reports the installed clients, and the state of live-lisp in one of them.
+// Reports which clients are installed, and the state of live-lisp in one of them.
 
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -21,12 +21,12 @@ export interface Finding {
   text: string;
 }
 
-/** Returns FINDING as text. Further lines are indented, so that none looks like another finding. */
+/** Returns FINDING as text. Its further lines are indented, so that they do not look like other findings. */
 export function findingText({ ok, text }: Finding): string {
   return `${ok ? 'ok  ' : 'FAIL'} ${text.replace(/\n(?=.)/g, '\n     ')}`;
 }
 
-/** Returns a list of the clients found in CONTEXT, each with the command that sets it up. */
+/** Returns a list of the clients that are installed, each with the command that sets it up. */
 export function clientList(context: InstallContext): string {
   const width = Math.max(...CLIENTS.map(({ title }) => title.length));
   const line = ({ name, title }: Client) => `  ${title.padEnd(width)}  live-lisp install --client ${name}`;
@@ -47,8 +47,8 @@ function isThere(client: Client, context: InstallContext): boolean {
   );
 }
 
-/** Returns findings on live-lisp in the client NAMED: its entry in each scope, its plugin, and whether they
- *  start. A finding that is not ok has advice for the user. LAUNCH is the command that install writes. */
+/** Returns findings about live-lisp in the client NAMED: its entry in each scope, its plugin, and whether both start. A
+ * finding that is not ok contains advice for the user. LAUNCH is the command that install would write. */
 export async function clientFindings(
   named: ClientName,
   context: InstallContext,
@@ -72,14 +72,15 @@ export async function clientFindings(
   ];
 }
 
-/** The findings on an entry or plugin. `starts` is its file or name if it starts live-lisp. */
+/** Findings about an entry or a plugin. `entry` is the entry's file, and `plugin` the plugin's name, if it starts
+ * live-lisp. */
 interface StarterFindings {
   entry?: string;
   plugin?: string;
   findings: Finding[];
 }
 
-/** Returns a finding if none of STARTERS starts live-lisp in CLIENT, or both an entry and the plugin do. */
+/** Returns a finding when none of STARTERS starts live-lisp in CLIENT, or when both an entry and a plugin do. */
 function countFindings({ title, name }: Client, starters: readonly StarterFindings[]): Finding[] {
   const entry = starters.find((each) => each.entry !== undefined)?.entry;
   const plugin = starters.find((each) => each.plugin !== undefined)?.plugin;
@@ -92,7 +93,8 @@ function countFindings({ title, name }: Client, starters: readonly StarterFindin
   return [{ ok: false, text }];
 }
 
-/** Returns findings on CLIENT's entry in SPOT: a scope, or 'local' for the entry by the client's program. */
+/** Returns findings about CLIENT's entry in SPOT. SPOT is a scope, or 'local' for the entry that the client's program
+ * writes. */
 async function entryFindings(
   client: Client,
   spot: Scope | 'local',
@@ -101,7 +103,7 @@ async function entryFindings(
 ): Promise<StarterFindings> {
   const entry = spot === 'local' ? client.local?.(context) : client.settings(context, spot)[0];
   if (entry === undefined) return { findings: [] };
-  // A local entry belongs to the user, and is in the user's own file.
+  // A local entry belongs to the user, because it is in a file of the user.
   const scope = spot === 'local' ? 'user' : spot;
   return orUnreadable(async () => {
     const found = await valueIn(entry);
@@ -124,7 +126,7 @@ async function entryFindings(
     const trustProblem = TRUST[client.name];
     const distrust = await trustProblem?.(context, scope);
     if (distrust !== undefined) findings.push({ ok: false, text: distrust });
-    // Doctor starts only what the user has trusted: a project can have put anything into its own file.
+    // Doctor starts only commands that the user has trusted, because a project can have put any command into its file.
     const isTrusted = scope === 'user' || (trustProblem !== undefined && distrust === undefined);
     if (isRunnable && (isTrusted || isOwn(client, scope, context, launch, found)))
       findings.push(await greetingFinding(line, environmentOf(found), context));
@@ -143,13 +145,13 @@ async function orUnreadable(find: () => Promise<StarterFindings>): Promise<Start
   }
 }
 
-/** For an entry that doctor did not start, because the client too would ask before starting it. */
+/** The finding for an entry that doctor did not start. The client, too, would ask before it starts this entry. */
 const UNTRIED: Finding = {
   ok: true,
   text: 'this command was not started: it is not the one that install writes, and the project can have put anything there',
 };
 
-/** True when FOUND is exactly the entry that install writes for CLIENT with LAUNCH. */
+/** Returns true when FOUND is exactly the entry that install would write for CLIENT and LAUNCH. */
 function isOwn(
   client: Client,
   scope: Scope,
@@ -213,8 +215,8 @@ function wordFindings([node = '', script = '']: readonly string[]): Finding[] {
   return findings;
 }
 
-/** Returns a finding on the cases in which CLIENT asks its user, from all its files for SCOPE. BOXED is true
- *  for sandboxed code. */
+/** Returns a finding that says when CLIENT asks its user, according to all its files for SCOPE. BOXED is true when code
+ * runs in a sandbox. */
 async function approvalFinding(
   client: Client,
   scope: Scope,

@@ -1,4 +1,4 @@
-// Defines the settings of a client, and the interface of the editors for configuration formats.
+// Defines the settings in a client's configuration, and the interface of an editor for a format of configuration files.
 
 import { isObject } from '../json.ts';
 
@@ -7,49 +7,48 @@ export type Data = { [key: string]: unknown };
 /** The command that starts a server. */
 export interface Launch {
   node: string;
-  /** The path of our script, then its arguments. */
+  /** The path of the script of live-lisp, and its arguments. */
   args: string[];
 }
 
-/** A setting that install puts into a file: the entry that starts the server, or permissions in a list. */
+/** A setting that install writes to a file: the entry that starts the server, or permissions in a list. */
 export type Setting = {
   file: string;
   format: 'jsonc' | 'toml';
-  /** The keys on the way to the setting in the file's data. */
+  /** The keys that lead to the setting in the data of the file. */
   path: readonly string[];
 } & (
   | { kind: 'entry'; entry: (launch: Launch) => Data }
-  /** Permissions to run tools without asking. `files` are all files with permissions that the client
-   *  reads. */
+  /** Permissions to run tools without asking. `files` are all files in which the client looks for permissions. */
   | { kind: 'permission'; files: readonly string[]; words: readonly string[] }
 );
 
-/** An editor for one format. It leaves all other text of the file unchanged, including comments. */
+/** An editor for one format. It does not change other text of the file, such as comments. */
 export interface Format {
-  /** Returns the data in `text`. Throws an Error about a mistake in `text`. */
+  /** Returns the data that `text` represents. Throws an Error when `text` is malformed. */
   parse(text: string): Data;
-  /** Returns `text` with `value` at `path`. If both are objects, `value` must have all members of the old
-   *  value. */
+  /** Returns `text` with `value` at `path`. If the old value and `value` are objects, `value` must have all members of
+   * the old one. */
   set(text: string, path: readonly string[], value: Data | string[]): string;
-  /** Returns `text` with `word` as the last element of the list at `path`. */
+  /** Returns `text` with `word` as a new last element of the list at `path`. */
   add(text: string, path: readonly string[], word: string): string;
-  /** Returns `text` without the value at `path`. A number in `path` is the index of a list element. */
+  /** Returns `text` without the value at `path`. A number in `path` is an index in a list. */
   remove(text: string, path: readonly (string | number)[]): string;
-  /** True when the value at `path` is an empty container that can be removed without losing a comment. */
+  /** Returns true when the value at `path` is an empty container without comments, so that it can be removed. */
   isBare(text: string, path: readonly string[]): boolean;
 }
 
-/** Returns the value at PATH in DATA, or undefined. */
+/** Returns the value at PATH in DATA; undefined when there is none. */
 export function valueAtPath(data: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), data);
 }
 
-/** True when VALUE is an object or a list without members. */
+/** Returns true when VALUE is an object or an array without members. */
 export function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 }
 
-/** Returns a copy of DATA with VALUE at PATH, or without PATH when VALUE is undefined. */
+/** Returns a copy of DATA with VALUE at PATH. If VALUE is undefined, returns a copy without the value at PATH. */
 export function withValue(data: Data, [key = '', ...rest]: readonly string[], value: unknown): Data {
   const inner = data[key];
   const next = rest.length === 0 ? value : withValue(isObject(inner) ? inner : {}, rest, value);

@@ -1,18 +1,18 @@
-// Edits TOML as text: adds and removes whole tables, each with its header, and leaves everything else
-// unchanged. edit.ts checks each edit, and so detects files for which this is not enough.
+// Edits TOML as text: adds or removes whole tables with their headers, and changes nothing else. edit.ts checks the
+// result of each edit, and so detects files for which this is not enough.
 
 import { parse, stringify } from 'smol-toml';
 import { isObject } from '../json.ts';
 import { type Data, type Format, isEmpty, valueAtPath, withValue } from './settings.ts';
 
-/** Returns the keys in LINE if it is the header of a table or of a list of tables, else undefined. */
+/** Returns the keys in LINE if LINE is the header of a table or of an array of tables, else undefined. */
 function headerOf(line: string): string[] | undefined {
   const [, name] = /^\s*\[\[?([^[\]]+)\]\]?\s*(?:#.*)?$/.exec(line) ?? [];
   return name?.match(/"[^"]*"|'[^']*'|[^.\s]+/g)?.map((key) => key.replace(/^(["'])(.*)\1$/, '$2'));
 }
 
-/** Returns TEXT without the table at PATH and the tables below it. Comment lines at the end of a table can
- *  belong to the next table, so comment lines stay. */
+/** Returns TEXT without the table at PATH and the tables inside it. Comment lines stay, because comments at the end of
+ * a table may belong to the next table. */
 function withoutTable(text: string, path: readonly string[]): string {
   const kept: string[] = [];
   let inside: string[] | undefined;
@@ -36,8 +36,8 @@ function withoutTable(text: string, path: readonly string[]): string {
   return kept.join('\n').replace(/(?<=\S)$/, '\n');
 }
 
-/** Returns the lines to keep of LINES, those of a removed table: comments, and empty lines around them at its
- *  end. FIRST is true when no line before the table stays, AT_END when no line follows the table. */
+/** Returns those of LINES, the lines of a removed table, that stay: comments, and the empty lines around comments at
+ * the end. FIRST is true when no line before the table stays. AT_END is true when no line follows the table. */
 function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): string[] {
   const isRemark = (line: string) => /^\s*#/.test(line);
   const end = lines.findLastIndex((line) => line.trim() !== '' && !isRemark(line)) + 1;
@@ -49,7 +49,8 @@ function remarksOf(lines: readonly string[], first: boolean, atEnd: boolean): st
   return [...within, ...gap];
 }
 
-/** Returns VALUE with plain objects, because isDeepStrictEqual refuses objects without a prototype. */
+/** Returns VALUE with plain objects in place of objects without a prototype, which isDeepStrictEqual treats as
+ * different. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (!isObject(value) || value instanceof Date) return value;
@@ -67,6 +68,6 @@ export const TOML: Format = {
     throw new Error('lists in TOML are not edited');
   },
   remove: (text, path) => withoutTable(text, path.map(String)),
-  // A table with comments counts as empty too, because its removal leaves the comments.
+  // A table that contains only comments counts as empty too, because these stay when the table is removed.
   isBare: (text, path) => isEmpty(valueAtPath(parse(text), path)),
 };

@@ -1,4 +1,4 @@
-// Determines whether a client starts a project's servers, which depends on the folders that its user trusts.
+// Determines whether a client starts the servers of a project. This depends on which folders the user trusts.
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,11 +9,11 @@ import { readConfigFile } from './file.ts';
 import type { ClientName, Scope } from './names.ts';
 import { type Data, valueAtPath } from './settings.ts';
 
-/** Returns a sentence with the reason why a client does not start the entry of `scope`, and advice for its
- *  user; undefined when the client starts it. Throws a SetupError when a file cannot be read. */
+/** Returns the reason why a client does not start the entry of `scope`, as a sentence with advice for its user. Returns
+ * undefined when the client starts the entry. Throws a SetupError when a file cannot be read. */
 type Trust = (context: InstallContext, scope: Scope) => Promise<string | undefined>;
 
-/** The clients that ask their user whether to trust a folder. */
+/** The clients that ask their users whether they trust a folder. */
 export const TRUST: Partial<Record<ClientName, Trust>> = {
   claude: trustOfClaude,
   codex: trustOfCodex,
@@ -41,7 +41,7 @@ async function trustOfClaude(context: InstallContext, scope: Scope): Promise<str
   return `Claude Code has not been allowed to start this yet: start claude in ${project}, and say yes.`;
 }
 
-/** True when VALUE of a setting of Claude Code applies to all servers or names ours. */
+/** Returns true when VALUE, of a setting of Claude Code, covers all servers or names live-lisp. */
 function namesUs(value: unknown): boolean {
   return value === true || (Array.isArray(value) && value.includes(ENTRY_NAME));
 }
@@ -64,7 +64,7 @@ async function trustOfGemini(context: InstallContext): Promise<string | undefine
   const named = context.environment['GEMINI_CLI_TRUSTED_FOLDERS_PATH'];
   const file = named ?? join(context.home, '.gemini', 'trustedFolders.json');
   const { project } = context;
-  // The nearest folder decides.
+  // If several folders match, the nearest one decides.
   const [nearest] = Object.entries(await dataIn(file))
     .map(([path, level]) => ({ path: level === 'TRUST_PARENT' ? dirname(path) : path, level }))
     .filter(({ path }) => isInside(path, project) || isInside(realPath(path), realPath(project)))

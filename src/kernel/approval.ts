@@ -6,7 +6,7 @@ import type { RenderedPreview } from './shown.ts';
 import { type PlacesOf, placesOf } from './standing.ts';
 import type { Tool } from './tool.ts';
 
-/** A question to a human: whether `tool` may be called with `args`, as in `preview`. */
+/** A question to a human: may `tool` be called with `args`? `preview` shows the effect of the call. */
 export interface Question {
   tool: Tool;
   /** Name of the image for the call, if the server has several. */
@@ -16,28 +16,28 @@ export interface Question {
 }
 
 export interface OpenQuestion extends Question {
-  /** True when an approval can also cover later calls of the session. */
+  /** True when the human can approve this call and also later calls of the session. */
   allowsSession: boolean;
   /** Records in the audit log that `authority` closed the question without approval, and the reason `why`.
    *  Never throws. */
   recordRefusal: (authority: Authority, why: string) => void;
   timeoutText: string;
-  /** The id of the waiting call in the human's editors, if they show it. */
+  /** The number of the waiting call in the human's editors; absent when no editor shows the call. */
   shownCall?: number;
 }
 
-/** The subject of a question: a call of `tool`, with its files, if any. `place` is '' when the files are
- *  unknown. `requiredTools` are further tools that the call needs. */
+/** The subject of a question: a call of `tool`, and the files that the call concerns. `place` is undefined for a call
+ * without files, and '' when the files are unknown. `requiredTools` are the tools that an approval must cover, so that
+ * the call runs without a question. */
 interface QuestionSubject extends PlacesOf {
   tool: Tool;
   requiredTools: readonly Tool[];
   caller: ToolCaller;
 }
 
-/** The answer of a human (S2.12), or that there was none (C29). A `void` answer does not count, for the
- *  reason `why`. `fingerprint` is that of the approved preview. With `session`, the approval also covers
- *  later calls of this kind. `where` is the editor, if any, of the answer. `words` are a message from the
- *  human to the model. */
+/** The human's answer to a question, or the reason why there is none. A `void` answer is invalid, for the reason `why`.
+ * `fingerprint` is that of the preview that the human approved. With `session`, the approval also covers later calls of
+ * this kind. `where` names the editor in which the human answered. `words` is the human's message to the model. */
 export type Verdict =
   | { kind: 'approved'; fingerprint?: string; session?: boolean; where?: string }
   | { kind: 'modified'; args: unknown; fingerprint?: string }
@@ -45,8 +45,8 @@ export type Verdict =
   | { kind: 'unanswered' }
   | { kind: 'void'; why: string };
 
-/** Returns the refusal of a call for which no human can be asked (C20). Code is advised to call the tool
- *  directly. */
+/** Returns the message that refuses a call when no human can be asked. To code, the message advises to have the tool
+ * called directly. */
 export function refusalText(question: QuestionSubject): string {
   const { tool, caller } = question;
   const needs = `Tool ${tool.name} is ${tool.safetyLevel} and needs a human's approval`;
@@ -56,15 +56,17 @@ export function refusalText(question: QuestionSubject): string {
   return `${needs}, and here nobody can be asked. Nothing was done. ${allowanceText(question)}`;
 }
 
-/** Returns the refusal of a call after a question without answer (C29). LATE is true after a timeout. */
+/** Returns the message that refuses a call when nobody answered its question. LATE is true when the time limit of the
+ * question has passed. */
 export function unansweredText(question: QuestionSubject, late = false): string {
   const { name, safetyLevel } = question.tool;
   const nobody = late ? 'Nobody answered in time' : 'Nobody answered the question';
   return `Tool ${name} is ${safetyLevel} and needs a human's approval. ${nobody}, so nothing was done. ${allowanceText(question)}`;
 }
 
-/** Returns the text after a denial: the human's words to the model, and how to allow such calls. A client
- *  without a person denies by itself, so its user needs this advice. In an editor, a person has denied. */
+/** Returns the text that follows a denial: the human's words to the model, and advice on how to allow such calls. A
+ * client without a person denies calls by itself, so its user needs this advice. In an editor, only a person can deny,
+ * so the advice is left out. */
 export function deniedHint(
   question: QuestionSubject,
   { where, words }: Extract<Verdict, { kind: 'denied' }>,
@@ -83,15 +85,15 @@ const MAX_NAMED_FILES = 3;
 const BY_COMMAND =
   'A person can approve it: run this command in a terminal, where it asks, or watch the session in Emacs or on its page, which live-lisp page opens.';
 
-/** Returns advice to allow such calls at the start of the server, with a rule for each file. For a command,
- *  returns advice to approve the call. */
+/** Returns advice to start the server with a rule (`--allow`) for each file, so that such calls need no question. For a
+ * command, returns advice to approve the call. */
 function allowanceText({ tool, requiredTools, caller, ...about }: QuestionSubject): string {
   if (caller === 'command') return BY_COMMAND;
   if (tool.approvedAs !== undefined) {
     return `A person can start the server with --init FILE --allow ${tool.name}, where FILE defines the tool.`;
   }
-  // The person types the rule in a shell. The shell or the rule could expand other characters and so allow
-  // other files, so GLOB replaces a name with such characters.
+  // The person types the rule in a shell. The shell or the rule could expand other characters and so allow other files,
+  // so GLOB stands for a file name with such characters.
   const isLiteral = (place: string) => /^[\w./-]+$/.test(place);
   const places = placesOf(about).map((place) =>
     place === undefined ? '' : `:${isLiteral(place) ? place : 'GLOB'}`,

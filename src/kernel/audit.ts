@@ -1,12 +1,12 @@
-// Defines the record of calls that are not safe (S2.11).
+// Defines the audit record of calls whose tools are not safe.
 
 import type { Arguments } from './parameter.ts';
 import type { SafetyLevel } from './tool.ts';
 
-/** The reason for which a call ran: its level, that it could lose nothing, a standing approval, or an
- *  approval by a human in the client, with changed arguments, or in an editor or terminal. The reason for
- *  which it did not run: a human denied it, gave no answer, gave none in time, or could not be asked
- *  (C29). */
+/** The reasons why a call ran or did not run. It ran because of its safety level, because it could lose nothing,
+ * because of a standing approval, or because a human approved it: in the client, in the client with changed arguments,
+ * or in an editor or terminal. It did not run because a human denied it, gave no answer, gave none in time, or could
+ * not be asked. */
 export const AUTHORITIES = [
   'level',
   'nothing at stake',

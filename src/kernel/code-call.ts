@@ -1,4 +1,4 @@
-// Lets code in the image call a tool: matches names, converts NIL, and shapes the answer.
+// Lets code in the image call a tool: finds the tool by name, converts NIL in the arguments, and builds the answer.
 
 import { messageOf } from '../errors.ts';
 import type { Executor } from './executor.ts';
@@ -7,16 +7,16 @@ import type { ToolRegistry } from './registry.ts';
 import { boundText } from './reply.ts';
 import type { Tool } from './tool.ts';
 
-/** The answer to a call by code: data with the text for a model, a text alone, or a failure. `result` is the
- *  text of a call that failed but returned something. */
+/** The answer to a call by code: data, with the text for a model; a text alone; or a failure. If a call failed but
+ * still has a result, `result` is the text of it. */
 type CodeAnswer =
   | { value: unknown; text?: string }
   | { failure: string; result?: string; needsApproval?: boolean };
 
-/** Calls the tool NAME for code. Names are compared without case, and - equals _ (S2.21). Returns the tool's
- *  data, in full unless ARGS set a limit; with AS_TEXT, the text for a model. For a failed call, returns the
- *  reason, and whether a human must approve the call. In ARGS, null means NIL. HOME is the package for Lisp
- *  names, unless ARGS name a package. */
+/** Calls the tool NAME for code in the image. The case of letters in NAME does not count, and - equals _. Returns the
+ * tool's complete data, unless ARGS set a limit. With AS_TEXT, returns the text for a model instead. For a failed call,
+ * returns the reason, and whether a human must approve the call. A null in ARGS means NIL. Lisp names are read in the
+ * package HOME, unless ARGS name a package. */
 export async function callFromCode(
   executor: Executor,
   registry: ToolRegistry,
@@ -50,18 +50,18 @@ export async function callFromCode(
   }
 }
 
-/** Limit, in characters, of the text with the data: that of an answer minus the additions of an
- *  evaluation. */
+/** Maximum number of characters of the text that accompanies the data. It is the limit of an answer minus the space for
+ * the rest of the evaluation's answer. */
 const TEXT_LIMIT = 38_900;
 
-/** Returns ARGS with the names of TOOL's parameters, and HOME as package unless ARGS name one. Unknown names
- *  stay, for a later refusal. Of several values for one parameter, the first counts. */
+/** Returns ARGS under the names of TOOL's parameters, with HOME as package unless ARGS name one. Unknown names stay, so
+ * that the validation refuses them. Of several values for one parameter, the first counts. */
 function argumentsFor(tool: Tool, args: Arguments, home: string | undefined): Arguments {
   const given = new Map<string, unknown>();
   for (const [name, value] of Object.entries(args)) {
     const parameter = findParameter(tool.parameters, name);
     const key = parameter?.name ?? name;
-    // NIL for an unknown parameter stays false, because null would count as absent and hide the mistake.
+    // NIL for an unknown parameter becomes false. As null it would count as absent, and the mistake would go unnoticed.
     if (!given.has(key)) given.set(key, parameter ? argumentFor(parameter, value) : (value ?? false));
   }
   const packageArg = tool.parameters.find(({ readsNames }) => readsNames);

@@ -11,7 +11,7 @@ import {
 import { printable } from './schema.ts';
 import type { Tool } from './tool.ts';
 
-/** A tool as in the contract, without its handler. */
+/** The fields of a tool that the contract names, without its handler. */
 export type ToolDefinitionData = Pick<
   Tool,
   'name' | 'description' | 'parameters' | 'required' | 'safetyLevel' | 'categories'
@@ -27,7 +27,8 @@ export function toolDefinitionData(tool: Tool): ToolDefinitionData {
   return { name, description, parameters, required, safetyLevel, categories };
 }
 
-/** Returns DATA as a definition. Throws a CallError for mistakes that defineTool does not find. */
+/** Returns DATA as a tool definition. Throws a CallError for invalid types and fields, which defineTool does not
+ * check. */
 export function readToolDefinition(data: unknown): ToolDefinitionData {
   const { name, description, parameters, required, safetyLevel, categories } = fieldsOf(data);
   const toolError = toolErrorFor(printable(textOf(name)));
@@ -72,7 +73,7 @@ function isListOf<Value>(isItem: (value: unknown) => value is Value, list: unkno
   return Array.isArray(list) && list.every(isItem);
 }
 
-/** Optional fields of a parameter, each with a check and a phrase for its valid values. */
+/** By optional field of a parameter: a function that checks the value, and a phrase for the valid values. */
 const OPTIONS: { readonly [field: string]: readonly [(value: unknown) => boolean, string] } = {
   description: [isString, 'a string'],
   enum: [(value) => isListOf(isString, value), 'a list of strings'],
@@ -82,10 +83,10 @@ const OPTIONS: { readonly [field: string]: readonly [(value: unknown) => boolean
   maximum: [isNumber, 'a number'],
 };
 
-/** Matches parameter names that model providers accept. They refuse all tools if one has another name. */
+/** Matches parameter names that model providers accept. If one name does not match, they refuse all tools. */
 const PARAMETER_NAME = /^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$/;
 
-/** Returns DATA as a parameter. checkTool checks its type and the presence of its name later. */
+/** Returns DATA as a parameter. checkTool later checks the type of the parameter, and that it has a name. */
 function readParameter(data: unknown, toolError: MakeToolError): Parameter {
   const { name, type, ...fields } = fieldsOf(data);
   if (isString(name) && name !== '' && !PARAMETER_NAME.test(name)) {

@@ -1,13 +1,13 @@
 // Records the content of a session's answers, so that later answers can be shorter.
 
-/** The content of earlier answers to one reader, such as the client of a server. */
+/** The texts that earlier answers gave to one reader, such as the client of a server. */
 export class EarlierAnswers {
-  /** By subject: the last text about it. */
+  /** By subject, such as the name of a file: the last text that an answer had about this subject. */
   readonly #texts = new Map<string, string>();
   #lastAnswer = '';
 
-  /** Returns true when TEXT is the same as the last text about SUBJECT. Otherwise records it as the last
-   *  one. */
+  /** Returns true when TEXT is the same as the last text about SUBJECT. Otherwise records TEXT as the last text, and
+   * returns false. */
   repeats(subject: string, text = ''): boolean {
     if (this.#texts.get(subject) === text) return true;
     this.#texts.set(subject, text);
@@ -23,7 +23,7 @@ export class EarlierAnswers {
     this.#lastAnswer = text;
   }
 
-  /** True when the previous answer contains TEXT. */
+  /** Returns true when the previous answer contained TEXT. */
   hadBefore(text: string): boolean {
     return this.#lastAnswer.includes(text);
   }

@@ -1,4 +1,5 @@
-// Runs one call: finds the tool, validates the arguments, and asks a human or runs the tool. Never throws.
+// Executes a tool call: finds the tool, validates the arguments, asks a human if necessary, and runs the tool. Never
+// throws.
 
 import { ArgumentError, CallError, ImageError, messageOf, SetupError } from '../errors.ts';
 import { deniedHint, refusalText, unansweredText, type Verdict } from './approval.ts';
@@ -17,10 +18,10 @@ import { type CallContext, type Preview, type SafetyLevel, type Tool, withRaised
 
 export type Decision = 'run' | 'ask';
 
-/** The lowest safety level of calls that need a human's approval. */
+/** Calls of this safety level, and of higher ones, need a human's approval. */
 export type AskPolicy = 'dangerous' | 'cautious';
 
-/** Returns whether a call of a tool of LEVEL runs at once or needs a human, under POLICY. */
+/** Returns 'ask' when POLICY requires a human's approval for tools of LEVEL, else 'run'. */
 export function decide(level: SafetyLevel, policy: AskPolicy): Decision {
   return level === 'dangerous' || level === policy ? 'ask' : 'run';
 }
@@ -31,17 +32,17 @@ export interface ExecutorOptions {
   ask?: AskPolicy;
   standing?: StandingApprovals;
   audit?: AuditTrail;
-  /** Calls wait for this promise. It never rejects. */
+  /** Calls wait until this promise resolves. It never rejects. */
   ready?: Promise<void>;
-  /** Returns the notices since the previous call. Each is returned only once. */
+  /** Returns the notices that came since the previous call of this function. */
   takeNotices?: () => Notice[];
-  /** Returns an additional remark for the model on the answer `text`, if any. */
+  /** Returns a remark for the model, to be added to the answer `text`; undefined when there is none. */
   remark?: (text: string) => Promise<string | undefined>;
 }
 
 interface Call {
   tool: Tool;
-  /** The registered tool, before `raisedBy` raised its level because of the arguments. */
+  /** The registered tool, before its `raisedBy` raised the level for these arguments. */
   registered: Tool;
   args: Arguments;
   context: CallContext;
@@ -55,7 +56,7 @@ export class Executor {
   readonly #registry: ToolRegistry;
   readonly #options: ExecutorOptions;
   readonly #notices: NoticeBoard;
-  /** The content of earlier answers, to the client and to commands. */
+  /** The texts of earlier answers: to the client that started the server, and to all commands. */
   readonly #earlierAnswers = { client: new EarlierAnswers(), command: new EarlierAnswers() };
 
   constructor(registry: ToolRegistry, options: ExecutorOptions = {}) {
@@ -64,13 +65,14 @@ export class Executor {
     this.#notices = new NoticeBoard(options.takeNotices ?? (() => []));
   }
 
-  /** Returns the position of a new command in the sequence of notices, for the context of its calls. */
+  /** Returns the position at which a new command starts to read notices. The command passes it in the context of its
+   * calls. */
   command(): NoticeReader {
     return this.#notices.command();
   }
 
-  /** Calls the tool NAME with unvalidated ARGS. VERDICT is the human's answer to the question from an earlier
-   *  call with the same arguments. Every failure is an outcome (S2.9, S4.13). */
+  /** Calls the tool NAME with ARGS, which are not validated yet. VERDICT is the human's answer to the question that an
+   * earlier call with the same arguments returned. Returns failures as outcomes too. */
   async execute(name: string, args: unknown, context: CallContext = {}, verdict?: Verdict): Promise<Outcome> {
     const { command } = context;
     if (context.page) {
@@ -92,13 +94,14 @@ export class Executor {
     return { ...outcome, notices: [...changes, ...notes, ...notices] };
   }
 
-  /** Records that the client, or with COMMAND a command, got an answer that is not of this executor. */
+  /** Records that the reader got an answer which this executor did not give. The reader is the client or, with COMMAND,
+   * a command. */
   answeredElsewhere({ command, page }: CallContext): void {
     if (page) return;
     this.#earlierAnswers[command === undefined ? 'client' : 'command'].answered('');
   }
 
-  /** Calls the tool NAME for code in the image. Notices wait for an answer that a model reads. */
+  /** Calls the tool NAME for code in the image. Notices are kept for the next answer that a model reads. */
   async executeForCode(name: string, args: unknown, context: CallContext = {}): Promise<Outcome> {
     const alone = { ...context, canAsk: false };
     const outcome = await this.#run(name, args, { context: alone, caller: 'code', verdict: undefined });
@@ -127,7 +130,7 @@ export class Executor {
     }
   }
 
-  /** Runs CALL if it needs no approval. Otherwise returns a question. */
+  /** Runs CALL if it needs no approval or has one. Otherwise returns an outcome with the question. */
   async #performOrAsk(call: Call): Promise<BareOutcome> {
     const preview = await previewOf(call);
     if (preview.free) return this.#perform(withFingerprint(call, preview), 'nothing at stake');
@@ -136,7 +139,7 @@ export class Executor {
       : this.#questionOutcome(call, renderPreview(preview));
   }
 
-  /** Runs CALL if VERDICT approves it. The human may have changed its arguments (S2.12). */
+  /** Runs CALL if VERDICT approves it. The human may have changed its arguments. */
   async #performDecided(call: Call, verdict: Verdict): Promise<BareOutcome> {
     if (verdict.kind !== 'approved' && verdict.kind !== 'modified') return this.#notApproved(call, verdict);
     const { tool } = call;
@@ -154,8 +157,8 @@ export class Executor {
     return this.#perform(withFingerprint(call, preview), authority);
   }
 
-  /** Returns the tools that standing approvals must cover for CALL. If `raisedBy` raised the level, the
-   *  registered tool is among them when it needs an approval too. */
+  /** Returns the tools that standing approvals must cover for CALL. If `raisedBy` raised the level of the tool, the
+   * registered tool is one of them when its own level needs an approval. */
   #requiredTools({ tool, registered }: Call): Tool[] {
     const registeredRuns =
       tool === registered || decide(registered.safetyLevel, this.#options.ask ?? 'dangerous') === 'run';
@@ -170,7 +173,7 @@ export class Executor {
     );
   }
 
-  /** Runs CALL with ARGS that a human gave instead of the original ones. */
+  /** Runs CALL with ARGS, which a human gave in place of the model's arguments. */
   async #performChanged(call: Call, args: unknown): Promise<BareOutcome> {
     try {
       const context = { ...call.context, changedByHuman: true };
@@ -191,7 +194,7 @@ export class Executor {
   ): Promise<BareOutcome> {
     const { tool } = call;
     if (verdict.kind === 'void') return this.#refuse(call, 'nobody', verdict.why);
-    // The preview fails when the file that the call concerns no longer exists.
+    // The preview fails when the file of the call no longer exists. Then the files count as unknown.
     const unknown: PlacesOf = tool.preview ? { place: '' } : {};
     const preview: PlacesOf = await previewOf(call).catch(() => unknown);
     const about = { ...preview, tool, requiredTools: this.#requiredTools(call), caller: call.caller };
@@ -203,7 +206,8 @@ export class Executor {
     return { ...this.#refuse(call, 'denied', DENIED), hint: deniedHint(about, verdict) };
   }
 
-  /** Returns a failure with a question about PREVIEW. Records a refusal if no human can be asked. */
+  /** Returns a failure with a question that shows PREVIEW. If no human can be asked, also records the refusal of the
+   * call. */
   #questionOutcome(call: Call, preview: RenderedPreview): BareOutcome {
     const { tool, args, caller, context } = call;
     const about = { ...preview, tool, requiredTools: this.#requiredTools(call), caller };
@@ -215,7 +219,7 @@ export class Executor {
       } catch {} // No caller could handle this error. If the fault persists, the next call fails.
     };
     const timeoutText = unansweredText(about, true);
-    // The connection of a command ends soon, and so would the approval.
+    // The connection of a command ends soon, and an approval for the session would end with it.
     const allowsSession = caller === 'client' && this.#canHoldForSession(preview);
     const { image } = this.#options;
     const where = image === undefined ? {} : { image };
@@ -276,8 +280,8 @@ async function previewOf({ tool, args, context }: Call): Promise<Preview> {
     : argumentsPreview(args, approvedAs(tool));
 }
 
-/** Limit, in characters, of each argument in the record of an open question, because many can be open for
- *  long. */
+/** Maximum number of characters of each argument in the stored call of an open question. Many questions can be open for
+ * a long time, so they must be small. */
 const VALUE_LIMIT = 2000;
 
 function withBoundedValues(args: Arguments): Arguments {

@@ -2,57 +2,57 @@
 
 import type { OpenQuestion, Verdict } from './approval.ts';
 
-/** The names that live-lisp gives to places of a question which have no name of their own. */
+/** The names in answers of places without a name of their own, where a human answered a question. */
 export const BROWSER = 'a browser';
 export const TERMINAL = 'the terminal';
 export const UNNAMED_EDITOR = 'an editor';
 
-/** A call, for the human. */
+/** A call as the human's editors show it. */
 export interface ShownCall {
-  /** The client's name for itself. */
+  /** The name that the client sent as its own. */
   client: string;
   tool: string;
   args: unknown;
 }
 
-/** The answer to a call, for the human. */
+/** The answer to a call as the human's editors show it. */
 export interface ShownAnswer {
   text: string;
   isError: boolean;
 }
 
-/** A call that the editors show. */
+/** A running call that the human's editors show. */
 export interface CallInEditors {
   id: number;
-  /** Shows that the call has ended with `answer`. */
+  /** Makes the editors show the end of the call, with `answer`. */
   ended: (answer: ShownAnswer) => void;
 }
 
 export interface EditorQuestion {
   /** The name of the editor with the question, such as `Emacs`. */
   where: string;
-  /** Resolves with the human's verdict. Resolves with undefined when `close` was called, or when the last editor has
-   *  disconnected. */
+  /** Resolves with the human's verdict, or with undefined when `close` was called or no editor is connected any
+   * more. */
   answer: Promise<Verdict | undefined>;
   readonly given: Verdict | undefined;
-  /** Removes the question from the editors, and shows `why` there, as the rest of a sentence. Has no effect
-   *  after an answer or a close. */
+  /** Removes the question from the editors, which then show `why`, the end of a sentence. Has no effect when the
+   * question was answered or closed before. */
   close: (why: string) => void;
 }
 
-/** What a question says besides its preview. */
+/** The texts of a question, in addition to the preview. */
 export interface QuestionWords {
   /** The first line of the question. */
   headline: string;
-  /** A phrase for the calls that an approval for the session would cover; absent if none is possible. */
+  /** A phrase for the calls that an approval for the session would cover; absent when no such approval is possible. */
   sessionScope?: string;
 }
 
-/** The connected editors of the human. */
+/** The editors of the human that are connected to this server. */
 export interface HumanEditors {
   readonly watching: boolean;
-  /** Shows the start of `call`. */
+  /** Makes the editors show that `call` has started. */
   callBegan: (call: ShownCall) => CallInEditors;
-  /** Shows `question` in the editors with `words`. Returns undefined without a connected editor. */
+  /** Makes the editors show `question` with `words`. Returns undefined when no editor is connected. */
   ask: (question: OpenQuestion, words: QuestionWords) => EditorQuestion | undefined;
 }

@@ -1,4 +1,4 @@
-// Holds the tools of an image, with their names for clients.
+// Holds the tools that code in an image has defined, under names for clients that no other tool has.
 
 import { CallError } from '../errors.ts';
 import { checkTool, type Tool } from './tool.ts';
@@ -11,7 +11,7 @@ export class Mirror {
   /** Maps the name that the image gave a tool to the tool under its name for clients. */
   readonly #tools = new Map<string, Tool>();
 
-  /** IS_TAKEN is true for the name of a tool of the server. ON_CHANGE is called after each change. */
+  /** IS_TAKEN returns true for the name of a tool of the server. ON_CHANGE is called after each change of the tools. */
   constructor(isTaken: (name: string) => boolean, onChange: () => void) {
     this.#isTaken = isTaken;
     this.#onChange = onChange;
@@ -22,9 +22,9 @@ export class Mirror {
     return [...this.#tools.values()];
   }
 
-  /** Adds TOOL, or replaces the image's tool of the same name (C19). Returns TOOL with its name for clients.
-   *  If a tool of the server has its name, it gets the prefix lisp_, so that clients cannot confuse the two.
-   *  Throws a CallError when TOOL is invalid or the image already has LIMIT tools. */
+  /** Adds TOOL, or puts it in place of the image's tool with the same name. Returns TOOL under its name for clients. If
+   * a tool of the server has the same name, TOOL gets the prefix lisp_, so that clients can distinguish them. Throws a
+   * CallError when TOOL is invalid or the image already has LIMIT tools. */
   add(tool: Tool): Tool {
     checkTool(tool);
     if (this.#tools.size >= LIMIT && !this.#tools.has(tool.name)) {
@@ -38,7 +38,7 @@ export class Mirror {
     return shownTool;
   }
 
-  /** Renames the image's tool with the client name NAME, because a tool of the server needs that name. */
+  /** Renames the image's tool that clients know as NAME, because a tool of the server needs this name. */
   giveWay(name: string): void {
     for (const [own, tool] of this.#tools) {
       if (tool.name === name) this.#tools.set(own, this.#underFreeName(own, tool));
@@ -51,7 +51,7 @@ export class Mirror {
     this.#onChange();
   }
 
-  /** Returns TOOL, with the image's name OWN, under a free name. */
+  /** Returns TOOL under a name that no other tool has. OWN is the name that the image gave TOOL. */
   #underFreeName(own: string, tool: Tool): Tool {
     const others = [...this.#tools].filter(([other]) => other !== own).map(([, { name }]) => name);
     let name = own;

@@ -1,4 +1,4 @@
-// Executes a model's tool calls, for programs that use a model without MCP.
+// Executes tool calls of a model for programs that use the model without MCP.
 
 import { CallError, messageOf, UsageError } from '../errors.ts';
 import type { Question, Verdict } from './approval.ts';
@@ -7,26 +7,26 @@ import type { Outcome } from './outcome.ts';
 import { kindOf } from './schema.ts';
 import type { CallContext } from './tool.ts';
 
-/** A tool call from a model. `arguments` may be JSON text, as from some providers. */
+/** A tool call by a model. `arguments` are an object or, from some providers, JSON text. */
 export interface ToolCall {
   id?: string;
   name: string;
   arguments?: unknown;
 }
 
-/** The result of the call with this `id`: text for the model and data for the program, or an error (S2.9,
- *  S4.13). `modified` is true when a human changed the arguments (C29). */
+/** The result of the call with this `id`: text for the model and data for the program, or an error.
+ * `modified` is true when a human changed the arguments. */
 export type ToolResult = { id: string | null } & (
   | { success: true; result: string; data: unknown; modified?: true }
   | { success: false; error: string; modified?: true }
 );
 
 export interface ToolCallOptions extends Pick<CallContext, 'signal' | 'onProgress'> {
-  /** Asks a human for an approval. If absent, calls that need an approval are refused (S2.11, C20). */
+  /** Asks a human for an approval. If absent, calls that need an approval are refused. */
   approve?: (question: Question) => Promise<Verdict> | Verdict;
 }
 
-/** Runs CALL in the executor from GET_EXECUTOR. Never throws. */
+/** Runs CALL in the executor that GET_EXECUTOR returns. Never throws. */
 export async function runModelCall(
   getExecutor: () => Executor,
   call: ToolCall,
@@ -40,7 +40,7 @@ export async function runModelCall(
     const { approve, ...context } = options;
     const { name } = call;
     const executor = getExecutor();
-    // A copy, so that the program cannot change the arguments between question and call.
+    // The arguments are copied, so that the program cannot change them between the question and the call.
     const args = structuredClone(readArguments(call.arguments));
     const outcome = await executor.execute(name, args, { ...context, canAsk: approve !== undefined });
     const question = outcome.success ? undefined : outcome.question;
@@ -61,8 +61,8 @@ export async function runModelCall(
   }
 }
 
-/** Calls APPROVE, a function of the program, with QUESTION. Returns its verdict, or one of kind 'void' when
- *  APPROVE throws or returns no valid verdict. */
+/** Calls APPROVE, the program's function, with QUESTION, and returns the verdict. If APPROVE throws or returns an
+ * invalid verdict, the verdict is of kind 'void'. */
 async function verdictOf(
   approve: NonNullable<ToolCallOptions['approve']>,
   question: Question,
@@ -125,7 +125,8 @@ function toolResultOf(outcome: Outcome) {
     : { success: false as const, error: withNotices(outcome.error), ...modified };
 }
 
-/** Returns the arguments in GIVEN. Text that is not JSON stays unchanged, for a later refusal. */
+/** Returns the arguments in GIVEN, an object or JSON text. Other text is returned unchanged, so that the validation
+ * refuses it. */
 function readArguments(given: unknown): unknown {
   if (typeof given !== 'string') return given;
   if (given.trim() === '') return {};

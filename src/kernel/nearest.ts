@@ -2,7 +2,7 @@
 
 import { distance } from 'fastest-levenshtein';
 
-/** Returns at most three of NAMES that are similar to NAME, the most similar first. */
+/** Returns at most three of NAMES that are similar to NAME. The most similar one comes first. */
 export function nearest(name: string, names: readonly string[]): string[] {
   const wanted = name.toLowerCase();
   return names
@@ -24,6 +24,6 @@ export function similarity(one: string, other: string): number {
   if (one === other) return 1;
   const [first, second] = [one.slice(0, COMPARED_CHARACTERS), other.slice(0, COMPARED_CHARACTERS)];
   const length = Math.max(first.length, second.length);
-  // The texts can differ after the compared characters, so the result stays below 1.
+  // The comparison ends at COMPARED_CHARACTERS, and the texts can differ after them. So the result stays below 1.
   return Math.min(0.99, 1 - distance(first, second) / length);
 }

@@ -1,19 +1,19 @@
-// Stores notices until each connection has delivered them in an answer: that of the client that started the
-// server, and those of commands.
+// Stores notices until each connection has delivered them in an answer. Connections are that of the client that started
+// the server, and those of commands.
 
 import { counted } from './reply.ts';
 
-/** A notice. One with `own` is only for the client that started the server. */
+/** A notice to the reader of the next answer. With `own`, only the client that started the server gets it. */
 export type Notice = string | { own: string };
 
-/** The position of a connection in the sequence of all notices. */
+/** A connection's position in the sequence of all notices. */
 export interface NoticeReader {
   /** Number of notices that the connection has delivered or skipped. */
   passed: number;
 }
 
-/** Maximum number of notices that are kept for connections that have not read them. Older ones are only
- *  counted. */
+/** Maximum number of notices that are kept until all connections have delivered them. A connection gets only the number
+ * of older ones. */
 const LIMIT = 50;
 
 export class NoticeBoard {
@@ -21,22 +21,22 @@ export class NoticeBoard {
   readonly #kept: Notice[] = [];
   #count = 0;
   readonly #client: NoticeReader = { passed: 0 };
-  /** The position of the command that read notices last. */
+  /** The highest position of a command that has read notices. */
   #passedByCommands = 0;
 
-  /** TAKE returns the notices since its previous call. */
+  /** TAKE returns the notices that came since its previous call. */
   constructor(take: () => Notice[]) {
     this.#take = take;
   }
 
-  /** Returns the position of a new command: after the notices delivered by earlier commands. */
+  /** Returns the position of a new command. It gets only the notices that no earlier command has delivered. */
   command(): NoticeReader {
     return { passed: this.#passedByCommands };
   }
 
-  /** Returns the notices that the connection of COMMAND has not delivered yet, oldest first. Without COMMAND,
-   *  does this for the client that started the server, and includes its `own` notices. Of more than LIMIT
-   *  notices, the oldest are only counted. */
+  /** Returns the notices that the connection of COMMAND has not delivered yet, oldest first, without `own` notices.
+   * Without COMMAND, returns those for the client that started the server, including its `own` notices. If there are
+   * more than LIMIT, a line gives the number of the oldest ones instead. */
   read(command?: NoticeReader): string[] {
     const news = this.#take();
     this.#kept.push(...news);

@@ -1,16 +1,16 @@
-// Defines outcomes of calls, converts handlers' values to results, and decides which outcomes carry notices.
+// Defines outcomes of calls, converts the values of handlers to results, and decides which outcomes can carry notices.
 
 import type { OpenQuestion } from './approval.ts';
 import type { Result } from './tool.ts';
 
-/** The end of a call. `note`, `structured` and `result` are as in Result. */
+/** The outcome of a call, without notices. `note`, `structured` and `result` are as in Result. */
 export type BareOutcome = {
-  /** Names of the arguments that a human changed. */
+  /** Names of the arguments that a human changed before approving the call. */
   changed?: string[];
-  /** Advice after a denial. A client without a human may have denied by itself. */
+  /** Advice after a denial. It is necessary because a client without a human denies calls by itself. */
   hint?: string;
   note?: string;
-  /** For a command: the whole text, when the other one is cut. */
+  /** For a command, the complete text when `text` is cut. */
   whole?: string;
 } & (
   | {
@@ -24,24 +24,26 @@ export type BareOutcome = {
       error: string;
       data?: unknown;
       result?: string;
-      /** The reason why the call did not run: wrong arguments, no approval, or no image. */
+      /** The reason why the call did not run: 'usage' for wrong arguments, 'human' for a missing approval, 'image' for
+       * a missing image. */
       cause?: 'usage' | 'human' | 'image';
-      /** Set when the call needs an approval. The caller can ask a human, and call again with the verdict. */
+      /** Set when the call needs an approval. The caller can ask a human, and then repeat the call with the verdict. */
       question?: OpenQuestion;
     }
 );
 
-/** The outcome of a call. `notices` are additional facts for the reader of the answer, each reported once. */
+/** The outcome of a call. `notices` are further facts for the reader of the answer. Each is delivered once. */
 export type Outcome = { notices: string[] } & BareOutcome;
 
-/** True when the answer with OUTCOME can carry notices. An open question is not the final answer, and some
- *  clients show their model only the structure of a structured result, so these cannot. */
+/** Returns true when the answer for OUTCOME can carry notices. An open question cannot, because it is not the final
+ * answer. A structured result cannot, because some clients show their model only the data. */
 export function carriesNotices(outcome: BareOutcome): boolean {
   return outcome.success ? !outcome.structured : outcome.question === undefined;
 }
 
-/** Returns VALUE of a handler as a Result (S2.8, C22). Its text is a string itself, `nil` for an absent value
- *  or false, an s-expression for a list, JSON for other objects. */
+/** Returns VALUE, from a handler, as a Result. If VALUE is not a Result, it becomes the data. The text is then VALUE
+ * itself if it is a string, `nil` if it is absent or false, an s-expression if it is a list, and JSON if it is another
+ * object. */
 export function toResult(value: unknown): Result {
   if (isResult(value)) return value;
   return { data: value ?? null, text: typeof value === 'string' ? value : valueText(value) };
@@ -51,7 +53,7 @@ function isResult(value: unknown): value is Result {
   return typeof value === 'object' && value !== null && 'text' in value && 'data' in value;
 }
 
-/** Returns the text of VALUE, which is plain data, for a model. */
+/** Returns VALUE, plain data, as text for a model. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined || value === false) return 'nil';
   if (value === true) return 't';

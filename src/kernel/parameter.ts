@@ -5,38 +5,40 @@ import { CallError } from '../errors.ts';
 export const PARAMETER_TYPES = ['string', 'boolean', 'number', 'integer', 'object', 'array'] as const;
 export type ParameterType = (typeof PARAMETER_TYPES)[number];
 
-/** A parameter of a tool: a plist in the contract, with further fields from JSON Schema. */
+/** A parameter of a tool: the fields that the contract names, and further ones from JSON Schema. */
 export interface Parameter {
   name: string;
   type: ParameterType;
-  /** Further types in the schema for clients: those in other images whose tools of this name differ. */
+  /** Further types in the schema for clients. They are those of tools with the same name in other images, where the
+   * parameter has a different type. */
   otherTypes?: readonly ParameterType[];
-  /** Absent when the name is clear enough. */
+  /** Absent when the name of the parameter explains it. */
   description?: string;
   enum?: readonly string[];
   /** True when a boolean true means the string 'true', and false means an absent argument. */
   takesTrue?: true;
-  /** Validation accepts values outside `enum`, because the handler itself answers them (C8). */
+  /** True when validation accepts values outside `enum`, because the handler explains the mistake itself. */
   openEnum?: boolean;
   /** The value for the handler when the argument is absent. */
   default?: string | number | boolean;
-  /** The default is only documentation, because the handler itself applies it. */
+  /** True when the handler applies the default itself, so that `default` is only documentation. */
   defaultOnlyDocumented?: boolean;
-  /** For an array: the type of its items and, for objects, their members. */
+  /** For an array, the type of its items. For items that are objects, also their members. */
   items?: { type: ParameterType; properties?: readonly Parameter[]; required?: readonly string[] };
-  /** Bounds of a number for validation and errors. The schema for clients does not have them. */
+  /** Limits of a number for validation and error messages. The schema for clients does not contain them. */
   minimum?: number;
   maximum?: number;
-  /** True for the package in which Lisp names are read. In calls from code, it defaults to the package of the
-   *  code. */
+  /** True for the parameter that names the package in which Lisp names are read. In calls by code, the default is the
+   * current package of the code. */
   readsNames?: true;
-  /** Set when the argument can be an image's number of an error or call, or an object after an @. */
+  /** Set when the argument can be a number that the image gave to an error or a call, or an object number after an
+   * @. */
   isOfImage?: 'error' | 'call' | 'object';
 }
 
 export type Arguments = { readonly [name: string]: unknown };
 
-/** By type of a parameter: the TypeScript type of its argument. */
+/** The TypeScript type of an argument, by the type of its parameter. */
 interface Values {
   string: string;
   boolean: boolean;
@@ -54,7 +56,7 @@ type ValueOf<Param extends Parameter> = Param extends { openEnum: true }
       ? readonly Values[Item][]
       : Values[Param['type']];
 
-/** The name of the parameter if its argument is always present in the handler, else never. */
+/** The name of the parameter if the handler always gets an argument for it, else never. */
 type SureName<Param extends Parameter, RequiredNames> = Param['name'] extends RequiredNames
   ? Param['name']
   : Param extends { defaultOnlyDocumented: true }
@@ -63,8 +65,8 @@ type SureName<Param extends Parameter, RequiredNames> = Param['name'] extends Re
       ? Param['name']
       : never;
 
-/** The type of a handler's arguments for the parameters `List` and the required `RequiredNames`. Without
- *  literal types in `List` it is Arguments. */
+/** The type of a handler's arguments, for the parameters `List` and the names `RequiredNames` of required ones. If the
+ * types in `List` are not literal, it is Arguments. */
 export type ArgumentsOf<
   List extends readonly Parameter[],
   RequiredNames extends readonly string[],
@@ -79,28 +81,28 @@ export type ArgumentsOf<
       >]?: ValueOf<Each>;
     };
 
-/** Creates an error about one tool. `what` is the mistake. */
+/** Returns an error about one tool. `what` says what is wrong, as the end of a sentence that begins with the tool. */
 export type MakeToolError = (what: string) => CallError;
 
-/** Returns the MakeToolError for the tool NAME. */
+/** Returns a function that makes errors about the tool NAME. */
 export function toolErrorFor(name: unknown): MakeToolError {
   return (what) => new CallError(`Tool ${JSON.stringify(name)} ${what}`);
 }
 
-/** Returns PARAMETERS if they are a list, else throws an error made by TOOL_ERROR (S2.6). */
+/** Returns PARAMETERS if it is an array. Otherwise throws an error made by TOOL_ERROR. */
 export function parameterList<Item>(parameters: readonly Item[] | unknown, toolError: MakeToolError): Item[] {
   if (!Array.isArray(parameters)) throw toolError('must have a list of parameters.');
   return parameters;
 }
 
-/** Throws an error made by TOOL_ERROR unless REQUIRED is a list of strings (S2.3). */
+/** Throws an error made by TOOL_ERROR unless REQUIRED is an array of strings. */
 export function checkRequired(required: unknown, toolError: MakeToolError): asserts required is string[] {
   if (!Array.isArray(required) || !required.every((name) => typeof name === 'string')) {
     throw toolError('must have a list of the names of required parameters.');
   }
 }
 
-/** Throws an error made by TOOL_ERROR unless PARAMETERS and REQUIRED are valid (S2.3, S2.5, S2.6). */
+/** Throws an error made by TOOL_ERROR unless PARAMETERS and REQUIRED are valid. */
 export function checkParameters(parameters: unknown, required: unknown, toolError: MakeToolError): void {
   const names = new Set<string>();
   for (const parameter of parameterList<Parameter | null>(parameters, toolError)) {

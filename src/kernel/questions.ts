@@ -1,4 +1,4 @@
-// Holds the open questions to a human. Each has a time limit, and is answered at most once.
+// Holds the open questions to a human. Each one has a time limit, and takes at most one answer.
 
 import { CallError } from '../errors.ts';
 import type { OpenQuestion } from './approval.ts';
@@ -11,31 +11,31 @@ const TOO_MANY_QUESTIONS =
   'Nobody had answered when a hundred newer questions were open, so nothing was done.';
 const SERVER_ENDS = 'Nobody had answered when the server ended, so nothing was done.';
 
-/** Maximum number of open questions. A further question closes the oldest. */
+/** Maximum number of open questions. One more closes the oldest question. */
 const LIMIT = 100;
 
-/** The stored fields of an open question. The arguments and the full preview can be large, so they are left
- *  out. */
+/** The fields of an open question that are stored. The arguments and the complete preview are left out, because they
+ * can be large. */
 export interface PendingQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefusal' | 'timeoutText'> {
   preview: Omit<RenderedPreview, 'whole' | 'lines'>;
   pages: readonly string[];
-  /** A phrase for the calls that an approval for the session would cover; absent if none is possible. */
+  /** A phrase for the calls that an approval for the session would cover; absent when no such approval is possible. */
   sessionScope?: string;
-  /** The same question in the human's editors, if any. */
+  /** The same question in the human's editors; absent when no editor shows it. */
   editor?: EditorQuestion;
-  /** Called once, when the question can no longer be answered. */
+  /** Called once, when the question is answered, closed or timed out. */
   onClose: () => void;
 }
 
 interface OpenEntry {
   question: PendingQuestion;
-  /** Digest of the call. An answer is valid only for a call with the same digest. */
+  /** The digest of the call that the question is about. An answer counts only for a call with this digest. */
   subject: string;
   deadline: number;
   timer: NodeJS.Timeout;
 }
 
-/** Returns the stored fields of the question, together with EXTRA. */
+/** Returns the fields of the question that are stored, and EXTRA. */
 export function pendingQuestion(
   { tool, recordRefusal, timeoutText, preview }: OpenQuestion,
   extra: Pick<PendingQuestion, 'pages' | 'sessionScope' | 'editor' | 'onClose'>,
@@ -52,8 +52,8 @@ export class OpenQuestions {
     this.seconds = seconds;
   }
 
-  /** Opens QUESTION with ID, which must be impossible to guess. SUBJECT is the digest of the call. A question
-   *  returned by `take` can be added again. */
+  /** Opens QUESTION under ID, which nobody must be able to guess. SUBJECT is the digest of the call. A question that
+   * `take` returned can be added again under a new id. */
   add(id: string, question: PendingQuestion, subject: string): void {
     const [oldest] = this.#open.keys();
     if (oldest !== undefined && this.#open.size >= LIMIT) this.#end(oldest, TOO_MANY_QUESTIONS);
@@ -66,12 +66,13 @@ export class OpenQuestions {
     return { deadline: Date.now() + ms, timer };
   }
 
-  /** Closes the question with this ID as timed out, if it is still open. */
+  /** Closes the question with this ID as timed out, unless it is closed already. */
   expire(id: string): void {
     this.#end(id);
   }
 
-  /** True when the question ID is open. The timer can be late, so an expired question is closed here. */
+  /** Returns true when the question ID is open. The timer of a question can be late, so an expired question is closed
+   * here. */
   isOpen(id: string): boolean {
     const open = this.#open.get(id);
     if (open !== undefined && open.deadline <= Date.now()) this.expire(id);
@@ -82,7 +83,7 @@ export class OpenQuestions {
     for (const id of [...this.#open.keys()]) this.#end(id, SERVER_ENDS);
   }
 
-  /** Closes the question ID, and records the reason WHY or, without it, a timeout. */
+  /** Closes the question ID, and records the reason WHY. Without WHY, the reason is a timeout. */
   #end(id: string, why?: string): void {
     const question = this.#close(id)?.question;
     question?.onClose();
@@ -91,8 +92,8 @@ export class OpenQuestions {
     else question?.recordRefusal('nobody', why);
   }
 
-  /** Closes the question ID and returns it. Throws a CallError unless it was open and SUBJECT is its
-   *  digest. */
+  /** Closes the question ID and returns it. Throws a CallError when the question is not open, or when SUBJECT is not
+   * the digest of its call. */
   take(id: string, subject: string): PendingQuestion {
     const open = this.isOpen(id) ? this.#close(id) : undefined;
     if (open === undefined) {
@@ -109,7 +110,7 @@ export class OpenQuestions {
     return open.question;
   }
 
-  /** Returns the previews of all open questions about the file PLACE, the newest last. */
+  /** Returns the previews of the open questions about the file PLACE. The newest question comes last. */
   previewsAbout(place: string): string[] {
     const open = [...this.#open.values()].filter(({ deadline }) => deadline > Date.now());
     const previews = open.map(({ question }) => question.preview);

@@ -14,39 +14,39 @@ export interface ToolFilter {
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
   readonly #uncounted = new Map<string, Tool>();
-  /** The tools of the image, which end with it (C19). */
+  /** The tools that code in the image has defined. They end with the image. */
   readonly mirror: Mirror;
   readonly #listeners = new Set<() => void>();
   #revision = 0;
 
-  /** RESERVED are additional names that tools of an image may not have. */
+  /** RESERVED are further names that a tool of the image may not have. */
   constructor(reserved: readonly string[] = []) {
     const isTaken = (name: string) =>
       this.#tools.has(name) || this.#uncounted.has(name) || reserved.includes(name);
     this.mirror = new Mirror(isTaken, () => this.#changed());
   }
 
-  /** Number of changes of the tools so far, to detect stale data about them. */
+  /** Number of changes of the tools so far. With it, data derived from the tools can be recognized as stale. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** Calls LISTENER after each change of the tools. Returns a function that removes LISTENER. */
+  /** Makes LISTENER be called after each change of the tools. Returns a function that ends this. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Adds TOOL and returns it. Replaces a tool of the same name, at the same position (S4.1). Throws a
-   *  CallError when TOOL is invalid (S4.2). */
+  /** Adds TOOL and returns it. If a tool has the same name, TOOL takes its position. Throws a CallError when TOOL is
+   * invalid. */
   register(tool: Tool): Tool {
     checkTool(tool);
     this.#uncounted.delete(tool.name);
     return this.#add(tool, this.#tools);
   }
 
-  /** Adds TOOL as uncounted, and returns it, or the counted tool of that name. Clients find and call it like
-   *  others, but the contract's lists leave it out (C5). */
+  /** Adds TOOL as an uncounted tool, and returns it. If a counted tool has the same name, returns that one and adds
+   * nothing. Clients can find and call uncounted tools, but the lists that the contract defines leave them out. */
   registerUncounted(tool: Tool): Tool {
     checkTool(tool);
     return this.#tools.get(tool.name) ?? this.#add(tool, this.#uncounted);
@@ -64,19 +64,19 @@ export class ToolRegistry {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Returns the tool with exactly the name NAME, or null (S4.3). */
+  /** Returns the tool with exactly the name NAME, or null when there is none. */
   getTool(name: string): Tool | null {
     const own = this.#tools.get(name) ?? this.#uncounted.get(name);
     return own ?? this.mirror.tools().find((tool) => tool.name === name) ?? null;
   }
 
-  /** Returns the names of the counted tools in order of registration, those of the image last (S4.4). */
+  /** Returns the names of the counted tools in order of registration, and then those of the image's tools. */
   listRegisteredTools(): string[] {
     return this.#counted().map(({ name }) => name);
   }
 
-  /** Returns all tools in three groups, each in order of registration: the counted ones, the others of the
-   *  server, those of the image. */
+  /** Returns all tools in three groups: the counted tools, the uncounted tools, the image's tools. Each group is in
+   * order of registration. */
   tools(): Tool[] {
     return [...this.#tools.values(), ...this.#uncounted.values(), ...this.mirror.tools()];
   }
@@ -85,9 +85,9 @@ export class ToolRegistry {
     return [...this.#tools.values(), ...this.mirror.tools()];
   }
 
-  /** Returns the counted tools up to the level of FILTER and with one of its categories. Without a level, all
-   *  levels are accepted; without categories, all categories (S4.5 to S4.7). Throws a CallError for an
-   *  unknown level or an invalid filter. */
+  /** Returns the counted tools and the image's tools that FILTER accepts. A tool must be at most of the level in
+   * FILTER, and have at least one of its categories. A missing member of FILTER accepts all tools. Throws a CallError
+   * for an unknown level or an invalid filter. */
   getAgentQTools(filter: ToolFilter = {}): Tool[] {
     if (typeof filter !== 'object' || filter === null) {
       throw new CallError(

@@ -1,15 +1,16 @@
-// Limits the length of answers, and lays out lists and sections. No other module cuts text.
+// Limits the length of answers, and formats lists and sections. No other module shortens the text of an answer.
 
-/** Maximum number of characters of a text. At about 50,000, clients begin to cut or store texts. */
+/** Maximum number of characters of a text. Clients begin to cut or store texts at about 50,000 characters. */
 const TEXT_LIMIT = 40_000;
-/** Maximum number of characters of a list's rows. It leaves room for the text around the list. */
+/** Maximum number of characters of the rows of a list. The difference to TEXT_LIMIT is space for the text around the
+ * list. */
 const LIST_LIMIT = 38_000;
 
 /** Maximum number of characters of an answer that is JSON, which cannot be cut. */
 export const JSON_LIMIT = LIST_LIMIT;
 
-/** Returns TEXT if it has at most LIMIT characters. Otherwise returns LIMIT characters of its beginning and
- *  end, with a line between them about the omitted number. */
+/** Returns TEXT. If it has more than LIMIT characters, its middle is replaced by a line that gives the number of
+ * omitted characters. */
 export function boundText(text: string, limit = TEXT_LIMIT): string {
   if (text.length <= limit) return text;
   const half = limit / 2;
@@ -17,17 +18,17 @@ export function boundText(text: string, limit = TEXT_LIMIT): string {
   return `${wellFormed(text.slice(0, half))}\n[... ${omitted} characters left out ...]\n${wellFormed(text.slice(-half))}`;
 }
 
-/** Returns TEXT. If it is longer than LIMIT characters, returns its beginning, with `...` after it. */
+/** Returns TEXT. If it is longer than LIMIT characters, returns its first LIMIT characters and `...`. */
 export function cutText(text: string, limit: number): string {
   return text.length > limit ? `${wellFormed(text.slice(0, limit))}...` : text;
 }
 
-/** Number of characters of a source line in a list. */
+/** Maximum number of characters of a source line in a list. */
 const LINE_LIMIT = 200;
-/** Number of these characters before the position of interest. */
+/** Number of these characters that come before the position of interest. */
 const LINE_BEFORE = 60;
 
-/** Returns LINE, trimmed. If it is long, returns only the part around INDEX. */
+/** Returns LINE without white space at its ends. Of a long line, returns only the part around INDEX. */
 export function boundLine(line: string, index: number): string {
   const start = index > LINE_LIMIT - LINE_BEFORE ? index - LINE_BEFORE : 0;
   const end = start + LINE_LIMIT;
@@ -35,12 +36,12 @@ export function boundLine(line: string, index: number): string {
   return `${start > 0 ? '... ' : ''}${shown}${line.length > end ? ' ...' : ''}`;
 }
 
-/** Returns TEXT without half surrogate pairs, which a cut can leave at either end. */
+/** Returns TEXT without an incomplete surrogate pair at its beginning or end, where a cut can leave one. */
 function wellFormed(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
 }
 
-/** Returns the first ROWS that fit into one answer, or into ROOM characters; at least one. */
+/** Returns as many of the first ROWS as fit into one answer, or into ROOM characters. Returns at least one. */
 export function fittingRows(rows: string[], room = LIST_LIMIT): string[] {
   let remaining = room;
   const end = rows.findIndex((row, index) => {
@@ -50,13 +51,13 @@ export function fittingRows(rows: string[], room = LIST_LIMIT): string[] {
   return end === -1 ? rows : rows.slice(0, end);
 }
 
-/** Returns the last ROWS that fit into one answer; at least one. */
+/** Returns as many of the last ROWS as fit into one answer. Returns at least one. */
 export function lastFittingRows(rows: string[]): string[] {
   return fittingRows(rows.toReversed()).reverse();
 }
 
-/** Returns the first rows of each of LISTS that fit into one answer with RESERVED_CHARACTERS others. Long
- *  lists get the space that short lists leave. */
+/** Returns the first rows of each of LISTS, so that all lists together with RESERVED_CHARACTERS other characters fit
+ * into one answer. Long lists use the space that short lists do not need. */
 export function fittingLists(lists: readonly string[][], reservedCharacters: number): string[][] {
   const sizes = new Map(lists.map((rows) => [rows, rows.reduce((sum, row) => sum + lengthInList(row), 0)]));
   const shortFirst = [...lists].sort((one, other) => (sizes.get(one) ?? 0) - (sizes.get(other) ?? 0));
@@ -74,7 +75,8 @@ function lengthInList(row: string): number {
   return row.length + 3;
 }
 
-/** Returns TEXT, or its first lines up to LIMIT and the size of an answer, with the number of the others. */
+/** Returns the first LIMIT lines of TEXT, or as many as fit into an answer. A last line gives the number of the omitted
+ * ones. */
 export function boundLines(text: string, limit: number): string {
   const lines = text.split('\n');
   const shown = fittingRows(lines.slice(0, limit));
@@ -84,49 +86,49 @@ export function boundLines(text: string, limit: number): string {
     : `${shown.join('\n')}\n... ${hiddenCount} more ${hiddenCount === 1 ? 'line' : 'lines'}`;
 }
 
-/** Returns ROWS as a list, indented by two spaces. It ends with `...` if there are MORE (C13). */
+/** Returns ROWS as lines, indented by two spaces. If MORE is true, `...` follows. */
 export function listText(rows: string[], more: boolean): string {
   return [...rows, ...(more ? ['...'] : [])].map((row) => `  ${row}`).join('\n');
 }
 
-/** A page of a list: `shown` rows of `total`, from the 0-based `offset` on. */
+/** A page of a list: `shown` of `total` rows. `offset` is the index of the first one. */
 interface Page {
   offset: number;
   shown: number;
   total: number;
 }
 
-/** True when there are rows after PAGE. */
+/** Returns true when there are rows after PAGE. */
 export function hasMore({ offset, shown, total }: Page): boolean {
   return offset + shown < total;
 }
 
-/** Returns a note, to follow the header, if the page begins after the end of a list of WHAT. Otherwise
- *  returns false (C13). */
+/** Returns a note when the offset of the page is beyond the last row of the list, else false. WHAT is a plural noun for
+ * the rows. */
 export function beyondNote({ offset, shown, total }: Page, what: string): string | false {
   if (shown > 0 || total === 0) return false;
   const all = total === 1 ? 'there is only one' : `there are ${total} ${what}`;
   return `Note: ${all}, and none from offset ${offset} on.`;
 }
 
-/** Returns a note with the total, to follow a page of a list without the total in its header. Returns false
- *  when PAGE reaches the end. WHAT is a plural noun for the rows. */
+/** Returns a note with the total number of rows, if there are rows after PAGE, else false. For lists whose header does
+ * not give this number. WHAT is a plural noun for the rows. */
 export function pageNote(page: Page, what: string): string | false {
   return hasMore(page)
     ? `Note: ${page.total} ${what}; limit and offset reach the rest.`
     : beyondNote(page, what);
 }
 
-/** Returns the ROWS that fit into an answer as a list, with a note on the others. ROWS begin at the 0-based
- *  OFFSET of TOTAL rows of WHAT. */
+/** Returns as many of ROWS as fit into an answer, as a list, with a note about the others. ROWS are those from the
+ * index OFFSET on, of TOTAL rows. WHAT is a plural noun for the rows. */
 export function pagedList(rows: string[], offset: number, total: number, what: string): string {
   const shown = fittingRows(rows);
   const page = { offset, shown: shown.length, total };
   return [listText(shown, hasMore(page)), pageNote(page, what)].filter(Boolean).join('\n');
 }
 
-/** Returns ROWS as lists, one for each header. The last list ends with `...` if there are MORE rows. Without
- *  rows, returns only HEADER. */
+/** Returns a list for each different header in ROWS. If MORE is true, `...` follows the last list. Without rows,
+ * returns only HEADER. */
 export function listsText(rows: { header: string; text: string }[], more: boolean, header = ''): string {
   if (rows.length === 0) return `${header}\n`;
   const headers = [...new Set(rows.map((row) => row.header))];
@@ -142,7 +144,7 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Returns the first MOST of ITEMS, separated by commas, and the number of the others. */
+/** Returns the first MOST of ITEMS, separated by commas, with the number of the omitted ones. */
 export function fewOf(items: readonly string[], most: number): string {
   const more = items.length > most ? ` and ${items.length - most} more` : '';
   return items.slice(0, most).join(', ') + more;
@@ -158,7 +160,8 @@ export function indent(text: string, count: number): string {
   return text.replace(/^(?=.)/gm, ' '.repeat(count));
 }
 
-/** Returns TEXT as a paragraph with LABEL; undefined when there is no text. */
+/** Returns TEXT after LABEL and a colon; if it has several lines, indented below LABEL. Returns undefined when TEXT is
+ * empty or undefined. */
 export function labelled(label: string, text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined;
   return text.includes('\n') ? `${label}:\n${indent(text, 2)}` : `${label}: ${text}`;

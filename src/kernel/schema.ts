@@ -5,7 +5,7 @@ import type { Arguments, ArgumentsOf, Parameter } from './parameter.ts';
 import { cutText } from './reply.ts';
 import type { Tool } from './tool.ts';
 
-/** The fields of a tool that define its arguments. */
+/** The fields of a tool that define which arguments it accepts. */
 export type Signature = Pick<Tool, 'name' | 'parameters' | 'required' | 'instead'>;
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
@@ -51,7 +51,7 @@ export interface FunctionSchema {
   };
 }
 
-/** Returns the schema of TOOL for a model provider (S2.13). */
+/** Returns TOOL in the form that model providers expect. */
 export function toolToSchema(tool: Pick<Tool, 'description'> & Signature): FunctionSchema {
   const { name, description, required } = tool;
   return {
@@ -60,14 +60,14 @@ export function toolToSchema(tool: Pick<Tool, 'description'> & Signature): Funct
   };
 }
 
-/** Returns the schemas of TOOLS, in their order (S4.8). */
+/** Returns TOOLS in the form that model providers expect, in the same order. */
 export function toolsToSchema(tools: readonly Tool[]): FunctionSchema[] {
   return tools.map(toolToSchema);
 }
 
-/** Returns the present arguments in ARGS. Absent are a null (S2.21), an empty string for a parameter with an
- *  enum, and false for a parameter that takes true. For the latter, true becomes the string 'true'. Throws an
- *  ArgumentError with the contract's text when ARGS are invalid for TOOL (S2.18). */
+/** Returns the arguments in ARGS that count as present. A null is absent, and so is an empty string for a parameter
+ * with an enum. For a parameter that takes true, false is absent, and true becomes the string 'true'. Throws an
+ * ArgumentError with the contract's text when ARGS are invalid for TOOL. */
 export function validateArguments(tool: Signature, args: unknown): Arguments {
   if (args !== undefined && args !== null && (typeof args !== 'object' || Array.isArray(args))) {
     throw new ArgumentError(`The arguments of ${tool.name} must be an object, not ${kindOf(args)}.`);
@@ -103,14 +103,14 @@ export function validateArguments(tool: Signature, args: unknown): Arguments {
   return given;
 }
 
-/** Returns validated ARGS with the defaults of absent parameters. */
+/** Returns ARGS, which are validated, with the default values of missing parameters added. */
 export function withDefaults({ parameters }: Pick<Signature, 'parameters'>, args: Arguments): Arguments {
   const defaulted = parameters.filter((each) => each.default !== undefined && !each.defaultOnlyDocumented);
   return { ...Object.fromEntries(defaulted.map((each) => [each.name, each.default])), ...args };
 }
 
-/** Returns ARGS for a handler, validated and with defaults. Throws an ArgumentError when they are invalid
- *  (S2.18). */
+/** Returns ARGS as a handler gets them: validated, and with default values. Throws an ArgumentError when they are
+ * invalid. */
 export function readArguments<
   const List extends readonly Parameter[],
   const Needed extends readonly string[],
@@ -148,7 +148,7 @@ function checkValue(parameter: Parameter, value: unknown): void {
       checkValue({ name: `${name}[${index}]`, type: items.type }, each);
 }
 
-/** Returns a noun phrase for the type of VALUE, such as `an array`. For a number it has the value. */
+/** Returns a noun phrase for the type of VALUE, such as `an array`. For a number, the phrase contains the number. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';

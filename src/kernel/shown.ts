@@ -7,11 +7,11 @@ import type { Preview } from './tool.ts';
 
 export interface RenderedPreview extends Omit<Preview, 'summary' | 'text'> {
   summary?: QuestionLine;
-  /** The effect of the call. The middle of a long text is left out. */
+  /** Says what the call would do. The middle of a long text is left out. */
   text: string;
-  /** The lines to show first, as far as the client has room. */
+  /** The most important lines, for a client with little space. */
   lines: readonly QuestionLine[];
-  /** Returns the whole text, up to a very high limit. */
+  /** Returns the complete text. Its limit is very high. */
   whole: () => string;
 }
 
@@ -33,7 +33,8 @@ export function previewLines(text: Preview['text']): readonly QuestionLine[] {
   return typeof text === 'string' ? text.split('\n').map((line) => marked('|', ` ${line}`)) : text;
 }
 
-/** Returns the preview of a call with ARGS and FINGERPRINT, for a tool without its own preview. */
+/** Returns a preview that shows ARGS, for a tool without a preview of its own. FINGERPRINT becomes that of the
+ * preview. */
 export function argumentsPreview(args: Arguments, fingerprint: string): Preview {
   const lines = argumentsLines(args);
   return { text: lines.length === 0 ? [questionLine`It takes no arguments.`] : lines, fingerprint };
@@ -44,8 +45,8 @@ export function argumentsLines(args: Arguments): QuestionLine[] {
   return Object.entries(args).flatMap(([name, value]) => argumentLines(name, value));
 }
 
-/** Returns the lines for VALUE as the argument NAME. Further lines of VALUE are marked, so that they cannot
- *  look like another argument. */
+/** Returns the lines that show VALUE as the argument NAME. A mark precedes each further line of VALUE, so that it
+ * cannot look like another argument. */
 function argumentLines(name: string, value: unknown): QuestionLine[] {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const [first = '', ...more] = text.split(/\r?\n/);
@@ -59,11 +60,11 @@ function argumentLines(name: string, value: unknown): QuestionLine[] {
 /** Maximum number of characters of a preview in the question. */
 const SHOWN_LIMIT = 8000;
 const FILE_LIMIT = 2_000_000;
-/** Maximum number of additional characters to leave out for a cut between two lines. */
+/** To cut between two lines, at most this number of further characters is left out. */
 const LINE_LIMIT = 1000;
 
-/** Returns TEXT. If it is longer than LIMIT, returns its beginning and its end, with a note about the rest.
- *  Only very long lines are cut at their beginning, because it has the mark of a diff. */
+/** Returns TEXT. If it is longer than LIMIT, its middle is replaced by a note about the rest. A cut is between two
+ * lines if possible, because the beginning of a line is the mark of the diff. */
 export function boundedPreview(text: string, limit = SHOWN_LIMIT): string {
   if (text.length <= limit) return text;
   const half = limit / 2;

@@ -1,29 +1,31 @@
-// Holds the standing approvals, from the start or for the session, for calls without question.
+// Holds standing approvals, which let calls run without a question: those from the start of the server, and those for
+// the session.
 
 import picomatch from 'picomatch';
 import type { Preview } from './tool.ts';
 
-/** Allows `tool` to run without a question for files that match `glob`; without `glob`, for any call. */
+/** An approval that lets `tool` run without a question for files that match `glob`. Without `glob`, it covers all
+ * calls. */
 export interface StandingApproval {
   tool: string;
   glob?: string;
 }
 
-/** The files of a call, if any. `place` is the first. */
+/** The files of a call. `place` is the first one, or undefined for a call without files. */
 export type PlacesOf = Pick<Preview, 'place' | 'otherPlaces'>;
 
-/** Returns the files of a call; [undefined] for a call without files. */
+/** Returns the files of a call. For a call without files, returns [undefined]. */
 export function placesOf({ place, otherPlaces = [] }: PlacesOf): (string | undefined)[] {
   return [place, ...otherPlaces];
 }
 
-/** All standing approvals, those from the start of the server and those for the session. */
+/** The standing approvals from the start of the server, and those for the session. */
 export class StandingApprovals {
   readonly #rules: Rule[] = [];
   readonly #sessionRules: Rule[] = [];
   readonly #executedFiles: readonly string[];
 
-  /** EXECUTED_FILES are files that live-lisp runs, such as that of --init, by their workspace names. */
+  /** EXECUTED_FILES are the workspace names of files that live-lisp runs, such as the file of --init. */
   constructor(rules: readonly StandingApproval[] = [], executedFiles: readonly string[] = []) {
     this.#executedFiles = executedFiles;
     for (const rule of rules) this.allow(rule);
@@ -36,8 +38,8 @@ export class StandingApprovals {
     this.#rules.push({ tool, matches });
   }
 
-  /** Allows TOOL for files like those at PLACES until the end of the session. An undefined place allows all
-   *  calls. */
+  /** Lets TOOL run until the end of the session for files in the folders of PLACES that have the same extensions. An
+   * undefined place stands for all calls. */
   allowForSession(tool: string, ...places: (string | undefined)[]): void {
     for (const place of places) {
       const matches = (other: string) =>
@@ -46,8 +48,8 @@ export class StandingApprovals {
     }
   }
 
-  /** True when an approval for PLACES can also cover later calls of the session. It cannot for files that
-   *  programs execute or obey without asking. Only Lisp sources are certainly no such files. */
+  /** Returns true when an approval for PLACES can also cover later calls of the session. It cannot when programs may
+   * execute or obey such files without asking. Only of Lisp sources is it certain that they do not. */
   canHoldForSession(...places: (string | undefined)[]): boolean {
     return places.every(
       (place) =>
@@ -60,7 +62,7 @@ export class StandingApprovals {
     return allow([...this.#rules, ...this.#sessionRules], tool, places);
   }
 
-  /** True when the approvals from the start of the server let TOOL run for all PLACES. */
+  /** Returns true when the approvals from the start of the server let TOOL run for all of PLACES. */
   coversFromStart(tool: string, ...places: (string | undefined)[]): boolean {
     return allow(this.#rules, tool, places);
   }
@@ -77,21 +79,21 @@ function allow(rules: readonly Rule[], tool: string, places: readonly (string | 
 
 const LISP_SOURCE = /\.(?:lisp|lsp|cl)$/i;
 
-/** Matches hidden files and folders, where programs store code that they run, and init files of a Lisp. */
+/** Matches hidden files, files in hidden folders, and init files of a Lisp. Programs store code there, and run it. */
 const OBEYED = /(?:^|\/)\.(?!\.?(?:\/|$))|(?:^|[/._-])(?:init|setup|site|\w*rc)\.\w+$/i;
 
-/** True when OTHER is in the same folder as the file at PLACE, and has the same extension. */
+/** Returns true when OTHER is in the same folder as PLACE and has the same extension. */
 function isSameKind(place: string, other: string): boolean {
   return folderOf(other) === folderOf(place) && extensionOf(other) === extensionOf(place);
 }
 
-/** Returns the folder of the file at PLACE; '.' when PLACE has none. */
+/** Returns the folder of the file PLACE; '.' when PLACE names no folder. */
 export function folderOf(place: string): string {
   const end = place.lastIndexOf('/');
   return end === -1 ? '.' : place.slice(0, end);
 }
 
-/** Returns the extension of the file at PLACE, with its dot; '' when there is none. */
+/** Returns the extension of the file PLACE, with its dot; '' when it has none. */
 export function extensionOf(place: string): string {
   return /[^/](\.[^./]*)$/.exec(place)?.[1] ?? '';
 }

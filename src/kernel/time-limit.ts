@@ -1,17 +1,17 @@
-// Limits the time of a tool, and stops waiting for calls that do not end.
+// Limits the running time of a tool, and stops waiting for calls that do not end.
 
 import { CallError } from '../errors.ts';
 import type { CallContext, Tool } from './tool.ts';
 
-/** Milliseconds for a tool to end after its signal has aborted. */
+/** Milliseconds in which a tool must end after its signal was aborted. */
 const GRACE_MS = 2000;
 
 /** Longest delay of Node's timers, in milliseconds. A timer with a longer delay fires at once. */
 const LONGEST_MS = 0x7fffffff;
 
-/** Runs WORK for TOOL and returns its value. The signal for WORK aborts when the call is cancelled, and at
- *  TOOL's limit. At the limit its reason is a TimeoutError, as with AbortSignal.timeout. If WORK still does
- *  not end, throws a CallError, and nobody waits for WORK any more. */
+/** Runs WORK for TOOL and returns its value. WORK gets a signal that aborts when the call is cancelled or TOOL's time
+ * limit has passed. In the second case, the reason is a TimeoutError, as with AbortSignal.timeout. If WORK does not end
+ * within GRACE_MS after this, throws a CallError and ignores WORK. */
 export async function withinLimit<Value>(
   tool: Tool,
   context: CallContext,

@@ -1,4 +1,4 @@
-// Defines a tool: the seven fields of the contract, and additional fields of this server.
+// Defines a tool: the seven fields that the contract names, and further fields for this server.
 
 import { CallError } from '../errors.ts';
 import type { QuestionLine } from '../question-line.ts';
@@ -16,83 +16,84 @@ import {
 export const SAFETY_LEVELS = ['safe', 'cautious', 'dangerous'] as const;
 export type SafetyLevel = (typeof SAFETY_LEVELS)[number];
 
-/** The possible effects of a call. Clients use them to decide whether to ask. Our own approvals use the
- *  level. */
+/** The possible effects of a call. Clients use them to decide whether to ask their human. Approvals by live-lisp use
+ * only the level. */
 export interface Effects {
-  /** The call can change or remove something, not only add. */
+  /** True when the call can change or remove something that exists. */
   destructive: boolean;
   idempotent: boolean;
-  /** The call can reach beyond the image and the workspace. */
+  /** True when the call can have effects outside the image and the workspace. */
   openWorld: boolean;
 }
 
-/** The knowledge that a good call needs. */
+/** The amount of knowledge that a good call of the tool needs. */
 export const COMPLEXITIES = ['simple', 'moderate', 'complex'] as const;
 export type Complexity = (typeof COMPLEXITIES)[number];
 
-/** Hooks to observe and cancel a running call, and the properties of its caller. */
+/** Functions to observe and cancel a running call, and facts about its caller. */
 export interface CallContext {
   signal?: AbortSignal;
-  /** Called about once a second with a text on the progress. */
+  /** Called about once a second with a text about the progress. */
   onProgress?: (message: string) => void;
-  /** Called about once a second with new output. The next part waits until the returned promise resolves. The
-   *  answer then has no output. */
+  /** Called about once a second with new output. The next output is held back until the returned promise resolves. With
+   * this function, the answer contains no output. */
   onOutput?: (text: string) => Promise<void>;
-  /** False when no human can be asked for an approval. */
+  /** False when no human can be asked for approval. */
   canAsk?: boolean;
-  /** Set when a command makes the call: the position of the command in the notices. No approval for the
-   *  session covers such a call. */
+  /** The position of the calling command in the sequence of notices; absent for other callers. Approvals for the
+   * session do not cover calls by a command. */
   command?: NoticeReader;
-  /** True when the human makes the call on the session's page. Such an answer has no notices, which wait for
-   *  a model. */
+  /** True when the human makes the call on the session's page. Its answer has no notices, because they are for a
+   * model. */
   page?: boolean;
-  /** What earlier answers have already reported to the model that reads this answer. Absent when no model
-   *  reads it. */
+  /** The texts of earlier answers to the same model. Absent when no model reads the answer. */
   earlierAnswers?: EarlierAnswers;
-  /** True when the caller is code that reads only the data. Lists are then complete unless the arguments set
-   *  a limit. */
+  /** True when the caller is code that reads only the data. Lists are then complete, unless the arguments set a
+   * limit. */
   forData?: boolean;
-  /** The fingerprint of the approved preview. The handler does nothing if the current preview has another. */
+  /** The fingerprint of the preview that the human approved. The handler does nothing when the current preview has
+   * another fingerprint. */
   fingerprint?: string;
   changedByHuman?: boolean;
 }
 
-/** Maximum number of keywords of a tool that give points in a search. */
+/** Maximum number of keywords of a tool that count in a search. */
 export const MOST_KEYWORDS = 8;
 
 /** The preview of a call for a human's approval. */
 export interface Preview {
-  /** The effect or loss in a few words, such as the changed lines. Names come last. */
+  /** The effect or the loss in a few words, such as the changed lines. Names come last in it. */
   summary?: QuestionLine | string;
-  /** The effect of the call for a person: for a file, a diff. A string is shown as text from outside. */
+  /** Shows a person the effect of the call: for a file, a diff. A plain string is marked as text that live-lisp did not
+   * write. */
   text: readonly QuestionLine[] | string;
-  /** The most important lines, shown first in little space. By default, the lines of `text`. */
+  /** The most important lines, for a client with little space. By default, the lines of `text`. */
   lines?: readonly QuestionLine[];
-  /** The file of the call by its workspace name, to match against standing approvals. */
+  /** The workspace name of the file that the call concerns. Standing approvals are matched against it. */
   place?: string;
   otherPlaces?: readonly string[];
-  /** True when no approval is needed, because everything that the call could lose is already lost. */
+  /** True when the call needs no approval, because it cannot lose anything that still exists. */
   free?: boolean;
-  /** A text that changes whenever the call would no longer match the preview, such as a digest of the
-   *  file. */
+  /** A text, such as a digest of the file, that differs when the call would no longer have the effect in the
+   * preview. */
   fingerprint: string;
 }
 
-/** The result of a handler: `data` for code, and `text` for a model. */
+/** The result of a handler: `data` for code, `text` for a model. */
 export interface Result {
   data: unknown;
   text: string;
-  /** The call failed, for the reason in `text` (C8). */
+  /** True when the call failed; `text` is the reason. */
   failed?: boolean;
-  /** Text for a model from a call that failed. Code gets it with `text` (C17). */
+  /** The text of the result, for a model, when the call failed but has a result. Code gets it together with `text`. */
   result?: string;
-  /** `text` says that something does not exist: for a model an answer (C8), for code a failure. */
+  /** True when `text` says that something does not exist. For a model this is an answer, for code a failure. */
   absent?: boolean;
-  /** The image lacks the requested object, perhaps because nothing is loaded yet. */
+  /** True when the image does not have the requested object, perhaps because its file is not loaded yet. */
   unfound?: boolean;
-  /** A note for the model about the call itself, in addition to `text`. */
+  /** A note to the model about the call itself, which follows `text`. */
   note?: string;
-  /** `text` is the JSON of `data`, an object. Clients get both, and some show their model only `data`. */
+  /** True when `text` is the JSON of `data`, an object. Clients get both, and some show their model only `data`. */
   structured?: boolean;
 }
 
@@ -101,49 +102,51 @@ export interface Tool {
   readonly description: string;
   readonly parameters: readonly Parameter[];
   readonly required: readonly string[];
-  /** By required parameter: the parameters that can replace it. The handler then gets no value for it. */
+  /** By required parameter, the parameters that can be given in its place. The handler then gets no value for the
+   * required one. */
   readonly instead?: { readonly [name: string]: readonly string[] };
   readonly safetyLevel: SafetyLevel;
   /** The level that the tool's author declared, if the server assumes a higher level. */
   readonly declaredLevel?: SafetyLevel;
-  /** The tool's name in standing approvals, if another than `name`. Approvals of `name` then do not cover
-   *  it. */
+  /** The name of the tool in standing approvals, if it is not `name`. Approvals of `name` then do not cover the
+   * tool. */
   readonly approvedAs?: string;
   readonly categories: readonly string[];
-  /** The effects that differ from the defaults of the level. */
+  /** The effects of the tool, where they differ from the defaults of its level. */
   readonly effects?: Partial<Effects>;
   /** The purpose of the tool in one short sentence, for lists and searches. */
   readonly shortDescription: string;
   readonly complexity: Complexity;
-  /** More words by which people may search for the tool, the best first. */
+  /** Further words by which people may search for the tool. The best come first. */
   readonly keywords: readonly string[];
   /** True for a tool that clients should load at their start even if they load others on demand. */
   readonly alwaysLoad: boolean;
-  /** Time limit of the handler in milliseconds. Infinity when the handler has its own limits. */
+  /** Maximum number of milliseconds that the handler may take. Infinity when the handler limits its time itself. */
   readonly limitMs: number;
-  /** A tool with the same effect, whose standing approvals cover this tool. */
+  /** The name of a tool with the same effect. Standing approvals of that tool cover this tool too. */
   readonly allowedAs?: string;
-  /** True when a call with `args` changes nothing, and so counts as safe. */
+  /** Returns true when a call with `args` changes nothing. Such a call counts as safe. */
   readonly isReadOnly?: (args: Arguments) => boolean;
-  /** Returns a higher level and its approval for a call with `args` that does more than others. Ignored
-   *  unless the level is higher. */
+  /** Returns a higher level, its preview and its approval name, if a call with `args` does more than other calls of the
+   * tool. The result is ignored unless its level is higher. */
   readonly raisedBy?: (args: Arguments) => Raised | undefined;
-  /** For a call without an image, if the server has several. `any`: every image gives the same result, so the
-   *  tool takes no image. `all`: the call is made in each image. Absent: the call needs an image. */
+  /** For a server with several images: how a call without an image is handled. `any`: every image would give the same
+   * result, so the tool has no image parameter. `all`: the tool is called in each image. Absent: the call must name an
+   * image. */
   readonly images?: 'any' | 'all';
-  /** True when code in the image cannot call the tool, because the tool would end the image and this code. */
+  /** True when code in the image cannot call the tool, because the call would end the image and this code with it. */
   readonly refusesCode?: boolean;
-  /** Performs the call. Returns a Result or a plain value. An exception is a failure (S2.8, S2.9). */
+  /** Performs the call. Returns a Result or a plain value. An exception makes the call a failure. */
   readonly handler: (args: Arguments, context: CallContext) => unknown;
-  /** Returns the preview for a human's approval. Throws a CallError for a call that would fail anyway, so
-   *  that no human is asked. For tools without this function, the preview is the arguments. */
+  /** Returns the preview for a human's approval. Throws a CallError when the call would fail anyway, so that no human
+   * is asked. Without this function, the preview shows the arguments. */
   readonly preview?: (args: Arguments, context: CallContext) => Promise<Preview>;
 }
 
-/** The level of a call that does more than others of its tool, and its approval. */
+/** The level, approval name and preview of a call that does more than other calls of its tool. */
 type Raised = Required<Pick<Tool, 'safetyLevel' | 'allowedAs' | 'preview'>>;
 
-/** Returns TOOL for a call with ARGS, changed by its `raisedBy` if that raises the level. */
+/** Returns TOOL as it counts for a call with ARGS: with the result of its `raisedBy`, if that has a higher level. */
 export function withRaisedLevel(tool: Tool, args: Arguments): Tool {
   const raise = tool.raisedBy?.(args);
   const rank = ({ safetyLevel }: Pick<Tool, 'safetyLevel'>) => SAFETY_LEVELS.indexOf(safetyLevel);
@@ -153,7 +156,7 @@ export function withRaisedLevel(tool: Tool, args: Arguments): Tool {
 type Mandatory = 'name' | 'description' | 'parameters';
 type Typed = 'handler' | 'preview' | 'isReadOnly' | 'raisedBy';
 
-/** The definition of a tool. `List` and `RequiredNames` determine the types of its functions' arguments. */
+/** The definition of a tool. `List` and `RequiredNames` determine the types of the arguments of its functions. */
 export interface ToolDefinition<
   List extends readonly Parameter[] = readonly Parameter[],
   RequiredNames extends readonly string[] = readonly string[],
@@ -170,19 +173,19 @@ export interface ToolDefinition<
 /** The fields of a definition for clients. */
 export type ToolDescription = Omit<ToolDefinition, Typed>;
 
-/** The arguments of the handler of a tool with this description. */
+/** The type of the arguments that the handler of a tool with this description gets. */
 export type ArgumentsFor<Description extends ToolDescription> = ArgumentsOf<
   Description['parameters'],
   Description extends { required: infer Needed extends readonly string[] } ? Needed : readonly []
 >;
 
-/** Number of milliseconds that a handler may take by default. */
+/** Maximum number of milliseconds that a handler may take, unless the tool has its own limit. */
 const LIMIT_MS = 120_000;
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 
-/** Returns the tool for DEFINITION, with the contract's defaults (S2.1). The short description is the first
- *  sentence of the description. Throws a CallError about a mistake (S2.2 to S2.6). */
+/** Returns the tool for DEFINITION. The contract's defaults are filled in; the short description is by default the
+ * first sentence of the description. Throws a CallError when DEFINITION is invalid. */
 export function defineTool<
   const List extends readonly Parameter[],
   const RequiredNames extends readonly string[] = readonly [],
@@ -205,17 +208,17 @@ export function defineTool<
   );
 }
 
-/** Returns LEVEL, raised to cautious if it is safe. */
+/** Returns LEVEL, or `cautious` when LEVEL is `safe`. */
 export function atLeastCautious(level: SafetyLevel): SafetyLevel {
   return level === 'safe' ? 'cautious' : level;
 }
 
-/** Returns TEXT up to the first period before white space or the end; all of TEXT when there is none. */
+/** Returns TEXT up to the first period that ends a sentence; all of TEXT when there is none. */
 export function firstSentence(text: unknown): string {
   return /^.*?\.(?=\s|$)|^.*/s.exec(String(text))?.[0] ?? '';
 }
 
-/** Returns TOOL if it is valid. Throws a CallError about a mistake (S2.2 to S2.6, S4.2). */
+/** Returns TOOL. Throws a CallError when it is invalid. */
 export function checkTool(tool: Tool): Tool {
   checkObject(tool);
   const toolError = toolErrorFor(tool.name);

@@ -1,10 +1,10 @@
-// Lists what the page can ask of the session's tools, and asks it.
+// Lists the tools that the page can call to look at the session, and calls them.
 
 import { messageOf } from '../errors.ts';
 import type { Members } from '../json.ts';
 import type { Executor } from '../kernel/executor.ts';
 
-/** By the name of a look: its tool, and the arguments that the page gives. */
+/** By the name of a look: the tool that it calls, and the arguments that the page can give. */
 const LOOKS: { readonly [name: string]: { tool: string; takes: readonly string[] } } = {
   status: { tool: 'image_status', takes: [] },
   interrupt: { tool: 'interrupt', takes: ['job'] },
@@ -17,8 +17,8 @@ const LOOKS: { readonly [name: string]: { tool: string; takes: readonly string[]
 
 type Look = { data: unknown; text: string } | { error: string };
 
-/** Returns the answer to the look NAME with the members of ASKED; undefined when there is no such look. The human
- *  at the page makes the call, so nobody else is asked. */
+/** Performs the look NAME with arguments from ASKED, and returns the answer; undefined when there is no such look. The
+ * human at the page makes the call, so nobody else is asked for approval. */
 export async function look(
   executor: Pick<Executor, 'execute'>,
   name: string,

@@ -1,4 +1,5 @@
-// Serves the page of a session to browsers on this machine: questions to answer, what runs, what was done.
+// Serves the page of a session to browsers on this machine. The page shows questions to answer, running calls, and
+// earlier ones.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -17,24 +18,26 @@ export interface PageOptions {
   editors: Editors;
   executor: Pick<Executor, 'execute'>;
   workspace: string;
-  /** The names of the images, if the session has several; else none. */
+  /** The names of the images if the session has several, else an empty array. */
   images: readonly string[];
-  /** The last profile and the last recorded calls of the session, if there were any, and its last runs of tests. */
+  /** The last profile and the last recorded calls of the session, undefined when there were none, and its last runs of
+   * tests. */
   observations: {
     readonly profile: object | undefined;
     readonly calls: object | undefined;
     readonly tests: object;
   };
-  /** The folder with the files of the page. */
+  /** The folder that contains the files of the page. */
   files: string;
   complain: (line: string) => void;
-  /** Called when a browser begins to show the page. Returns a function to call when it has ended that. */
+  /** Called when a browser begins to show the page. Returns a function that is called when the browser stops showing
+   * it. */
   onLook: () => () => void;
 }
 
-/** Maximum number of octets of a request. Changed arguments can have a whole file. */
+/** Maximum number of octets of a request. It can contain changed arguments, with the text of a whole file. */
 const BODY_LIMIT = 4 * 1024 * 1024;
-/** Milliseconds within which the answers to browsers end at the end of the session. */
+/** Milliseconds to wait for the answers to browsers when the session ends. */
 const END_MS = 200;
 
 const FILES: { readonly [path: string]: { name: string; type: string } } = {
@@ -43,7 +46,8 @@ const FILES: { readonly [path: string]: { name: string; type: string } } = {
   '/page.js': { name: 'page.js', type: 'text/javascript' },
 };
 
-/** With these the page loads nothing from elsewhere, runs only its own script, and stands in no other page. */
+/** With these headers, the page loads nothing from other sites, runs only its own script, and cannot be embedded in
+ * another page. */
 const SAFE_HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
@@ -65,7 +69,7 @@ export class Page {
   readonly #options: PageOptions;
   readonly #admission = new Admission();
   readonly #watchers: Watchers;
-  /** The contents of the page's files, by their names. */
+  /** The contents of the page's files, by file name. */
   readonly #texts = new Map<string, Buffer>();
   #listener: Promise<HttpListener> | undefined;
 
@@ -74,10 +78,10 @@ export class Page {
     this.#watchers = new Watchers(options.editors);
   }
 
-  /** Serves the page, if it is not served yet. Resolves with its address. */
+  /** Starts to serve the page, unless it is served already. Resolves with its URL. */
   async start(): Promise<string> {
     const { complain, files } = this.#options;
-    // An update of the program can replace these files while this version runs.
+    // The files are read at the start, because an update of the program can replace them while this version still runs.
     for (const { name } of Object.values(FILES))
       if (!this.#texts.has(name)) this.#texts.set(name, readFileSync(join(files, name)));
     this.#listener ??= listen({
@@ -94,7 +98,7 @@ export class Page {
     }
   }
 
-  /** Resolves with a link that lets one browser use the page. */
+  /** Resolves with a link that admits one browser. */
   async link(): Promise<string> {
     const origin = await this.start();
     return `${origin}/#${this.#admission.newLink()}`;
@@ -115,7 +119,7 @@ export class Page {
       return refuse(response, 404, NOTHING);
     }
     if (method !== 'POST') return refuse(response, 405, 'This address takes POST only.', { allow: 'POST' });
-    // A browser names the origin of each POST, and the listener has compared it with the address.
+    // Browsers send the header Origin with each POST. The listener has already compared it with its own address.
     if (request.headers.origin === undefined)
       return refuse(response, 403, 'The header Origin is missing. Only the page may send this request.');
     const cookieName = `live-lisp-${request.socket.localPort}`;
@@ -159,8 +163,7 @@ export class Page {
     this.#watchers.add(response, { workspace, images, pid: process.pid }, cookie);
   }
 
-  /** Resolves with the answer to the request NAME with the members GIVEN; undefined when there is no such
-   *  request. */
+  /** Resolves with the answer to the request NAME, with the members GIVEN; undefined when there is no such request. */
   async #answer(name: string, given: Members, response: ServerResponse): Promise<object | undefined> {
     const { editors, executor, observations } = this.#options;
     if (name === 'question') return shownQuestion(editors.question(String(given['id'])));
@@ -174,7 +177,8 @@ export class Page {
     return look(executor, name, given, gone.signal);
   }
 
-  /** Passes the human's answer in GIVEN on, if it is about what was shown. */
+  /** Passes on the human's answer in GIVEN. If it is an answer to a question that has changed since the page showed it,
+   * refuses it. */
   #decide(given: Members): { counts: boolean; text: string } {
     const { editors } = this.#options;
     const id = String(given['id']);
@@ -186,14 +190,14 @@ export class Page {
   }
 }
 
-/** Returns what the browser shows of QUESTION, with a digest that its answer must have. */
+/** Returns the part of QUESTION that the browser shows, and a digest that the answer must repeat. */
 function shownQuestion(question: AskedQuestion | undefined): object {
   if (question === undefined) return { closed: true };
   const { fingerprint: _, ...shown } = question;
   return { ...shown, shown: digestOf(question) };
 }
 
-/** Returns the digest of all that QUESTION shows, and of what the call would change. */
+/** Returns a digest of all that QUESTION shows, and of its fingerprint. */
 function digestOf(question: AskedQuestion): string {
   return createHash('sha256').update(JSON.stringify(question)).digest('hex');
 }
@@ -205,7 +209,7 @@ function decisionIn({ decision, args, words }: Members): Decision | undefined {
   return decision === 'deny' ? { kind: 'denied', words } : undefined;
 }
 
-/** Returns what REQUEST has of a pass. */
+/** Returns the secrets of a pass in a request with HEADERS. */
 function passOf({ headers }: IncomingMessage, cookieName: string): Shown {
   const key = headers['x-live-lisp-key'];
   const all = (headers.cookie ?? '').split('; ').map((each) => each.split('='));

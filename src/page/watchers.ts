@@ -1,23 +1,23 @@
-// Sends what happens in the session to the browsers that show the page. While no browser does, nothing is kept
-// for one.
+// Sends the events of the session to the browsers that show the page. Keeps no events for later browsers.
 
 import type { ServerResponse } from 'node:http';
 import type { Params } from '../door/connection.ts';
 import type { Editors, Viewer } from '../door/editors.ts';
 import { BROWSER } from '../kernel/human-editor.ts';
 
-/** A browser with more unread octets than this is disconnected. It connects again, and gets what is recent. */
+/** A browser with more unread octets than this is disconnected. It connects again, and then gets the recent events. */
 const UNREAD_LIMIT = 4 * 1024 * 1024;
-/** Milliseconds that an open question waits after the last browser is gone, because a reload takes a moment. */
+/** Milliseconds for which a question stays open after the last browser has disconnected, because a browser reconnects
+ * after a reload. */
 const GONE_MS = 30_000;
 
-/** Maximum number of tabs of a browser that get events. A browser has at most six connections to a server, and without a
- *  free one it could send no answer. */
+/** Maximum number of tabs of one browser that get events. A browser opens at most six connections to a server, and
+ * needs a free one to send an answer. */
 const TABS_LIMIT = 4;
 
 export class Watchers {
   readonly #editors: Editors;
-  /** Maps each response with events to the cookie of its browser, oldest first. */
+  /** Maps the response that sends events to a tab to the cookie of the tab's browser. The oldest comes first. */
   readonly #responses = new Map<ServerResponse, string>();
   readonly #viewer: Viewer = {
     name: BROWSER,
@@ -31,8 +31,9 @@ export class Watchers {
     this.#editors = editors;
   }
 
-  /** Sends events to the tab behind RESPONSE, of the browser with COOKIE, until that is gone: FACTS, recent calls, open
-   *  questions, and then each as it comes. Ends the oldest tab of a browser that has too many. */
+  /** Sends events to the tab behind RESPONSE, in the browser with COOKIE, until the tab disconnects: first FACTS, the
+   * recent calls and the open questions, then each new event. If the browser has too many tabs, disconnects its oldest
+   * one. */
   add(response: ServerResponse, facts: Params, cookie: string): void {
     clearTimeout(this.#leaving);
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
@@ -63,9 +64,10 @@ export class Watchers {
   }
 }
 
-/** Sends an event to the browser behind RESPONSE. The text of a question can be long, so the browser asks for it. */
+/** Sends an event to the tab behind RESPONSE, without the text of a question. This text can be long, so the browser
+ * requests it separately. */
 function send(response: ServerResponse, method: string, { text: _, ...params }: Params): void {
-  // The session can still tell of calls after it has ended the answers.
+  // The session can still report calls after the answers were ended.
   if (response.destroyed || response.writableEnded) return;
   response.write(`data: ${JSON.stringify({ method, params })}\n\n`);
   if (response.writableLength > UNREAD_LIMIT) response.destroy();

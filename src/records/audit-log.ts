@@ -1,4 +1,4 @@
-// Writes the audit log: a line before and a line after each call of a tool that is not safe.
+// Writes the audit log: one line before and one line after each call of a tool that is not safe.
 
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../errors.ts';
@@ -57,7 +57,7 @@ const END = lineShapeOf({
   milliseconds: 'number',
 });
 
-/** A recorded call. `end` is absent while the call runs, and when its server died. */
+/** A recorded call. `end` is absent while the call runs, and if its server died during the call. */
 export interface AuditRecord extends Omit<BeginLine, 'event'> {
   end?: AuditedEnd;
 }
@@ -68,12 +68,12 @@ export class AuditLog implements AuditTrail {
   readonly #root: string;
   readonly #logsTexts: boolean;
   readonly #image: string | undefined;
-  /** The ids of calls are this random text and the number of the call. */
+  /** The id of a call consists of this random text and the number of the call. */
   readonly #series = randomUUID();
   #count = 0;
 
-  /** Opens the log at PATH for the workspace ROOT and calls for IMAGE. Without TEXTS, it has digests instead
-   *  of strings. */
+  /** Opens the log at PATH. ROOT is the workspace, IMAGE the name of the image. If TEXTS is false, the log contains
+   * digests instead of strings. */
   constructor(path: string, root: string, texts = true, image?: string) {
     this.#logsTexts = texts;
     this.#image = image;
@@ -94,15 +94,13 @@ export class AuditLog implements AuditTrail {
     const where = { root: this.#root, ...(image !== undefined && { image }) };
     const begin = { id, time, ...where, event: 'begin', ...facts, authority } as const;
     const line = beginLine(begin, args, this.#logsTexts);
-    // A written line survives the end of the process. That of a dangerous call also survives a crash of the
-    // machine.
-    // The call is done and answered, so its record just lacks an end.
+    // The line survives the end of the process. For a dangerous call, it must also survive a crash of the machine.
     this.#lines.append(line, call.level === 'dangerous');
     return (end) => {
       try {
         this.#lines.append(endLine(id, end, this.#logsTexts));
       } catch {
-        // The call is done and answered, so its record just lacks an end.
+        // The call is done and answered. Its record only lacks an end.
       }
     };
   }
@@ -130,8 +128,8 @@ function endLine(id: string, end: AuditedEnd, texts: boolean): string {
   return JSON.stringify({ id, time: new Date().toISOString(), event: 'end', ...kept });
 }
 
-/** Returns BEGIN as a line with ARGS. Without TEXTS, the line has digests instead of strings. Arguments from
- *  a program that are not JSON are replaced by a sentence that says so. */
+/** Returns BEGIN with ARGS as a line. If TEXTS is false, digests replace the strings. Arguments that cannot be JSON,
+ * which only a program can pass, are replaced by a sentence about this. */
 function beginLine(begin: Omit<BeginLine, 'arguments'>, args: Arguments, texts: boolean): string {
   try {
     return JSON.stringify({ ...begin, arguments: shortened(args, texts) });

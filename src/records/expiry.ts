@@ -1,4 +1,4 @@
-// Removes records that are too old and, on request, all records of a workspace.
+// Removes old records, and all records of a workspace when the user asks for this.
 
 import { appendFileSync, existsSync, linkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
@@ -7,8 +7,8 @@ import { membersOf } from '../json.ts';
 import { namesInFolder } from '../leftovers.ts';
 import { workspaceDigest } from './folder.ts';
 
-/** Paths of the records: the file of the audit log, and the folders of all histories, journals and flame
- *  graphs. */
+/** The paths of all records: the file of the audit log, and the folders of the histories, the journals and the flame
+ * graphs. */
 interface RecordPlaces {
   audit: string;
   histories: string;
@@ -18,8 +18,8 @@ interface RecordPlaces {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Removes the records in PLACES that are older than DAYS days. The oldest record of each file must come
- *  first. Never throws, because the next start tries again to remove a record. */
+/** Removes the records in PLACES that are older than DAYS days. In each file, the oldest record must come first. Never
+ * throws, because the next start of a server tries again. */
 export function expireRecords(places: RecordPlaces, days: number): void {
   const before = Date.now() - days * DAY_MS;
   const oldest = new Date(before).toISOString();
@@ -42,8 +42,8 @@ export function expireRecords(places: RecordPlaces, days: number): void {
   }
 }
 
-/** Removes the records in PLACES of the workspace ROOT. Returns a phrase for each kind of removed record.
- *  Throws when a record cannot be removed. */
+/** Removes the records in PLACES that belong to the workspace ROOT. Returns a phrase for each kind of records that were
+ * removed. Throws when records cannot be removed. */
 export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   const workspace = workspaceDigest(root);
   const isOwn = (file: string) => basename(file).startsWith(`${workspace}.`);
@@ -68,8 +68,8 @@ export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   ];
 }
 
-/** Removes the lines of FILE with a false KEEP, and returns their number. Preserves lines that another server
- *  appends meanwhile. */
+/** Removes the lines of FILE for which KEEP returns false, and returns how many. Keeps lines that another server
+ * appends at the same time. */
 function keepLines(file: string, keep: (line: string) => boolean): number {
   const lines = linesOf(file);
   const kept = lines.filter(keep);
@@ -77,7 +77,7 @@ function keepLines(file: string, keep: (line: string) => boolean): number {
   const [temporary, old] = [`${file}.${process.pid}.tmp`, `${file}.${process.pid}.old`];
   try {
     rmSync(old, { force: true });
-    // On a file system without links, a line that is added right now is lost.
+    // On a file system without hard links, a line that another server appends at this moment is lost.
     attempt(() => linkSync(file, old));
     writeFileSync(temporary, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
     renameSync(temporary, file);
@@ -89,17 +89,17 @@ function keepLines(file: string, keep: (line: string) => boolean): number {
   return lines.length - kept.length;
 }
 
-/** Number of octets to read for the first line of a file. Most lines are shorter. */
-const FIRST_OCTETS = 16_384;
+/** Number of octets that are read to get the first line of a file. Most lines are shorter. */
+const FIRST_LINE_OCTETS = 16_384;
 
-/** Returns the first and so oldest line of FILE, or the beginning of a long one. Servers start often and
- *  lines are seldom old, so reading the whole file would be a waste. */
+/** Returns the first line of FILE, which is the oldest; of a very long line, only the beginning. Servers start often
+ * and old lines are rare, so it would be a waste to read the whole file. */
 function firstLine(file: string): string {
-  const { octets } = readRegular(file, { limit: FIRST_OCTETS, head: true });
+  const { octets } = readRegular(file, { limit: FIRST_LINE_OCTETS, head: true });
   return octets.toString('utf8').split('\n', 1)[0] ?? '';
 }
 
-/** Maximum size, in octets, of a file of records to read. None of our files reaches a tenth of this. */
+/** Maximum size, in octets, of a file of records that is read. The files of live-lisp stay below a tenth of this. */
 const FILE_LIMIT = 256 * 1024 * 1024;
 
 function linesOf(file: string): string[] {
@@ -117,8 +117,8 @@ function idOf(line: string): string {
   return String(membersOf(line)['id'] ?? '');
 }
 
-/** Returns AUDIT, the current file of the audit log, and its older files beside it, which have reached the
- *  size limit. */
+/** Returns AUDIT, the current file of the audit log, and the older files in its folder, which have reached the size
+ * limit. */
 function auditFiles(audit: string): string[] {
   const { name, ext } = parse(audit);
   const isAuditFile = (file: string) =>
@@ -126,10 +126,10 @@ function auditFiles(audit: string): string[] {
   return filesIn(dirname(audit)).filter((file) => isAuditFile(basename(file)));
 }
 
-/** Subfolders of the folder of journals: for servers with a sandbox, and for images on other machines. */
+/** Subfolders of the folder of journals: for images in a sandbox, and for images on other machines. */
 const KINDS: readonly string[] = ['sandboxed', 'elsewhere'];
 
-/** Returns the folders of all workspaces in JOURNALS, including those in KINDS. */
+/** Returns the folders in JOURNALS that contain the journals of one workspace each, including those in KINDS. */
 function journalFolders(journals: string): string[] {
   const apart = KINDS.flatMap((kind) =>
     namesInFolder(join(journals, kind)).map((name) => join(journals, kind, name)),
@@ -155,6 +155,6 @@ function attempt(step: () => void): void {
   try {
     step();
   } catch {
-    // Another server has removed the record, or the record stays until the next start.
+    // Another server has removed the file already, or it cannot be removed, and the next start tries again.
   }
 }

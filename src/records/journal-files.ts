@@ -1,4 +1,4 @@
-// Stores the journal of an image on the disk, in one folder per server, and removes old ones.
+// Stores the journal of an image on the disk, in a folder for each server. Removes old journals.
 
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,12 +15,12 @@ import { lineShapeOf, parseLine } from './shorten.ts';
 const JOURNAL_LIMIT = 5;
 const WORKSPACE_LIMIT = 100;
 const ENTRIES_LIMIT = 64 * 1024 * 1024;
-/** Maximum number of bytes of all compressed contents of files. */
+/** Maximum number of octets of all compressed file contents. */
 const CONTENTS_LIMIT = 32 * 1024 * 1024;
-/** Maximum number of octets of a decompressed content. Larger files are not stored. */
+/** Maximum number of octets of one file content before compression. Larger contents are not stored. */
 const CONTENT_LIMIT = 64 * 1024 * 1024;
 
-/** The line that clears the journal. The lines before it are ignored. */
+/** The line that clears the journal. Lines before it do not count. */
 const CLEARED = JSON.stringify({ kind: 'cleared' });
 
 const SHAPES = [
@@ -35,12 +35,12 @@ export class JournalFiles implements JournalStore {
   readonly #workspace: string;
   readonly #folder: string;
   readonly #lines: LineFile;
-  /** Compressed contents that could not be written, by digest. */
+  /** By digest: compressed contents that could not be written yet. */
   readonly #unwritten = new Map<string, Buffer>();
   #entryOctets = 0;
   #contentOctets = 0;
 
-  /** Stores the journal in a new folder, below the folder of the workspace ROOT in FOLDER. */
+  /** Stores the journal in a new folder, inside the folder of FOLDER that belongs to the workspace ROOT. */
   constructor(folder: string, root: string) {
     this.#workspace = join(folder, workspaceDigest(root));
     const stamp = new Date().toISOString().replace(/\D/g, '');
@@ -91,7 +91,7 @@ export class JournalFiles implements JournalStore {
     const [name] = this.#endedServers().reverse();
     if (name === undefined) return undefined;
     const folder = join(this.#workspace, name);
-    // The entries will be evaluated, so the file must not be writable for other users.
+    // A new image will evaluate these entries. So the journal is ignored if other users can write to its file.
     if (!isOwnFile(join(folder, 'journal.jsonl'))) return undefined;
     const stored = [
       ...new LineFile(join(folder, 'journal.jsonl'), { limit: 0, kept: 0 }).newestFirst(),
@@ -119,7 +119,7 @@ export class JournalFiles implements JournalStore {
     for (const name of this.#endedServers().slice(0, -JOURNAL_LIMIT)) remove(join(this.#workspace, name));
     const folder = join(this.#workspace, '..');
     const others = namesInFolder(folder).filter((name) => join(folder, name) !== this.#workspace);
-    // A workspace is as old as its last journal. The name of a journal begins with its time.
+    // The age of a workspace's folder is that of its last journal. The name of a journal begins with its start time.
     const oldest = others
       .map((name) => ({ name, last: namesInFolder(join(folder, name)).sort().at(-1) ?? '' }))
       .sort((one, other) => (one.last < other.last ? -1 : 1));
@@ -144,6 +144,6 @@ function remove(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
   } catch {
-    // The folder stays. The next server tries again.
+    // The folder stays, and the next server tries again to remove it.
   }
 }

@@ -1,4 +1,5 @@
-// Stores lines in an append-only file. Several servers may write to the file, and a crash may cut off a line.
+// Stores lines in a file that is only appended to. Several servers may write to it, and a crash may cut off its last
+// line.
 
 import {
   closeSync,
@@ -17,18 +18,19 @@ import { basename, dirname, join, parse } from 'node:path';
 import { namesInFolder } from '../leftovers.ts';
 
 interface LineFileOptions {
-  /** Size, in bytes, at which a new file is begun. */
+  /** When a file would become larger than this number of octets, a new file is begun. */
   limit: number;
-  /** Number of full files to keep besides the current one. */
+  /** Number of full files that are kept, in addition to the current one. */
   kept: number;
 }
 
 const NEWLINE = 10;
 
-/** Octets per read. A few hundred typical records fit, so a short list takes one read. */
+/** Number of octets per read. It is enough for some hundred typical records, so that one read suffices for a short
+ * list. */
 const CHUNK = 64 * 1024;
 
-/** O_NONBLOCK prevents waiting for a writer when the path is a FIFO. */
+/** With O_NONBLOCK, opening a FIFO does not wait for its writer. */
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 
 export class LineFile {
@@ -36,7 +38,7 @@ export class LineFile {
   readonly #options: LineFileOptions;
   #descriptor: number | undefined;
   #inode = 0;
-  /** Part of the names of full files. It distinguishes two that become full in the same millisecond. */
+  /** Part of the name of a full file. It distinguishes two files that become full in the same millisecond. */
   #rotations = 1_000_000;
 
   constructor(path: string, options: LineFileOptions) {
@@ -44,8 +46,8 @@ export class LineFile {
     this.#options = options;
   }
 
-  /** Appends the line TEXT. With SYNC, the line is on the disk when this returns. Throws when the file cannot
-   *  be opened or the disk is full. */
+  /** Appends the line TEXT. If SYNC is true, returns only when the line is on the disk. Throws when the file cannot be
+   * opened or the disk is full. */
   append(text: string, sync = false): void {
     const line = `${text}\n`;
     const octets = Buffer.byteLength(line);
@@ -54,10 +56,10 @@ export class LineFile {
     if (sync) fsyncSync(descriptor);
   }
 
-  /** Yields all lines, newest first, including incomplete ones. */
+  /** Yields all lines, including incomplete ones. The newest comes first. */
   *newestFirst(): Generator<string> {
-    // Opened before the full files are listed. If the current file becomes full meanwhile, its inode
-    // identifies it.
+    // The current file is opened before the full files are listed. If it becomes full between these steps, its inode
+    // shows that it is one of them.
     const current = openToRead(this.path);
     const inode = current === undefined ? undefined : fstatSync(current).ino;
     const full = this.#full().reverse();
@@ -70,7 +72,8 @@ export class LineFile {
     }
   }
 
-  /** Returns a descriptor of the current file, or of a new one if MORE bytes would exceed the limit. */
+  /** Returns a descriptor of the current file. If this file cannot take MORE octets, begins a new file and returns its
+   * descriptor. */
   #descriptorFor(more: number): number {
     if (this.#descriptor !== undefined && !this.#isCurrent()) this.#close();
     this.#descriptor ??= this.#openFile();
@@ -81,7 +84,8 @@ export class LineFile {
     return this.#endLastLine(this.#descriptor, fstatSync(this.#descriptor).size);
   }
 
-  /** True when the open file is still the file at the path. Another server may have begun a new file. */
+  /** Returns true when the open file is still the file at the path. It is not when another server has begun a new
+   * file. */
   #isCurrent(): boolean {
     return statSync(this.path, { throwIfNoEntry: false })?.ino === this.#inode;
   }
@@ -93,9 +97,8 @@ export class LineFile {
     return descriptor;
   }
 
-  /** Ends the last line of the file DESCRIPTOR with a newline if it lacks one, and returns DESCRIPTOR. A
-   *  crash, even of another server, or a full disk can have cut off that line, and the next line must be
-   *  separate. */
+  /** Ends the last line of the file DESCRIPTOR with a newline if it has none, and returns DESCRIPTOR. The last line can
+   * be cut off after a crash, of any server, or when the disk was full. The next line must not become part of it. */
   #endLastLine(descriptor: number, size: number): number {
     const last = Buffer.from([NEWLINE]);
     if (size > 0) readSync(descriptor, last, 0, 1, size - 1);
@@ -135,7 +138,8 @@ export class LineFile {
   }
 }
 
-/** Opens FILE with FLAGS. Throws unless it is a regular file, so that no link or device gets records. */
+/** Opens FILE with FLAGS. Throws when FILE is not a regular file, so that records are never written to a link or a
+ * device. */
 function openRegular(file: string, flags: number): number {
   const descriptor = openSync(file, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
   if (fstatSync(descriptor).isFile()) return descriptor;
@@ -151,11 +155,11 @@ function openToRead(file: string): number | undefined {
   }
 }
 
-/** Yields the non-empty lines of the file DESCRIPTOR, last line first, with one chunk and one line in memory.
- *  Closes the file, also when the caller stops early. */
+/** Yields the non-empty lines of the file DESCRIPTOR, last line first. Holds one chunk and one line in memory. Closes
+ * the file at the end, or when the caller stops. */
 function* linesBackwards(descriptor: number): Generator<string> {
   try {
-    /** Parts of a line whose beginning is not read yet. */
+    /** The parts, so far, of a line whose beginning is not read yet. */
     let lineParts: Buffer[] = [];
     for (let end = fstatSync(descriptor).size; end > 0; end -= CHUNK) {
       const octets = Buffer.allocUnsafe(Math.min(end, CHUNK));

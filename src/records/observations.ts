@@ -1,5 +1,5 @@
-// Keeps the flame graphs of profiles on the disk, and the last profile, the last recorded calls and the last
-// runs of tests in memory.
+// Stores the flame graphs of profiles on the disk. Keeps the last profile, the last recorded calls and the last runs of
+// tests in memory.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,41 +8,41 @@ import { removeOldest, workspaceDigest } from './folder.ts';
 
 /** A profile that `observe` took. */
 export interface TakenProfile {
-  /** What the samples measure, such as `CPU time`. */
+  /** The quantity that the samples measure, such as `CPU time`. */
   what: string;
   samples: number;
   frames: readonly GraphFrame[];
-  /** The functions with the most samples. Their parts are percentages. */
+  /** The functions with the most samples. `self` and `total` are percentages. */
   functions: readonly { name: string; self: number; total: number; caller?: string }[];
 }
 
 /** The calls that `observe` recorded in one call of this tool. */
 export interface RecordedRun {
-  /** The number of calls, and their time. */
+  /** A text with the number of calls and their time. */
   heading: string;
-  /** The calls in their order, each before those that it made, which are one level deeper. */
+  /** The calls in order. The calls that a call made directly follow it, with a depth greater by one. */
   calls: readonly { depth: number; text: string }[];
 }
 
 /** A run of tests by `run_tests`. */
 export interface TestRun {
-  /** What ran, such as the name of a system. */
+  /** A description of the tests that ran, such as the name of a system. */
   what: string;
   milliseconds: number;
   tests: readonly { test: string; passed: boolean }[];
 }
 
-/** The last runs of tests, the oldest first. */
+/** The last runs of tests. The oldest comes first. */
 export interface TestHistory {
   runs: readonly { time: string; what: string; milliseconds: number; passed: number; failed: number }[];
-  /** The tests that failed in one of the runs, with the result in each run: true when the test passed, null when
-   *  it did not run. */
+  /** The tests that failed in at least one run, each with one result per run: true when it passed, null when it did not
+   * run. */
   failing: readonly { test: string; passed: readonly (boolean | null)[] }[];
 }
 
-/** Maximum number of runs of tests to keep, and of failing tests to show. */
-const RUNS = 20;
-const FAILING = 200;
+/** Maximum number of runs of tests to keep, and maximum number of failing tests to return. */
+const RUN_LIMIT = 20;
+const FAILING_LIMIT = 200;
 
 export class Observations {
   readonly #folder: string;
@@ -51,30 +51,31 @@ export class Observations {
   #calls: (RecordedRun & { time: string }) | undefined;
   readonly #runs: { what: string; milliseconds: number; time: string; passed: Map<string, boolean> }[] = [];
 
-  /** Keeps the flame graphs of profiles in the workspace ROOT in FOLDER. */
+  /** FOLDER is the folder for flame graphs, ROOT the workspace that they are of. */
   constructor(folder: string, root: string) {
     this.#folder = folder;
     this.#root = root;
   }
 
-  /** The last profile of this server, with the time at which it was kept. */
+  /** The last profile that this server took, and the time at which it was stored; undefined when there is none. */
   get profile(): (TakenProfile & { time: string }) | undefined {
     return this.#profile;
   }
 
-  /** The last calls that this server recorded, with the time at which they were kept. */
+  /** The last calls that this server recorded, and the time at which they were stored; undefined when there are
+   * none. */
   get calls(): (RecordedRun & { time: string }) | undefined {
     return this.#calls;
   }
 
-  /** The runs of tests in the images of this server. */
+  /** The last runs of tests in the images of this server. */
   get tests(): TestHistory {
     const runs = this.#runs.map(({ passed, ...run }) => {
       const failed = [...passed.values()].filter((isPassed) => !isPassed).length;
       return { ...run, passed: passed.size - failed, failed };
     });
     const names = this.#runs.flatMap(({ passed }) => [...passed.keys()].filter((test) => !passed.get(test)));
-    const failing = [...new Set(names)].slice(0, FAILING).map((test) => {
+    const failing = [...new Set(names)].slice(0, FAILING_LIMIT).map((test) => {
       return { test, passed: this.#runs.map(({ passed }) => passed.get(test) ?? null) };
     });
     return { runs, failing };
@@ -82,18 +83,18 @@ export class Observations {
 
   keepTests({ what, milliseconds, tests }: TestRun): void {
     const passed = new Map<string, boolean>();
-    // A repeated test has passed when it passed each time.
+    // A test that ran several times has passed when it passed each time.
     for (const each of tests) passed.set(each.test, each.passed && passed.get(each.test) !== false);
     this.#runs.push({ what, milliseconds, time: new Date().toISOString(), passed });
-    if (this.#runs.length > RUNS) this.#runs.shift();
+    if (this.#runs.length > RUN_LIMIT) this.#runs.shift();
   }
 
   keepCalls(run: RecordedRun): void {
     this.#calls = { ...run, time: new Date().toISOString() };
   }
 
-  /** Keeps PROFILE. Returns the path of a new SVG file with its flame graph. Throws when that cannot be
-   *  written. */
+  /** Stores PROFILE as the last one, and writes its flame graph to a new SVG file. Returns the path of this file.
+   * Throws when the file cannot be written. */
   keepProfile(profile: TakenProfile): string {
     const time = new Date().toISOString();
     this.#profile = { ...profile, time };

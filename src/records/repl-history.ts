@@ -1,4 +1,4 @@
-// Records the evaluations in one workspace, for this server and for others at the same time or later.
+// Records the evaluations in a workspace. Other servers, at the same time or later, can read them.
 
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -11,22 +11,22 @@ import { lineShapeOf, parseLine, truncate } from './shorten.ts';
 /** Maximum size of the file in bytes, and number of full files to keep. */
 const FILES = { limit: 2_000_000, kept: 2 };
 const TEXT_LIMIT = 4000;
-/** Maximum number of evaluations in memory when there is no file. */
+/** Maximum number of evaluations that are kept in memory when there is no file. */
 const MEMORY_LIMIT = 200;
 
 export interface Evaluation {
   time: string;
   /** Id of the server that requested the evaluation; absent in records of older versions. */
   server?: string;
-  /** Name of the image, when the server had several. */
+  /** Name of the image, if the server had several. */
   image?: string;
-  /** The session's package after the evaluation, or the package that was requested for it. */
+  /** The current package after the evaluation, or the package that the caller asked for. */
   package?: string;
   form: string;
-  /** The printed values, one line for each form. */
+  /** The printed values, as the answer shows them. */
   values?: string;
   output?: string;
-  /** The reason of a failure; absent after a success. */
+  /** The message of the error when the evaluation failed; absent when it succeeded. */
   error?: string;
   milliseconds: number;
 }
@@ -45,23 +45,23 @@ const SHAPE = lineShapeOf({
   milliseconds: 'number',
 });
 
-/** Returns the history file in FOLDER for the workspace ROOT. All paths of one workspace, such as symbolic
- *  links to it, give the same file. */
+/** Returns the history file in FOLDER for the workspace ROOT. Different paths of one workspace, such as symbolic links
+ * to it, give the same file. */
 export function workspaceFile(folder: string, root: string): string {
   return join(folder, `${workspaceDigest(root)}.jsonl`);
 }
 
 export class ReplHistory {
   readonly #lines: LineFile | undefined;
-  /** The lines of the newest evaluations when there is no file. */
+  /** The lines for the newest evaluations, if there is no file. */
   #memory: string[] = [];
   readonly #server = randomUUID().slice(0, 8);
   readonly #image: string | undefined;
   #writeFailed = false;
   readonly #notes: string[] = [];
 
-  /** Records evaluations in the file PATH. Without PATH, keeps the newest evaluations in memory. IMAGE is the name of
-   *  the image that evaluates, if the server has several. */
+  /** Records evaluations in the file PATH, or in memory when PATH is undefined. IMAGE is the name of the image, if the
+   * server has several. */
   constructor(path: string | undefined, image?: string) {
     this.#image = image;
     this.#lines = path === undefined ? undefined : new LineFile(path, FILES);
@@ -71,12 +71,13 @@ export class ReplHistory {
     return this.#lines?.path;
   }
 
-  /** True when another server requested the evaluation, so that it ran in another image. */
+  /** Returns true when another server requested the evaluation. It then ran in another image. */
   isOfAnother({ server }: Evaluation): boolean {
     return server !== this.#server;
   }
 
-  /** Records EVALUATION, which ends now. Never throws. The first failure to write adds a note. */
+  /** Records EVALUATION, with the current time. Never throws. The first time that the file cannot be written, adds a
+   * note. */
   add(evaluation: NewEvaluation): void {
     const line = lineOf(evaluation, {
       server: this.#server,
@@ -102,7 +103,7 @@ export class ReplHistory {
     return this.#notes.splice(0);
   }
 
-  /** Returns the evaluations in the workspace, but not those in an image of another name. */
+  /** Yields the evaluations in the workspace, newest first, without those in images of other names. */
   *newestFirst(): Generator<Evaluation> {
     for (const text of this.#lines?.newestFirst() ?? [...this.#memory].reverse()) {
       const line = parseLine<Evaluation>(text, SHAPE);

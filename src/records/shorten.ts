@@ -1,15 +1,15 @@
-// Formats and parses the lines of records, and shortens long texts in them.
+// Reads the lines of records, and shortens long texts in them.
 
 import { digestOf } from '../files/digest.ts';
 
-/** The fields of a line, each with its type or its possible values. `?` marks an optional field. Other fields
- *  are ignored. */
+/** The fields that a line must have, each with its type or a list of its possible values. `?` marks an optional field.
+ * Lines may have further fields. */
 type Fields = Readonly<Record<string, 'string' | 'string?' | 'number' | 'boolean' | readonly string[]>>;
 
-/** Returns whether a line has the right fields. A log has many lines, so this is built once. */
+/** Returns true when an object, the value of a line, has the right fields. Built once, because a log has many lines. */
 type LineShape = (value: Record<string, unknown>) => boolean;
 
-/** Returns the LineShape for lines with FIELDS. */
+/** Returns a function that checks whether an object has FIELDS. */
 export function lineShapeOf(fields: Fields): LineShape {
   const checks = Object.entries(fields).map(([key, expected]) => {
     if (typeof expected !== 'string') {
@@ -22,7 +22,8 @@ export function lineShapeOf(fields: Fields): LineShape {
   return (value) => checks.every((check) => check(value));
 }
 
-/** Returns the object in the line TEXT; undefined when it is incomplete or fits none of SHAPES. */
+/** Returns the object in the line TEXT; undefined when the line is incomplete, or when the object matches none of
+ * SHAPES. */
 export function parseLine<Line extends object>(text: string, ...shapes: LineShape[]): Line | undefined {
   try {
     const value = (JSON.parse(text) ?? {}) as Record<string, unknown>;
@@ -32,14 +33,14 @@ export function parseLine<Line extends object>(text: string, ...shapes: LineShap
   }
 }
 
-/** Returns the length and the digest of TEXT, to identify equal texts. */
+/** Returns a text with the length and the digest of TEXT, by which equal texts can be recognized. */
 export function digestText(text: string): string {
   const digest = digestOf(text);
   return `[${text.length} characters, SHA-256 ${digest}]`;
 }
 
-/** Returns TEXT if it has at most LIMIT characters. Otherwise returns its first LIMIT characters and a digest
- *  of all of it, to identify equal texts. */
+/** Returns TEXT if it has at most LIMIT characters. Otherwise returns its first LIMIT characters, and a digest of TEXT,
+ * by which equal texts can be recognized. */
 export function truncate(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const digest = digestOf(text);

@@ -1,4 +1,4 @@
-// Builds the forms for a human's approval: the choices, and the preselected choice.
+// Builds the form that asks a human for approval.
 
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 import type { OpenQuestion } from '../kernel/approval.ts';
@@ -11,8 +11,8 @@ export const APPROVE_FOR_SESSION = 'approve for this session';
 export const DENY = 'deny';
 export const MORE = 'show more';
 
-/** Returns the form for QUESTION with MESSAGE. If there is a next page, the choice to show it is preselected.
- *  Otherwise approval is preselected with PRESETS_APPROVAL, and nothing without it. */
+/** Returns the form for QUESTION with the text MESSAGE. If QUESTION has a further page, showing this page is the
+ * preselected choice. Otherwise approval is preselected if PRESETS_APPROVAL is true, else nothing. */
 export function decisionForm(
   question: PendingQuestion,
   message: string,
@@ -22,7 +22,7 @@ export function decisionForm(
   const decisions = choices(question);
   const preset = decisions.includes(MORE) ? MORE : presetsApproval ? APPROVE : undefined;
   const sessionScope = decisions.includes(APPROVE_FOR_SESSION) ? question.sessionScope : undefined;
-  // Codex preselects the first choice, whatever the default is.
+  // Codex preselects the first choice and ignores the default.
   const offered = preset === undefined ? [DENY, ...decisions.filter((choice) => choice !== DENY)] : decisions;
   return {
     message,
@@ -42,7 +42,7 @@ export function decisionForm(
   };
 }
 
-/** Returns the choices for a question with this session scope and these remaining pages. */
+/** Returns the choices of a form, for a question with this session scope and these pages still to show. */
 export function choices({ sessionScope, pages }: Pick<PendingQuestion, 'sessionScope' | 'pages'>): string[] {
   if (pages.length > 0) return [MORE, APPROVE, DENY];
   return [APPROVE, ...(sessionScope === undefined ? [] : [APPROVE_FOR_SESSION]), DENY];

@@ -1,4 +1,4 @@
-// Asks a human for approval through their MCP client, and decides which answers count.
+// Asks a human for approval through their MCP client, and decides which answers are valid.
 
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import {
@@ -28,16 +28,16 @@ import { pagesOf, questionHeadline } from './question-text.ts';
 interface ApprovalOptions {
   questions: OpenQuestions;
   files: PreviewFiles;
-  /** The human's editors. The first answer to a question counts, from an editor or the client. */
+  /** The human's editors. A question is shown in them and in the client, and the first answer counts. */
   editors: HumanEditors;
-  /** True for a connection of one person, where an approval can also cover later calls of the session. */
+  /** True when the connection has one person, whose approval can also cover later calls of the session. */
   allowsSessionApproval: boolean;
 }
 
-/** A client's answer, with unchecked values. */
+/** An answer from the client. Its values are not checked yet. */
 type ClientAnswer = { action: ElicitResult['action']; content?: Record<string, unknown> };
 
-/** The next form, its question, and the id of the open question. */
+/** The form to send next, its question, and the id under which the question is open. */
 interface Next {
   kind: 'next';
   form: ElicitRequestFormParams;
@@ -47,18 +47,18 @@ interface Next {
 
 type Answer = Verdict | Next;
 
-/** Sends `form` to the client. Resolves with the client's answer, or with undefined after `milliseconds`.
- *  Withdraws the form when `signal` aborts. Never throws. */
+/** Sends `form` to the client. Resolves with the client's answer, or with undefined when none came within
+ * `milliseconds`. Withdraws the form when `signal` aborts. Never throws. */
 export type Send = (
   form: ElicitRequestFormParams,
   milliseconds: number,
   signal: AbortSignal,
 ) => Promise<ElicitResult | undefined>;
 
-/** Number of columns by which clients indent the text below a field. */
+/** Number of columns by which clients indent the text that is below a field. */
 const INDENT = 4;
 
-/** Key of the question in MCP's input requests and input responses. */
+/** Name of the question in the input requests and input responses of MCP. */
 const KEY = 'approval';
 
 export class Approvals {
@@ -67,14 +67,13 @@ export class Approvals {
 
   constructor(options: ApprovalOptions) {
     this.#options = options;
-    // The codec counts whole seconds, so it gets some seconds more than the questions.
+    // The codec rounds to whole seconds, so the state must live a little longer than the questions.
     const ttlSeconds = options.questions.seconds + 2;
     this.#codec = createRequestStateCodec<{ id: string }>({ key: randomBytes(32), ttlSeconds });
   }
 
-  /** Returns the MCP result that asks the human QUESTION about the call of the tool NAME with ARGS. For
-   *  clients of the modern era of MCP, which answer with a new request. SIZE is the client's space for a
-   *  question. */
+  /** Returns the MCP result that asks the human QUESTION about the call of the tool NAME with ARGS. Only for clients of
+   * MCP's modern era, which send the answer in a new request. SIZE is the client's space for a question. */
   async ask(
     question: OpenQuestion,
     name: string,
@@ -84,9 +83,9 @@ export class Approvals {
     return this.#request(this.#openFirst(question, subjectOf(name, args), size));
   }
 
-  /** Asks the human QUESTION about the call of the tool NAME with ARGS by SEND, and resolves with the
-   *  verdict. For clients of the legacy era of MCP. SIZE is the client's space for a question. SIGNAL aborts
-   *  when the call is cancelled. Throws a NoHumanAnswerError without an answer in time. */
+  /** Asks the human QUESTION about the call of the tool NAME with ARGS by means of SEND, and resolves with the verdict.
+   * For clients of MCP's legacy era. SIZE is the client's space for a question. SIGNAL aborts when the call is
+   * cancelled. Throws a NoHumanAnswerError when no answer comes in time. */
   async askBySending(
     question: OpenQuestion,
     name: string,
@@ -115,10 +114,10 @@ export class Approvals {
     return answer.kind === 'unanswered' ? this.#fromEditor(asked, subject, signal) : answer;
   }
 
-  /** Asks QUESTION about the call of the tool NAME with ARGS only in the human's editors, and resolves with
-   *  the verdict. Resolves with undefined when no editor is connected. SIGNAL aborts when the call is
-   *  cancelled. ON_PROGRESS receives a text about the wait. Throws a NoHumanAnswerError without an answer in
-   *  time. */
+  /** Asks QUESTION about the call of the tool NAME with ARGS in the human's editors, not in the client. Resolves with
+   * the verdict, or with undefined when no editor is connected. SIGNAL aborts when the call is cancelled. ON_PROGRESS
+   * is called with a text that says what the call waits for. Throws a NoHumanAnswerError when no answer comes in
+   * time. */
   async askInEditor(
     question: OpenQuestion,
     name: string,
@@ -145,9 +144,8 @@ export class Approvals {
     return allowsSession && this.#options.allowsSessionApproval;
   }
 
-  /** Waits for an editor's verdict on QUESTION about the call with digest SUBJECT. The verdict is
-   *  `unanswered` when no editor is left, or SIGNAL aborts. Throws a NoHumanAnswerError without a verdict in
-   *  time. */
+  /** Waits for an editor's verdict on QUESTION. SUBJECT is the digest of the call. The verdict is `unanswered` when the
+   * last editor disconnects or SIGNAL aborts. Throws a NoHumanAnswerError when no verdict comes in time. */
   async #fromEditor(question: PendingQuestion, subject: string, signal: AbortSignal): Promise<Verdict> {
     const { editor } = question;
     if (editor === undefined) return { kind: 'unanswered' };
@@ -165,9 +163,9 @@ export class Approvals {
     return verdict ?? { kind: 'unanswered' };
   }
 
-  /** Reads the client's answer in a call of the tool NAME with ARGS. Returns the human's verdict, or the
-   *  request for the next form. Returns undefined when the call has no answer, because nobody was asked yet.
-   *  Throws a CallError for an invalid answer. */
+  /** Reads the client's answer in a call of the tool NAME with ARGS. Returns the human's verdict, or the request for
+   * the next form. Returns undefined when nobody was asked yet, so that the call has no answer. Throws a CallError for
+   * an invalid answer. */
   async verdict(
     name: string,
     args: unknown,
@@ -182,7 +180,7 @@ export class Approvals {
     const response = inputResponse(inputResponses, KEY);
     const answer: Answer =
       response.kind === 'elicit' ? this.#read(question, subject, response) : { kind: 'unanswered' };
-    // An editor may have answered first. Nothing was done yet, so a denial in the client still counts.
+    // The human may have answered in an editor first. Nothing was done yet, so a denial in the client still counts.
     const given = question.editor?.given;
     if (given !== undefined && answer.kind !== 'denied') {
       if (answer.kind === 'next') this.#options.questions.take(answer.id, subject).onClose();
@@ -209,9 +207,9 @@ export class Approvals {
     });
   }
 
-  /** Opens QUESTION about the call with digest SUBJECT, and returns its first form. Writes the whole preview
-   *  to a file until the answer. Offers an approval for the session only when SIZE has space for the whole
-   *  preview. */
+  /** Opens QUESTION about the call with digest SUBJECT, and returns its first form. Writes the complete preview to a
+   * file, which exists until the question is closed. Offers an approval for the session only when SIZE has space for
+   * the complete preview. */
   #openFirst(question: OpenQuestion, subject: string, size: MessageSize): Next {
     const file = this.#options.files.write(question.preview.whole());
     const editor = this.#askEditors(question);
@@ -237,8 +235,8 @@ export class Approvals {
     return { kind: 'next', form, id, question };
   }
 
-  /** Returns the verdict in a client's answer to QUESTION about the call with digest SUBJECT, or the next
-   *  form. */
+  /** Returns the verdict that the client's answer to QUESTION contains, or the next form when the human asked for it.
+   * SUBJECT is the digest of the call. */
   #read(question: PendingQuestion, subject: string, { action, content = {} }: ClientAnswer): Answer {
     const decisions: unknown[] = choices(question);
     const { decision } = content;
@@ -260,11 +258,11 @@ export class Approvals {
   }
 }
 
-/** The first answer to a question: the client's, or an editor's verdict. */
+/** The first answer to a question: the result from the client, or the verdict from an editor. */
 type FirstAnswer = { result: ElicitResult } | { verdict: Verdict };
 
-/** Sends a form by SEND, and resolves with the first answer, of the client or an editor. Withdraws the form
- *  after an editor's verdict. Resolves with undefined without an answer in time. */
+/** Sends a form by SEND, and resolves with the first answer, from the client or an editor. If an editor answers first,
+ * withdraws the form. Resolves with undefined when no answer comes in time. */
 async function firstAnswer(
   send: (signal: AbortSignal) => Promise<ElicitResult | undefined>,
   { editor }: PendingQuestion,
@@ -280,21 +278,21 @@ async function firstAnswer(
   return first;
 }
 
-/** True when the client can show forms to its human. SERVER is the connection to the client, and CONTEXT that
- *  of a request. Clients of the legacy era send their capabilities only at the connection. */
+/** Returns true when the client can show forms to its human. SERVER is the connection to the client, CONTEXT that of
+ * the request. Clients of MCP's legacy era send their capabilities only when they connect. */
 export function canAsk(server: Server, context?: ServerContext): boolean {
   const envelope = context?.mcpReq.envelope as Record<string, ClientCapabilities> | undefined;
   const { elicitation } = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
-/** True when the request of CONTEXT is of the modern era of MCP, where a result can ask the human. */
+/** Returns true when the request of CONTEXT is of MCP's modern era, where a result can ask the human. */
 export function isModern(context: ServerContext): boolean {
   return context.mcpReq.envelope !== undefined;
 }
 
-/** Returns a function that sends forms to the client of SERVER until SIGNAL aborts. With RELATED_REQUEST_ID,
- *  the forms belong to that request. An error from the client counts as a cancelled form. */
+/** Returns a function that sends forms to the client of SERVER until SIGNAL aborts. With RELATED_REQUEST_ID, the forms
+ * are marked as part of this request. If the client returns an error, the form counts as cancelled. */
 export function sender(server: Server, signal: AbortSignal, relatedRequestId?: RequestId): Send {
   return async (form, timeout, taken) => {
     const options = {
@@ -315,8 +313,7 @@ export function sender(server: Server, signal: AbortSignal, relatedRequestId?: R
   };
 }
 
-/** Returns a digest of the call of NAME with ARGS. An answer is valid only for a call with the same
- *  digest. */
+/** Returns a digest of the call of the tool NAME with ARGS. An answer is valid only for a call with the same digest. */
 function subjectOf(name: string, args: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify([name, args ?? {}]))

@@ -1,4 +1,4 @@
-// Opens the socket of a session for commands, which speak MCP, and for the human's editors.
+// Opens the session's socket, to which commands (as MCP clients) and the human's editors connect.
 
 import { admit } from '../door/admit.ts';
 import { publishSession } from '../door/door.ts';
@@ -13,28 +13,28 @@ interface DoorOptions extends ServerOptions {
   /** The folder for the sockets of images and sessions; undefined when this user has no home folder. */
   folder: string | undefined;
   workspace: string;
-  /** Returns the session's page. ON_LOOK is called when a browser begins to show it, and returns a function to
-   *  call when it has ended that. */
+  /** Returns the session's page. ON_LOOK is called when a browser begins to show the page. It returns a function that
+   * is called when the browser stops showing the page. */
   page: (onLook: () => () => void) => { link: () => Promise<string> };
   /** True while calls wait for an image to start. */
   starting: () => boolean;
-  /** Ends the image. Given for a server without a client of its own, which exits when it is idle, or by a
-   *  command or signal. */
+  /** Ends the image. Given for a server without a client of its own. Such a server exits when it is idle, or when a
+   * command or a signal asks for it. */
   onEnd?: () => Promise<void>;
-  /** The reason why no command may end a server without onEnd. */
+  /** The reason why a command may not end a server that has no onEnd. */
   stopRefusal?: string;
-  /** Number of milliseconds from the last connection to the exit of such a server, instead of the default. */
+  /** Milliseconds after which such a server exits when nothing is connected; undefined for the default. */
   idleMs?: number | undefined;
 }
 
-/** Opens the socket of this session. Resolves with undefined when other programs can connect, or with the
- *  reason for a failure. */
+/** Opens the socket of this session. Resolves with undefined when other programs can connect to it, else with the
+ * reason why they cannot. */
 export async function serveSessionSocket(options: DoorOptions): Promise<string | undefined> {
   const { folder, workspace, editors, page, starting, onEnd, stopRefusal = '', idleMs, version } = options;
   if (folder === undefined) return 'there is no home folder';
   const end = onEnd && (() => void onEnd().finally(() => process.exit(0)));
   const connected = end ? whenIdle(idleMs ?? IDLE_MINUTES * 60_000, end) : () => () => {};
-  // Neither the socket nor its connections keep the process alive.
+  // The socket and its connections do not keep the process alive, so a timer must.
   if (end) setInterval(() => {}, 60_000);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) if (end) process.on(signal, end);
   const ownPage = page(connected);

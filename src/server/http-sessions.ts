@@ -1,4 +1,4 @@
-// Serves clients of the legacy era of MCP over HTTP, which have a session each.
+// Serves clients of MCP's legacy era over HTTP. Each of them has a session.
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -14,22 +14,23 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Members } from '../json.ts';
 
-/** Maximum number of sessions. A further one ends the session that was unused for the longest time. */
+/** Maximum number of sessions. One more session ends the session that was unused for the longest time. */
 const SESSIONS_LIMIT = 100;
-/** Number of messages of a session that a client gets again, when it comes back after its connection broke. */
+/** Number of a session's last messages that are kept. A client gets them again when it reconnects after its connection
+ * broke. */
 const KEPT_MESSAGES = 20;
 
 export class HttpSessions {
-  /** By id, the one whose last use is longest ago first. */
+  /** The sessions by id. The one that was used least recently comes first. */
   readonly #sessions = new Map<string, HttpSession>();
   readonly #connect: () => Server;
 
-  /** CONNECT returns a server for one client. */
+  /** CONNECT returns a new server, which serves one client. */
   constructor(connect: () => Server) {
     this.#connect = connect;
   }
 
-  /** Answers REQUEST of the session that it names, or of a new one. BODY is its JSON. */
+  /** Answers REQUEST in the session that it names, or in a new one. BODY is the parsed JSON of the request. */
   async answer(request: Request, body: unknown): Promise<Response> {
     const id = request.headers.get('mcp-session-id');
     if (id === null) {
@@ -60,13 +61,13 @@ export class HttpSessions {
     });
     await this.#connect().connect(session);
     const answer = await session.answer(request, body);
-    // The SDK refused the request. Nobody can name this session, and its server would stay.
+    // The SDK refused the request, so no client knows the id of this session. If the session were not closed, its
+    // server would stay.
     if (session.sessionId === undefined) await session.close();
     return answer;
   }
 
-  /** Ends the session whose last use is longest ago, of those without a running call. Resolves with whether
-   *  there was one. */
+  /** Ends the least recently used session without a running call. Resolves with false when there is no such session. */
   async #endUnused(): Promise<boolean> {
     const unused = [...this.#sessions.values()].find((session) => !session.isBusy);
     await unused?.close();
@@ -90,8 +91,8 @@ interface SessionEvents {
   ended: (id: string) => void;
 }
 
-/** One client's session. The SDK's transport takes a second request with the id of a running one, and then
- *  mixes up their answers; this one refuses it. */
+/** The session of one client. The SDK's transport accepts a second request with the id of a running request, and then
+ * confuses their answers. This class refuses the second request. */
 class HttpSession extends WebStandardStreamableHTTPServerTransport {
   readonly #running = new Set<RequestId>();
   readonly #events: SessionEvents;
@@ -126,7 +127,8 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
     return answer;
   }
 
-  /** The SDK answers no cancelled request. Without an answer its stream stays open until the session ends. */
+  /** Answers a cancelled request, because the SDK does not. Without an answer, the stream of the request would stay
+   * open until the session ends. */
   async #answerCancelled(id: RequestId): Promise<void> {
     if (!this.#running.has(id)) return;
     await this.send({ jsonrpc: '2.0', id, error: { code: -32000, message: 'The request was cancelled.' } });
@@ -144,7 +146,7 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
   }
 }
 
-/** Returns the response STATUS with an error of JSON-RPC that belongs to no request. */
+/** Returns a response with STATUS and a JSON-RPC error that does not belong to a request. */
 export function rpcError(status: number, code: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status });
 }
@@ -166,8 +168,9 @@ function cancelledIn(body: unknown): RequestId[] {
   });
 }
 
-/** The last messages of a session, for a client whose connection broke. An event's id is that of its stream,
- *  with the event's number behind it. Notifications are not kept, because they could displace answers. */
+/** Stores the last messages of a session, for a client that reconnects after its connection broke. The id of an event
+ * is that of its stream, followed by the number of the event. Notifications are not stored, because they could displace
+ * answers. */
 class LastMessages implements EventStore {
   readonly #kept: { streamId: string; number: number; message: JSONRPCMessage }[] = [];
   #count = 0;

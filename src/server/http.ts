@@ -1,4 +1,4 @@
-// Runs the server process over HTTP: both eras of MCP, for clients that send the token.
+// Runs the server process over HTTP. Serves clients of both eras of MCP, if they send the token.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,23 +15,23 @@ interface EndpointOptions extends ServerOptions {
 }
 
 interface HttpLife extends EndpointOptions, Omit<ListenOptions, 'handle'> {
-  /** Called before the exit, which waits for the promise. The promise resolves when running calls are
-   *  interrupted. */
+  /** Called before the process exits. The exit waits for the promise, which resolves when the running calls are
+   * interrupted. */
   onEnd: () => Promise<void>;
 }
 
 /** The path of the MCP endpoint. */
 const PATH = '/mcp';
 const METHODS = ['GET', 'POST', 'DELETE'];
-/** Maximum number of octets in the body of a request. */
+/** Maximum number of octets in the body of an HTTP request. */
 const BODY_LIMIT = 4 * 1024 * 1024;
-/** Maximum number of messages in the body of a request. */
+/** Maximum number of messages in the body of an HTTP request. */
 const BATCH_LIMIT = 100;
-/** Time to write the answers of the interrupted calls. */
+/** Milliseconds to wait until the answers of the interrupted calls are written. */
 const LAST_ANSWERS_MS = 100;
 
-/** Serves MCP over HTTP until a signal ends the process. Resolves with the URL for clients. Throws a
- *  SetupError when nothing can listen there. */
+/** Serves MCP over HTTP until a signal ends the process. Resolves with the URL for clients when it listens. Throws a
+ * SetupError when it is not possible to listen there. */
 export async function serveHttp(life: HttpLife): Promise<string> {
   const endpoint = new Endpoint(life);
   const listener = await listen({
@@ -54,14 +54,15 @@ export class Endpoint {
   readonly #mayUse: (authorization: string | undefined) => boolean;
   readonly #sessions: HttpSessions;
   readonly #modern;
-  /** Resolve when the running calls are answered. */
+  /** A promise for each running call. It resolves when the call is answered. */
   readonly #calls = new Set<Promise<void>>();
   #ends = false;
 
   constructor(life: EndpointOptions) {
     this.#mayUse = tokenCheck(life.token);
     this.#sessions = new HttpSessions(() => createServer(life));
-    // In the modern era, a server lives for one request, and its client listens in another one.
+    // In MCP's modern era, a server object exists for one request only. The client listens for changes in another
+    // request.
     const changes = announceChanges(life, async () => this.#modern.notify.toolsChanged());
     const connect = () => createServer(life, changes);
     this.#modern = createMcpHandler(connect, { legacy: 'reject', maxRequestBodySize: BODY_LIMIT });
@@ -78,7 +79,7 @@ export class Endpoint {
       return refuse(response, 405, `MCP uses ${METHODS.join(', ')} only.`, { allow: METHODS.join(', ') });
     }
     const body = request.method === 'POST' ? await jsonIn(request) : undefined;
-    // The end can begin while the body arrives.
+    // The server can begin to end while the body of the request arrives.
     if (this.#ends) return refuse(response, 503, 'This server ends. Start it again.');
     if (body instanceof Response) return writeAnswer(body, response);
     const answered = this.#answer(webRequest(request, response), body).then((answer) =>
@@ -102,7 +103,7 @@ export class Endpoint {
     this.#ends = true;
   }
 
-  /** Waits for the answers of interrupted calls for LAST_ANSWERS_MS, and ends sessions and streams. */
+  /** Waits up to LAST_ANSWERS_MS for the answers of interrupted calls, then ends all sessions and streams. */
   async close(): Promise<void> {
     await Promise.race([Promise.allSettled(this.#calls), delay(LAST_ANSWERS_MS)]);
     await Promise.all([this.#sessions.close(), this.#modern.close()]);
@@ -116,7 +117,7 @@ function isCall(message: unknown): boolean {
   return (Object(message) as Members)['method'] === 'tools/call';
 }
 
-/** Returns the JSON in the body of REQUEST, or the response that refuses it. */
+/** Returns the JSON in the body of REQUEST. If REQUEST must be refused, returns the response that refuses it. */
 async function jsonIn(request: IncomingMessage): Promise<unknown> {
   if (!isJsonContentType(request.headers['content-type'] ?? null)) {
     return rpcError(415, -32600, 'The header Content-Type must be application/json.');
@@ -139,7 +140,7 @@ async function jsonIn(request: IncomingMessage): Promise<unknown> {
       'The request is no JSON, so nothing was done. Correct it and send it again.',
     );
   }
-  // The SDK has the same limit, but checks each message of a larger batch first.
+  // The SDK has the same limit. But of a larger batch, it first checks every message.
   if (messagesIn(body).length > BATCH_LIMIT) {
     return rpcError(
       400,
@@ -150,7 +151,7 @@ async function jsonIn(request: IncomingMessage): Promise<unknown> {
   return withoutNullArguments(body);
 }
 
-/** Returns BODY, with null `arguments` removed. The SDK refuses a call with them (contract S2.21). */
+/** Returns BODY, with null `arguments` removed. The SDK refuses a call with them. */
 function withoutNullArguments(body: unknown): unknown {
   for (const message of messagesIn(body)) {
     const params = Object((Object(message) as Members)['params']) as { arguments?: unknown };

@@ -1,4 +1,4 @@
-// Describes the server to clients and to their users.
+// Describes the server to clients and their users.
 
 import { type CallToolResult, SERVER_INFO_META_KEY, type ServerContext } from '@modelcontextprotocol/server';
 import { isModern } from './approvals.ts';
@@ -9,7 +9,7 @@ function shortIdentity(version: string) {
   return { name: 'live-lisp', title: 'Live Common Lisp image', version };
 }
 
-/** Returns the full description of live-lisp in this VERSION, with HOMEPAGE if given. */
+/** Returns the name, version, icon and description of live-lisp. HOMEPAGE is its URL, if it has one. */
 export function identity(version: string, homepage?: string) {
   return {
     ...shortIdentity(version),
@@ -21,8 +21,8 @@ export function identity(version: string, homepage?: string) {
   };
 }
 
-/** Returns RESULT. In the modern era of MCP, each result names its server, so adds the short identity for a
- *  request of that era. The full identity would be longer than most answers. */
+/** Returns RESULT, with the server's name and version added if the request is of MCP's modern era, where each result
+ * names its server. The full identity would be longer than most answers. */
 export function signed(result: CallToolResult, context: ServerContext, version: string): CallToolResult {
   if (!isModern(context)) return result;
   return { ...result, _meta: { ...result._meta, [SERVER_INFO_META_KEY]: shortIdentity(version) } };

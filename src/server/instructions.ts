@@ -1,9 +1,9 @@
-// The instructions that the server gives to a model.
+// Contains the instructions that the server gives to a model.
 
 import type { ListMode } from '../catalog/list.ts';
 
-/** Codex shows its model only the first line before a search for tools, so this line must be enough alone.
- *  Many clients send the text with each request, so the whole must fit into 2,048 octets. */
+/** Codex shows its model only the first line before a search for tools, so this line must be useful alone. Many clients
+ * send the text with each request, so all of it must fit into 2,048 octets. */
 const INSTRUCTIONS = `Ask and change a running Common Lisp (SBCL) program: evaluate, find symbols, callers and documentation, load, edit, test, debug, profile. Use it for any Lisp work, before reading files.
 1. Ask the image first: read_definition sums up a folder by path and reads definitions by name, apropos_search finds symbols, describe_symbol tells all that one names, who_calls finds callers, impact_of_change what a change breaks. names and paths take several; package is the current one by default. Headers give true totals; limit and offset reach the rest.
 2. Load, change, check: load_system or load_file brings code in. After a change of a file load_file it: the answer says where image and file still differ. edit_definitions edits definitions by name in many files, with one question to the user; load:true then compiles just these. rename_symbol renames in all files. run_tests loads what changed and tells which tests fail. Change other text with your own tools or propose_file_edit.
@@ -11,7 +11,7 @@ const INSTRUCTIONS = `Ask and change a running Common Lisp (SBCL) program: evalu
 4. A Lisp error is an answer: read its type, restarts and frames, correct the form, call again. on_error:"hold" keeps it for debug, which looks into its frames and goes on. What runs too long is interrupted and the image kept; timeout (seconds) gives more. When an image was lost, the next answer says what came back.
 Symbols are written PACKAGE::NAME, upcased unless in |bars|. Safe tools only look; cautious tools run code, in a sandbox where one works; dangerous tools change files, after asking the user. A subagent without these tools has the shell command live-lisp, for the same image.`;
 
-/** By list mode: additional instructions for finding tools that tools/list leaves out. */
+/** By list mode: further instructions that say how to find tools that tools/list leaves out. */
 const UNLISTED: Record<ListMode, string> = {
   full: '',
   lightweight:

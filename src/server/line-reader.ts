@@ -6,14 +6,14 @@ export const LINE_OCTETS_LIMIT = 64 * 1024 * 1024;
 const NEWLINE = 10;
 const FIRST_SIZE = 4096;
 
-/** A line; or, for a skipped line, its size. */
+/** A line, or the size of a line that was skipped because it is too long. */
 export type Line = { octets: Buffer } | { skippedOctets: number };
 
 export class LineReader {
-  /** The beginning of the incomplete line. Only its first #fill octets are valid. */
+  /** Contains the beginning of the incomplete line. Only the first #fill octets are valid. */
   #buffer: Buffer = Buffer.alloc(0);
   #fill = 0;
-  /** Number of octets of this line so far, including dropped ones. */
+  /** Number of octets of the incomplete line, including those that were dropped. */
   #size = 0;
 
   push(chunk: Buffer): Line[] {
@@ -36,8 +36,8 @@ export class LineReader {
     return size > LINE_OCTETS_LIMIT ? { skippedOctets: size } : { octets };
   }
 
-  /** Adds a copy of PART to the current line, because a reference would hold the whole chunk in memory. The
-   *  buffer grows to twice the needed size, so that copies are rare. */
+  /** Adds a copy of PART to the incomplete line. A reference to PART would keep the whole chunk in memory. The buffer
+   * grows to twice the needed size, so that it is rarely copied. */
   #append(part: Buffer): void {
     this.#size += part.length;
     if (this.#size > LINE_OCTETS_LIMIT) {

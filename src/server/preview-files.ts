@@ -1,4 +1,4 @@
-// Writes the whole preview of an approval to a file, which exists until the answer to the question.
+// Writes the complete preview of an approval to a file, which exists until the question is answered.
 
 import { randomBytes } from 'node:crypto';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -7,11 +7,12 @@ import { messageOf } from '../errors.ts';
 import { makeOwnFolder } from '../ownership.ts';
 import { removeIfPossible } from '../paths.ts';
 
-/** A file with a preview, or the reason why it could not be written. Neither writing nor removing throws. */
+/** The path of a file with a preview, and a function to remove the file; or the reason why it could not be written.
+ * Neither writing nor removing throws. */
 export type PreviewFile = { path: string; remove: () => void } | { why: string };
 
 const NAME = /^[0-9a-f]+\.diff$/;
-/** Number of random octets in a file name. It is low, because a question has little room for the name. */
+/** Number of random octets in a file name. It is low, because a question has little space for the name. */
 const NAME_OCTETS = 2;
 const TRY_LIMIT = 20;
 
@@ -20,10 +21,10 @@ export class PreviewFiles {
   readonly #maxAgeMs: number;
   readonly #open = new Set<string>();
 
-  /** FOLDER is for the files, and created when needed. SECONDS is the time limit of a question. */
+  /** FOLDER is the folder for the files, which is created when needed. SECONDS is the time limit of a question. */
   constructor(folder: string, seconds: number) {
     this.#folder = folder;
-    // The files of another server's open questions are younger than twice the time limit.
+    // Files of other servers' open questions are younger than twice the time limit, so only older files are removed.
     this.#maxAgeMs = 2000 * seconds;
     process.on('exit', () => this.#open.forEach(removeIfPossible));
   }

@@ -1,4 +1,4 @@
-// Writes the question for an approval, and splits it into pages that the client can show.
+// Writes the text that asks for an approval, and splits it into pages that the client can show.
 
 import type { OpenQuestion } from '../kernel/approval.ts';
 import { BROWSER, TERMINAL, UNNAMED_EDITOR } from '../kernel/human-editor.ts';
@@ -15,18 +15,18 @@ import {
 } from './message-size.ts';
 import type { PreviewFile } from './preview-files.ts';
 
-/** Maximum number of pages of a question. Claude Code ends a call that asks its user more than ten times. For
- *  a longer preview, the human sees the first page and the path of a file. */
+/** Maximum number of pages of a question. Claude Code ends a call that asks its user more than ten times. Of a longer
+ * preview, the human sees only the first page, and the path of the file with all of it. */
 const MAX_PAGES = 6;
 
 export interface Pages {
-  /** The messages, one for each page. All but the last offer to show the next. */
+  /** The messages, one for each page. All but the last page let the human ask for the next one. */
   pages: string[];
   whole: boolean;
 }
 
-/** Returns QUESTION as pages that fit into SIZE. FILE has the whole preview. ALSO_IN is the name of an editor
- *  that shows the question too, if any. */
+/** Returns QUESTION as pages that fit into SIZE. FILE contains the complete preview. ALSO_IN is the name of an editor
+ * that also shows the question; undefined when none does. */
 export function pagesOf(
   question: OpenQuestion,
   file: PreviewFile,
@@ -35,7 +35,7 @@ export function pagesOf(
 ): Pages {
   const head = questionHeadline(question, alsoIn);
   const { length } = question.preview.lines;
-  // A preview can have a million lines, so only as many as the pages have characters are taken.
+  // A preview can have a million lines. No more lines are taken than the pages have characters.
   const lines = question.preview.lines.slice(0, MAX_PAGES * size.rows * size.columns).map(String);
   const footer = `All of it: ${placeOf(file)}`;
   const contents = { lines: [`${head}`, ...lines] };
@@ -48,8 +48,9 @@ export function pagesOf(
   return { pages: [first.message, ...more], whole: more.length > 0 };
 }
 
-/** Returns the pages after the first, for the tool NAME. They have LINES, the last of a preview's IN_ALL
- *  lines. Returns [] when there would be too many pages, or a line is longer than a page. */
+/** Returns the pages after the first one, for a question about the tool NAME. LINES are the remaining lines of the
+ * preview, which has IN_ALL lines. Returns [] when too many pages would be needed, or when a line is longer than a
+ * page. */
 function furtherPages(name: string, lines: readonly string[], inAll: number, size: MessageSize): string[] {
   const pages: string[] = [];
   for (let from = 0; from < lines.length; ) {
@@ -69,9 +70,9 @@ function furtherPages(name: string, lines: readonly string[], inAll: number, siz
   return pages;
 }
 
-/** Returns a page for SIZE: a headline, and as many of LINES as fit. `count` is the number of complete lines.
- *  When it is 0, the page has the beginning of the first line. HEAD returns the headline for a number of
- *  lines. */
+/** Returns a page that fits into SIZE: a headline, and as many of LINES as possible. `count` is the number of complete
+ * lines on the page. When it is 0, the page contains the beginning of the first line. HEAD returns the headline for a
+ * page with a given number of lines. */
 function page(
   head: (count: number) => QuestionLine,
   { lines, ...rest }: FormMessage,
@@ -83,9 +84,9 @@ function page(
   return { message: messageIn(shown, size), count };
 }
 
-/** Returns the first line of a question. ALSO_IN is the name of an editor that shows the question too, if
- *  any. The summary and the place come last, because they can contain text of the program or of the client,
- *  which must not look like live-lisp's own words. */
+/** Returns the first line of a question. ALSO_IN is the name of an editor that also shows the question; undefined when
+ * none does. The summary and the place come last. They can contain text of the program or the client, which must not
+ * look like live-lisp's own words. */
 export function questionHeadline({ tool, image, preview }: OpenQuestion, alsoIn?: string): QuestionLine {
   const author =
     tool.approvedAs === undefined
@@ -105,7 +106,8 @@ export function questionHeadline({ tool, image, preview }: OpenQuestion, alsoIn?
   return questionLine`Approve ${tool.name}${inImage} (${ownWords(tool.safetyLevel)}${author}${also})?${what}`;
 }
 
-/** Returns the name of a place, which is quoted if an editor has given it and it has a blank. */
+/** Returns NAME as live-lisp's own words if it is one of the names that live-lisp itself gives to places, else
+ * unchanged. */
 function ownNameOr(name: string): QuestionLine | string {
   const own = [ownWords(BROWSER), ownWords(TERMINAL), ownWords(UNNAMED_EDITOR)];
   return own.find(({ text }) => text === name) ?? name;

@@ -1,5 +1,5 @@
-// Lists differences of the server for particular clients. Each has a reason and the client's version that has
-// it, so that it can be removed when the client has changed.
+// Lists special behaviour of the server for particular clients. Each entry has its reason, and the version of the
+// client in which the reason was observed. When a newer version behaves differently, the entry can be removed.
 
 import {
   type CallToolResult,
@@ -11,18 +11,18 @@ import type { MessageSize } from './message-size.ts';
 
 /** The server's special behaviour for one client. */
 interface Quirk {
-  /** The beginning of the client's name for itself. */
+  /** The beginning of the name by which the client identifies itself. */
   client: string;
   /** The client's version in which the reason was observed. */
   observedIn: string;
   reason: string;
-  /** Returns the result to send instead of `result`. */
+  /** Returns the result that is sent to this client instead of `result`. */
   adapt?: (result: CallToolResult) => CallToolResult;
-  /** The client's space for a question in the smallest usual terminal, 80 columns by 24 rows. */
+  /** The client's space for a question, in a terminal of the smallest usual size, 80 columns by 24 rows. */
   size?: MessageSize;
 }
 
-/** The assumed room for a client without a quirk, which may show less than this. */
+/** The assumed space of all other clients, which may show less than this. */
 const DEFAULT_SIZE: MessageSize = { rows: 100, columns: 76, sureRows: 13 };
 
 export const QUIRKS: readonly Quirk[] = [
@@ -54,8 +54,8 @@ export function adaptedTo(server: Server, context: ServerContext, result: CallTo
   return quirkOf(server, context)?.adapt?.(result) ?? result;
 }
 
-/** Returns the client's space for a question. SERVER is the connection to the client, and CONTEXT that of a
- *  request. Clients of the legacy era send their name only at the connection. */
+/** Returns the client's space for a question. SERVER is the connection to the client, CONTEXT that of the request.
+ * Clients of MCP's legacy era send their name only when they connect. */
 export function messageSizeOf(server: Server, context?: ServerContext): MessageSize {
   return quirkOf(server, context)?.size ?? DEFAULT_SIZE;
 }
@@ -65,14 +65,14 @@ function quirkOf(server: Server, context?: ServerContext): Quirk | undefined {
   return QUIRKS.find(({ client }) => name.startsWith(client));
 }
 
-/** Returns the name of the client of CONTEXT. Clients of the modern era of MCP send it with each request,
- *  others only at the connection. */
+/** Returns the name of the client that sent the request of CONTEXT. Clients of MCP's modern era send their name with
+ * each request, others only when they connect. */
 export function clientName(server: Server, context?: ServerContext): string {
   const envelope = context?.mcpReq.envelope as Record<string, { name?: unknown }> | undefined;
   return String((envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion())?.name ?? '');
 }
 
-/** Returns RESULT. If its first text is JSON but no object, adds its texts as structuredContent. */
+/** Returns RESULT. If its first text is JSON but not an object, adds all its texts as structuredContent. */
 function withTextsAsStructure(result: CallToolResult): CallToolResult {
   const texts = result.content.flatMap((each) => (each.type === 'text' ? [each.text] : []));
   if (result.structuredContent !== undefined || !isJsonWithoutNames(texts[0] ?? '')) return result;

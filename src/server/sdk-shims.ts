@@ -1,9 +1,10 @@
-// Replaces the SDK's own file of Node dependencies in the bundle, see scripts/bundle.mjs.
+// The bundle contains this file in place of the SDK's own file of Node dependencies (see scripts/bundle.mjs).
 
 export { default as process } from 'node:process';
 
-/** Replaces the SDK's JSON schema validator, 150 kB to load at each start. The SDK uses it only for answers
- *  to its `elicitInput`. server/approvals.ts sends questions as requests, and reads the answers itself. */
+/** Replaces the SDK's JSON schema validator, which would be 150 kB to load at each start. The SDK needs it only for
+ * `elicitInput`. server/approvals.ts does not use `elicitInput`: it sends questions as requests, and checks the answers
+ * itself. */
 export class DefaultJsonSchemaValidator {
   /** Always throws, so that no value passes unvalidated. */
   getValidator(): never {

@@ -1,4 +1,4 @@
-// Handles the requests of an MCP client: the list of tools, calls and their results, progress, cancellation.
+// Handles the requests of an MCP client: the list of tools, calls and their results, progress and cancellation.
 
 import {
   type CallToolResult,
@@ -28,7 +28,8 @@ import { adaptedTo, clientName, messageSizeOf } from './quirks.ts';
 
 export interface CommandConnection {
   reader: NoticeReader;
-  /** Maps the id of a request to the controller that aborts its call when the command asks for an interrupt. */
+  /** Maps the id of each running request to the controller that aborts its call when the command asks to interrupt
+   * it. */
   interrupts: Map<RequestId, AbortController>;
 }
 
@@ -41,22 +42,24 @@ export interface ServerOptions {
   version: string;
   homepage?: string;
   list: ListMode;
-  /** Returns the connection to the client that started the server, if the server can ask its human at any
-   *  time. That human then also approves calls of clients that cannot ask. */
+  /** Returns the connection to the client that started the server, if the server can ask that client's human at any
+   * time. This human then also approves calls of other clients, which cannot ask. */
   sessionClient?: () => Server | undefined;
-  /** Set for a command as client. Results then also have the ending of the call and its data. */
+  /** Set when the client is a command. Results then also contain the data and how the call ended. */
   command?: CommandConnection;
-  /** Resolves when the image's start files, if any, have registered their tools. */
+  /** Resolves when the start files of the image, if any, were loaded and have registered their tools. */
   started: () => Promise<void>;
 }
 
-/** Returns a server for one connection, which announces changes of the tool list to its client. With CHANGES,
- *  the connection is for one request, and CHANGES announces them to clients that listen on another one. */
+/** Returns a server for one connection, which announces changes of the tool list to its client. With CHANGES, the
+ * connection is only for one request. CHANGES then announces the changes, to clients that listen on another
+ * connection. */
 export function createServer(options: ServerOptions, changes?: Changes): Server {
   const server = new Server(identity(options.version, options.homepage), {
     capabilities: { tools: { listChanged: true } },
     instructions: instructions(options.list),
-    // performCall itself asks legacy clients, because the SDK's shim does not handle a missing answer.
+    // For clients of MCP's legacy era, performCall asks the question itself, because the SDK's shim cannot handle a
+    // missing answer.
     inputRequired: { legacyShim: false },
   });
   server.setRequestHandler('tools/list', async () => listedTools({ mode: options.list }, options.catalog));
@@ -70,7 +73,7 @@ export function createServer(options: ServerOptions, changes?: Changes): Server 
     if (isCallTool(name)) return throughCallTool(options, args, perform);
     const tool = await registeredName(options, name);
     if (tool === undefined) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, options.registry.unknownTool(name)); // Contract C8.
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, options.registry.unknownTool(name));
     }
     return perform(tool, args);
   });
@@ -79,7 +82,7 @@ export function createServer(options: ServerOptions, changes?: Changes): Server 
   return server;
 }
 
-/** What announces changes of the tool list. */
+/** An object that announces changes of the tool list to a client. */
 export interface Changes {
   /** True while an announcement is due. */
   isPending: () => boolean;
@@ -88,11 +91,12 @@ export interface Changes {
   stop: () => void;
 }
 
-/** Changes of the tool list within this many milliseconds are announced together. */
+/** Changes of the tool list within this number of milliseconds are announced together. */
 const CHANGES_MS = 20;
 
-/** Announces changes of the tool list by SEND, until `stop` of the result is called. A client that lists the
- *  tools after an answer must not get the old list. */
+/** Announces changes of the tool list by calling SEND, until `stop` of the result is called. A client that lists the
+ * tools directly after an answer must not get the old list. For this, a change can be announced before the answer, by
+ * `announceNow`. */
 export function announceChanges(
   { registry, list }: Pick<ServerOptions, 'registry' | 'list'>,
   send: () => Promise<void>,
@@ -103,7 +107,7 @@ export function announceChanges(
     timer = undefined;
     await send().catch(() => {}); // The client is gone.
   };
-  // The client's list never changes in these modes.
+  // In these modes, a change of the tools does not change the client's list.
   const constant = list === 'summary' || list === 'search';
   const forget = registry.onChange(() => {
     if (!constant) timer ??= setTimeout(() => void announceNow(), CHANGES_MS);
@@ -137,8 +141,8 @@ function shownAnswer(result: CallResult): ShownAnswer {
   return { text: first?.type === 'text' ? first.text : '', isError: result.isError === true };
 }
 
-/** Calls the tool NAME with ARGS. Asks the human first when this is needed and possible. SHOWN_CALL is the id of the
- *  call in the human's editors. */
+/** Calls the tool NAME with ARGS. First asks the human, if the call needs an approval and a human can be asked.
+ * SHOWN_CALL is the number of the call in the human's editors. */
 async function performApproved(
   { executor, approvals, editors, version, command, sessionClient }: ServerOptions,
   server: Server,
@@ -189,7 +193,7 @@ async function performApproved(
   }
 }
 
-/** Handles a call of call_tool. PERFORM calls the tool in ARGS with its arguments (S1.16). */
+/** Handles a call of call_tool. PERFORM calls the tool that ARGS name, with the arguments in ARGS. */
 async function throughCallTool(
   options: ServerOptions,
   args: unknown,
@@ -209,8 +213,8 @@ function errorResult(error: unknown): CallToolResult {
   return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
 }
 
-/** Returns the registered name of the tool NAME, where `-` equals `_` (contract C1). Without such a tool,
- *  first waits for the start of the image, because a start file can register it. */
+/** Returns the registered name of the tool NAME, where `-` equals `_`. If there is no such tool, waits for the start of
+ * the image, because a start file can register the tool. */
 async function registeredName(
   { registry, started }: ServerOptions,
   name: string,
@@ -220,7 +224,7 @@ async function registeredName(
   return registry.getTool(wanted)?.name;
 }
 
-/** Returns the MCP result for OUTCOME: first the tool's text, separate and unchanged, then notices. */
+/** Returns the MCP result for OUTCOME. The tool's text comes first, separate and unchanged; the notices follow. */
 function toResult(outcome: Outcome): CallToolResult {
   const { hint } = outcome;
   const ownText = outcome.success ? outcome.text : outcome.error;
@@ -233,7 +237,7 @@ function toResult(outcome: Outcome): CallToolResult {
   };
 }
 
-/** Returns RESULT of a command's call with the ending of the call and its data. */
+/** Returns RESULT, of a call by a command, with the data added and how the call ended. */
 function withOutcome(result: CallToolResult, outcome: Outcome): CallToolResult {
   const { data, whole } = outcome;
   return withEnd(result, {
@@ -254,8 +258,8 @@ function withEnd(result: CallToolResult, end: CallEnd): CallToolResult {
   return { ...result, _meta: { ...result._meta, [OUTCOME_KEY]: end } };
 }
 
-/** Returns the context of a call, and a function to call at its end. Until then COMMAND, if given, can
- *  interrupt the call, and the client gets progress notifications. Their values only grow, as MCP demands. */
+/** Returns the context of a call, and a function that must be called when the call ends. Until then, COMMAND can
+ * interrupt the call, and the client gets progress notifications. Their values only grow, as MCP requires. */
 function callContext(
   context: ServerContext,
   command?: CommandConnection,

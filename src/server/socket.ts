@@ -1,4 +1,4 @@
-// Speaks MCP on a connection to the session's socket, in addition to the client that started the server.
+// Serves MCP on connections to the session's socket. The client that started the server has a connection of its own.
 
 import type { Socket } from 'node:net';
 import type { RequestId } from '@modelcontextprotocol/server';
@@ -7,8 +7,8 @@ import { INTERRUPT } from '../door/outcome.ts';
 import { type CommandConnection, createServer, type ServerOptions } from './server.ts';
 import { StdioTransport } from './transport.ts';
 
-/** Speaks MCP on SOCKET until the other side ends the connection. Running calls are then cancelled. STARTING
- *  returns true while calls wait for an image to start. */
+/** Serves MCP on SOCKET until the other side ends the connection, which cancels the running calls. STARTING returns
+ * true while calls wait for an image to start. */
 export function serveSocket(socket: Socket, options: ServerOptions, starting: () => boolean): void {
   const transport = new StdioTransport({
     stdin: socket,
@@ -22,12 +22,12 @@ export function serveSocket(socket: Socket, options: ServerOptions, starting: ()
   serveStdio(() => createServer({ ...options, list: 'full', command }), { transport, onerror: () => {} });
   const received = transport.onmessage;
   transport.onmessage = (message) => {
-    // An interrupted request gets its answer, unlike one that MCP cancels.
+    // An interrupted request still gets an answer, unlike a request that is cancelled by MCP.
     if ('method' in message && message.method === INTERRUPT) {
       command.interrupts.get(message.params?.['requestId'] as RequestId)?.abort();
     } else received?.(message);
   };
-  // serveStdio has already set its own onclose, which cancels the calls.
+  // serveStdio has already set onclose to a function that cancels the calls, so that function must still be called.
   const closed = transport.onclose;
   transport.onclose = () => {
     closed?.();

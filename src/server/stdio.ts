@@ -11,14 +11,14 @@ interface StdioLife extends ServerOptions {
   onReady: () => void;
   /** True while calls wait for an image to start. */
   starting: () => boolean;
-  /** Called before the exit, which waits for the promise. The promise resolves when running calls are
-   *  interrupted. */
+  /** Called before the process exits. The exit waits for the promise, which resolves when the running calls are
+   * interrupted. */
   onEnd: () => Promise<void>;
 }
 
-/** Time to write the answers of the interrupted calls. */
+/** Milliseconds to wait until the answers of the interrupted calls are written. */
 const LAST_ANSWERS_MS = 100;
-/** While standard error has more unread octets than this, further lines are dropped. */
+/** While more octets than this are unread on standard error, further lines are dropped. */
 const UNREAD_LIMIT = 256 * 1024;
 
 /** Serves MCP on this process's stdin and stdout, and exits when stdin ends. */
@@ -48,7 +48,7 @@ export function serve(life: StdioLife): void {
     transport,
     onerror: (error) => complain(error.message.split('\n')[0] ?? ''),
   });
-  // serveStdio has already set its own onclose, which must run before the process ends.
+  // serveStdio has already set onclose to a function that must run before the process ends.
   const closed = transport.onclose;
   transport.onclose = () => {
     closed?.();

@@ -1,7 +1,7 @@
-// Reads messages as lines on stdin, writes messages as lines on stdout, and limits the buffers of both. The
-// SDK's own transport silently drops lines that are not JSON, and ends the connection at a buffer of 10 MB.
-// This one reports such lines and accepts longer ones. The SDK refuses a call with null `arguments`. This one
-// accepts it as a call without arguments (contract S2.21).
+// Reads messages as lines from stdin, writes messages as lines to stdout, and limits the buffers of both. Replaces the
+// SDK's transport, which silently drops lines that are not JSON and ends the connection when its buffer has 10 MB. This
+// one reports such lines and accepts longer ones. It also accepts a call with null `arguments`, which the SDK refuses,
+// as a call without arguments.
 
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -17,28 +17,29 @@ import { messageOf } from '../errors.ts';
 import { membersOf } from '../json.ts';
 import { LINE_OCTETS_LIMIT, type Line, LineReader } from './line-reader.ts';
 
-/** Reading pauses while unread output and unanswered requests together have more octets than this. The limit
- *  is high, because a client that sends more before it reads anything would wait for ever. */
+/** While unread output and unanswered requests together have more octets than this, no input is read. The limit is
+ * high, because a client that sends more than this before it reads anything would wait for ever. */
 const BUFFER_LIMIT = 128 * 1024 * 1024;
 /** While the output has more unread octets than this, notifications are dropped. */
 const NOTIFICATION_LIMIT = 1024 * 1024;
-/** Time to answer the running calls after the end of stdin. */
+/** Milliseconds for the running calls to answer after the end of stdin. */
 const LAST_ANSWERS_MS = 600;
-/** Maximum number of repetitions of LAST_ANSWERS_MS while calls wait for an image to start. */
+/** Maximum number of times that the wait of LAST_ANSWERS_MS is repeated while calls wait for an image to start. */
 const STARTING_ROUNDS = 8;
-/** Time to write the answers of calls that were ended after LAST_ANSWERS_MS. */
+/** Milliseconds to write the answers of the calls that were ended after LAST_ANSWERS_MS. */
 const WRITTEN_MS = 100;
 
 interface StdioOptions {
   stdin: Readable;
   stdout: Writable;
-  /** Reports a problem with a message as one line. */
+  /** Reports what is wrong with a message, in one line. */
   complain: (line: string) => void;
   /** Called once, after the first answer. */
   onFirstAnswer: () => void;
   /** True while calls wait for an image to start. */
   starting: () => boolean;
-  /** Called when calls still run some time after the end of stdin. Ends them, so that each is answered. */
+  /** Called when calls still run LAST_ANSWERS_MS after the end of stdin. Ends these calls, so that each one is
+   * answered. */
   onOverdue: () => Promise<void>;
   /** Maximum number of buffered octets, instead of BUFFER_LIMIT. */
   bufferLimit?: number;
@@ -50,7 +51,7 @@ export class StdioTransport implements Transport {
   onclose?: () => void;
   readonly #options: StdioOptions;
   readonly #lines = new LineReader();
-  /** Unanswered requests by id, with their lengths. */
+  /** By the id of each unanswered request: the length of the request. */
   readonly #unanswered = new Map<string | number, number>();
   #unansweredOctets = 0;
   #answered = false;
@@ -75,12 +76,12 @@ export class StdioTransport implements Transport {
     if (this.#closed) return;
     const isNotification = 'method' in message && !('id' in message);
     if (isNotification && hasOutput(message)) {
-      // The output of a call is not dropped. Instead the call waits until this part is written.
+      // Output of a call must not be dropped. So the call waits until this output is written.
       await new Promise((resolve) => stdout.write(serializeMessage(message), resolve));
       return;
     }
     if (isNotification && stdout.writableLength > NOTIFICATION_LIMIT) return;
-    // The stream preserves the order of messages, so no wait is needed.
+    // The stream preserves the order of messages, so this need not wait for the write.
     stdout.write(serializeMessage(message), () => this.#sent(message));
   }
 
@@ -91,7 +92,7 @@ export class StdioTransport implements Transport {
     if (this.#ended && this.#unanswered.size === 0) void this.close();
   }
 
-  /** Resolves when every call has its answer, or after MS milliseconds. */
+  /** Resolves when every request is answered, or after MS milliseconds. */
   async waitForAnswers(ms: number): Promise<void> {
     if (this.#closed || this.#unanswered.size === 0) return;
     await new Promise<void>((resolve) => {
@@ -113,8 +114,8 @@ export class StdioTransport implements Transport {
     else this.#waitForLastAnswers(STARTING_ROUNDS);
   }
 
-  /** Waits LAST_ANSWERS_MS for answers, then ends the calls without one. Repeats the wait up to ROUNDS times
-   *  while calls wait for an image to start. */
+  /** Waits LAST_ANSWERS_MS for answers, then ends the unanswered calls. While calls wait for an image to start, waits
+   * again, up to ROUNDS times. */
   #waitForLastAnswers(rounds: number): void {
     const wasStarting = this.#options.starting();
     setTimeout(() => {
@@ -144,7 +145,7 @@ export class StdioTransport implements Transport {
     if (!this.#isOverLimit()) this.#options.stdin.resume();
   }
 
-  /** Removes the request with this ID, which needs no answer any more. */
+  /** Removes the request ID from the unanswered ones, because it is answered or needs no answer any more. */
   #settle(id: string | number): void {
     this.#unansweredOctets -= this.#unanswered.get(id) ?? 0;
     this.#unanswered.delete(id);
@@ -191,8 +192,8 @@ export class StdioTransport implements Transport {
     this.onmessage?.(message);
   }
 
-  /** Refuses a request with the ID of a pending one, because an answer could belong to either. `send` would
-   *  settle the pending request, so it is not used. */
+  /** Refuses a request that has the ID of an unanswered request. With two requests of the same id, an answer could
+   * belong to either. This does not use `send`, because `send` would count the first request as answered. */
   #refuseDuplicate(id: string | number): void {
     const why = `the request ${JSON.stringify(id)} is not answered yet, so nothing was done. Send it under an id of its own.`;
     if (!this.#closed) this.#options.stdout.write(serializeMessage(refusal(id, why)));
@@ -214,7 +215,7 @@ function refusal(id: string | number, why: string): JSONRPCMessage {
   };
 }
 
-/** Returns the id of the request in LINE, which is no valid message; undefined without a valid id. */
+/** Returns the id of the request in LINE, which is an invalid message; undefined when it has no valid id. */
 function requestId(line: string): string | number | undefined {
   const { id, method } = membersOf(line);
   return method !== undefined && (typeof id === 'string' || Number.isInteger(id))

@@ -1,29 +1,28 @@
-// A terminal that shows the output of a program line by line, and takes lines that a person enters.
+// Shows the output of a program on the terminal, line by line, and reads lines that a person enters.
 
 import { createInterface, type Interface } from 'node:readline';
 
 export interface Entered {
-  /** Called with each line that the person enters, without its end. */
+  /** Called with each line that the person enters, without the newline. */
   line: (text: string) => void;
-  /** Called for Ctrl-C. */
+  /** Called when the person types Ctrl-C. */
   interrupt: () => void;
-  /** Called for Ctrl-D on an empty line, and when the terminal is gone. */
+  /** Called when the person types Ctrl-D on an empty line, and when the terminal is closed. */
   end: () => void;
 }
 
-/** Edits lines on the terminal of this process. Output that comes meanwhile is shown above the line that is being
- *  edited. */
+/** Lets a person edit lines on the terminal of this process. Output that comes at the same time is shown above the
+ * edited line. */
 export class Screen {
   readonly #editor: Interface;
-  /** The beginning of the last line of the program's output, if this line has not ended, such as the
-   *  prompt of a REPL. */
+  /** The last line of the program's output if it is incomplete, such as the prompt of a REPL; else ''. */
   #lastLine = '';
   #isClosed = false;
 
   constructor({ line, interrupt, end }: Entered) {
     this.#editor = createInterface({ input: process.stdin, output: process.stdout, prompt: '' });
     this.#editor.on('line', (text) => {
-      // The terminal shows the text behind the last line of the output, and the end of the line.
+      // The terminal has already echoed TEXT and a newline after the incomplete line.
       this.#lastLine = '';
       this.#editor.setPrompt('');
       line(text);
@@ -42,12 +41,12 @@ export class Screen {
     else this.#above(whole.slice(0, end), whole.slice(end));
   }
 
-  /** Shows LINES above the last line of the program's output. */
+  /** Shows LINES above the incomplete last line of the program's output. */
   show(lines: readonly string[]): void {
     if (!this.#isClosed) this.#above(lines.map((line) => `${line}\n`).join(''), this.#lastLine);
   }
 
-  /** Shows TEXT above LAST_LINE, with the line that is being edited behind that. */
+  /** Shows TEXT above LAST_LINE. The line that the person edits follows LAST_LINE. */
   #above(text: string, lastLine: string): void {
     const { line, cursor } = this.#editor;
     this.#edit('', '', 0);

@@ -1,4 +1,5 @@
-// The command image: an SBCL with its REPL in this terminal, which serves agents, and shows what they do.
+// Implements the command `image`: an SBCL with its REPL in this terminal, which agents can connect to, and which shows
+// what they do.
 
 import { spawn } from 'node:child_process';
 import { attachLine } from '../attach.ts';
@@ -9,8 +10,8 @@ import { sessionsFolder } from '../paths.ts';
 import { Screen } from './screen.ts';
 import { Watcher } from './watcher.ts';
 
-/** Runs the SBCL of CONFIG in its root, with the operands of CONFIG as options of SBCL, until it ends. Resolves with
- *  its exit code. */
+/** Runs the SBCL that CONFIG names, in the root of CONFIG and with its operands as options of SBCL. Resolves with
+ * SBCL's exit code when it ends. */
 export function runTerminalImage(config: Config): Promise<number> {
   const { root, serving, sbcl, operands } = config;
   if (!process.stdin.isTTY || !process.stdout.isTTY)
@@ -22,7 +23,7 @@ export function runTerminalImage(config: Config): Promise<number> {
       'There is no home folder, so no agent would find the image. Name a folder in LIVE_LISP_SERVING.',
     );
   const [program, forms] = [findSbcl(sbcl), ['--eval', attachLine()]];
-  // In a session of its own SBCL has no terminal, so that its debugger, too, reads what this process passes on.
+  // As a session leader, SBCL has no terminal. Its debugger therefore also reads the lines that this process passes on.
   const image = spawn(program, [...operands, ...forms], { cwd: root, detached: true });
   const screen = new Screen({
     line: (text) => watcher.take(text) || image.stdin.write(`${text}\n`),

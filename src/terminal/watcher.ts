@@ -1,4 +1,5 @@
-// Shows on a terminal what agents do in the sessions of a folder, and answers the questions of these sessions.
+// Shows on a terminal what agents do in the sessions of a folder, and lets the person answer the questions of these
+// sessions.
 
 import { basename } from 'node:path';
 import { Connection, type Params } from '../door/connection.ts';
@@ -6,21 +7,21 @@ import { connectTo, type Session, sessionsIn } from '../door/sessions.ts';
 import { isInside, realPath } from '../paths.ts';
 import { visible, visibleLine } from '../visible.ts';
 
-/** Milliseconds between two looks for sessions that have started. */
+/** Milliseconds between two searches for new sessions. */
 const LOOK_MS = 2000;
-/** Maximum number of lines shown of the arguments of a call. */
+/** Maximum number of lines that are shown of a call's arguments. */
 const LINE_LIMIT = 20;
-/** Milliseconds within which a session must take an answer. */
+/** Milliseconds in which a session must accept an answer. */
 const ANSWER_MS = 10_000;
 
-/** A question that is open in a session. */
+/** An open question of a session. */
 interface Question {
   id: string;
   connection: Connection;
   lines: string[];
 }
 
-/** Watches the sessions whose workspace is FOLDER, contains it or is inside it. */
+/** Watches the sessions whose workspace is FOLDER, is inside it, or contains it. */
 export class Watcher {
   readonly #sessions: string;
   readonly #folder: string;
@@ -30,14 +31,14 @@ export class Watcher {
   readonly #questions = new Map<number, Question>();
   #lastQuestion = 0;
 
-  /** SESSIONS is the folder of the files that describe sessions. SHOW shows lines to the person. */
+  /** SESSIONS is the folder with the files that describe sessions. SHOW is called with lines for the person. */
   constructor(sessions: string, folder: string, show: (lines: readonly string[]) => void) {
     this.#sessions = sessions;
     this.#folder = realPath(folder);
     this.#show = (lines) => show(lines.map((line) => `;; ${line}`));
   }
 
-  /** Begins to watch, for as long as this process runs. */
+  /** Starts to watch, until this process ends. */
   begin(): void {
     const look = () => void this.#look().finally(() => setTimeout(look, LOOK_MS).unref());
     look();
@@ -69,7 +70,7 @@ export class Watcher {
     });
   }
 
-  /** Shows the message METHOD of the session NAME. CALLS has the tools of its calls that have begun. */
+  /** Shows the message METHOD from the session NAME. CALLS contains the names of the tools whose calls are running. */
   #onMessage(
     method: string,
     params: Params,
@@ -115,8 +116,8 @@ export class Watcher {
     }
   }
 
-  /** Takes TEXT, a line that the person entered, if it answers a question. Returns false when it does not, and is
-   *  for the image. */
+  /** Handles TEXT, a line that the person entered. Returns true when it answers a question. Returns false when it does
+   * not, so that the line is input for the image. */
   take(text: string): boolean {
     const [, word, digits, words = ''] =
       /^\s*:(approve|deny|questions)\b\s*(\d*)\s*(.*?)\s*$/i.exec(text) ?? [];
@@ -153,7 +154,7 @@ function oneLine(text: unknown): string {
   return visibleLine(String(text ?? ''));
 }
 
-/** Returns LINES, the arguments of a call, indented, and without those beyond LINE_LIMIT. */
+/** Returns LINES, the arguments of a call, indented. Lines beyond LINE_LIMIT are left out. */
 function shortened(lines: unknown): string[] {
   const all = (Array.isArray(lines) ? lines : []).map((line) => `  ${oneLine(line)}`);
   const more = all.length - LINE_LIMIT;

@@ -1,4 +1,4 @@
-// Renders the differences between the image and the files that were loaded.
+// Renders the agreement: the differences between the image and the files that it has loaded.
 
 import type {
   Agreement,
@@ -16,14 +16,15 @@ import type { EarlierAnswers } from '../kernel/earlier-answers.ts';
 import { groupBy } from './grouping.ts';
 import type { Places } from './places.ts';
 
-/** Returns a function that renders the place of top-level form number `form` of `file`. Without a form it
- * renders the file name. */
+/** Returns a function that renders a place: top-level form number `form` of `file`. Without `form` it renders the name
+ * of the file. */
 export function formPlaces(places: Places) {
   return (file: string, form: number | undefined) =>
     form === undefined ? places.fileName(file) : places.locate({ file, form }, { name: '' });
 }
 
-/** Returns ITEMS grouped by kind, as in `functions A, B; class C`, and how many of TOTAL are not listed. */
+/** Returns ITEMS as text, grouped by kind, as in `functions A, B; class C`. If TOTAL is higher than their number, says
+ * how many are not listed. */
 export function itemsText(items: readonly Item[], total = items.length): string {
   const kinds = new Map<string, string[]>();
   for (const { kind, name } of items) kinds.set(kind, [...(kinds.get(kind) ?? []), name]);
@@ -37,17 +38,17 @@ function pluralOf(kind: string): string {
   return kind.endsWith('s') ? `${kind}es` : kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`;
 }
 
-/** Returns the end of a list: how many of TOTAL items it does not show; empty when it shows all. */
+/** Returns the end of a list that shows SHOWN of TOTAL items: how many it does not show, or '' when it shows all. */
 export function moreText(shown: number, total = shown): string {
   return total > shown ? ` and ${total - shown} more` : '';
 }
 
-/** Maximum number of names in a line that repeats an earlier answer. */
-const AGAIN = 5;
+/** Maximum number of names in a line about items that an earlier answer listed. */
+const SHORT_LIST_LIMIT = 5;
 
-/** Returns lines on definitions in the image that their files no longer have, and how to remove them.
- * `forgetting` is the file that was loaded with forget: true. Files in an earlier answer (`earlierAnswers`) get a
- * shorter line. */
+/** Returns lines about the definitions OLD, which are in the image although their files no longer have them, and how to
+ * remove them. TOTAL is the number of all such definitions. `forgetting` is the file that was loaded with forget: true,
+ * if one was. A file that an earlier answer listed gets a shorter line. */
 export function oldLines(
   old: readonly OldItem[],
   total: number | undefined,
@@ -58,8 +59,8 @@ export function oldLines(
   }: { forgetting?: string | undefined; earlierAnswers?: EarlierAnswers | undefined } = {},
 ): string[] {
   const inFiles = old.filter(({ file }) => file !== undefined);
-  // The next load with forget: true can remove the definitions of `forgetting`, so this answer names all of
-  // them, whatever earlier answers have.
+  // The next load with forget: true can remove the definitions of `forgetting`. So this answer names all of them, even
+  // those that an earlier answer named.
   if (forgetting !== undefined) earlierAnswers?.forget(`old ${forgetting}`);
   const groups = [...groupBy(inFiles, ({ file = '' }) => file)].map(([file, items]) => ({
     file,
@@ -75,7 +76,7 @@ export function oldLines(
     ...groups.map(({ file, items, isShort }) => {
       const name = places.fileName(file);
       return isShort
-        ? `Still in the image, not in ${name}: ${itemsText(items.slice(0, AGAIN), items.length)}.`
+        ? `Still in the image, not in ${name}: ${itemsText(items.slice(0, SHORT_LIST_LIMIT), items.length)}.`
         : `In the image but no longer in ${name}: ${itemsText(items)}.`;
     }),
     ...(more > 0 ? [`More such definitions: ${more}.`] : []),
@@ -86,8 +87,8 @@ export function oldLines(
   ];
 }
 
-/** Returns the line for a load with forget: true that removed nothing. MORE is the number of definitions not
- * listed yet. */
+/** Returns the line about a load with forget: true that removed nothing. MORE is the number of definitions that no
+ * answer has listed yet. */
 function notRemovedText(file: string, more: number, places: Places): string {
   const nothing = `Nothing of ${places.fileName(file)} was removed`;
   return more > 0
@@ -95,7 +96,7 @@ function notRemovedText(file: string, more: number, places: Places): string {
     : `${nothing}, because not all these definitions had been listed. load_file with forget: true again removes them.`;
 }
 
-/** SBCL does not record the users of definitions of these kinds. */
+/** The kinds of definitions whose users SBCL does not record. */
 const UNRECORDED = ['type', 'setf expander', 'alien type'];
 
 function unrecordedLines(items: readonly Item[]): string[] {
@@ -107,22 +108,22 @@ function unrecordedLines(items: readonly Item[]): string[] {
     : [];
 }
 
-/** Returns lines on the definitions of OLD that load_file with forget: true would not remove, and why. */
+/** Returns lines about those definitions of OLD that load_file with forget: true would not remove, with the reasons. */
 function stayingLines(old: readonly OldItem[], places: Places): string[] {
   const lines = old.flatMap((item) => {
     const reasons = reasonsText(item, places);
     return reasons === '' ? [] : `It would leave ${itemsText([item])}, because of ${reasons}.`;
   });
-  const more = lines.length - AGAIN;
+  const more = lines.length - SHORT_LIST_LIMIT;
   return [
-    ...lines.slice(0, AGAIN),
+    ...lines.slice(0, SHORT_LIST_LIMIT),
     ...(more > 0 ? [`It would leave ${more} more.`] : []),
     ...unrecordedLines(old),
   ];
 }
 
-/** Returns the section on methods that were removed because the lambda list of their generic function
- * changed. Methods defined again since are not among them. */
+/** Returns the section about methods that SBCL removed because the lambda list of their generic function changed.
+ * Methods that were defined again later are not among them. */
 export function displacedSection(
   { displaced = [], displacedTotal }: Pick<Remarks, 'displaced' | 'displacedTotal'>,
   places: Places,
@@ -137,7 +138,7 @@ export function displacedSection(
   return `Taken out of the image, because the generic function takes other arguments now: ${entries.join('; ')}${more}. Define each with the new arguments.`;
 }
 
-/** Returns lines on variables that a load did not set, because they were bound already. */
+/** Returns lines about the variables UNSET, which a load did not set because they already had values. */
 export function unsetLines(unset: readonly UnsetVariable[], total?: number): string[] {
   if (unset.length === 0) return [];
   return [
@@ -151,8 +152,8 @@ function unsetEntry({ name, value, says }: UnsetVariable): string {
     : `${name} is ${value}, the file says ${says}`;
 }
 
-/** Splits UNSET, the variables that a load did not set: `before` are those that an earlier answer (EARLIER_ANSWERS)
- * has with the same value, `news` the others. */
+/** Splits UNSET, variables that a load did not set. `before` are those that an earlier answer listed with the same
+ * value, `news` are the others. */
 export function splitUnset(
   unset: readonly UnsetVariable[],
   earlierAnswers: EarlierAnswers | undefined,
@@ -163,13 +164,14 @@ export function splitUnset(
   return { before, news: unset.filter((variable) => !before.includes(variable)) };
 }
 
-/** Returns the names of the first variables of UNSET, and how many of TOTAL are not named. */
+/** Returns the names of the first variables in UNSET, and how many of TOTAL are not named. */
 export function unsetNames(unset: readonly UnsetVariable[], total = unset.length): string {
-  const names = unset.slice(0, AGAIN).map(({ name }) => name);
+  const names = unset.slice(0, SHORT_LIST_LIMIT).map(({ name }) => name);
   return names.join(', ') + moreText(names.length, total);
 }
 
-/** Returns lines on UNSET. Variables in an earlier answer (EARLIER_ANSWERS) are only named. */
+/** Returns lines about the variables UNSET, which a load did not set. Of variables that an earlier answer listed, only
+ * the names are given. */
 function unsetSince(
   unset: readonly UnsetVariable[],
   total: number | undefined,
@@ -208,7 +210,7 @@ function relaidLines(structures: readonly RelaidStructure[], total?: number): st
   return more > 0 ? [...lines, `More structures with such instances: ${more}.`] : lines;
 }
 
-/** Returns lines on code that was compiled with an older version of a definition, such as a macro. */
+/** Returns lines about code that was compiled with an older version of a definition, such as a macro. */
 export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number): string[] {
   const lines = outdated.map(({ name, kind, gone, users, total: userTotal }) => {
     const them = userTotal === 1 ? 'it' : 'them';
@@ -221,7 +223,7 @@ export function outdatedLines(outdated: readonly OutdatedUsers[], total?: number
   return more > 0 ? [...lines, `More changed definitions with such users: ${more}.`] : lines;
 }
 
-/** Returns true when a list in the agreement is incomplete. */
+/** Returns true when one of the lists in the agreement leaves out items. */
 export function isIncomplete({
   old,
   oldTotal,
@@ -247,7 +249,7 @@ function reasonsText(item: KeptItem, places: Places): string {
   ].join(', ');
 }
 
-/** Returns the line for ITEM, a definition that a load did not remove, with the reasons. */
+/** Returns the line about ITEM, a definition that a load did not remove, with the reasons. */
 export function leftText(item: KeptItem, places: Places): string {
   return `Not removed: ${itemsText([item])}, because of ${reasonsText(item, places)}.`;
 }
@@ -280,8 +282,8 @@ function formTexts(forms: KeptItem['usedAt'] = [], places: Places): string[] {
   return forms.map(({ file, form }) => `the form at ${placeOf(file, form)}`);
 }
 
-/** Returns the section on differences between the image and the files of a load, or undefined when there are
- * none. Differences in an earlier answer (EARLIER_ANSWERS) are shortened. */
+/** Returns the section about differences between the image and the files of a load; undefined when there are none.
+ * Differences that an earlier answer gave are shortened. */
 export function agreementSection(
   agreement: Agreement | undefined,
   places: Places,

@@ -1,42 +1,43 @@
-// Shortens lists with many similar rows: the first row is shown whole, and one line lists the places of
-// the others.
+// Shortens lists with many similar rows. The first of several similar rows is shown completely, and one line lists the
+// places of the others.
 
 import { fewOf, fittingRows } from '../kernel/reply.ts';
 import { commonPrefix } from '../source/qualified.ts';
 
-/** A row in short form. `at` is its place as FILE:LINE:COLUMN, `name` the definition there, `behind` the text
- * after both. */
+/** The short form of a row: `at` is its place as FILE:LINE:COLUMN, `name` the definition there, and `behind` the text
+ * that follows both. */
 interface Brief {
   name?: string | undefined;
   at: string;
   behind?: string | undefined;
 }
 
-/** A row of a list. Rows with the same `shape` are merged: the first is shown as `text`, the others as
- * `brief`. A row without `shape` is always shown whole. */
+/** A row of a list. Rows with the same `shape` are merged: the first one is shown as `text`, the others as `brief`. A
+ * row without `shape` is always shown as `text`. */
 export interface ShapedRow {
   text: string;
   shape?: string | undefined;
   brief: Brief;
 }
 
-/** From this many rows on, a package or a reason common to all of them is shown in the header only. */
+/** If at least this number of rows have the same package or reason, only the header shows it. */
 export const SHARING = 3;
 
-/** Returns the prefix `PACKAGE::` that all NAMES begin with; '' when there is none, or when there are few
- * NAMES. */
+/** Returns the prefix `PACKAGE::` with which all NAMES begin; '' when there is none, or when there are fewer than
+ * SHARING names. */
 export function sharedHome(names: readonly string[]): string {
   const home = names.length < SHARING ? '' : commonPrefix(names);
-  // A setf function may also be printed as `(SETF PACKAGE::NAME)`.
+  // The name of a setf function can also be `(SETF PACKAGE::NAME)`.
   return names.every((name) => name.startsWith(home)) ? home : '';
 }
 
-/** Returns the end of a header for names in the package HOME, which has the form `PACKAGE::`. */
+/** Returns the end of a header above names that are all in one package. HOME is the package, as `PACKAGE::`; '' gives
+ * ''. */
 export function allIn(home = ''): string {
   return home && `, all in ${home.slice(0, -2)}`;
 }
 
-/** The text for merged rows, or for a single row. `first` is the index of the first of them, `count` their
+/** The text for a row, or for several merged rows. `first` is the index of the first of them, `count` is their
  * number. */
 export interface MergedRows {
   text: string;
@@ -44,11 +45,11 @@ export interface MergedRows {
   count: number;
 }
 
-/** Up to this many rows of the same shape are shown whole. */
-const FEW = 4;
+/** Rows of one shape are merged only when there are more than this. */
+const UNMERGED_LIMIT = 4;
 
-/** Returns TEXT, Lisp code, with 0 in place of each number, "" in place of each string, and _ in place of
- *  each name in OWN. The results for similar code are equal. */
+/** Returns TEXT, Lisp code, with each number replaced by 0, each string by "", and each name in OWN by _. So similar
+ * code gives equal texts. */
 export function codeShape(text: string, own: readonly string[]): string {
   const names = new Set(own.map((name) => name.toUpperCase()));
   return text.replace(/"(?:\\.|[^"\\])*"|[^\s()'`,"]+/g, (word) => {
@@ -58,8 +59,8 @@ export function codeShape(text: string, own: readonly string[]): string {
   });
 }
 
-/** Returns the texts for ROWS. Rows of one shape become one text: the first row, then a line that begins with
- * INDENTATION and lists at most MOST of the others. */
+/** Returns the texts for ROWS. Rows of one shape give one text: the first row, and then a line that begins with
+ * INDENTATION and lists at most MOST of the other rows. */
 export function mergeAlikeRows(
   rows: readonly ShapedRow[],
   indentation: string,
@@ -73,7 +74,7 @@ export function mergeAlikeRows(
   });
 }
 
-/** Returns the list of BRIEFS, at most MOST. A package or file common to all is written once. */
+/** Returns BRIEFS as a list of at most MOST elements. A package or file that all have in common is given once. */
 function briefsText(briefs: readonly Brief[], most: number): string {
   const home = commonPrefix(briefs.map(({ name = '' }) => name));
   const [file, ...otherFiles] = new Set(briefs.map(({ at }) => at.replace(/:\d+:\d+$/, '')));
@@ -93,14 +94,15 @@ function briefText({ name, at, behind }: Brief): string {
   return [name, at, behind].filter(Boolean).join(' ');
 }
 
-/** Returns the first of ROWS, as many as fit in one answer. */
+/** Returns as many of the first ROWS as fit into one answer. */
 export function fitting<Row extends ShapedRow>(rows: readonly Row[]): Row[] {
   const firsts = grouped(rows);
   const costs = rows.map(({ text, brief }, index) => (firsts.has(index) ? text : briefText(brief)));
   return rows.slice(0, fittingRows(costs).length);
 }
 
-/** Returns a map from the index of each row shown whole to the rows that are merged into it. */
+/** Returns a map whose keys are the indexes of the rows that are shown completely. Each value has the rows that are
+ * merged into that row. */
 function grouped(rows: readonly ShapedRow[]): Map<number, ShapedRow[]> {
   const counts = new Map<string | undefined, number>();
   for (const { shape } of rows) counts.set(shape, (counts.get(shape) ?? 0) + 1);
@@ -115,7 +117,7 @@ function grouped(rows: readonly ShapedRow[]): Map<number, ShapedRow[]> {
     }
     const behind: ShapedRow[] = [];
     groups.set(index, behind);
-    if (shape !== undefined && (counts.get(shape) ?? 0) > FEW) firsts.set(shape, behind);
+    if (shape !== undefined && (counts.get(shape) ?? 0) > UNMERGED_LIMIT) firsts.set(shape, behind);
   }
   return groups;
 }

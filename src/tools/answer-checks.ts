@@ -1,4 +1,4 @@
-// Turns errors caused by malformed answers of the image into an ImageError with advice.
+// Replaces errors that malformed answers of the image cause by an ImageError with advice.
 
 import { CallError, ImageError, SetupError } from '../errors.ts';
 import type { Image } from '../image/image.ts';
@@ -11,7 +11,7 @@ function unusableText({ isAttached }: Pick<Image, 'isAttached'>): string {
   return `live-lisp cannot use what the image answered, so the call failed. Code in the image may have written to the channel of live-lisp. Call again; if that does not help, ${remedy}. If calls still fail like this, live-lisp is at fault: please report it.`;
 }
 
-/** Returns TOOL with an ImageError in place of errors caused by malformed answers of IMAGE. */
+/** Returns TOOL in which an ImageError replaces errors that malformed answers of IMAGE cause. */
 export function withAnswerChecks(tool: Tool, image: Pick<Image, 'isAttached'>): Tool {
   const { handler, preview } = tool;
   const checked = async <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -34,8 +34,8 @@ function checkText(result: unknown): unknown {
   return result;
 }
 
-/** Returns true when malformed data of the image caused ERROR. Errors of the operating system have a code, so
- * they do not count. */
+/** Returns true when ERROR is of a kind that malformed data from the image causes. An error with a code is from the
+ * operating system, so it is not of this kind. */
 function isMalformedAnswer(error: unknown): boolean {
   const ours = error instanceof CallError || error instanceof SetupError || error instanceof ImageError;
   return !ours && (error instanceof TypeError || error instanceof RangeError) && !('code' in error);

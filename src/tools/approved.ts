@@ -1,4 +1,4 @@
-// Checks that a file has not changed since a human approved its edit, and decodes its text.
+// Checks that a file has not changed since a human approved an edit of it, and decodes its text.
 
 import { CallError } from '../errors.ts';
 import { WHOLE_FILE_LIMIT } from '../files/lines.ts';
@@ -6,8 +6,8 @@ import { binaryKind, decode, type FileText } from '../files/text.ts';
 import type { Present } from '../files/write.ts';
 import { visibleName } from '../visible.ts';
 
-/** Throws a CallError when the file changed since a human approved the edit: its fingerprint is no longer
- * FINGERPRINT. Without FINGERPRINT there is no check. */
+/** Throws a CallError when the file has changed since a human approved the edit: FINGERPRINT is that of the approved
+ * preview, and the file has a different one now. If FINGERPRINT is undefined, nothing is checked. */
 export function checkApproved({ name, fingerprint: now }: Present, fingerprint: string | undefined): void {
   if (fingerprint === undefined || fingerprint === now) return;
   throw new CallError(
@@ -15,8 +15,8 @@ export function checkApproved({ name, fingerprint: now }: Present, fingerprint: 
   );
 }
 
-/** Returns the text of a file; an empty text when the file does not exist. Throws a CallError when the file
- * is binary, UTF-16 or too large. */
+/** Returns the text of a file; an empty text when the file does not exist. Throws a CallError when the file is binary,
+ * in UTF-16, or too large. */
 export function presentText({ name, size, bytes }: Present): FileText {
   if (size === undefined) return { text: '', encoding: 'UTF-8', bom: false };
   const kind = bytes && binaryKind(bytes);

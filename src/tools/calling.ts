@@ -1,5 +1,4 @@
-// Translates the context of a tool call (progress, cancellation, timeout) into options of a call in the
-// image.
+// Converts the context of a tool call (progress, cancellation, timeout) to options of a call in the image.
 
 import type { CallOptions } from '../image/wire/call.ts';
 import type { Ending } from '../image/wire/endings.ts';
@@ -14,7 +13,7 @@ export const TIMEOUT = {
   maximum: 86_400,
 } as const;
 
-/** Returns advice for a call that was interrupted by its `timeout`; false for every other ENDING. */
+/** Returns advice when ENDING is that of a call that `timeout` interrupted, else false. */
 export function timeoutAdvice(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&
@@ -24,7 +23,7 @@ export function timeoutAdvice(ending: Ending): string | false {
   );
 }
 
-/** Returns the call option for `timeout`, which is in seconds. */
+/** Returns the call option for the argument `timeout`, which is a number of seconds. */
 export function limitOption({ timeout }: { readonly timeout?: number }): { limitMs?: number } {
   return timeout === undefined ? {} : { limitMs: timeout * 1000 };
 }

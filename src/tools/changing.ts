@@ -1,4 +1,5 @@
-// Runs changes of files and their loads one at a time, also among the servers of one image.
+// Runs changes of files, with the loads that follow them, one at a time. This is also ensured among several servers of
+// one image.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { CallError } from '../errors.ts';
@@ -12,15 +13,15 @@ import type { CallContext } from '../kernel/tool.ts';
 import { callOptions } from './calling.ts';
 import { endingText } from './endings.ts';
 
-/** Milliseconds between two attempts to take the turn. */
+/** Milliseconds between two attempts to get the turn. */
 const ATTEMPT_MS = 20;
 
-/** Decides when a change of files with its load may run. The image of somebody else can have several servers.
- * It gives the turn to one of them, until that gives it back or its connection ends. */
+/** Decides when a change of files, with its load, may run. The image of somebody else can have several servers. It
+ * gives the turn to one of them at a time, until that server gives the turn back or its connection ends. */
 export class ChangeTurns {
   readonly #image: Image;
   readonly #times: Times;
-  /** The changes of this server. */
+  /** The changes of this server, of which one runs at a time. */
   readonly #queue = new Queue(1);
 
   constructor(image: Image, times: Times = TIMES) {
@@ -28,11 +29,11 @@ export class ChangeTurns {
     this.#times = times;
   }
 
-  /** Runs CHANGE while no other change runs in the image, and returns its value. Throws a CallError when
-   * another server does not give back the turn in time, and when the call is cancelled before its turn. */
+  /** Runs CHANGE when no other change of files runs in the image, and returns its value. Throws a CallError when
+   * another server does not give the turn back in time, or when the call is cancelled before it gets the turn. */
   async within<Value>(context: CallContext, change: () => Promise<Value>): Promise<Value> {
-    // Code that a change loads can itself change files. Such a call must not wait in the queue, because the
-    // outer change waits for it.
+    // Code that a change loads can itself change files. Such a call must not wait in the queue, because the outer
+    // change waits for the call.
     if (codeCaller() !== undefined) return this.#inTurn(context, change);
     const beganAt = performance.now();
     if (!(await this.#queue.enter(context.signal, () => {})))
@@ -45,7 +46,7 @@ export class ChangeTurns {
   }
 
   async #inTurn<Value>(context: CallContext, change: () => Promise<Value>): Promise<Value> {
-    // Before the first call it is not known who runs the image.
+    // Before the first call, it is unknown who runs the image.
     if (!this.#image.running) await this.#image.call('features', {}, callOptions(context));
     if (!this.#image.isAttached) return change();
     await this.#take(context);
@@ -61,7 +62,7 @@ export class ChangeTurns {
     for (;;) {
       const { ending, data } = await this.#image.call('take-turn', {}, callOptions(context));
       if (ending.kind !== 'done') {
-        // The image may have given the turn, or may still give it when its stopped process goes on.
+        // The image may have given the turn, or its process is stopped and will give it later.
         if (!('notBegun' in ending)) this.#give();
         throw new CallError(endingText(ending));
       }
@@ -71,8 +72,8 @@ export class ChangeTurns {
     }
   }
 
-  /** Gives the turn back. The answer of the tool does not wait for this. After the loss of the connection the
-   * image has done it already, and a call would connect again. */
+  /** Gives the turn back. The answer of the tool does not wait for this. If the connection is lost, the image has taken
+   * the turn back already, and a call would connect again. */
   #give(): void {
     if (this.#image.running) this.#image.call('give-turn', {}).catch(() => {});
   }

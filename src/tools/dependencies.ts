@@ -1,4 +1,4 @@
-// Names the objects that the built-in tools depend on.
+// Defines the objects that the built-in tools use.
 
 import type { Intents } from '../files/intents.ts';
 import type { Workspace } from '../files/workspace.ts';
@@ -12,42 +12,41 @@ import type { HeldToolCalls } from './debug/hold.ts';
 import type { Places } from './places.ts';
 import type { ShownWarnings } from './shown-warnings.ts';
 
-/** The image, the workspace and the records that tools work with. */
+/** The image, the workspace and the records with which tools work. */
 export interface ToolDependencies {
   image: Image;
-  /** The same image when this server started it and can restart it; undefined when somebody else runs the
-   * image. */
+  /** The image, if this server started it and so can restart it; undefined when somebody else runs the image. */
   replaceable: RestartableImage | undefined;
   workspace: Workspace;
   places: Places;
-  /** Calls that wait at an error, in the debugger. */
+  /** The calls whose threads wait at an error in the debugger. */
   holds: HeldToolCalls;
   log: AuditLog;
   history: ReplHistory;
   observations: Observations;
-  /** Records of edits of several files. The next start uses them to undo an edit that a kill interrupted. */
+  /** The records of edits of several files. If a kill interrupts an edit, the next server uses them to undo it. */
   intents: Intents;
   turns: ChangeTurns;
-  /** Edits that wait for an approval. */
+  /** The edits that wait for approval. */
   pendingEdits: PendingEdits;
-  /** Returns a sentence on how code in the image is confined. Absent: unknown. */
+  /** Returns a sentence that says how code in the image is confined. Absent when this is unknown. */
   confinement?: () => string;
   shownWarnings: ShownWarnings;
-  /** Runs work with a fresh image; undefined when none can be started here. */
+  /** Calls a function with a fresh image; undefined when no fresh image can be started here. */
   withFreshImage: WithFresh | undefined;
-  /** Writes the files of the commit `revision` below `folder`, with `scratch` for temporary files of git.
-   * Returns the short name of the commit. Throws a CallError on failure. */
+  /** Writes the files of the commit `revision` to `folder`. git uses `scratch` for temporary files. Returns the short
+   * name of the commit. Throws a CallError when this fails. */
   putRevision: (
     revision: string,
     into: { folder: string; scratch: string },
     signal?: AbortSignal,
   ) => Promise<string>;
-  /** Maximum time in milliseconds for matching a pattern against one text. Absent: the default. */
+  /** Maximum time, in milliseconds, for matching a pattern against one text; absent for the default. */
   matchMs?: number | undefined;
 }
 
-/** Starts a fresh image that writes its fasls to FOLDER, calls WORK with it, and ends it. With ROOT, the
- * image finds the systems of the workspace in ROOT, a folder below FOLDER. */
+/** Starts a fresh image that writes its fasls to FOLDER, calls WORK with it, and ends the image. With ROOT, a folder in
+ * FOLDER, the image finds the systems of the workspace in ROOT. */
 export type WithFresh = <Value>(
   folder: string,
   work: (fresh: ToolDependencies) => Promise<Value>,

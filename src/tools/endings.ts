@@ -1,4 +1,4 @@
-// Renders the endings of a call in the image: conditions, interruptions, losses.
+// Renders the ways in which a call in the image ends: conditions, interruptions, and the loss of the image.
 
 import { type Ending, type Interruption, wholeText } from '../image/wire/endings.ts';
 import type { Condition, Output } from '../image/wire/operations.ts';
@@ -7,7 +7,8 @@ import { didYouMean } from './natures.ts';
 import type { Places } from './places.ts';
 import { type Stack, stackLines } from './stack.ts';
 
-/** Returns the text for an ENDING; '' for a normal end and for a condition. PLACES locates the frames. */
+/** Returns ENDING as text; '' when the call ended normally or with a condition. PLACES finds the source places of
+ * frames. */
 export function endingText(ending: Ending, places?: Places): string {
   switch (ending.kind) {
     case 'interrupted':
@@ -29,12 +30,12 @@ export function endingText(ending: Ending, places?: Places): string {
   }
 }
 
-/** Returns a phrase for who has interrupted a call: the human on the page if BY_USER is true, else a model. */
+/** Returns a phrase that says who interrupted a call: the human on the page if BY_USER is true, else a model. */
 export function interrupterText(byUser: boolean | undefined): string {
   return byUser ? 'by the user on the page' : 'by the tool interrupt';
 }
 
-/** For each reason of an interruption, a phrase on a call that was not interrupted in the image. */
+/** By reason of an interruption: a phrase about a call that was stopped before it ran in the image. */
 const END_REASONS: Partial<Record<Interruption['reason'], string>> = {
   ending: 'because the server is ending',
   timeout: 'at its limit',
@@ -75,7 +76,7 @@ function interruptionText(interruption: Interruption): string {
   }
 }
 
-/** Garbage collection is mentioned when it took more than this share of the call. */
+/** Garbage collection is mentioned when it took more than this share of the time of the call. */
 const SHOWN_GC_SHARE = 0.2;
 
 function collectedText({ collectedMilliseconds = 0, afterMs }: Interruption): string {
@@ -84,22 +85,22 @@ function collectedText({ collectedMilliseconds = 0, afterMs }: Interruption): st
     : '';
 }
 
-/** Returns the lines for message, type and variable of a condition. */
+/** Returns the lines for the message, the type and the variable of a condition. */
 export function conditionLines({ text, type, variable }: Condition): string[] {
   return [`Error: ${text}`, `Type: ${type}`, ...(variable === undefined ? [] : [`Variable: ${variable}`])];
 }
 
-/** The sentence of an answer when no library manager is set up. */
+/** The sentence for answers when no library manager is set up. */
 export const NO_MANAGER =
   'No library manager is used here; Quicklisp, qlot or ocicl is used where it is set up.';
 
-/** Returns a sentence: the init file FILE is not loaded, and may define the missing name. */
+/** Returns a sentence that images do not load the init file FILE, which may define the missing name. */
 export function notLoadedText(file: string): string {
   return `Images do not load ${file}, which may define it: ask the user to start live-lisp with --init ${file}, which loads it.`;
 }
 
-/** Returns CONDITION as text: message, type, restarts, then frames located by PLACES. WHERE names the form
- * that signalled it (S2.16). */
+/** Returns CONDITION as text: its message, type, restarts and frames. PLACES finds the source places of frames. WHERE
+ * names the form that signalled the condition. */
 export function conditionText(condition: Condition, places: Places, where?: string): string {
   const restarts = condition.restarts ?? [];
   return joinSections([
@@ -123,12 +124,12 @@ function framesText(header: string, stack: Stack, places?: Places, more = ''): s
   return lines.length > 0 && `${header}\n${lines.join('\n')}${more}`;
 }
 
-/** Returns a line that counts the frames not shown; '' when all are shown. */
+/** Returns a line with the number of frames that are not shown; '' when all are shown. */
 export function moreFrames({ moreFrames: more }: Pick<Condition, 'moreFrames'>): string {
   return moreText(more, 'frames; (sb-debug:print-backtrace) in a handler prints them');
 }
 
-/** Returns a line that counts the restarts not shown; '' when all are shown. */
+/** Returns a line with the number of restarts that are not shown; '' when all are shown. */
 export function moreRestarts({ moreRestarts: more }: Pick<Condition, 'moreRestarts'>): string {
   return moreText(more, 'restarts; (compute-restarts) in a handler gives them');
 }
@@ -137,21 +138,22 @@ function moreText(more: number | undefined, what: string): string {
   return more === undefined ? '' : `\n  ... ${more} more ${what}`;
 }
 
-/** SBCL's reports of errors in code. They are removed from the output, because the warnings repeat them. */
+/** Matches SBCL's reports of errors in code. They are removed from the output, because the warnings in the answer
+ * repeat them. */
 const COMPILER_CHATTER = /(?:; file: .*\n)?(?:; in: .*\n)?(?:;.*\n)*?; caught ERROR:\n(?:;.*(?:\n|$))*\n?/g;
 
-/** Replaces the value of a form at the end of its output. */
+/** Stands for the value of a form where the output of the form ends with this value. */
 const VALUE_AGAIN = '[... the value as above ...]';
 
-/** Returns OUTPUT. When OUTPUT ends with a long VALUE, a short note replaces VALUE there. */
+/** Returns OUTPUT. If OUTPUT ends with VALUE, and VALUE is long, a short note replaces VALUE there. */
 export function withoutValue(output: string, value = ''): string {
   return value.length > VALUE_AGAIN.length && `\n${output}`.endsWith(`\n${value}`)
     ? `${output.slice(0, output.length - value.length)}${VALUE_AGAIN}`
     : output;
 }
 
-/** Returns the section with the OUTPUT of a call, cut to LIMIT characters; undefined when there is no output.
- * VALUE is the returned value, which is not repeated at the end of the output. */
+/** Returns the section with the OUTPUT of a call, cut to LIMIT characters; undefined when there is no output. VALUE is
+ * the value that the call returned. If the output ends with this value, a note replaces it. */
 export function outputSection(
   output: Output | undefined,
   limit?: number,
@@ -163,13 +165,13 @@ export function outputSection(
   return text === '' ? undefined : `Output:\n${boundText(withShallowIndent(foldedLines(text)), limit)}`;
 }
 
-/** A run of more than `most` equal lines is cut to `shown` lines. */
+/** Of more than `most` equal lines in a row, only `shown` are shown. */
 const EQUAL_RUN = { most: 3, shown: 1, what: 'like it' };
-/** A run of more than `most` lines without a letter or digit is cut to `shown` lines. */
+/** Of more than `most` lines in a row without a letter or digit, only `shown` are shown. */
 const WORDLESS_RUN = { most: 20, shown: 3, what: 'without a letter or digit' };
 
-/** Returns TEXT, the output of a program, with long runs of equal lines cut. Long runs of lines without a
- * letter or digit are cut too. */
+/** Returns TEXT, the output of a program. Long runs of equal lines, and of lines without a letter or digit, are
+ * shortened. */
 export function foldedLines(text: string): string {
   return runsOf(text.split('\n'), wordKey).flatMap(foldedRun).join('\n');
 }
@@ -200,20 +202,20 @@ function shortened(lines: string[], { most, shown, what }: typeof EQUAL_RUN): st
   return [...lines.slice(0, shown), `[... ${lines.length - shown} more lines ${what} ...]`];
 }
 
-/** Returns TEXT with indentation cut to 8 blanks, when over half of TEXT is blanks. Deeply nested
- * pretty-printed data is like that. */
+/** Returns TEXT. If more than half of it is blanks, as in deeply nested pretty-printed data, cuts the indentation of
+ * each line to 8 blanks. */
 function withShallowIndent(text: string): string {
   const blanks = text.split(' ').length - 1;
   if (text.length <= 400 || 2 * blanks <= text.length) return text;
   return `${text.replace(/^ {8,}/gm, ' '.repeat(8))}\n[... indentation of more than 8 blanks is cut to 8 ...]`;
 }
 
-/** Returns MILLISECONDS as text in seconds with one decimal. */
+/** Returns MILLISECONDS as text, in seconds with one decimal. */
 export function secondsText(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-/** Returns a note that the call waited, and why; none when it waited less than 100 ms. */
+/** Returns a note that says how long a call waited, and why; {} when it waited less than 100 ms. */
 export function waitedNote(
   waitedMs = 0,
   reason = 'no more evaluations could run at once',

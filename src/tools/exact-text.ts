@@ -1,14 +1,14 @@
-// Finds a text in a file with LF or CRLF line ends, and renders the most similar place when the file lacks
-// the text.
+// Finds a text in a file whose line ends are LF or CRLF. When the file does not contain it, renders the most similar
+// place.
 
 import { lineEnds, linesOf } from '../files/text.ts';
 import { LINE_NUMBERS_LIMIT, nearestPlace, occurrences } from './match.ts';
 
-/** At most this many lines of the most similar place are shown. */
+/** Maximum number of lines that are shown of the most similar place. */
 const NEAR_LINES = 40;
 
-/** Returns the occurrences of WANTED in TEXT: their `count`, the first line numbers, and the index ranges
- * without overlap. LF in WANTED matches CRLF too. */
+/** Returns the occurrences of WANTED in TEXT: their number (`count`), the numbers of the first lines with one, and the
+ * index ranges of those that do not overlap. An LF in WANTED also matches a CRLF. */
 export function exactPlaces(
   text: string,
   wanted: string,
@@ -22,8 +22,8 @@ export function exactPlaces(
   };
 }
 
-/** Returns REPLACEMENT, which has LF line ends, with the line ends of TEXT between FROM and TO. DEFAULT_ENDS
- * applies when that range has no line end. */
+/** Returns REPLACEMENT, whose line ends are LF, with the line ends that TEXT has between FROM and TO. If this range has
+ * no line end, DEFAULT_ENDS is used. */
 export function withLineEndsOf(
   text: string,
   from: number,
@@ -35,8 +35,8 @@ export function withLineEndsOf(
   return ends === 'CRLF' ? replacement.replaceAll('\n', '\r\n') : replacement;
 }
 
-/** Returns a function that converts an index in TEXT with LF line ends to an index in TEXT. Successive
- * indices must ascend, because TEXT is scanned once. */
+/** Returns a function that converts an index in TEXT with LF line ends to the index in TEXT itself. It must be called
+ * with ascending indexes, because it scans TEXT once. */
 function indexWithReturns(text: string): (index: number) => number {
   let [returns, next] = [0, text.indexOf('\r\n')];
   return (index) => {
@@ -45,14 +45,14 @@ function indexWithReturns(text: string): (index: number) => number {
   };
 }
 
-/** Returns a phrase with the numbers of LINES, the first lines with an occurrence. */
+/** Returns a phrase with the line numbers LINES, those of the first occurrences. */
 export function atLinesText(lines: readonly number[]): string {
   if (lines.length === 1) return `at line ${lines[0]}`;
   return `${lines.length < LINE_NUMBERS_LIMIT ? 'at' : 'first at'} lines ${lines.join(', ')}`;
 }
 
-/** Returns a message with the lines of TEXT most similar to WANTED, which asks for the exact text as argument
- * NAME. FIRST_LINE is the line number where TEXT begins. Returns undefined when no lines are similar. */
+/** Returns a message that shows the lines of TEXT that are most similar to WANTED, and asks for the exact text as the
+ * argument NAME. FIRST_LINE is the number of the first line of TEXT. Returns undefined when no lines are similar. */
 export function nearestText(text: string, wanted: string, name: string, firstLine = 1): string | undefined {
   const nearest = nearestPlace(linesOf(text), linesOf(wanted));
   if (nearest === undefined) return undefined;

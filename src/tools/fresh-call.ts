@@ -1,4 +1,4 @@
-// A call of a tool in a fresh image: its settings, and the loads before it.
+// Defines a call of a tool in a fresh image, and performs the loads that come before the call.
 
 import { join, relative } from 'node:path';
 import { CallError } from '../errors.ts';
@@ -14,44 +14,45 @@ import { loadFileBy, loadNamedSystem } from './execution/loading.ts';
 import type { Places } from './places.ts';
 import type { ShownWarnings } from './shown-warnings.ts';
 
-/** A tool, and its settings for calls in a fresh image. */
+/** A tool, and functions for calling it in a fresh image. */
 export interface FreshAdapter {
-  /** Returns the tool for the running image or a fresh one. */
+  /** Returns the tool for the image in the dependencies, the running one or a fresh one. */
   over: (dependencies: ToolDependencies) => Tool;
-  /** Returns what the call itself loads. */
+  /** Returns the load that the call itself performs. Absent for tools that load nothing. */
   loads?: (args: Arguments, running: ToolDependencies) => Promise<LoadStep>;
-  /** Makes the call and returns the parts of its outcome, which are compared with those for another commit.
-   * Absent: the tool cannot be called with a commit. */
+  /** Makes the call and returns the parts of its outcome, which are compared with those for another commit. Absent when
+   * the tool cannot be called with a commit. */
   parts?: (fresh: ToolDependencies, args: Arguments, context: CallContext) => Promise<OutcomePart[]>;
-  /** Compiles the files of the call in another image, before the call. Returns a result on failure only. */
+  /** Compiles the files that the call needs, in another image and before the call. Returns a result when this fails,
+   * else undefined. */
   build?: (fresh: ToolDependencies, args: Arguments, context: CallContext) => Promise<Result | undefined>;
 }
 
-/** A part of the outcome of a call, such as its output. `text` is undefined when the part is empty. For the
- * values, `forms` has the text for each form. */
+/** A part of the outcome of a call, such as its output. `text` is undefined when the part is empty. For the part with
+ * the values, `forms` has the text for each form. */
 export interface OutcomePart {
   name: string;
   text: string | undefined;
   forms?: string[] | undefined;
 }
 
-/** Maximum number of definitions or variables in a line on differences. */
+/** Maximum number of definitions or variables that a line about differences shows. */
 export const SHOWN = 20;
-/** Limit in milliseconds for each query to the running image. */
+/** Milliseconds in which the running image must answer a query. */
 const ASK_MS = 10_000;
 
-/** A call of a tool in a fresh image. `running` is for the session's own image, `folder` for fasls. */
+/** A call of a tool in a fresh image. `running` has the image of the session. `folder` is the folder for fasls. */
 export interface FreshCall {
   running: ToolDependencies;
   adapter: FreshAdapter;
   args: Arguments;
   context: CallContext;
   folder: string;
-  /** Collects the warnings of loads that the answer does not show. */
+  /** Records the warnings of the loads, which the answer does not show. */
   warnings: ShownWarnings;
 }
 
-/** Returns the function that starts a fresh image. Throws a CallError when none can be started. */
+/** Returns the function that starts a fresh image. Throws a CallError when no fresh image can be started. */
 export function starterOf({ withFreshImage }: ToolDependencies): WithFresh {
   if (withFreshImage !== undefined) return withFreshImage;
   throw new CallError(
@@ -59,8 +60,8 @@ export function starterOf({ withFreshImage }: ToolDependencies): WithFresh {
   );
 }
 
-/** Returns the loads that give the fresh image the files and systems of the running one; none when the call
- * names the system that it needs. */
+/** Returns the loads that give the fresh image the same files and systems as the running image. Returns none when the
+ * call names the system that it needs. */
 export async function givenSteps({ running: { image }, args, context }: FreshCall): Promise<LoadStep[]> {
   const { systems, files } = image.loads;
   const isEmpty = !image.running && systems.length + files.length === 0;
@@ -69,26 +70,26 @@ export async function givenSteps({ running: { image }, args, context }: FreshCal
   return data.value ?? [...systems.map((system) => ({ system })), ...files.map((file) => ({ file }))];
 }
 
-/** Returns STEPS with the files below ROOT as they are in COPY, a copy of ROOT. */
+/** Returns STEPS in which files below ROOT are replaced by the same files in COPY, a copy of ROOT. */
 export function stepsIn(steps: readonly LoadStep[], root: string, copy: string): LoadStep[] {
   return steps.map((step) =>
     step.file?.startsWith(`${root}/`) ? { file: join(copy, relative(root, step.file)) } : step,
   );
 }
 
-/** Returns the options of a query to the image, with a time limit of its own. */
+/** Returns the options of a query to the image, which has its own time limit. */
 export function asking(context: CallContext): CallOptions {
   return { ...callOptions(context), limitMs: ASK_MS };
 }
 
-/** Returns a phrase for STEPS, what is loaded before a call. */
+/** Returns a phrase that says which STEPS are loaded before a call. */
 export function afterLoading(steps: readonly LoadStep[], places: Places): string {
   const names = steps.map(({ system, file = '' }) => system ?? places.fileName(file));
   return names.length > 0 ? `after loading ${listed(names, ', ')}` : 'with nothing loaded before';
 }
 
-/** Returns what the loaded files below ROOTS, by default those of the workspace, define in the image of FRESH;
- * undefined when that image does not answer. */
+/** Returns an inventory of the definitions that a fresh image, IMAGE, has loaded from files below ROOTS. By default,
+ * ROOTS are those of the workspace. Returns undefined when the image does not answer. */
 export async function freshInventory(
   { running: { workspace }, context }: FreshCall,
   { image }: ToolDependencies,
@@ -99,7 +100,8 @@ export async function freshInventory(
   return (await image.call('inventory', { folders }, asking(context))).data.value;
 }
 
-/** Loads STEPS in the image of FRESH until one fails, files by their fasls if they ARE_COMPILED. Returns the results. */
+/** Performs the loads STEPS in the image of FRESH, until one fails. If ARE_COMPILED, files are loaded as fasls. Returns
+ * the results. */
 export async function loadSteps(
   call: FreshCall,
   fresh: ToolDependencies,
@@ -115,7 +117,8 @@ export async function loadSteps(
   return results;
 }
 
-/** Loads STEP in the image of FRESH; a file by its fasl, which NUMBER tells, if it IS_COMPILED. Returns the result. */
+/** Performs the load STEP in the image of FRESH. If IS_COMPILED, a file is loaded as a fasl, whose name contains
+ * NUMBER. Returns the result. */
 export async function loadStep(
   { args, context, folder, warnings }: FreshCall,
   fresh: ToolDependencies,
@@ -137,7 +140,7 @@ export async function loadStep(
   return loadResult(reply, isWhole ? `Loaded ${name}` : `Not loaded to its end: ${name}`, places, context);
 }
 
-/** Returns the first of TEXTS joined by SEPARATOR, and how many more there are. */
+/** Returns the first SHOWN of TEXTS, joined by SEPARATOR, and the number of the others. */
 export function listed(texts: readonly string[], separator: string): string {
   const shown = texts.slice(0, SHOWN);
   return `${shown.join(separator)}${moreText(shown.length, texts.length)}`;

@@ -1,5 +1,5 @@
-// Runs calls in a fresh image: a new process with its own folder of fasls, which ends with the call. The
-// answer shows the differences from the running image.
+// Performs calls in a fresh image: a new process with a folder of fasls of its own, which ends when the call has ended.
+// The answer shows how the fresh image differs from the running one.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { CallError } from '../errors.ts';
@@ -47,7 +47,8 @@ const FRESH_OR_REVISION = {
 
 const NOT_RUN = 'So the call itself was not made.';
 const LOST = 'The fresh image was lost, so it was not compared with the running one.';
-/** Returns the tool of ADAPTER for the image of RUNNING, with a parameter `fresh` for calls in a fresh image. */
+/** Returns the tool of ADAPTER for the image of RUNNING, with a further parameter `fresh` for calls in a fresh
+ * image. */
 export function withFresh(running: ToolDependencies, adapter: FreshAdapter): Tool {
   const tool = adapter.over(running);
   const { raisedBy } = tool;
@@ -55,14 +56,14 @@ export function withFresh(running: ToolDependencies, adapter: FreshAdapter): Too
   return {
     ...tool,
     parameters: [...tool.parameters, adapter.parts ? FRESH_OR_REVISION : FRESH],
-    // Edits then change no file of the workspace, so that nobody is asked to approve them.
+    // In a fresh image, edits do not change files of the workspace, so nobody is asked to approve them.
     ...(raisedBy && { raisedBy: (args) => (args['fresh'] === undefined ? raisedBy(args) : undefined) }),
     handler: (args, context) => {
       const { fresh: kind, ...call } = args;
       if (kind === undefined) return tool.handler(call, context);
       checkFresh(args);
       const { edits, ...rest } = call;
-      // Earlier answers were about the running image, so they say nothing about a fresh one.
+      // Earlier answers were about the running image and do not apply to a fresh one.
       const { earlierAnswers: _, ...alone } = context;
       return withTemporaryFolder((folder) => {
         const own = { running, adapter, args: rest, context: alone, folder, warnings: new ShownWarnings() };
@@ -86,7 +87,7 @@ function checkFresh({ fresh, edits, on_error }: Arguments): void {
     );
 }
 
-/** Performs CALL in a fresh image. If FROM_FASLS, one image compiles the files, and a second one loads the
+/** Performs CALL in a fresh image. If FROM_FASLS, first compiles the files in one image. A second image then loads the
  * fasls and performs CALL. */
 async function perform(call: FreshCall, fromFasls: boolean): Promise<Result> {
   const { running, adapter, args, folder } = call;
@@ -102,7 +103,8 @@ async function perform(call: FreshCall, fromFasls: boolean): Promise<Result> {
   return withFreshImage(folder, (fresh) => performIn(fresh, call, steps, { own }));
 }
 
-/** Compiles and loads STEPS, and builds what else CALL needs. Returns a result on failure only. */
+/** Performs the loads STEPS, which compiles their files, and builds what else CALL needs. Returns a result when this
+ * fails, else undefined. */
 async function build(
   fresh: ToolDependencies,
   call: FreshCall,
@@ -113,8 +115,8 @@ async function build(
   return failed ?? adapter.build?.({ ...fresh, shownWarnings: warnings }, args, context);
 }
 
-/** Loads STEPS in the image of FRESH, and performs CALL there. BUILT is given when another image has made the
- * fasls; `own` is what the call loads. */
+/** Performs the loads STEPS in the image of FRESH, and then CALL. BUILT is set when another image has made the fasls;
+ * its `own` is the load that the call itself performs. */
 async function performIn(
   fresh: ToolDependencies,
   call: FreshCall,
@@ -125,7 +127,7 @@ async function performIn(
   const failed = (await loadSteps(call, fresh, steps, built !== undefined)).find((load) => load.failed);
   const which = built ? ', from the fasls that another has built' : '';
   if (failed) return marked(running, failed, which, [NOT_RUN]);
-  // Effects of an evaluated form do not count as differences, so the images are compared before it runs.
+  // The effects of an evaluated form are not differences, so the images are compared before the form runs.
   const early = adapter.parts ? await differences(call, fresh) : undefined;
   const result = built?.own
     ? await loadStep({ ...call, warnings: fresh.shownWarnings }, fresh, built.own, steps.length, true)
@@ -136,7 +138,8 @@ async function performIn(
   return marked(running, result, `${which}${after}`, [...notices.map(noticeText), compared]);
 }
 
-/** Returns RESULT with a headline on the fresh image, and MORE sections. WHICH is a phrase on that image. */
+/** Returns RESULT with a headline about the fresh image, and with the sections MORE. WHICH is a phrase for that
+ * image. */
 function marked({ image }: ToolDependencies, result: Result, which: string, more: readonly string[]): Result {
   const { unfound: _, ...kept } = result;
   const whose = image.isAttached ? " of live-lisp, not the user's" : '';
@@ -162,7 +165,8 @@ async function differences(call: FreshCall, fresh: ToolDependencies): Promise<st
   if (then.files === undefined)
     return 'The running image has loaded none of these files, so it was not compared.';
   const unloaded = files.length - then.files.length;
-  // What the other files define is missing in the running image, of course.
+  // Definitions of files that the running image has not loaded are missing there, so only the files that both have
+  // loaded are compared.
   const shared =
     unloaded > 0
       ? (await fresh.image.call('inventory', { files: then.files, packages }, asking(context))).data.value
@@ -184,7 +188,7 @@ async function differences(call: FreshCall, fresh: ToolDependencies): Promise<st
     : `The running image differs:\n${lines.map((line) => indent(line, 2)).join('\n')}`;
 }
 
-/** Returns a line on warnings that only the fresh image showed. FILES has one name for each warning. */
+/** Returns a line about warnings that only the fresh image gave. FILES has, for each of them, the name of its file. */
 function newsLine(files: readonly string[]): string[] {
   if (files.length === 0) return [];
   const many = files.length === 1 ? '1 of these warnings was' : `${files.length} of these warnings were`;
@@ -206,8 +210,8 @@ function inventoryLines(then: Inventory, now: Inventory): string[] {
   ];
 }
 
-/** Returns a line with LABEL and the items that OTHERS lack; none when there are none. Addresses of objects
- * are ignored. */
+/** Returns a line with LABEL and those of ITEMS that are not in OTHERS; [] when there are none. Addresses in the names
+ * of objects are ignored. */
 function lackedLine(label: string, items: readonly Item[] = [], others: readonly Item[] = []): string[] {
   const keyOf = ({ kind, name }: Item) => `${kind} ${name.replace(/ \{[0-9A-F]+\}(?=>)/g, '')}`;
   const known = new Set(others.map(keyOf));

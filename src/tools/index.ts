@@ -45,7 +45,7 @@ import { runTestsTool } from './tests/run-tests.ts';
 import { notingUnloaded } from './unloaded.ts';
 import { notingUnsaved, notingUnsavedLisp } from './unsaved.ts';
 
-/** Returns the eighteen tools of the contract (C5). */
+/** Returns the eighteen tools of the contract. */
 export function agentQTools(dependencies: ToolDependencies): Tool[] {
   const { image, workspace, places, holds, history, pendingEdits, matchMs } = dependencies;
   const buffers = new WorkspaceBuffers(workspace, pendingEdits);
@@ -131,8 +131,8 @@ const LOADING_FILE: FreshAdapter = {
 
 type TestRecords = Pick<TestDependencies, 'reached' | 'memory'>;
 
-/** Returns the settings of run_tests. EDITING makes its edits, and RECORDS keeps its results in the image of
- * RUNNING. Results in a fresh image are compared with these. */
+/** Returns the functions for calling run_tests in a fresh image. EDITING is the tool that makes edits for run_tests.
+ * RECORDS has the results of tests in the image of RUNNING, with which results in a fresh image are compared. */
 function testing(running: ToolDependencies, editing: Tool, records: TestRecords): FreshAdapter {
   const isCopy = ({ places }: ToolDependencies) => places.root !== running.places.root;
   const recordsFor = (fresh: ToolDependencies): TestRecords => ({

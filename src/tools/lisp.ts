@@ -1,5 +1,5 @@
-// Runs tools that are written in Lisp. The server offers the tools registered in the image, and raises the
-// safety level of those that an agent's code registered.
+// Runs tools that are written in Lisp. The server offers the tools that code registers in the image. It raises the
+// safety level of those that code of an agent registered.
 
 import { CallError, ImageError } from '../errors.ts';
 import type { Image, ImageTools } from '../image/image.ts';
@@ -30,8 +30,8 @@ export class LispTools implements ImageTools {
   readonly #callsNameImage: boolean;
   #registrations = 0;
 
-  /** Keeps the tools of IMAGE in MIRROR. Code in IMAGE can call the tools BUILT_INS. Without DEBUGGING no
-   * call waits at an error. CALLS_NAME_IMAGE is true when calls have an argument `image`. */
+  /** Registers the tools of IMAGE in MIRROR. Code in IMAGE can call the tools BUILT_INS. Without DEBUGGING, errors in
+   * these tools are not held. CALLS_NAME_IMAGE is true when calls have the argument `image`. */
   constructor(
     mirror: Mirror,
     image: () => Image,
@@ -66,8 +66,8 @@ export class LispTools implements ImageTools {
   }
 }
 
-/** Returns TOOL with a level of at least cautious, because an agent's code registered it. An approval holds
- * only for this registration, which has NUMBER. */
+/** Returns TOOL with the level cautious or higher, because code of an agent registered it. An approval covers only this
+ * registration, which has the number NUMBER. */
 function distrusted(tool: Tool, number: number): Tool {
   const { name, safetyLevel } = tool;
   const level = atLeastCautious(safetyLevel);
@@ -75,7 +75,7 @@ function distrusted(tool: Tool, number: number): Tool {
   return Object.freeze({ ...tool, safetyLevel: level, ...raised, approvedAs: `${name}#${number}` });
 }
 
-/** Returns the tool for DEFINITION. It calls the handler that the image registered under REGISTRATION. */
+/** Returns the tool that DEFINITION describes. Its calls run the handler that the image stores under REGISTRATION. */
 function lispTool(
   image: () => Image,
   definition: ToolDefinitionData,
@@ -85,9 +85,9 @@ function lispTool(
   const { name, parameters } = definition;
   return defineTool({
     ...definition,
-    // The handler in the image gets exactly the arguments given, without defaults (S2.7).
+    // The handler in the image gets only arguments that the caller gave, so defaults are not filled in.
     parameters: parameters.map((each) => ({ ...each, defaultOnlyDocumented: true })),
-    // The image has its own limit for everything that runs in it.
+    // The image has its own time limit for all code that runs in it.
     limitMs: Number.POSITIVE_INFINITY,
     handler: async (args, context) => {
       const debuggingContext = debugging?.();
@@ -120,8 +120,8 @@ function errorArguments(
   );
 }
 
-/** Returns the result of the Lisp tool NAME: its value, or the condition that it signalled. Throws an
- * ImageError when the run did not end, or the image lacks the tool (contracts S2.8, S2.9, C17). */
+/** Returns the result of the Lisp tool NAME: its value, or the condition that it signalled. Throws an ImageError when
+ * the run did not end, or when the image does not have the tool. */
 function runResult(
   name: string,
   { ending, output, data: remarks }: Reply<'run-tool'>,

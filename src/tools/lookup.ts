@@ -1,5 +1,5 @@
-// Runs read-only operations in the image, and renders errors about missing packages, symbols, classes and
-// systems.
+// Performs read-only operations in the image. Renders answers that say which package, symbol, class or system does not
+// exist.
 
 import { CallError, ImageError } from '../errors.ts';
 import type { Image } from '../image/image.ts';
@@ -10,20 +10,20 @@ import { callOptions } from './calling.ts';
 import { endingText } from './endings.ts';
 import { didYouMean, isNot } from './natures.ts';
 
-/** The parameter `package` of a lookup. Its default is the current package of the session (C26). */
+/** The parameter `package` of tools that look up names. By default it is the session's current package. */
 export const PACKAGE = {
   name: 'package',
   type: 'string',
   readsNames: true,
 } as const;
 
-/** Returns the package in ARGS as an argument for the image. "" counts as absent (S0.11). */
+/** Returns the package that ARGS name, as an argument for the image; {} when it is absent or ''. */
 export function packageOf(args: { readonly package?: string }): { package?: string } {
   return args.package ? { package: args.package } : {};
 }
 
-/** Returns the answer for FAILURE: the image lacks the named package, symbol, class or system. S0.9, S3.4,
- * S3.5, S3.16, C9 and C26 in docs/develop/contracts.md fix the words for a package, a symbol and a class. */
+/** Returns the answer for FAILURE: the image does not have the named package, symbol, class or system. The words for a
+ * package, a symbol and a class are promised in docs/develop/contracts.md. */
 function lookupText(failure: LookupFailure): string {
   switch (failure.failure) {
     case 'no-system':
@@ -47,18 +47,18 @@ function withNear(text: string, { near }: { near?: string[] }): string {
   return question ? `${text}\n${question}` : text;
 }
 
-/** Returns true when VALUE reports a missing package, symbol, class or system. */
+/** Returns true when VALUE says that a package, symbol, class or system is missing. */
 export function isLookupFailure(value: object): value is LookupFailure {
   return 'failure' in value;
 }
 
-/** Returns the result for a missing name. For a model it is an answer, not a failure (C8). */
+/** Returns the result that says which name is missing. For a model this is an answer and not a failure. */
 export function lookupResult(failure: LookupFailure): Result {
   return { data: failure, text: lookupText(failure), absent: true, unfound: true };
 }
 
-/** Returns the value of a read-only operation. Throws a CallError for a condition, and an ImageError for
- * other failures. */
+/** Returns the value that a read-only operation returned. Throws a CallError when it signalled a condition, and an
+ * ImageError when it ended otherwise. */
 export function foundValue<Value>(reply: { ending: Ending; data: { value?: Value } }): Value {
   const { ending, data } = reply;
   if (ending.kind === 'condition') {
@@ -70,7 +70,8 @@ export function foundValue<Value>(reply: { ending: Ending; data: { value?: Value
   return data.value;
 }
 
-/** Returns the result that ANSWER makes of the value in REPLY, or the result for a missing name. */
+/** Returns the result that ANSWER makes from the value in REPLY. If a name does not exist, returns the result that
+ * names it. */
 export function lookedUp<Value extends object>(
   reply: { ending: Ending; data: { value?: Value } },
   answer: (found: Exclude<Value, LookupFailure>) => Result,
@@ -79,7 +80,7 @@ export function lookedUp<Value extends object>(
   return isLookupFailure(found) ? lookupResult(found) : answer(found as Exclude<Value, LookupFailure>);
 }
 
-/** Updates the server's copy of *FEATURES* in IMAGE. Throws as `foundValue` does. */
+/** Asks IMAGE for its *FEATURES*, so that the server's copy is current. Throws as `foundValue` does. */
 export async function knowFeatures(image: Image, context: CallContext): Promise<void> {
   foundValue(await image.call('features', {}, callOptions(context)));
 }

@@ -1,4 +1,4 @@
-// Renders the loss of an image: the rebuilt parts, and the lost parts with the reasons.
+// Renders the loss of an image: what was rebuilt, what was not, and why.
 
 import type {
   Beginnings,
@@ -13,19 +13,19 @@ import { TIMES } from '../image/wire/times.ts';
 import { counted, cutText, fewOf } from '../kernel/reply.ts';
 import { secondsText } from './endings.ts';
 
-/** At most this many lines per section. */
-const LINES = 5;
-/** At most this many names per sentence. */
-const NAMES = 10;
+/** Maximum number of lines in a section. */
+const LINE_LIMIT = 5;
+/** Maximum number of names in a sentence. */
+const NAME_LIMIT = 10;
 
-/** Sections that list forms of the lost image: the title, and a function that returns the forms. */
+/** Sections that list forms of the lost image. Each has a title, and a function that returns the forms. */
 const HELD: readonly [title: string, of: (held: ImageContents) => Beginnings][] = [
   ['Built again from other values, because these used variables that had been set', (held) => held.differing],
   ['Left out on purpose, because they changed the Lisp system itself', ({ damages }) => damages],
   ['Not run again, because they did not end well', ({ unfinished }) => unfinished],
 ];
 
-/** Returns REPORT as text for a model. */
+/** Returns REPORT, of the loss of an image, as text for a model. */
 export function lossText(report: LossReport): string {
   const { how, held, replay, rebuilt } = report;
   const head = `This is a new Lisp image; the one before was lost: ${how.join('; then ')}.`;
@@ -90,9 +90,9 @@ function builtText({ forms, files, systems, tools, gaveUp, milliseconds }: Rebui
   }
   const parts = [
     forms > 0 && counted(forms, 'form'),
-    systems.length > 0 && `${counted(systems.length, 'system')} (${fewOf(systems, NAMES)})`,
+    systems.length > 0 && `${counted(systems.length, 'system')} (${fewOf(systems, NAME_LIMIT)})`,
     files.length > 0 && filesText(files),
-    tools.length > 0 && `with ${counted(tools.length, 'tool')} (${fewOf(tools, NAMES)})`,
+    tools.length > 0 && `with ${counted(tools.length, 'tool')} (${fewOf(tools, NAME_LIMIT)})`,
   ].filter((part) => part !== false);
   if (parts.length === 0) return 'Nothing of the lost image could be built again.';
   const time = (milliseconds / 1000).toFixed(1);
@@ -107,12 +107,12 @@ function filesText(files: readonly string[]): string {
     others.length === 0 || folder === ''
       ? ['', files]
       : [` in ${folder}`, files.map((file) => file.slice(folder.length + 1))];
-  return `${counted(files.length, 'file')}${where} (${fewOf(names, NAMES)})`;
+  return `${counted(files.length, 'file')}${where} (${fewOf(names, NAME_LIMIT)})`;
 }
 
 function section(title: string, { count: total, first }: Beginnings): string {
   if (total === 0) return '';
-  const lines = first.slice(0, LINES).map((text) => `  ${text}`);
+  const lines = first.slice(0, LINE_LIMIT).map((text) => `  ${text}`);
   const more = total - lines.length;
   return [`${title} (${total}):`, ...lines, ...(more > 0 ? [`  ... and ${more} more`] : [])].join('\n');
 }
@@ -172,14 +172,14 @@ function endedText(ending: Ending): string {
 function toolsText({ tools }: ImageContents, rebuilt: Rebuilt | undefined): string {
   const gone = tools.filter((name) => !rebuilt?.tools.includes(name));
   if (gone.length === 0) return '';
-  return `Gone: ${counted(gone.length, 'tool')} (${fewOf(gone, NAMES)}). Register what you need again.`;
+  return `Gone: ${counted(gone.length, 'tool')} (${fewOf(gone, NAME_LIMIT)}). Register what you need again.`;
 }
 
 function goneText({ notRun, variables }: ImageContents): string {
   if (notRun === 0 && variables.length === 0) return '';
   const forms = `${counted(notRun, 'form')} in which no definition was seen`;
   const they = notRun === 1 ? 'it' : 'they';
-  const set = variables.length > 0 ? `; ${they} may have set ${fewOf(variables, NAMES)}` : '';
+  const set = variables.length > 0 ? `; ${they} may have set ${fewOf(variables, NAME_LIMIT)}` : '';
   return `Not run again: ${notRun > 0 ? forms : 'assignments'}${set}. What only ${they} made is gone.`;
 }
 

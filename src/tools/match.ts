@@ -1,27 +1,27 @@
-// Finds all occurrences of a text in a file, and the most similar place when there is none.
+// Finds all occurrences of a text in a file. If there are none, finds the most similar place.
 
 import { similarity } from '../kernel/nearest.ts';
 
-/** At most this many line numbers of occurrences are returned. */
+/** Maximum number of line numbers of occurrences that are returned. */
 export const LINE_NUMBERS_LIMIT = 20;
 
 const NEWLINE = 10;
 
-/** The occurrences of a text in another. */
+/** The occurrences of one text in another. */
 export interface Occurrences {
   count: number;
-  /** The start index of each occurrence, without those that overlap an earlier one. */
+  /** The indexes at which occurrences begin. Occurrences that overlap an earlier one are left out. */
   starts: number[];
-  /** The line numbers (from 1) where occurrences begin, without repetition; at most LINE_NUMBERS_LIMIT. */
+  /** The numbers (1-based) of the lines in which occurrences begin, each once; at most LINE_NUMBERS_LIMIT. */
   lines: number[];
 }
 
-/** Returns the occurrences of WANTED, which is not empty, in TEXT. Uses the algorithm of Knuth, Morris and
- * Pratt: indexOf takes quadratic time when both texts repeat themselves, as lines of dashes do. */
+/** Returns the occurrences of WANTED, which must not be empty, in TEXT. Uses the algorithm of Knuth, Morris and Pratt.
+ * Repeated calls of indexOf would take quadratic time when both texts repeat themselves, as lines of dashes do. */
 export function occurrences(text: string, wanted: string): Occurrences {
   const found: Occurrences = { count: 0, starts: [], lines: [] };
   const borders = bordersOf(wanted);
-  // The line where a match would begin that ends at the current character.
+  // The number of the line in which a match begins, if it ends at the current character.
   let line = 2 - wanted.split('\n').length;
   let [matched, free] = [0, 0];
   for (let end = 1; end <= text.length; end += 1) {
@@ -39,8 +39,8 @@ export function occurrences(text: string, wanted: string): Occurrences {
   return found;
 }
 
-/** Returns the failure table of Knuth, Morris and Pratt. For each length of a prefix of WANTED, it has the
- * length of the longest shorter text that is both its beginning and its end. */
+/** Returns the failure table of the algorithm of Knuth, Morris and Pratt. By the length of a prefix of WANTED: the
+ * length of the longest shorter text that is both a beginning and an end of this prefix. */
 function bordersOf(wanted: string): Int32Array {
   const borders = new Int32Array(wanted.length + 1);
   for (let length = 2; length <= wanted.length; length += 1) {
@@ -49,8 +49,7 @@ function bordersOf(wanted: string): Int32Array {
   return borders;
 }
 
-/** Returns the length of the matched prefix of WANTED after the character CODE. MATCHED is the length before
- * that character. */
+/** Returns how many characters of WANTED are matched after the character CODE. MATCHED is the number before it. */
 function advance(wanted: string, borders: Int32Array, matched: number, code: number): number {
   let length = matched;
   while (length === wanted.length || wanted.charCodeAt(length) !== code) {
@@ -60,38 +59,38 @@ function advance(wanted: string, borders: Int32Array, matched: number, code: num
   return length + 1;
 }
 
-/** Consecutive lines of a file. `first` is the number (from 1) of the first line. */
+/** Consecutive lines of a file. `first` is the number (1-based) of the first of them. */
 export interface NearPlace {
   first: number;
   lines: string[];
-  /** True when the lines differ from the wanted text in white space only. */
+  /** True when the lines differ from the wanted text only in white space. */
   onlySpace: boolean;
 }
 
-/** At most this many places are compared. */
-const CANDIDATES = 20;
-/** At most this many lines of each place are compared. */
-const LINES = 200;
-/** Only this many occurrences of a wanted line count as evidence for a place, because a frequent line says
- *  little about the wanted place. */
-const COMMON = 100;
-/** Minimum score (0 to 1) of a similar place. */
-const LEAST = 0.4;
+/** Maximum number of places that are compared with the wanted text. */
+const CANDIDATE_LIMIT = 20;
+/** Maximum number of lines that are compared at each place. */
+const COMPARED_LINES = 200;
+/** Of a wanted line that is frequent in the file, only this many occurrences are considered. A frequent line says
+ * little about which place is wanted. */
+const OCCURRENCE_LIMIT = 100;
+/** A place counts as similar when its score, from 0 to 1, is at least this. */
+const LEAST_SCORE = 0.4;
 
-/** Returns the lines of FILE most similar to WANTED, or undefined when none are similar enough. */
+/** Returns the lines of FILE that are most similar to the lines WANTED; undefined when none are similar enough. */
 export function nearestPlace(file: readonly string[], wanted: readonly string[]): NearPlace | undefined {
   const plain = file.map(squeeze);
   const all = trimBlank(wanted.map(squeeze));
-  const sought = all.slice(0, LINES);
+  const sought = all.slice(0, COMPARED_LINES);
   if (sought.length === 0) return undefined;
-  let best = { start: -1, score: LEAST };
+  let best = { start: -1, score: LEAST_SCORE };
   for (const start of candidates(plain, sought)) {
     const score = windowScore(plain, sought, start);
     if (score > best.score) best = { start, score };
   }
   if (best.start === -1) return undefined;
   const lines = file.slice(best.start, best.start + all.length);
-  return { first: best.start + 1, lines, onlySpace: best.score === 1 && all.length <= LINES };
+  return { first: best.start + 1, lines, onlySpace: best.score === 1 && all.length <= COMPARED_LINES };
 }
 
 function squeeze(line: string): string {
@@ -113,8 +112,9 @@ function placesOf(file: readonly string[]): Map<string, number[]> {
   return where;
 }
 
-/** Returns the most promising start indices of a similar place. Each line of SOUGHT in FILE votes, and a rare
- * or long line has more weight. Lines similar to the longest line of SOUGHT vote too. */
+/** Returns the indexes of lines at which a similar place most likely begins. Each line of SOUGHT that is in FILE votes
+ * for an index. The vote of a rare or long line has more weight. Lines similar to the longest line of SOUGHT vote
+ * too. */
 function candidates(file: readonly string[], sought: readonly string[]): number[] {
   const where = placesOf(file);
   const votes = new Map<number, number>();
@@ -124,20 +124,20 @@ function candidates(file: readonly string[], sought: readonly string[]): number[
   };
   for (const [index, line] of sought.entries()) {
     const places = line === '' ? [] : (where.get(line) ?? []);
-    for (const place of places.slice(0, COMMON)) vote(place - index, line.length / places.length);
+    for (const place of places.slice(0, OCCURRENCE_LIMIT)) vote(place - index, line.length / places.length);
   }
   const longest = sought.reduce((one, other) => (other.length > one.length ? other : one));
   const similar = [...file.entries()]
     .map(([index, line]) => ({ index, score: similarity(line, longest) }))
     .sort((one, other) => other.score - one.score);
-  for (const { index, score } of similar.slice(0, CANDIDATES / 2)) {
+  for (const { index, score } of similar.slice(0, CANDIDATE_LIMIT / 2)) {
     vote(index - sought.indexOf(longest), score * longest.length);
   }
   const ranked = [...votes].sort(([, one], [, other]) => other - one);
-  return ranked.slice(0, CANDIDATES).map(([start]) => start);
+  return ranked.slice(0, CANDIDATE_LIMIT).map(([start]) => start);
 }
 
-/** Returns the similarity (0 to 1) of SOUGHT and the lines of FILE from START on. Long lines have more
+/** Returns how similar SOUGHT and the lines of FILE from the index START on are, from 0 to 1. Long lines have more
  * weight. */
 function windowScore(file: readonly string[], sought: readonly string[], start: number): number {
   let score = 0;

@@ -1,9 +1,9 @@
-// Collects the source places and file names in an answer of the image.
+// Collects the source places and file names that an answer of the image contains.
 
 import type { Place } from '../image/wire/operations.ts';
 
-/** Returns PLACES and more: each object in ANSWER, at any depth, that has a member `file`, and a place for
- *  each name in `files` and `testFiles`. */
+/** Adds to PLACES, and returns, all places in ANSWER: each object, at any depth, with a member `file`, and a place for
+ * each file in `files` and `testFiles`. */
 export function namedPlaces(answer: object, places: Place[] = []): Place[] {
   if ('file' in answer && typeof answer.file === 'string') {
     const mark = 'mark' in answer && typeof answer.mark === 'string' ? answer.mark : undefined;

@@ -1,6 +1,7 @@
-// Renders why a name is not of the kind that a tool needs, and suggests similar names.
+// Renders that a name has no definition of the kind that a tool needs, and suggests similar names.
 
-/** Returns a sentence: NAME is not a KIND. It names NATURES, the kinds of definitions that NAME has. */
+/** Returns a sentence that says that NAME is not a KIND, and what it is. NATURES are the kinds of definitions that NAME
+ * has. */
 export function isNot(
   name: string,
   natures: readonly string[],
@@ -10,18 +11,17 @@ export function isNot(
   return others ? `${name} is ${others}, not a ${kind}.` : `${name} is not defined as a ${kind}.`;
 }
 
-/** Returns true when NATURES include a variable, a constant or a symbol macro. */
+/** Returns true when one of NATURES is a variable, a constant or a symbol macro. */
 export function isVariable(natures: readonly string[]): boolean {
   return ['VARIABLE', 'CONSTANT VARIABLE', 'SYMBOL MACRO'].some((nature) => natures.includes(nature));
 }
 
-/** Returns true when NATURES include a function, a generic function or a macro. */
+/** Returns true when one of NATURES is a function, a generic function or a macro. */
 export function isFunction(natures: readonly string[]): boolean {
   return ['FUNCTION', 'GENERIC-FUNCTION', 'MACRO'].some((nature) => natures.includes(nature));
 }
 
-/** Returns a sentence with the name of the tool that lists the users of NAME; empty when there is no such
- * tool. */
+/** Returns a sentence that names the tool which lists the users of NAME; '' when there is no such tool. */
 export function usersAdvice(name: string, natures: readonly string[]): string {
   if (isFunction(natures)) return 'who_calls lists what calls it.';
   if (natures.includes('CLASS') || natures.includes('TYPE'))
@@ -29,7 +29,7 @@ export function usersAdvice(name: string, natures: readonly string[]): string {
   return natures.includes('SETF EXPANDER') ? `who_calls of (setf ${name}) lists what uses it.` : '';
 }
 
-/** Returns a question that suggests NEAR, similar names with the most similar first; false when there are
+/** Returns a question that suggests the names NEAR, of which the first is the most similar; false when there are
  * none. */
 export function didYouMean(near: readonly string[] = []): string | false {
   const last = near.at(-1);

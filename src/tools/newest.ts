@@ -1,18 +1,18 @@
-// Reads a page of the newest records without blocking the event loop.
+// Reads a page of the newest records, without blocking the event loop.
 
 import { CallError } from '../errors.ts';
 import type { CallContext } from '../kernel/tool.ts';
 import { checkWhole, type PageArguments, pageOf } from './paging.ts';
 
-/** The records to list. `items` begins with the newest; items for which `matches` returns false are left
- * out. */
+/** The records from which a page is read. `items` yields the newest one first. Items for which `matches` returns false
+ * are left out. */
 export interface RecordQuery<Item> {
   items: Iterable<Item>;
   matches: (item: Item) => boolean;
 }
 
-/** A page of the matching items. `rows` begins after the first `offset` matches. `total` is the number of
- * matches. `atLeast` is true when counting stopped early, so there may be more. */
+/** A page of the items that match. `rows` are those after the first `offset`. `total` is the number of matching items.
+ * `atLeast` is true when there may be more, because counting stopped early. */
 export interface Newest<Item> {
   rows: Item[];
   offset: number;
@@ -20,14 +20,14 @@ export interface Newest<Item> {
   atLeast: boolean;
 }
 
-/** Counting stops when the page is full and more than this many items were read. */
-const COUNTED = 100;
-/** Reading yields to the event loop after this many milliseconds, so that a cancellation can arrive. */
+/** When the page is full, counting stops as soon as more than this many items were read. */
+const COUNT_LIMIT = 100;
+/** Milliseconds after which reading yields to the event loop, so that the call can be cancelled. */
 const TURN_MS = 5;
 
-/** Returns the page for ARGS of the records in KEPT, with 20 rows by default. Throws a CallError when the
- * call is cancelled. Also throws one when the caller is code that sets no limit, and there are more rows
- * than code can get at once. */
+/** Returns the page that ARGS request of the records in KEPT; by default it has 20 rows. Throws a CallError when the
+ * call is cancelled. Also throws one when code calls without a limit, and there are more rows than code can get at
+ * once. */
 export async function newestOf<Item>(
   args: PageArguments,
   context: CallContext,
@@ -56,21 +56,21 @@ async function readNewest<Item>(
     if (!matches(item)) continue;
     total += 1;
     if (total > offset && rows.length < limit) rows.push(item);
-    if (total > offset + limit && examined > COUNTED) return { rows, offset, total, atLeast: true };
+    if (total > offset + limit && examined > COUNT_LIMIT) return { rows, offset, total, atLeast: true };
   }
   return { rows, offset, total, atLeast: false };
 }
 
-/** Returns the number of items as the beginning of a header. WHAT is the noun for one item. */
+/** Returns the number of items, as the beginning of a header. WHAT is the noun for one item. */
 export function totalText({ total, atLeast }: { total: number; atLeast: boolean }, what: string): string {
   return `${atLeast ? 'At least ' : ''}${total} ${total === 1 ? what : `${what}s`}`;
 }
 
-/** Matches an ISO time. The groups are the date and the time of day to the second. */
+/** Matches an ISO time. The groups are the date, and the time of day to the second. */
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)[.\d]*Z$/;
 
-/** Returns the text that READ gives for all ROWS, for use in the header; undefined when the texts differ or
- * there is only one row. */
+/** Returns the text that READ returns for every one of ROWS, so that the header can show it. Returns undefined when the
+ * texts differ, or when there is only one row. */
 export function shared<Row>(
   rows: readonly Row[],
   read: (row: Row) => string | undefined,
@@ -79,12 +79,12 @@ export function shared<Row>(
   return rows.length > 1 && texts.size === 1 ? [...texts][0] : undefined;
 }
 
-/** Returns the date of a record with an ISO time; undefined for another time. */
+/** Returns the date of a record whose time is an ISO time; undefined for another time. */
 export function dateOf({ time }: { time: string }): string | undefined {
   return ISO_TIME.exec(time)?.[1];
 }
 
-/** Returns TIME, an ISO time, to the second. The date is left out when it equals STATED. */
+/** Returns TIME, an ISO time, to the second. Leaves out the date if it is STATED, the date that the header shows. */
 export function recordTimeText(time: string, stated: string | undefined): string {
   return time.replace(ISO_TIME, (_, date, clock) => (date === stated ? `${clock}Z` : `${date}T${clock}Z`));
 }

@@ -1,4 +1,4 @@
-// Renders notices: events that do not belong to the result of a call.
+// Renders notices: events that are not part of the result of a call.
 
 import type { ImageNotice } from '../image/image.ts';
 import { type Ending, wholeText } from '../image/wire/endings.ts';
@@ -50,8 +50,8 @@ export function noticeText(notice: ImageNotice): string {
   }
 }
 
-/** Returns the notice that the image is a plain one. A plain image uses only documented parts of SBCL. HOW
- * has the endings of the images before it. */
+/** Returns the notice that the image is a plain one, which uses only documented parts of SBCL. HOW says how the images
+ * before it ended. */
 export function plainText(how: readonly string[], { without }: Lacking): string {
   return (
     `This Lisp image is a plain one: it uses only what SBCL documents, because new images ended by themselves (${how.join('; then ')}). ` +
@@ -68,8 +68,8 @@ function attachedText({ served, before, how, startFile }: ImageNotice & { kind: 
   return `The image ${servedName(before)} is gone: ${how}. ${works}. It may lack what the other held: load or define again what you need.${start}`;
 }
 
-/** Returns the notice that the image SERVED is not used. KEPT_OWN_BY is the flag that forbids its use, if
- * any. */
+/** Returns the notice that this server does not use the image SERVED. The second parameter is the flag that forbids
+ * this use, if there is one. */
 function unusedText(served: Served, ownImageRequiredBy: string | undefined): string {
   const head = `Note: the image ${servedName(served)} serves ${served.workspace} now. This server stays with its own image`;
   return ownImageRequiredBy === undefined

@@ -1,5 +1,5 @@
-// Makes a call in two fresh images, one with the files of a commit and one with the files on the disk, and
-// compares the answers.
+// Makes a call in two fresh images and compares the answers. One image has the files of a commit, the other has the
+// files on the disk.
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,20 +24,20 @@ import {
 /** The outcome of the call in one of the two images. */
 interface Side {
   parts: OutcomePart[];
-  /** True when a load failed, so the call was not made. */
+  /** True when a load failed, so that the call was not made. */
   isUnmade: boolean;
-  /** Files that the image loaded from the workspace itself, not from the copy of the commit. */
+  /** The files that the image loaded from the workspace itself, and not from the copy with the files of the commit. */
   current: string[];
 }
 
-/** Maximum number of lines of a difference, and of characters of a line. */
-const LINES = 60;
+/** Maximum number of lines of a difference, and maximum number of characters of a line. */
+const LINE_LIMIT = 60;
 const LINE_LENGTH = 200;
-/** A long line is shown from this many characters before the first difference on. */
-const BEFORE = 40;
+/** Number of characters that are shown of a long line before the first difference. */
+const CONTEXT_LENGTH = 40;
 
-/** Makes CALL in two fresh images: one has the files of the commit REVISION, the other the files on the disk.
- * Returns a result with the differences of the two answers. */
+/** Makes CALL in two fresh images. One has the files of the commit REVISION, the other has the files on the disk.
+ * Returns a result that shows how the two outcomes differ. */
 export async function compareRevisions(call: FreshCall, revision: string): Promise<Result> {
   const { running, context } = call;
   const withFreshImage = starterOf(running);
@@ -70,8 +70,8 @@ export async function compareRevisions(call: FreshCall, revision: string): Promi
   });
 }
 
-/** Returns the result that compares BEFORE, the outcome with the files of the commit NAME, with AFTER. LOADED
- * is a phrase on the files loaded before the call. */
+/** Returns the result that compares BEFORE, the outcome with the files of the commit NAME, with AFTER, the outcome with
+ * the files on the disk. LOADED is a phrase that says what was loaded before the call. */
 function comparedResult(
   before: Side,
   after: Side,
@@ -88,7 +88,7 @@ function comparedResult(
     ({ part }) => `${part.toLowerCase()}${part === 'Values' ? formsText(before, after) : ''}`,
   );
   const heading = `With the files of ${name} (-) and as they are (+), each in a fresh image, ${loaded}`;
-  // A condition that both calls ended with explains values that differ, or are missing in both.
+  // If both calls ended with the same condition, it explains why values differ or are missing.
   const same = compared.filter(({ part, isSame }) =>
     isAlike ? part !== 'Loads' : isSame && part === 'Condition',
   );
@@ -113,7 +113,7 @@ function comparedResult(
   };
 }
 
-/** Returns the parts of the outcome, as the data of the result have them. */
+/** Returns the parts of the outcome in the form in which the data of the result contain them. */
 function partsData({ parts }: Side): (string | string[] | undefined)[][] {
   return parts.map(({ name, text, forms }) => (forms ? [name, text, forms] : [name, text]));
 }
@@ -122,13 +122,13 @@ const PARTS = ['Condition', 'Values', 'Output', 'Warnings', 'Loads'];
 const PRINTED =
   'Values were compared as they print, so not what is in #<...> or was cut. Have the form return such parts to compare them.';
 
-/** Awaits both promises, also when one is rejected. */
+/** Resolves with the values of both promises. If one is rejected, still waits for the other one, and then rejects. */
 async function both<Value>(one: Promise<Value>, other: Promise<Value>): Promise<[Value, Value]> {
   await Promise.allSettled([one, other]);
   return [await one, await other];
 }
 
-/** Loads STEPS in the image of FRESH, makes CALL there, and returns the outcome. */
+/** Performs the loads STEPS and then CALL in the image of FRESH, and returns the outcome. */
 async function performed(
   call: FreshCall,
   fresh: ToolDependencies,
@@ -142,12 +142,13 @@ async function performed(
   return {
     parts: [{ name: 'Loads', text: loads.map(({ text }) => text).join('\n\n') }, ...rest],
     isUnmade,
-    // The inventory has files below the roots of the workspace, so none of the copy.
+    // The inventory has only files in the roots of the workspace, so it has no files of the copy.
     current: inventory?.files ?? [],
   };
 }
 
-/** Returns a phrase for the forms whose values differ between BEFORE and AFTER; '' when there is one form. */
+/** Returns a phrase with the numbers of the forms whose values differ between BEFORE and AFTER; '' when there is only
+ * one form. */
 function formsText(before: Side, after: Side): string {
   const [one = [], other = []] = [before, after].map(
     ({ parts }) => parts.find(({ name }) => name === 'Values')?.forms,
@@ -165,8 +166,8 @@ function textOf({ parts }: Side, part: string): string {
   return parts.find(({ name }) => name === part)?.text ?? '';
 }
 
-/** Returns TEXT without addresses of objects and line numbers of warnings, because these differ between any
- * two images. */
+/** Returns TEXT without the addresses of objects and the line numbers of warnings, which differ between any two
+ * images. */
 function comparable(text: string): string {
   return text.replace(/ \{[0-9A-F]+\}(?=>)/g, '').replace(/\(line \d+(?::\d+)?, /g, '(');
 }
@@ -180,22 +181,22 @@ function differenceText(one: string, other: string): string {
     return [...equalLine(equal), ...excerpts(lines)];
   });
   lines.push(...equalLine((before ?? '').split('\n').length - 1 - handled));
-  const more = lines.length > LINES ? [`... ${lines.length - LINES} more lines`] : [];
-  return [...lines.slice(0, LINES), ...more].join('\n');
+  const more = lines.length > LINE_LIMIT ? [`... ${lines.length - LINE_LIMIT} more lines`] : [];
+  return [...lines.slice(0, LINE_LIMIT), ...more].join('\n');
 }
 
 function equalLine(count: number): string[] {
   return count > 0 ? [`... ${count} equal line${count === 1 ? '' : 's'}`] : [];
 }
 
-/** Returns LINES of a hunk, long ones from shortly before the place where the first removed and the first added line begin to
- *  differ. */
+/** Returns LINES, of a hunk. A long line is cut, so that it begins shortly before the place where the first removed
+ * line and the first added line differ. */
 function excerpts(lines: readonly string[]): string[] {
   const [one = '', other = ''] = ['-', '+'].map((mark) =>
     lines.find((line) => line.startsWith(mark))?.slice(1),
   );
   const at = [...one].findIndex((char, index) => char !== other[index]);
-  const start = Math.max(0, (at < 0 ? one.length : at) - BEFORE);
+  const start = Math.max(0, (at < 0 ? one.length : at) - CONTEXT_LENGTH);
   return lines.map((line) => {
     if (line.length <= LINE_LENGTH) return line;
     const end = start + LINE_LENGTH;

@@ -1,4 +1,4 @@
-// Defines the parameters `limit` and `offset` by which long lists are read in parts.
+// Defines the parameters `limit` and `offset`, with which callers read a long list in parts.
 
 import { CallError } from '../errors.ts';
 import type { CallContext } from '../kernel/tool.ts';
@@ -20,11 +20,11 @@ export interface PageArguments {
   readonly offset?: number;
 }
 
-/** Maximum number of rows for code that sets no limit. The size of an answer of the image is limited too. */
+/** Maximum number of rows that code gets when it gives no limit. The size of an answer of the image is limited too. */
 const ALL_ROWS = 250_000;
 
-/** Returns the offset and limit for a call. Without a limit a model gets USUAL rows, and code (`forData`)
- * gets all. */
+/** Returns the offset and the limit of a call. If the caller gives no limit, a model gets USUAL rows, and code
+ * (`forData`) gets all rows. */
 export function pageOf(
   { limit, offset = 0 }: PageArguments,
   { forData = false }: CallContext,
@@ -33,7 +33,7 @@ export function pageOf(
   return { offset, limit: limit ?? (forData ? ALL_ROWS : usual) };
 }
 
-/** Throws a CallError when code that set no limit would get only a part of TOTAL rows. */
+/** Throws a CallError when code gives no limit, and would get only some of TOTAL rows. */
 export function checkWhole(
   { limit, offset = 0 }: PageArguments,
   { forData = false }: CallContext,

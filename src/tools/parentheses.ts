@@ -1,30 +1,30 @@
-// Renders errors about unbalanced parentheses in Lisp text.
+// Renders what is wrong when parentheses in Lisp text are unbalanced.
 
 import { type Imbalance, imbalanceOf } from '../source/balance.ts';
 
 const LISP_FILE = /\.(?:lisp|lsp|cl|asd)$/i;
 
-/** Returns true when NAME has an extension of Lisp source files. */
+/** Returns true when NAME has one of the extensions of Lisp source files. */
 export function isLispFile(name: string): boolean {
   return LISP_FILE.test(name);
 }
 
-/** Returns sentences on the place where the indentation of TEXT suggests a wrong parenthesis; undefined when
- * the parentheses are balanced. */
+/** Returns sentences that say where the indentation of TEXT suggests a wrong parenthesis; undefined when the
+ * parentheses are balanced. */
 export function indentationText(text: string): string | undefined {
   const imbalance = imbalanceOf(text);
   return imbalance && joined([repairText(imbalance), swallowedText(imbalance)]);
 }
 
-/** Returns sentences on the unbalanced parentheses of TEXT, the content of file NAME; undefined when they are
+/** Returns sentences about the unbalanced parentheses in TEXT, the content of the file NAME; undefined when they are
  * balanced. */
 export function imbalanceText(name: string, text: string): string | undefined {
   const imbalance = imbalanceOf(text);
   return imbalance && joined([headText(name, imbalance), repairText(imbalance), swallowedText(imbalance)]);
 }
 
-/** Does the same as imbalanceText, without the sentence on the swallowed form. Adds the repaired line when
- * one repair balances TEXT. */
+/** Like imbalanceText, but without the sentence about a form that became part of another. If the suggested repair
+ * balances TEXT, shows the repaired line. */
 export function imbalanceWithProposal(name: string, text: string): string | undefined {
   const imbalance = imbalanceOf(text);
   const problem = imbalance && joined([headText(name, imbalance), repairText(imbalance)]);
@@ -38,16 +38,16 @@ function headText(name: string, { kind, began }: Imbalance): string {
   return `${name}: the ${what} that begins at line ${began} ${how}.`;
 }
 
-/** Returns the repaired line of TEXT, or undefined when the repair does not balance all of TEXT. */
+/** Returns the line of TEXT after the suggested repair; undefined when the repair does not balance all of TEXT. */
 function repairedLine(text: string, { line, repair }: Imbalance): string | undefined {
   if (repair === undefined) return undefined;
-  const { index, removed, text: put } = repair;
-  const repaired = text.slice(0, index) + put + text.slice(index + removed);
+  const { index, removed, text: inserted } = repair;
+  const repaired = text.slice(0, index) + inserted + text.slice(index + removed);
   return imbalanceOf(repaired) === undefined ? repaired.split(/\r?\n/)[line - 1] : undefined;
 }
 
-/** Returns a warning when the change from BEFORE to AFTER made the parentheses of file NAME unbalanced;
- * otherwise undefined. Only Lisp source is checked. */
+/** Returns a warning when the parentheses in the file NAME were balanced in BEFORE and are not in AFTER; else
+ * undefined. Checks only Lisp source files. */
 export function newImbalanceText(name: string, before: string, after: string): string | undefined {
   if (!isLispFile(name) || imbalanceOf(before) !== undefined) return undefined;
   const wrong = imbalanceText(name, after);

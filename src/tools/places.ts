@@ -1,5 +1,5 @@
-// Finds places in source files and renders them as FILE:LINE:COLUMN, relative to the workspace and counted
-// from 1.
+// Finds places in source files, and renders them as FILE:LINE:COLUMN. FILE is relative to the workspace; LINE and
+// COLUMN are 1-based.
 
 import { relative } from 'node:path';
 import type { ReadLimits } from '../files/regular.ts';
@@ -36,45 +36,44 @@ const CHANGED: Record<Changed, string> = {
   unknown: '(the file changed since it was loaded)',
 };
 
-/** Suffix of a place when only the form is certain, not the position within it. */
+/** The suffix of a place when only the form is certain, and not the position in it. */
 const INSIDE = '(within this form)';
 
-/** Suffix of a place when a macro expansion made the use, so the text does not contain it. */
+/** The suffix of a place when a macro expansion contains the use, and the source text does not. */
 export const IN_EXPANSION = '(in an expansion)';
 
-/** A source place. `at` is FILE:LINE:COLUMN, `text` the line there with remarks. */
+/** A source place as shown in an answer. `at` is FILE:LINE:COLUMN. `text` is the line at that place, with remarks. */
 export interface Site {
   at: string;
   text: string;
-  /** True when the use may also be at other places. */
+  /** True when the use can also be at other places. */
   doubt?: boolean;
-  /** The exact index in the text; absent when the file changed since it was loaded, or the place is
-   * uncertain. */
+  /** The exact index in the text of the file. Absent when the file has changed since the image loaded it, or when the
+   * place is uncertain. */
   index?: number;
 }
 
-/** The source text of a definition. Lines count from 1. */
+/** The source text of a definition. Line numbers are 1-based. */
 interface DefinitionText {
   file: string;
   line: number;
   lastLine: number;
   text: string;
-  /** How the definition changed, when its file changed since it was loaded; undefined when the file did not
-   * change. */
+  /** The change of the definition since the image loaded its file; undefined when the file has not changed. */
   changed: Changed | undefined;
-  /** True when `text` is from the file as loaded, because the current file lacks the definition. */
+  /** True when `text` is from the version of the file that the image loaded, because the current version does not have
+   * the definition. */
   old: boolean;
 }
 
-/** The source text of a definition, with the data that distinguish it from other definitions of the same
- * name. */
+/** The source text of a definition, and the data that distinguish it from other definitions of the same name. */
 export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'text'> &
   Pick<NamingForm, 'operator' | 'method' | 'head' | 'home'> & {
     nested: boolean;
   };
 
-/** A top-level form in the current text of its file. `same` is true when it did not change since it was
- * loaded; `note` is a remark for a file that changed. */
+/** A top-level form in the current text of its file. `same` is true when it has not changed since the image loaded it.
+ * `note` is a remark when the file has changed. */
 export interface FormOf {
   forms: TopLevelForms;
   form: TopLevelHead;
@@ -86,9 +85,9 @@ export class Places {
   readonly root: string;
   readonly #sources: Sources;
 
-  /** `forbids` returns the reason why a file may not be read. `features` returns the *FEATURES* of the image.
-   * `elsewhere` reads files on the machine of the image. `readLoaded` gets the loaded content of files from
-   * the image. */
+  /** `forbids` returns the reason why a file may not be read, else undefined. `features` returns the *FEATURES* of the
+   * image. `elsewhere` reads files on the machine of the image. `readLoaded` gets from the image the texts that it has
+   * loaded. */
   constructor(
     root: string,
     {
@@ -111,8 +110,8 @@ export class Places {
     return this.#sources.features;
   }
 
-  /** Returns FILE for display: relative to the workspace root when below it, with hidden characters as
-   * codes. */
+  /** Returns the name of FILE for answers: relative to the workspace root if FILE is below it, and with codes in place
+   * of hidden characters. */
   fileName(file: string): string {
     return visibleLine(this.#below(file) ?? file);
   }
@@ -127,21 +126,21 @@ export class Places {
     return path === '' || path.startsWith('..') ? undefined : path;
   }
 
-  /** Reads FILES ahead, because the other methods are synchronous. */
+  /** Reads FILES before the synchronous methods of this object need them. */
   async prepare(files: readonly string[]): Promise<void> {
     await this.#sources.prepare(files);
   }
 
-  /** Reads ahead all files named in REPLY, an answer of the image. A file that may have changed is read in
-   * its loaded version too. */
+  /** Reads all files that REPLY, an answer of the image, names. If a file may have changed since the image loaded it,
+   * also gets the loaded version. */
   async prepareFor(reply: object): Promise<void> {
     const named: Place[] = namedPlaces(reply);
     await this.prepare(named.flatMap(({ file = [] }) => file));
     await this.#sources.prepareLoaded(named);
   }
 
-  /** Returns PLACE in DEFINITION as FILE:LINE:COLUMN, with a remark when the file changed. Without a file it
-   * returns the evaluation that made the definition, or `no source`. */
+  /** Returns PLACE, in DEFINITION, as FILE:LINE:COLUMN, with a remark when the file has changed. If PLACE has no file,
+   * returns a text about the evaluation that made the definition, or `no source`. */
   locate(place: Place, definition: DefinitionName): string {
     if (place.file === undefined) return this.#withoutFile(place);
     const versions = this.#versions(place);
@@ -151,8 +150,8 @@ export class Places {
     return text.filter(Boolean).join(' ');
   }
 
-  /** Returns the sites of USES, places in one DEFINITION that use the name SOUGHT. A use with several
-   * possible places gets a site for each. */
+  /** Returns the sites of USES, places in DEFINITION at which the name SOUGHT is used. If a use can be at several
+   * places, it has several sites. */
   sites(uses: readonly Place[], sought: SoughtName, definition: DefinitionName): Site[] {
     const [place] = uses;
     if (place?.file === undefined) return [noSource()];
@@ -172,16 +171,16 @@ export class Places {
     });
   }
 
-  /** Returns the places of USES in the current file: `start` is the index of their form, and `spots` has the
-   * indices of the uses. `same` is true when the form did not change since it was loaded. Returns undefined
+  /** Returns the places of USES in the current text of the file. `start` is the index of their form, and `spots` are
+   * the indexes of the uses. `same` is true when the form has not changed since the image loaded it. Returns undefined
    * when the file cannot be read. */
   spots(uses: readonly Place[], sought: SoughtName, definition: DefinitionName) {
     const versions = uses[0] && this.#versions(uses[0]);
     return versions && usesNow(versions, uses, sought, definition);
   }
 
-  /** Returns the sites in FILE for those indices of OTHERS that are not in INDICES, but in the same
-   * definition as one of INDICES. */
+  /** Returns the sites in FILE for those of the indexes OTHERS that are in the same definition as one of INDICES, but
+   * are not in INDICES. */
   sitesInSameForms(file: string, indices: readonly number[], others: readonly number[]): Site[] {
     const now = this.#sources.read(file);
     if (now === undefined) return [];
@@ -198,8 +197,8 @@ export class Places {
     return maker === undefined ? noSource().at : `no source (made by code of ${this.fileName(maker)})`;
   }
 
-  /** Returns the site of PLACE. Without a file it is the evaluation that made the definition, or `no
-   * source`. */
+  /** Returns the site of PLACE. If PLACE has no file, the site is a text about the evaluation that made the definition,
+   * or `no source`. */
   site(place: Place): Site {
     const versions = this.#versions(place);
     if (place.file === undefined) return { at: this.#withoutFile(place), text: '' };
@@ -208,14 +207,14 @@ export class Places {
     return this.#site(place.file, now, start, changed && CHANGED[changed], inside && INSIDE);
   }
 
-  /** Returns the span of the list at PLACE in the current text of its file. With BEFORE, skips that number of
-   * forms and returns the span of the next form. */
+  /** Returns the range of the list at PLACE in the current text of its file. With BEFORE, skips this number of forms,
+   * and returns the range of the next form. */
   span(place: Place, before?: number): Span | undefined {
     const versions = this.#versions(place);
     return versions && spanNow(versions, place, before);
   }
 
-  /** Returns the site of INDEX in the current text of FILE. A long line is cut around INDEX. */
+  /** Returns the site of INDEX in the current text of FILE. Of a long line, the site has only the part around INDEX. */
   siteAt(file: string, index: number): Site {
     const name = this.fileName(file);
     const position = this.sourceText(file)?.positionAt(index);
@@ -224,8 +223,8 @@ export class Places {
     return { at: `${name}:${line}:${column}`, text: boundLine(text, column) };
   }
 
-  /** Returns the line of PLACE, marked, with COUNT lines before and after. A top-level form of at most WHOLE
-   * lines is returned whole. Returns undefined when PLACE is not found. */
+  /** Returns the line of PLACE, which is marked, with COUNT lines before it and after it. If its top-level form has at
+   * most WHOLE lines, returns this form. Returns undefined when PLACE is not found. */
   around(place: Place, count: number, whole = 0): string | undefined {
     const versions = this.#versions(place);
     if (versions === undefined) return undefined;
@@ -243,7 +242,7 @@ export class Places {
       .join('\n');
   }
 
-  /** Returns FILE:LINE:COLUMN of the top-level form NUMBER (from 0) in the current text of FILE. */
+  /** Returns the place, FILE:LINE:COLUMN, of top-level form NUMBER (0-based) in the current text of FILE. */
   formNow(file: string, number: number): string {
     const source = this.#sources.read(file);
     return source === undefined
@@ -251,8 +250,8 @@ export class Places {
       : this.#at(file, source, source.forms().nthExtent(number)?.start);
   }
 
-  /** Returns the top-level form at PLACE that defines NAME, in the current text of the file; undefined when
-   * it cannot be determined. */
+  /** Returns the top-level form at PLACE, which defines NAME, in the current text of its file; undefined when it is not
+   * found. */
   definingForm(place: Place, name: string): Extent | undefined {
     const versions = this.#versions(place);
     const start = versions && placeNow(versions, topOf(place), { name }).start;
@@ -260,8 +259,8 @@ export class Places {
     return forms?.allExtents().find((form) => form.start === start);
   }
 
-  /** Returns the top-level form of PLACE in the current text of its file; undefined when it cannot be
-   * determined. */
+  /** Returns the top-level form that contains PLACE, in the current text of its file; undefined when it is not
+   * found. */
   formOf(place: Place): FormOf | undefined {
     const versions = this.#versions(place);
     const found = versions && placeNow(versions, topOf(place), { name: '' });
@@ -275,8 +274,8 @@ export class Places {
     return this.#sources.read(file)?.text;
   }
 
-  /** Returns the source text of DEFINITION at PLACE. When the current file lacks DEFINITION, returns the text
-   * as loaded, if known. Returns undefined when there is no text. */
+  /** Returns the source text of DEFINITION, which is at PLACE. If the current file does not have DEFINITION, returns
+   * the text that the image loaded, if it is known. Returns undefined when there is no text. */
   text(place: Place, definition: DefinitionName): DefinitionText | undefined {
     const versions = this.#versions(place);
     if (place.file === undefined || versions === undefined) return undefined;
@@ -295,11 +294,11 @@ export class Places {
         };
   }
 
-  /** Returns the definitions of SYMBOL (a name without package) in FILE, methods included. A nested form
-   * counts only when its operator begins with DEF. */
+  /** Returns the definitions of SYMBOL, a name without its package, in FILE. They include methods. A form inside
+   * another one counts only when its operator begins with DEF. */
   definitionsOf(file: string, symbol: string): NamedText[] {
     const source = this.#sources.read(file);
-    // Most files do not contain the name, and a text search costs less than reading their forms.
+    // Most files do not contain the name. A text search is faster than parsing their forms.
     if (source === undefined || !mayContainPlainly(source.text.text, [symbol.replace(/^SETF /, '')]))
       return [];
     return formsNaming(source.forms(), { name: symbol })
@@ -315,13 +314,13 @@ export class Places {
       }));
   }
 
-  /** Returns true when a form of FILE, or a form nested in one, defines WANTED. */
+  /** Returns true when a form in FILE defines WANTED. The form can be inside another form. */
   defines(file: string, wanted: SoughtDefinition): boolean {
     const source = this.#sources.read(file);
     return source !== undefined && likeliestFormsNaming(source.forms(), wanted).length > 0;
   }
 
-  /** Returns the definitions in FILE with their line numbers; undefined when FILE cannot be read. */
+  /** Returns the definitions in FILE, with the numbers of their lines; undefined when FILE cannot be read. */
   async outline(file: string): Promise<(Defined & { line: number; lastLine: number })[] | undefined> {
     const source = this.#sources.read(file);
     if (source === undefined) return undefined;
@@ -340,8 +339,8 @@ export class Places {
     return outline;
   }
 
-  /** Returns the lambda list of NAME (`PACKAGE::NAME`) as written at PLACE in the loaded source. Returns
-   * undefined when the loaded source is unknown, or has no plain definition of NAME at PLACE. */
+  /** Returns the lambda list of NAME (`PACKAGE::NAME`) as it is written at PLACE in the text that the image loaded.
+   * Returns undefined when this text is unknown, or does not have an ordinary definition of NAME at PLACE. */
   lambdaList(place: Place, name: string): string | undefined {
     const versions = this.#versions(place);
     const loaded = versions?.loaded;
@@ -351,8 +350,8 @@ export class Places {
     return defined?.name === unqualifiedName(name) ? defined.lambdaList : undefined;
   }
 
-  /** Returns the start of the top-level form at or after the octet OFFSET of FILE; undefined when there is
-   * none. */
+  /** Returns the start of the top-level form that begins at the octet OFFSET of FILE or is the first one after it;
+   * undefined when there is none. */
   formAt(file: string, offset: number): SourcePosition | undefined {
     const text = this.#sources.read(file)?.text;
     const start = text && new TopLevelForms(text, new Set()).formFrom(text.indexOfOctet(offset))?.start;
@@ -363,14 +362,14 @@ export class Places {
     return this.#sources.read(file)?.forms();
   }
 
-  /** Returns the definitions in the form at index START of FILE, those in its subforms included. */
+  /** Returns the definitions in the form at the index START of FILE, including those in forms inside it. */
   definitionsIn(file: string, start: number): Defined[] {
     const forms = this.forms(file);
     return forms ? [...definedAt(forms, start)] : [];
   }
 
-  /** Returns the file of PLACE in its current version and, if known, in its loaded one; undefined when it
-   * cannot be read. */
+  /** Returns the current version of the file of PLACE and, if it is known, the version that the image loaded. Returns
+   * undefined when the file cannot be read. */
   #versions(place: Place): Versions | undefined {
     const now = place.file === undefined ? undefined : this.#sources.read(place.file);
     if (now === undefined) return undefined;
@@ -406,13 +405,13 @@ function topOf({ start: _, end: _end, inside: _inside, ...top }: Place): Place {
   return top;
 }
 
-/** Returns true when FILE is certainly not below ROOT. This cheap test saves calls of `relative`, the slowest
- * step for a place. */
+/** Returns true when FILE is certainly not below ROOT. This test is fast. It saves most calls of `relative`, which are
+ * the slowest step of finding a place. */
 function isOutside(file: string, root: string): boolean {
   return file.startsWith('/') && !file.startsWith(root) && !/\/\.|\/\//.test(file);
 }
 
-/** Returns the time of an evaluation, and the beginning of the evaluated form. */
+/** Returns a text with the time of an evaluation, and the beginning of the form that was evaluated. */
 export function evaluationText({ time, by }: Evaluated): string {
   return `evaluated ${unixTimeText(time)}${by === undefined ? '' : ` by ${by}`}`;
 }
@@ -421,7 +420,7 @@ function noSource(name?: string): Site {
   return { at: name === undefined ? 'no source' : `no source (${name})`, text: '' };
 }
 
-/** Returns the lines of SOURCE that define NAME within the top-level form at index AT. */
+/** Returns the lines of SOURCE with the innermost form that defines NAME inside the top-level form at the index AT. */
 function excerpt(source: Source, at: number, { name }: DefinitionName) {
   const end = source.text.text.length;
   return linesOf(source, innermostDefining(source.forms(), at, headNameOf(name)) ?? { start: at, end });

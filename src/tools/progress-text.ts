@@ -1,10 +1,10 @@
-// Renders the progress of a running call.
+// Renders the progress of a call that runs.
 
 import type { Progress } from '../image/wire/call.ts';
 import { printable } from '../kernel/schema.ts';
 import { secondsText } from './endings.ts';
 
-/** Garbage collection of less than this many milliseconds is not shown. */
+/** Garbage collection that took less than this many milliseconds is not shown. */
 const COLLECTED_LEAST_MS = 50;
 
 /** Returns PROGRESS as one line. */
@@ -31,7 +31,7 @@ function waitingText(waiting: NonNullable<Progress['waiting']>): string {
   return `waiting behind ${run} and ${before} that ${before === 1 ? 'waits' : 'wait'}`;
 }
 
-/** Returns the phrase for the time spent in garbage collection; false when it was short. */
+/** Returns a phrase for the time that garbage collection took; false when it was short. */
 export function collectedText({
   collectedMilliseconds = 0,
 }: Pick<Progress, 'collectedMilliseconds'>): string | false {
@@ -41,7 +41,7 @@ export function collectedText({
   );
 }
 
-/** Returns phrases on the output so far; none when there is no output. */
+/** Returns phrases about the output so far; [] when there is none. */
 export function outputTexts({
   characters = 0,
   lastLine,

@@ -6,7 +6,7 @@ import { groupBy } from './grouping.ts';
 import { didYouMean } from './natures.ts';
 import type { Places } from './places.ts';
 
-/** The severities of warnings in the order of the answer. */
+/** The severities of warnings, in the order in which answers show them. */
 const SEVERITIES: readonly Warning['severity'][] = ['error', 'warning', 'undefined', 'style-warning', 'note'];
 
 function sorted(warnings: Warning[]): Warning[] {
@@ -14,8 +14,8 @@ function sorted(warnings: Warning[]): Warning[] {
   return [...warnings].sort((one, other) => rank(one) - rank(other));
 }
 
-/** Returns the section with the warnings of evaluated forms, each with its form. Compiler notes are only
- * counted. Warnings about files outside the root of PLACES are only counted too, because the caller cannot
+/** Returns the section with the warnings about evaluated forms. Each has its form. For compiler notes, the section
+ * gives only their number. So it does for warnings about files outside the root of PLACES, because the caller cannot
  * fix those files. */
 export function warningSection(remarks: Remarks, places: Places | undefined): string | undefined {
   const { warnings = [], warningCount = 0, noteCount = 0, fileNoteCount = 0 } = remarks;
@@ -35,14 +35,14 @@ export function warningSection(remarks: Remarks, places: Places | undefined): st
   ]);
 }
 
-/** Returns the section with all warnings and compiler notes, or undefined when there are none. */
+/** Returns the section with all warnings and compiler notes; undefined when there are none. */
 export function warningsAndNotes(remarks: Remarks): string | undefined {
   const warnings = sorted(remarks.warnings ?? []);
   if (warnings.length === 0) return undefined;
   return `${countLine(remarks)}:\n${warnings.map((warning) => indent(warningText(warning), 2)).join('\n')}`;
 }
 
-/** Returns the section with all warnings of a load, grouped by file, with line and definition; undefined when
+/** Returns the section with all warnings of a load, grouped by file, with their lines and definitions; undefined when
  * there are none. */
 export function groupedWarnings(remarks: Remarks, places: Places): string | undefined {
   const warnings = sorted(remarks.warnings ?? []);
@@ -58,8 +58,8 @@ export function groupedWarnings(remarks: Remarks, places: Places): string | unde
   return `${countLine(remarks)}:\n${sections.join('\n')}`;
 }
 
-/** Returns the text of equal warnings (GROUP) with the places of all. The form is shown when all have the
- * same one. */
+/** Returns the text of the warnings GROUP, which are equal, with the places of all. If all are about the same form, the
+ * text shows it. */
 function alikeText(group: Warning[], places: Places): string {
   const wheres = new Set(group.map((warning) => whereText(warning, placeOf(warning, places))));
   // Some warnings have neither a place nor a definition.
@@ -73,8 +73,8 @@ function alikeText(group: Warning[], places: Places): string {
   return warningText(forms.size === 1 ? first : formless, where);
 }
 
-/** Returns the line and column of the form that caused the warning, or the line of its top-level form.
- * Returns '' when neither is known. */
+/** Returns the line and column of the form that caused the warning. If they are unknown, returns the line of its
+ * top-level form; '' if that is unknown too. */
 function placeOf({ file, offset, start }: Warning, places: Places): string {
   const text = file === undefined ? undefined : places.sourceText(file);
   if (file === undefined || text === undefined) return '';
@@ -103,14 +103,14 @@ function warningText(warning: Warning, where = whereText(warning)): string {
   return `${kind}${where && ` (${where})`}: ${text.trim()}${question ? `. ${question}` : ''}${form ? `\n  in ${form}` : ''}`;
 }
 
-/** Returns the section with the redefinitions, or undefined when there are none. */
+/** Returns the section with the redefinitions; undefined when there are none. */
 export function redefinedSection({ redefined = [] }: Remarks): string | undefined {
   if (redefined.length === 0) return undefined;
   return `Redefined: ${redefined.map((text) => text.replace(/^redefining /i, '').replace(/\s+/g, ' ')).join('; ')}`;
 }
 
-/** Returns the note that the session got a fresh readtable, or that forms changed variables of the reader or
- * printer; undefined otherwise. */
+/** Returns a note when the session got a new readtable, or when forms changed variables of the reader or the printer;
+ * else undefined. */
 export function readtableSection({ freshReadtable, styles = [] }: Remarks): string | undefined {
   if (freshReadtable) {
     return 'Note: no form could be read with the readtable of the session any more, so a fresh one has taken its place.';

@@ -1,4 +1,4 @@
-// Renders notes on accesses that the sandbox refused, and how a person can allow them.
+// Renders notes about accesses that the sandbox refused, and how a person can allow them.
 
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -6,32 +6,32 @@ import { dirname, resolve } from 'node:path';
 import { isThere, realPathOf, UnresponsiveFolderError, withFileTimeout } from '../files/answering.ts';
 import { visibleName } from '../visible.ts';
 
-/** The limits of the sandbox for code in the image. */
+/** Describes what code in the image may do in the sandbox. */
 export interface SandboxLimits {
-  /** The folder for relative paths. */
+  /** The folder in which relative paths start. */
   root: string;
   writable: readonly string[];
-  /** True when the sandbox has no network. */
+  /** True when code in the sandbox has no network. */
   strict: boolean;
   isInside: (folder: string, path: string) => boolean;
-  /** Returns true when the sandbox hides the file at the real path REAL. */
+  /** Returns true when the sandbox hides the file `real`, a real path. */
   hides: (real: string) => boolean;
 }
 
-/** The system's error message for a write to a read-only mount. */
+/** Matches the system's message for a write to a read-only mount. */
 const READ_ONLY = /Read-only file system/;
-/** The error message for a rename from one mount to another. */
+/** Matches the system's message for a rename from one mount to another. */
 const CROSSING = /Invalid cross-device link/;
-/** The error message for a rename or removal of a mount point. */
+/** Matches the system's message when a mount point is to be renamed or removed. */
 const BUSY = /Device or resource busy/;
-/** The error messages for an access to a hidden file. */
+/** Matches the messages for an access to a hidden file. */
 const UNSEEN = /Permission denied|No such file or directory|does not exist/;
-/** The error message when code in the sandbox opens a Unix socket. */
+/** Matches the system's message when code in the sandbox opens a Unix socket. */
 const NO_SOCKET = /Address family not supported by protocol/;
-/** The error messages for a connection when there is no network. */
+/** Matches the messages for a connection when there is no network. */
 const NO_NETWORK = /Network is unreachable|Temporary failure in name resolution/;
 
-/** Returns a note when TEXT, an answer, contains an error that the sandbox caused; otherwise undefined. */
+/** Returns a note when TEXT, an answer, contains an error that the sandbox caused; else undefined. */
 export async function refusedBySandbox(text: string, limits: SandboxLimits): Promise<string | undefined> {
   if (READ_ONLY.test(text)) return writeText(text, limits);
   if (namesWritable(CROSSING, text, limits))
@@ -47,17 +47,17 @@ export async function refusedBySandbox(text: string, limits: SandboxLimits): Pro
 
 const HELD = 'a folder with a repository, settings of programs or keys in it';
 
-/** Returns the warning that FILE is new in the workspace. Programs outside the sandbox obey such files. */
+/** Returns the warning that FILE is new in the workspace and is of a kind that programs outside the sandbox obey. */
 export function newcomerText(file: string): string {
   return `Note: ${visibleName(file)} is new. Programs outside of the sandbox obey it, and code in the sandbox can have made it. Unless you made it with your own tools, have the user look at it before anything else runs there.`;
 }
 
-/** Matches a path in quotes, or a word before a colon. An apostrophe in a word opens no quotes. */
+/** Matches a path in quotes, or a word before a colon. An apostrophe inside a word does not begin a quote. */
 const PATH = /"([^"\n]+)"|(?<!\w)'([^'\n]+)'|‘([^‘’\n]+)’|(?<![^\s"'‘])([^\s"'‘]+)(?=:(?:\s|$))/g;
-/** The beginning of the answer of a failed evaluation. */
+/** Matches the beginning of the answer when an evaluation failed. */
 const HEAD = /^Error: /;
 
-/** Returns the last path before the error MESSAGE in TEXT, resolved against ROOT; undefined when there is
+/** Returns the last path before the place where TEXT matches MESSAGE, relative to ROOT; undefined when there is
  * none. */
 function pathBefore(message: RegExp, text: string, root: string): string | undefined {
   const body = text.replace(HEAD, '');
@@ -67,14 +67,14 @@ function pathBefore(message: RegExp, text: string, root: string): string | undef
   return named === undefined ? undefined : resolve(root, named);
 }
 
-/** Returns true when code in the sandbox may write to the path before the error MESSAGE in TEXT. */
+/** Returns true when code in the sandbox may write to the path before the place where TEXT matches MESSAGE. */
 function namesWritable(message: RegExp, text: string, { root, writable, isInside }: SandboxLimits): boolean {
   const path = pathBefore(message, text, root);
   return path !== undefined && writable.some((area) => isInside(area, path));
 }
 
-/** Returns the note on a file that TEXT reports as missing or refused; undefined unless the sandbox hides
- * it. */
+/** Returns a note about a file that does not exist or cannot be accessed according to TEXT, if the sandbox hides this
+ * file; else undefined. */
 async function unseenText(text: string, { root, hides }: SandboxLimits): Promise<string | undefined> {
   const path = pathBefore(UNSEEN, text, root);
   if (path === undefined || !hides(await realPathOf(path))) return undefined;
@@ -82,8 +82,8 @@ async function unseenText(text: string, { root, hides }: SandboxLimits): Promise
   return `Note: the sandbox hides ${visibleName(path)} from code in the image. Do without it, or ask the user for a copy in the workspace, or to start the server with --no-sandbox.`;
 }
 
-/** Returns the note on a refused write in TEXT. Returns undefined when this process cannot write there
- * either, because then the system refused the write. */
+/** Returns a note about a write that was refused according to TEXT. Returns undefined when this process cannot write
+ * there either, so that the system and not the sandbox refused it. */
 async function writeText(text: string, limits: SandboxLimits): Promise<string | undefined> {
   const path = pathBefore(READ_ONLY, text, limits.root);
   const folder = path === undefined ? undefined : await existingFolder(path);
@@ -97,15 +97,14 @@ async function writeText(text: string, limits: SandboxLimits): Promise<string | 
   return `Note: the sandbox refused a write in ${shown}. ${writes}. A person can add it when they start the server (--write ${shown}), or start it with --no-sandbox.`;
 }
 
-/** Returns the nearest existing folder above PATH. A folder on a file system that does not answer counts as
- * existing. */
+/** Returns the nearest folder above PATH that exists. A folder whose file system does not answer counts as existing. */
 async function existingFolder(path: string): Promise<string> {
   const folder = dirname(path);
   const there = await isThere(folder).catch(() => true);
   return there || folder === path ? folder : existingFolder(folder);
 }
 
-/** Returns true when this process can write to FOLDER, and also when its file system does not answer. */
+/** Returns true when this process can write to FOLDER, and also when the file system of FOLDER does not answer. */
 async function canWrite(folder: string): Promise<boolean> {
   return withFileTimeout(folder, () => access(folder, constants.W_OK)).then(
     () => true,

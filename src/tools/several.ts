@@ -1,26 +1,26 @@
-// Looks up several names or files in one call, one after the other, and joins the texts into one answer.
+// Looks up several names or files in one call, one after the other, and joins the answers.
 
 import { CallError } from '../errors.ts';
 import { fittingRows, joinSections } from '../kernel/reply.ts';
 import type { Result } from '../kernel/tool.ts';
 
-/** The parameter for several names. A tool can also have the contract's parameter for one name. */
+/** The parameter for several names. A tool can also have a parameter for one name, which the contract requires. */
 export const NAMES = {
   name: 'names',
   type: 'array',
   items: { type: 'string' },
 } as const;
 
-/** Calls LOOK for NAME and each of NAMES, and joins the texts to one result. SEVERAL is true for more than
- * one name. Names are only listed when their texts do not fit into the answer, unless `whole` is true.
- * `parameter` is the tool's parameter for NAMES. */
+/** Calls LOOK for NAME and for each of NAMES, and joins the texts to one result. SEVERAL is true when there is more
+ * than one name. If not all texts fit into the answer, the other names are only listed, unless `whole` is true.
+ * `parameter` is the name of the tool's parameter for NAMES. */
 export async function lookedUpEach(
   name: string | undefined,
   names: readonly string[] = [],
   look: (name: string, several: boolean) => Promise<Result>,
   { parameter = 'names', whole = false } = {},
 ): Promise<Result> {
-  // Models that give several names often leave the required single one empty, or repeat it.
+  // Models that give several names often repeat one of them as the required single name, or leave that empty.
   const named = name === undefined || (name === '' && names.length > 0) ? [] : [name];
   const all = [...new Set([...named, ...names])];
   const [only, ...others] = all;

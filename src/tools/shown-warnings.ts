@@ -1,16 +1,16 @@
-// Records the warnings that answers have shown, whichever tool loaded the file.
+// Records the warnings that answers have shown, for all tools that load files.
 
 import type { Warning } from '../image/wire/operations.ts';
 import type { EarlierAnswers } from '../kernel/earlier-answers.ts';
 import { groupBy } from './grouping.ts';
 
-/** The warnings that answers have shown. An edit recompiles definitions that it did not change, so their
- * warnings recur. */
+/** The warnings that answers have shown. They recur, because an edit of a file also recompiles definitions that it did
+ * not change. */
 export class ShownWarnings {
-  /** For each file, the warnings of its latest load with warnings. */
+  /** By file: the warnings of its last load that had warnings. */
   readonly #files = new Map<string, ReadonlyMap<string, Warning>>();
 
-  /** Records WARNINGS of a load. Returns the errors and those that the previous load of the file lacked. */
+  /** Records WARNINGS, of a load. Returns the errors, and those that the previous load of the file did not have. */
   keep(warnings: readonly Warning[] = []): Warning[] {
     const fresh = warnings.filter((warning) => this.#isNew(warning));
     for (const [file, some] of groupBy(warnings, ({ file = '' }) => file))
@@ -22,8 +22,8 @@ export class ShownWarnings {
     return warning.severity === 'error' || !this.#files.get(warning.file ?? '')?.has(keyOf(warning));
   }
 
-  /** Returns the errors in WARNINGS, the warnings that no earlier answer (EARLIER_ANSWERS) has, and those that the
-   * previous load of the file lacked. */
+  /** Returns the errors in WARNINGS, the warnings that no earlier answer contains, and those that the previous load of
+   * the file did not have. */
   newFor(earlierAnswers: EarlierAnswers, warnings: readonly Warning[]): Warning[] {
     return warnings.filter((warning) => {
       const isRepeated = earlierAnswers.repeats(`warning ${warning.file} ${keyOf(warning)}`);
@@ -40,7 +40,7 @@ export class ShownWarnings {
   }
 }
 
-/** Returns the sentence on COUNT warnings that an earlier answer showed; '' when there are none. */
+/** Returns a sentence about COUNT warnings that an earlier answer showed; '' when COUNT is 0. */
 export function sameText(count: number): string {
   if (count === 0) return '';
   return count === 1 ? 'The same warning as before.' : `The same ${count} warnings as before.`;

@@ -8,8 +8,8 @@ import { realPathOf, withFileTimeout } from '../files/answering.ts';
 import { fileFailure } from '../files/failure.ts';
 import type { Workspace } from '../files/workspace.ts';
 
-/** Returns PATH resolved against the root of WORKSPACE. Throws a CallError when it is not a file, or may not
- * be read. */
+/** Returns the absolute path of PATH, which may be relative to the root of WORKSPACE. Throws a CallError when it is not
+ * a file or may not be read. */
 export async function sourceFile(workspace: Workspace, path: string): Promise<string> {
   const { root } = workspace;
   if (path.includes('\0')) throw new CallError('The path must not contain a NUL character.');

@@ -1,4 +1,4 @@
-// Caches source files: the present version, and the version that the image loaded when it differs.
+// Caches source files: the current version of each and, when it differs, the version that the image loaded.
 
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -12,22 +12,23 @@ import type { Features } from '../source/form.ts';
 import { SourceText } from '../source/text.ts';
 import { TopLevelForms } from '../source/top-level.ts';
 
-/** A fingerprint of a file's stat data. `settled` is true when every later write changes the fingerprint. */
+/** Identifies a version of a file. `fingerprint` is made from its stats. `settled` is true when every later write is
+ * certain to change the fingerprint. */
 interface Version {
   fingerprint: string;
   settled: boolean;
 }
 
-/** A version of a file, with its forms parsed on demand. */
+/** A version of a source file. Its forms are parsed when they are needed. */
 export class Source {
-  /** The stat data when the file was last checked. */
+  /** The stats of the file when it was last checked. */
   version: Version;
-  /** Time of the last write, in seconds of Lisp's universal time. */
+  /** The time when the file was last written, in seconds of Lisp's universal time. */
   readonly written: number;
   readonly text: SourceText;
-  /** Hash of the octets of the file. */
+  /** A hash of the octets of the file. */
   readonly digest: string;
-  /** Returns the *FEATURES* for reading all versions. */
+  /** Returns the *FEATURES* with which the forms are read. */
   readonly #features: () => Features;
   #forms: TopLevelForms | undefined;
   #formsAsLoaded: TopLevelForms | undefined;
@@ -38,11 +39,11 @@ export class Source {
     this.version = version;
     this.written = written;
     this.digest = fnvHashOf(octets);
-    // SBCL counts a byte order mark as a character.
+    // SBCL counts the byte order mark as a character.
     this.text = new SourceText((bom ? '\ufeff' : '') + text, encoding, file);
   }
 
-  /** Returns the top-level forms, which are parsed again after the features change. */
+  /** Returns the top-level forms. They are parsed again when the features have changed in a way that matters. */
   forms(): TopLevelForms {
     const features = this.#features();
     if (this.#forms?.holdUnder(features)) return this.#forms;
@@ -50,7 +51,7 @@ export class Source {
     return this.#forms;
   }
 
-  /** Returns the top-level forms for FEATURES, which may differ from the present features of the image. */
+  /** Returns the top-level forms as read with FEATURES, which may differ from the current features of the image. */
   formsUnder(features: Features = this.#features()): TopLevelForms {
     const forms = this.forms();
     if (forms.holdUnder(features)) return forms;
@@ -60,28 +61,28 @@ export class Source {
   }
 }
 
-/** A version of a file that the image has loaded. `features` are those at the time of its load; absent when
- * the present features give the same forms. */
+/** The version of a file that the image has loaded. `features` are those at the time of the load. They are absent when
+ * the current features give the same forms. */
 export interface LoadedVersion {
   source: Source;
   features?: Features;
 }
 
-/** Maximum number of cached characters. */
-const KEPT = 8 * 1024 * 1024;
+/** Maximum number of characters of cached files. */
+const CACHE_LIMIT = 8 * 1024 * 1024;
 
-/** Maximum number of cached characters of files read by `prepare`. The oldest files are dropped first. */
-const ASIDE = 4 * KEPT;
+/** Maximum number of characters of files that `prepare` has read. If there are more, the oldest files are dropped. */
+const PREPARED_LIMIT = 4 * CACHE_LIMIT;
 
-/** Two writes within this many milliseconds can get the same time stamp. */
+/** Two writes within this many milliseconds can have the same time stamp. */
 const TICK_MS = 50;
 
-/** Seconds from the epoch of Lisp (1900) to the epoch of Unix (1970). */
+/** Number of seconds from 1900, where Lisp's universal time begins, to 1970, where Unix time begins. */
 const EPOCH = 2_208_988_800;
 
-/** Reads files on the machine of the image. `isOne` returns true for the name of such a file. `read` returns
- * its octets and the time of its last write, or undefined when it cannot be read. Without a write since
- * `written`, there are no octets. */
+/** Reads files on the machine of the image. `isOne` returns true for the name of such a file. `read` returns the octets
+ * of the file, and the time when it was last written; undefined when it cannot be read. If this time is `written`,
+ * there are no octets. */
 export interface ReadElsewhere {
   isOne(file: string): boolean;
   read(
@@ -90,27 +91,27 @@ export interface ReadElsewhere {
   ): Promise<{ written: number; octets?: Uint8Array } | undefined>;
 }
 
-/** Gets from the image the loaded texts of files that have changed since. */
+/** Gets from the image the texts that it has loaded from files that have changed since then. */
 export type ReadLoaded = (
   versions: Operations['loaded-texts']['args']['versions'],
 ) => Promise<readonly LoadedText[]>;
 
-/** The present version of each file read, and the loaded version of files that changed since. */
+/** The current versions of the files that were read, and the loaded versions of files that have changed since then. */
 export class Sources {
-  readonly #newest = new Map<string, Source>();
+  readonly #current = new Map<string, Source>();
   readonly #loaded = new Map<string, LoadedVersion>();
   readonly #features: () => Features;
-  /** Files read by the current synchronous code. A microtask clears the map afterwards. */
+  /** The files that the running synchronous code has read. A microtask clears this map when that code has ended. */
   readonly #read = new Map<string, Source | undefined>();
-  /** The contents of files when `prepare` read them. */
-  readonly #aside = new Map<string, Source | undefined>();
+  /** The contents that files had when `prepare` read them. */
+  readonly #prepared = new Map<string, Source | undefined>();
   readonly #begun = Math.floor(Date.now() / 1000) + EPOCH;
   readonly #bounds: ReadLimits;
   readonly #elsewhere: ReadElsewhere | undefined;
   readonly #readLoaded: ReadLoaded;
 
-  /** FEATURES returns the *FEATURES* for reading files. FORBIDS returns the reason why a file may not be
-   * read. ELSEWHERE reads files on the machine of the image. READ_LOADED gets loaded texts from the image. */
+  /** FEATURES returns the *FEATURES* with which files are read. FORBIDS returns the reason why a file may not be read,
+   * else undefined. ELSEWHERE reads files on the machine of the image. READ_LOADED gets loaded texts from the image. */
   constructor(
     features: () => Features,
     readLoaded: ReadLoaded,
@@ -123,8 +124,8 @@ export class Sources {
     this.#bounds = { limit: WHOLE_FILE_LIMIT, ...(forbids && { forbids }) };
   }
 
-  /** Reads those of FILES that are on the machine of the image, or on a slow file system. The synchronous
-   * methods find such a file only after this. */
+  /** Reads those of FILES that are on the machine of the image or on a slow file system. Only after this do the
+   * synchronous methods find them. */
   async prepare(files: readonly string[]): Promise<void> {
     const names = [...new Set(files)];
     const elsewhere = names.filter((file) => this.#elsewhere?.isOne(file));
@@ -133,19 +134,18 @@ export class Sources {
     await findLocalFolders(far);
     for (const file of elsewhere) {
       const source = await this.#readElsewhere(file);
-      this.#aside.delete(file);
-      this.#aside.set(file, source);
+      this.#prepared.delete(file);
+      this.#prepared.set(file, source);
     }
     for (const file of far) {
       if (isOnLocalDisk(file)) continue;
-      this.#aside.delete(file);
-      this.#aside.set(file, await this.#readAside(file));
+      this.#prepared.delete(file);
+      this.#prepared.set(file, await this.#readToPrepare(file));
     }
-    dropOldest(this.#aside, ASIDE, (source) => source?.text.text.length);
+    dropOldest(this.#prepared, PREPARED_LIMIT, (source) => source?.text.text.length);
   }
 
-  /** Gets the loaded versions of the files of PLACES from the image, where they differ from the present
-   * ones. */
+  /** Gets from the image the loaded versions of the files in PLACES that differ from the current versions. */
   async prepareLoaded(places: readonly Place[]): Promise<void> {
     const wanted = new Map<string, { file: string; mark: string; now: Source }>();
     for (const { file, mark } of places) {
@@ -168,14 +168,13 @@ export class Sources {
       const source = octets ? new Source(file, version, 0, octets, this.#features) : now;
       this.#loaded.set(key, { source, features: new Set(features) });
     }
-    dropOldest(this.#loaded, KEPT, ({ source }) => source.text.text.length);
+    dropOldest(this.#loaded, CACHE_LIMIT, ({ source }) => source.text.text.length);
   }
 
-  /** Returns the present version of FILE, decoded as UTF-8 or else Latin-1; undefined when it cannot be
-   * read. */
+  /** Returns the current version of FILE, decoded as UTF-8 or else Latin-1; undefined when FILE cannot be read. */
   read(file: string): Source | undefined {
-    // The code of an answer reads a file once for each place in it, so each read is kept until the running
-    // synchronous code has ended.
+    // To make an answer, a file is read once for each place in it. So the result is kept until the running synchronous
+    // code has ended.
     if (this.#read.size === 0) queueMicrotask(() => this.#read.clear());
     if (!this.#read.has(file)) this.#read.set(file, this.#readNow(file));
     return this.#read.get(file);
@@ -183,7 +182,7 @@ export class Sources {
 
   #readNow(file: string): Source | undefined {
     const stats = localStats(file);
-    if (stats === undefined) return this.#aside.get(file);
+    if (stats === undefined) return this.#prepared.get(file);
     if (stats === 'none') return undefined;
     try {
       return this.#unchanged(file, stats) ?? this.#take(file, readRegular(file, this.#bounds));
@@ -193,7 +192,7 @@ export class Sources {
   }
 
   async #readElsewhere(file: string): Promise<Source | undefined> {
-    const kept = this.#aside.get(file);
+    const kept = this.#prepared.get(file);
     const found = await this.#elsewhere?.read(file, kept?.written);
     if (found === undefined) return undefined;
     if (found.octets === undefined) return kept;
@@ -201,7 +200,7 @@ export class Sources {
     return new Source(file, version, found.written, found.octets, this.#features);
   }
 
-  async #readAside(file: string): Promise<Source | undefined> {
+  async #readToPrepare(file: string): Promise<Source | undefined> {
     try {
       const stats = await withFileTimeout(dirname(file), () => stat(file));
       return this.#unchanged(file, stats) ?? this.#take(file, await readRegularAsync(file, this.#bounds));
@@ -210,16 +209,16 @@ export class Sources {
     }
   }
 
-  /** Returns the cached version of FILE when STATS prove that it is current. */
+  /** Returns the cached version of FILE if STATS prove that it is still the current one; else undefined. */
   #unchanged(file: string, stats: Stats): Source | undefined {
-    const kept = this.#newest.get(file);
+    const kept = this.#current.get(file);
     return kept?.version.settled && kept.version.fingerprint === versionOf(stats).fingerprint
       ? kept
       : undefined;
   }
 
   #take(file: string, { octets, stats }: RegularFile): Source {
-    const kept = this.#newest.get(file);
+    const kept = this.#current.get(file);
     const version = versionOf(stats);
     const written = Math.floor(stats.mtimeMs / 1000) + EPOCH;
     const source = new Source(file, version, written, octets, this.#features);
@@ -227,9 +226,9 @@ export class Sources {
       kept.version = version;
       return kept;
     }
-    this.#newest.delete(file);
-    this.#newest.set(file, source);
-    dropOldest(this.#newest, KEPT, ({ text }) => text.text.length);
+    this.#current.delete(file);
+    this.#current.set(file, source);
+    dropOldest(this.#current, CACHE_LIMIT, ({ text }) => text.text.length);
     return source;
   }
 
@@ -237,9 +236,9 @@ export class Sources {
     return this.#features();
   }
 
-  /** Returns the version of a file that the image loaded; undefined when it is unknown. NOW is its present
-   * version. When the image recorded no version, the present one counts unless it was written after this
-   * server started. */
+  /** Returns the version of a file that the image has loaded; undefined when it is unknown. NOW is the current version.
+   * If the image has no record of the loaded version, NOW counts as loaded, unless it was written after this server
+   * started. */
   loadedVersion({ file = '', mark, undated, written }: Place, now: Source): LoadedVersion | undefined {
     if (mark !== undefined && mark !== now.digest) return this.#loaded.get(keyOf(file, mark));
     const another = undated ? now.written >= this.#begun : written !== undefined && written !== now.written;
@@ -265,16 +264,16 @@ function keyOf(file: string, mark: string): string {
   return `${mark} ${file}`;
 }
 
-/** Returns the FNV-1a hash of OCTETS in base 36. The agent hashes loaded files in the same way, so a change
- * here needs the same change in lisp/sources/texts.lisp. */
+/** Returns the FNV-1a hash of OCTETS in base 36. The agent hashes loaded files with the same function in
+ * lisp/sources/texts.lisp, so both must be changed together. */
 function fnvHashOf(octets: Uint8Array): string {
   let digest = 0x811c9dc5;
   for (const octet of octets) digest = Math.imul(digest ^ octet, 0x01000193);
   return (digest >>> 0).toString(36);
 }
 
-/** Returns the version of a file. The fingerprint includes ctime, because programs can set mtime to any
- * value. */
+/** Returns the version of a file from its stats. The fingerprint contains the ctime, because programs can set the mtime
+ * to any value. */
 function versionOf({ mtimeMs, ctimeMs, size, ino }: Stats): Version {
   return { fingerprint: `${mtimeMs} ${ctimeMs} ${size} ${ino}`, settled: Date.now() > ctimeMs + TICK_MS };
 }

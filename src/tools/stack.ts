@@ -3,19 +3,19 @@
 import type { Frame } from '../image/wire/operations.ts';
 import type { Places } from './places.ts';
 
-/** The frames of a condition or of an interrupted call, newest first. */
+/** The frames of a condition or of an interrupted call. The newest comes first. */
 export interface Stack {
   frames?: Frame[];
 }
 
-/** Returns FRAME as text: the call, then FILE:LINE:COLUMN if PLACES can locate it. */
+/** Returns FRAME as text: the call, and its place as FILE:LINE:COLUMN if PLACES finds it. */
 export function callText(frame: Extract<Frame, { call: string }>, places: Places | undefined): string {
   const { file, definition: name = '' } = frame;
   const place = file === undefined ? undefined : places?.locate(frame, { name });
   return place === undefined ? frame.call : `${frame.call}  ${place}`;
 }
 
-/** Returns the newest call, or undefined when there is none. */
+/** Returns the newest call in the frames; undefined when there is none. */
 export function newestCall({ frames = [] }: Stack): string | undefined {
   const calls = frames.flatMap((frame) => ('call' in frame ? [frame.call] : []));
   return calls[0];

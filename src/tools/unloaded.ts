@@ -1,5 +1,5 @@
-// Adds a note to answers that found nothing while no system of the workspace is loaded. The note names the
-// systems of the workspace.
+// Adds a note to answers that found nothing, when no system of the workspace is loaded. The note names the systems of
+// the workspace.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -22,12 +22,12 @@ interface NoteDependencies {
   places: Places;
 }
 
-/** At most this many names in a sentence. */
-const NAMES = 10;
-/** At most this many .asd files are read. */
-const FILES = 50;
+/** Maximum number of names in a sentence. */
+const NAME_LIMIT = 10;
+/** Maximum number of .asd files that are read. */
+const FILE_LIMIT = 50;
 
-/** Returns TOOL with the note added to results that found nothing. */
+/** Returns TOOL, which adds the note to results that found nothing. */
 export function notingUnloaded(tool: Tool, dependencies: NoteDependencies): Tool {
   return {
     ...tool,
@@ -62,10 +62,10 @@ async function unloadedNote(
   return `Note: the workspace ${visibleName(root)} has no .asd file, and ${visibleName(above)} is one folder up. Start the client in ${folder}, or the server with --root ${folder}.`;
 }
 
-/** Returns the note with the systems that FILES (.asd) define; '' when they define none. WHERE begins the
- * second half of the sentence, as in `it has`. */
+/** Returns the note about the systems that FILES, .asd files, define; '' when they define none. WHERE begins the second
+ * half of the sentence, as in `it has`. */
 async function systemsNote(where: string, files: readonly string[], places: Places): Promise<string> {
-  const read = files.slice(0, FILES);
+  const read = files.slice(0, FILE_LIMIT);
   await places.prepare(read);
   const systems = [...new Set(read.flatMap((file) => namesIn(file, places)))];
   if (systems.length === 0) return '';
@@ -73,15 +73,15 @@ async function systemsNote(where: string, files: readonly string[], places: Plac
   return `Note: nothing of this workspace is loaded; ${where} the ${counted(systems, 'system')}: load_system loads ${which}.`;
 }
 
-/** Returns NOUN in singular or plural, then NAMES, then a verb: ONE for a single name, otherwise SEVERAL. */
+/** Returns NOUN in the singular or plural, NAMES, and a verb: ONE if there is one name, else SEVERAL. */
 function counted(names: readonly string[], noun: string, one = '', several = ''): string {
-  const shown = names.slice(0, NAMES).join(', ');
-  const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : '';
+  const shown = names.slice(0, NAME_LIMIT).join(', ');
+  const more = names.length > NAME_LIMIT ? ` and ${names.length - NAME_LIMIT} more` : '';
   const text = `${noun}${names.length === 1 ? '' : 's'} ${shown}${more}`;
   return [text, names.length === 1 ? one : several].filter((part) => part !== '').join(' ');
 }
 
-/** Returns the names of systems that FILE defines by literals. FILE must be prepared. */
+/** Returns the names of systems that FILE defines and gives as literals. FILE must have been prepared. */
 function namesIn(file: string, places: Places): string[] {
   const source = places.sourceText(file);
   return source === undefined ? [] : systemsIn(new TopLevelForms(source, new Set()));
@@ -104,7 +104,7 @@ async function foldersIn(folder: string): Promise<string[]> {
     .map(({ name }) => join(folder, name));
 }
 
-/** Returns the entries of FOLDER sorted by name; none when it cannot be read. */
+/** Returns the entries of FOLDER, sorted by name; [] when FOLDER cannot be read. */
 async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     const entries = await withFileTimeout(folder, () => readdir(folder, { withFileTypes: true }));

@@ -1,5 +1,5 @@
-// Adds a note to the answers of tools that read files on the disk, when an editor has unsaved changes of these.
-// Has the texts on editors that do not answer.
+// Adds a note to the answers of tools that read files on the disk, if an editor has unsaved changes of these files.
+// Also renders that an editor did not answer.
 
 import { join } from 'node:path';
 import type { Unsaved, UnsavedFile } from '../files/unsaved.ts';
@@ -11,10 +11,10 @@ import type { Result, Tool } from '../kernel/tool.ts';
 import { visibleName } from '../visible.ts';
 import { isLispFile } from './parentheses.ts';
 
-/** Maximum number of files to name. */
-const NAMES = 5;
+/** Maximum number of files that a note names. */
+const NAME_LIMIT = 5;
 
-/** Returns TOOL with the note. TOOL has the parameters `path` and `paths`, or one of these. */
+/** Returns TOOL, which adds the note to its answers. TOOL must have the parameter `path` or `paths`, or both. */
 export function notingUnsaved(tool: Tool, workspace: Workspace): Tool {
   return noting(tool, workspace, async (files, args, result) => {
     const paths = [args['path'], args['paths']].flat().filter((path) => typeof path === 'string');
@@ -26,8 +26,8 @@ export function notingUnsaved(tool: Tool, workspace: Workspace): Tool {
   });
 }
 
-/** Returns TOOL with a note on all Lisp files of the workspace that have unsaved changes. TOOL reads files that
- * its arguments do not name. */
+/** Returns TOOL, which adds a note about all Lisp files of the workspace that have unsaved changes. This is for a tool
+ * that reads files which its arguments do not name. */
 export function notingUnsavedLisp(tool: Tool, workspace: Workspace): Tool {
   return noting(tool, workspace, async (files) => {
     const isOwn = (file: string) => workspace.realRoots.some((root) => isAt(file, root));
@@ -38,7 +38,8 @@ export function notingUnsavedLisp(tool: Tool, workspace: Workspace): Tool {
   });
 }
 
-/** Returns TOOL with the notes that NOTE_ON returns. FILES are all readable files with unsaved changes. */
+/** Returns TOOL, which adds the notes that NOTE_ON returns. Its first argument, FILES, has all readable files with
+ * unsaved changes. */
 function noting(
   tool: Tool,
   workspace: Workspace,
@@ -65,7 +66,7 @@ function isAt(file: string, folder: string | undefined): boolean {
   return file === folder || file.startsWith(`${folder}/`);
 }
 
-/** Resolves with the real path of PATH, an argument of a call; undefined when it is not readable. */
+/** Resolves with the real path of PATH, an argument of a call; undefined when it cannot be read. */
 async function realOf(workspace: Workspace, path: string): Promise<string | undefined> {
   try {
     const { real, missing } = await workspace.locate(path, 'read');
@@ -75,8 +76,8 @@ async function realOf(workspace: Workspace, path: string): Promise<string | unde
   }
 }
 
-/** True when the call read FILE: when it or a folder of it was ASKED for, when RESULT names it, or when a
- * search of the workspace found nothing and FILE is Lisp. */
+/** Returns true when the call read FILE: when the call ASKED for it or for a folder that contains it, or when RESULT
+ * names it. Returns true also when a search of the workspace found nothing, if FILE is a Lisp file. */
 function readsFile(
   file: string,
   {
@@ -98,19 +99,19 @@ function unsavedNote(workspace: Workspace, files: readonly UnsavedFile[]): strin
   return `Note: ${names} ${files.length === 1 ? 'has' : 'have'} unsaved changes in ${editors}; this call used the text on the disk. read_buffer shows that in ${editors}.`;
 }
 
-/** Returns the names of FILES, and of the editors with their unsaved changes. */
+/** Returns the names of FILES, and the names of the editors that have unsaved changes of them. */
 function namesIn(workspace: Workspace, files: readonly UnsavedFile[]): { names: string; editors: string } {
   const names = files.map(({ file }) => visibleName(workspace.name(file)));
   const editors = new Set(files.map(({ editor }) => editor));
-  return { names: fewOf(names, NAMES), editors: [...editors].join(' and ') };
+  return { names: fewOf(names, NAME_LIMIT), editors: [...editors].join(' and ') };
 }
 
-/** Returns the beginning of a sentence on EDITOR, which did not answer. */
+/** Returns the beginning of a sentence about EDITOR, which did not answer. */
 export function silentText(editor: string): string {
   return `${editor} did not say in time whether it has unsaved changes`;
 }
 
-/** Returns a sentence on an editor that did not answer; undefined when all did. */
+/** Returns a sentence about an editor that did not answer; undefined when all have answered. */
 export function silentSentence({ silent }: Unsaved): string | undefined {
   return silent && `${silentText(silent)}.`;
 }

@@ -1,4 +1,4 @@
-// Finds the place of loaded code in the current text of its file.
+// Finds where code that the image has loaded is in the current text of its file.
 
 import type { Place } from '../image/wire/operations.ts';
 import { formsNaming } from '../source/definitions.ts';
@@ -11,42 +11,42 @@ import type { Span } from '../source/tree.ts';
 import { type SoughtName, type UsePosition, usePositionsIn, usesIn } from '../source/uses.ts';
 import type { Source } from './sources.ts';
 
-/** The present version of a file, and the version that the image loaded. */
+/** The current version of a file, and the version that the image has loaded. */
 export interface Versions {
   now: Source;
-  /** The loaded version: undefined when it is unknown, and `now` itself when the file did not change. */
+  /** The loaded version. Undefined when it is unknown; the same object as `now` when the file has not changed. */
   loaded: Source | undefined;
-  /** The features at the load; absent when the present ones give the same forms. */
+  /** The features at the time of the load; absent when the current ones give the same forms. */
   features?: Features | undefined;
-  /** True when the forms that differ in `now` were loaded too, one by one, after `loaded`. */
+  /** True when those forms that differ in `now` were also loaded, one by one, after `loaded`. */
   changesLoaded?: boolean;
 }
 
-/** How a form in a changed file differs from its loaded version. `form`: the form itself changed.
- * `elsewhere`: only other forms did. `unknown`: it cannot be determined. */
+/** The difference between a form in a file that has changed and its loaded version. `form`: the form itself has
+ * changed. `elsewhere`: only other forms have changed. `unknown`: it cannot be determined. */
 export type Changed = 'form' | 'elsewhere' | 'unknown';
 
-/** The top-level form of a place in the current text of the file. */
+/** The top-level form of a place, in the current text of the file. */
 export interface FormNow {
   now: Source;
-  /** The start index of the form; undefined when uncertain. */
+  /** The index at which the form begins; undefined when it is uncertain. */
   start: number | undefined;
-  /** How the file changed since it was loaded; undefined when it did not. */
+  /** The change of the file since the image loaded it; undefined when it has not changed. */
   changed: Changed | undefined;
-  /** True when the form itself did not change. */
+  /** True when the form itself has not changed. */
   same: boolean;
 }
 
-/** A place in the current text of the file. `start` is its index. When `inside` is true, `start` is the index
- * of its top-level form, and the exact index is unknown. */
+/** A place in the current text of the file. `start` is its index. If `inside` is true, only the top-level form is
+ * known, and `start` is the index at which this form begins. */
 interface PlaceNow extends FormNow {
   inside: boolean;
 }
 
-/** Finds PLACE, which belongs to DEFINITION, in the current text of the file. */
+/** Finds PLACE, which is in DEFINITION, in the current text of the file. */
 export function placeNow(versions: Versions, place: Place, definition: DefinitionName): PlaceNow {
   const { now, loaded } = versions;
-  // The form of PLACE can have syntax that only the image can read, such as #+#.(...).
+  // The form of PLACE can contain syntax that only the image can read, such as #+#.(...).
   if (loaded === now && place.start !== undefined)
     return { ...formAt(now, now.text.indexOfCharacter(place.start), undefined), inside: false };
   const form = formNow(versions, place, definition);
@@ -55,12 +55,12 @@ export function placeNow(versions: Versions, place: Place, definition: Definitio
   return { ...form, start: start ?? form.start, inside: start === undefined };
 }
 
-/** Returns the span of the list at PLACE in the current text; undefined when uncertain. With BEFORE, skips
- * that number of forms and returns the span of the next form in the list. */
+/** Returns the range of the list at PLACE in the current text; undefined when it is uncertain. With BEFORE, skips this
+ * number of forms, and returns the range of the next form in the list. */
 export function spanNow(versions: Versions, place: Place, before?: number): Span | undefined {
   const { now, start, same, inside } = placeNow(versions, place, { name: '' });
   if (start === undefined || !same || inside) return undefined;
-  // The form did not change, so the list in it is as long as in the loaded version.
+  // The form has not changed, so the list in it is as long as in the loaded version.
   const { text } = versions.loaded ?? now;
   const length = text.indexOfCharacter(place.end ?? 0) - text.indexOfCharacter(place.start ?? 0);
   const end = start + length;
@@ -70,8 +70,8 @@ export function spanNow(versions: Versions, place: Place, before?: number): Span
   return form && form.end < end ? form : undefined;
 }
 
-/** Finds USES in the current text of the file: places in one top-level form of DEFINITION that use SOUGHT.
- * `spots` are the uses of SOUGHT in that form. */
+/** Finds USES in the current text of the file. USES are places in one top-level form of DEFINITION at which SOUGHT is
+ * used. `spots` of the result are the uses of SOUGHT in that form. */
 export function usesNow(
   versions: Versions,
   uses: readonly Place[],
@@ -89,7 +89,7 @@ export function usesNow(
     inside: uses.filter(({ inside }) => inside).length,
   };
   if (same) return { ...found, spots: usePositionsIn(form, known, named) };
-  // The recorded places are those in the old form, so only their number is usable.
+  // The recorded places are in the old form. Only their number can be used.
   const starts = usesIn(form, named);
   const count = known.at.length + Number(known.whole) + known.inside;
   return { ...found, spots: [{ starts, sure: starts.length <= count }] };
@@ -103,7 +103,7 @@ function formNow(versions: Versions, place: Place, definition: DefinitionName): 
   const { now, loaded, features } = versions;
   if (loaded === now) return formAt(now, startIn(now, place, features), undefined);
   if (loaded !== undefined) return formInOtherVersion(versions, loaded, place, definition);
-  // Without the loaded version, only a form that has the definition can be the form of PLACE.
+  // If the loaded version is unknown, only a form that contains the definition can be the form of PLACE.
   const forms = now.forms();
   const start = place.undated ? startIn(now, place) : undefined;
   return start !== undefined && formMentions(start, definition, forms)
@@ -111,14 +111,14 @@ function formNow(versions: Versions, place: Place, definition: DefinitionName): 
     : formAt(now, formDefining(definition, forms), 'unknown');
 }
 
-/** Finds the top-level form of PLACE in the current text, which differs from the loaded one. */
+/** Finds the top-level form of PLACE in the current text, when this differs from the loaded text. */
 function formInOtherVersion(
   { now, features, changesLoaded }: Versions,
   loaded: Source,
   place: Place,
   definition: DefinitionName,
 ): FormNow {
-  // The image has only the forms that the reader did not skip under the features at the load.
+  // The image has only those forms that the reader did not skip with the features at the time of the load.
   const [oldForms, newForms] = [loaded.formsUnder(features), now.formsUnder(features)];
   const old = startIn(loaded, place, features);
   if (old === undefined) return formAt(now, undefined, 'unknown');
@@ -133,8 +133,8 @@ function formAt(now: Source, start: number | undefined, changed: Changed | undef
   return { now, start, changed, same: changed === undefined || changed === 'elsewhere' };
 }
 
-/** Returns the index of PLACE in the current text; undefined when unknown. Its top-level form did not change
- * and begins at TOP. */
+/** Returns the index of PLACE in the current text; undefined when it is unknown. TOP is the index at which its
+ * top-level form begins, which has not changed. */
 function indexNow({ now, loaded = now, features }: Versions, place: Place, top: number): number | undefined {
   if (place.start === undefined) return undefined;
   const index = loaded.text.indexOfCharacter(place.start);
@@ -142,8 +142,8 @@ function indexNow({ now, loaded = now, features }: Versions, place: Place, top: 
   return oldTop === undefined ? undefined : index - oldTop + top;
 }
 
-/** Returns the start of the only top-level form in NOW that contains DEFINITION, such as an edited LET.
- * Returns undefined unless the form at OLD is the only one in BEFORE. */
+/** Returns the index at which the only top-level form of NOW begins that contains DEFINITION inside, such as an edited
+ * LET. Returns undefined unless the form at the index OLD is the only such form in BEFORE. */
 function formAround(
   definition: DefinitionName,
   old: number,
@@ -155,7 +155,7 @@ function formAround(
   return was.length === 1 && was[0] === old && is.length === 1 ? is[0] : undefined;
 }
 
-/** Returns the starts of the top-level forms that contain the definition in a nested form. */
+/** Returns the indexes at which those top-level forms begin that contain the definition in a form inside them. */
 function formsAround({ name, method }: DefinitionName, forms: TopLevelForms): number[] {
   const nested = formsNaming(forms, { name: headNameOf(name) }).filter(
     (found) =>
@@ -166,8 +166,8 @@ function formsAround({ name, method }: DefinitionName, forms: TopLevelForms): nu
   return [...new Set(nested.map(({ top }) => top))];
 }
 
-/** Returns the start of the top-level form of a place in SOURCE; undefined when there is none. FEATURES
- * default to those of the image. */
+/** Returns the index at which the top-level form of a place in SOURCE begins; undefined when there is none. FEATURES
+ * are by default those of the image. */
 export function startIn(
   source: Source,
   { offset, form = -1 }: Place,

@@ -1,5 +1,6 @@
-// Implements Image for an image that somebody else runs. At the first call, and after a lost connection,
-// finds the image and connects to its agent. The server never starts, ends or rebuilds such an image.
+// Implements the interface Image for an image that somebody else runs. The first call finds the image and connects to
+// its agent; so does the next call after the connection is lost. The server never starts, ends or rebuilds such an
+// image.
 
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -17,32 +18,32 @@ import type { Upcalls } from '../wire/upcalls.ts';
 import { type AgentConnection, AttachedPeer, socketConnection } from './attached-peer.ts';
 
 export interface AttachedOptions {
-  /** Returns the image to connect to. Throws a SetupError when no image can be used. */
+  /** Returns the image to connect to. Throws a SetupError when there is no image that can be used. */
   find: () => Promise<Served>;
-  /** Opens a connection to the image; by default, to its socket. */
+  /** Opens a connection to the image; absent for a connection to its socket. */
   connect?: (served: Served) => AgentConnection;
-  /** The form that lets servers attach to an image, for error texts. */
+  /** The form that makes an image accept servers, for error messages. */
   line: string;
-  /** Time limit of a call in milliseconds. */
+  /** Maximum number of milliseconds that a call may take. */
   limitMs: number;
-  /** The numbers for ids of this image. Absent when the server has no other image. */
+  /** The series of numbers for ids of this image; absent when the server has only this image. */
   series?: Series | undefined;
-  /** The start file, if given. Only images that the server starts load it. */
+  /** The path of the start file, if there is one. Only images that the server starts load it. */
   startFile?: string;
-  /** True when a signal has stopped the process with the id `pid`. */
+  /** Returns true when a signal, such as SIGSTOP, has stopped the process `pid`. */
   isStopped?: (pid: number) => boolean;
   times?: Times;
-  /** Folders that ASDF also searches, with their subfolders, while a call runs. */
+  /** Folders that ASDF also searches while a call runs, with all their subfolders. */
   trees?: readonly string[];
   callTool?: Upcalls['callTool'];
   tools?: ImageTools;
-  /** Receives each reply before the caller does. */
+  /** Called with each reply before the caller gets it. */
   onReply?: CallHost['onReply'];
 }
 
 const NO_GREETING = 'it did not answer in time';
 
-/** Milliseconds between attempts to connect to an image whose queue of connections is full. */
+/** Milliseconds between two attempts to connect when the image's queue of connections is full. */
 const RETRY_MS = 50;
 
 export class AttachedImage implements Image {
@@ -51,19 +52,19 @@ export class AttachedImage implements Image {
   readonly #calls: Calls;
   readonly call: Calls['call'];
   readonly #notices = new Notices<ImageNotice>();
-  /** The connection that is being made or is in use; undefined when there is none. */
+  /** The connection that is in use or being made; undefined when there is none. */
   #connecting: Promise<AttachedPeer> | undefined;
-  /** The latest connection, even if it has ended or its agent never greeted. */
+  /** The last connection. It may have ended, or its agent may never have greeted. */
   #lastPeer: AttachedPeer | undefined;
-  /** The connection for calls: its agent has greeted, and it has not ended. */
+  /** The connection for calls: its agent has greeted, and it has not ended. Undefined when there is none. */
   #peer: AttachedPeer | undefined;
   #pulse: Pulse | undefined;
   #failure: string | undefined;
   #closed = false;
-  /** The latest image found, even if it accepts no more connections. */
+  /** The image that was found last. It may no longer accept connections. */
   #served: Served | undefined;
   #used: Served | undefined;
-  /** The reasons for lost connections that no notice has reported yet, oldest first. */
+  /** The reasons why connections were lost, without those that a notice has reported. The oldest comes first. */
   readonly #losses: string[] = [];
 
   readonly isAttached = true;
@@ -82,7 +83,8 @@ export class AttachedImage implements Image {
       rebuildProgress: () => undefined,
       compiling: () => false,
       beforeCall: (_, name) => {
-        // A stopped image gives back the turn after SIGCONT. Without the request, no other server gets it.
+        // A stopped image gives the turn back after SIGCONT, if it has this request. Otherwise no other server could
+        // get the turn.
         if (name !== 'give-turn') this.#checkNotStopped();
         this.#noticeImage();
       },
@@ -107,13 +109,13 @@ export class AttachedImage implements Image {
     return this.#connecting !== undefined;
   }
 
-  /** The image to which the last call was sent, even if it accepts no more connections. Undefined before the
-   *  first call. */
+  /** The image to which the last call was sent; undefined before the first call. It may no longer accept
+   * connections. */
   get used(): Served | undefined {
     return this.#used;
   }
 
-  /** Does nothing: a server connects to a person's image only when a call needs the image. */
+  /** Does nothing, because the server connects to a person's image only when a call needs the image. */
   start(): void {}
 
   async whenStarted(): Promise<void> {
@@ -173,15 +175,15 @@ export class AttachedImage implements Image {
     return peer;
   }
 
-  /** Returns the name of this server for other servers of the image. It says on which machine the process runs
-   *  if the image can run on another one. */
+  /** Returns the name by which other servers of the image know this server. If the image can run on another machine,
+   * the name says on which machine this process runs. */
   #name(): string {
     const name = `process ${process.pid}`;
     return this.#options.connect === undefined ? name : `${name} on ${hostname()}`;
   }
 
-  /** Connects to SERVED, and returns the connection after the agent's greeting. Throws a SetupError when the
-   *  agent cannot be reached or does not greet in time. */
+  /** Connects to SERVED, and resolves with the connection when the agent has greeted. Throws a SetupError when the
+   * agent cannot be reached or does not greet in time. */
   async #greetedPeer(served: Served): Promise<AttachedPeer> {
     const deadline = performance.now() + this.#times.greeting;
     for (;;) {
@@ -205,14 +207,15 @@ export class AttachedImage implements Image {
     }
   }
 
-  /** Returns the id of the image's process if a signal, such as SIGSTOP, has stopped that process. */
+  /** Returns the process id of the image if a signal, such as SIGSTOP, has stopped the image's process; else
+   * undefined. */
   #stoppedPid(): number | undefined {
     const pid = this.#served?.pid;
     return pid !== undefined && this.#options.isStopped?.(pid) ? pid : undefined;
   }
 
-  /** Throws a SetupError when a signal has stopped the image. A request would run after SIGCONT, when its
-   *  caller does not wait for it any more. */
+  /** Throws a SetupError when a signal has stopped the image's process. A request would run later, after SIGCONT, when
+   * its caller no longer waits for it. */
   #checkNotStopped(): void {
     if (this.#served !== undefined && this.#stoppedPid() !== undefined)
       throw new SetupError(busyText(this.#served, true));
@@ -242,7 +245,7 @@ export class AttachedImage implements Image {
     this.#options.tools?.clear();
   }
 
-  /** Adds a notice when a call will use another image or connection than the previous call. */
+  /** Adds a notice when a call will use another image, or another connection, than the previous call. */
   #noticeImage(): void {
     const [served, before] = [this.#served, this.#used];
     const losses = this.#losses.splice(0);

@@ -1,5 +1,4 @@
-// Connects to the agent in an image that somebody else runs. The server has a socket to the image, but cannot
-// end its process.
+// Connects to the agent in an image that somebody else runs. The server cannot end the process of such an image.
 
 import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
@@ -12,20 +11,20 @@ import type { AgentOperations } from '../wire/operations.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 
-/** The first request id is a random number below this limit. A job of an earlier server can still send
- *  answers, so the ids must differ from those of that server. */
+/** The first request id is a random number below this limit. Jobs of an earlier server may still send answers, so the
+ * ids must differ from those of that server. */
 const FIRST_IDS = 2 ** 47;
 
-/** A connection to an agent, not greeted yet. */
+/** A connection to an agent that has not greeted yet. */
 export interface AgentConnection {
   stream: Duplex;
-  /** Returns the reason why the connection has ended, as part of a sentence, if known. */
+  /** Returns the reason why the connection has ended, as part of a sentence; undefined when it is unknown. */
   ended?(): string | undefined;
-  /** Translates the paths in messages, if the image has another file system. */
+  /** Converts the paths in messages. Absent when the image has the same file system as the server. */
   paths?: FarPaths;
 }
 
-/** Returns the connection to the agent that listens on the Unix SOCKET. */
+/** Returns a connection to the agent that listens on the Unix socket SOCKET. */
 export function socketConnection(socket: string): AgentConnection {
   return { stream: connect(socket) };
 }
@@ -38,13 +37,12 @@ export class AttachedPeer implements Peer {
   #endReason = CLOSED;
   #resolveGreeting: (hello: Hello) => void = () => {};
   #hello: Hello | undefined;
-  /** Resolves with the agent's greeting. Rejects with the reason when the connection ends before the agent
-   *  has greeted. */
+  /** Resolves with the agent's greeting. If the connection ends before this, rejects with the reason. */
   readonly greeting: Promise<Hello>;
-  /** Resolves with the reason, as part of a sentence, when the connection has ended. */
+  /** Resolves when the connection has ended, with the reason as part of a sentence. */
   readonly ended: Promise<string>;
 
-  /** Exchanges messages with the agent over a CONNECTION. UPCALLS handles requests of code in the image. */
+  /** Exchanges messages with the agent over a connection. UPCALLS handles the requests that code in the image makes. */
   constructor({ stream, ended, paths }: AgentConnection, upcalls: Upcalls) {
     this.#socket = stream;
     const callbacks: ChannelCallbacks = {
@@ -62,7 +60,7 @@ export class AttachedPeer implements Peer {
       firstId: randomInt(1, FIRST_IDS),
       paths,
     });
-    // After the greeting, the text of a socket error adds nothing to the fact that the connection was closed.
+    // After the greeting, the message of a socket error says no more than that the connection was closed.
     this.#socket.on('error', ({ message }) => this.disconnect(this.#hello ? this.#endReason : message));
     this.ended = new Promise((resolve) => {
       this.#socket.on('close', () => {
@@ -114,8 +112,7 @@ export class AttachedPeer implements Peer {
     };
   }
 
-  /** Closes the connection. HOW becomes the reason in the answers to running calls. The image keeps
-   *  running. */
+  /** Closes the connection. The answers to running calls give HOW as the reason. The image continues to run. */
   disconnect(how: string): void {
     this.#endReason = how;
     this.#socket.destroy();

@@ -1,5 +1,5 @@
-// Lists the images to which servers can attach, because their users have loaded lisp/attach.lisp. In a folder
-// that only this user can access, each image has a socket NAME.socket and a description NAME.json.
+// Lists the images to which servers can attach, because their users have loaded lisp/attach.lisp. Each image has a
+// socket NAME.socket and a description NAME.json, in a folder that only this user can access.
 
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -17,15 +17,14 @@ import { isRunning } from '../../ownership.ts';
 import { isInside, removeIfPossible } from '../../paths.ts';
 import type { Served } from '../wire/served.ts';
 
-/** The images to which servers can attach. `refusal` is set when their folder cannot be used, and says
- *  why. */
+/** The images to which servers can attach. If their folder cannot be used, `refusal` is the reason. */
 export interface ServedImageList {
   images: Served[];
   refusal?: string;
 }
 
-/** Returns the images in FOLDER with running processes. Deletes the files of killed images. Ignores other
- *  files. */
+/** Returns the images in FOLDER whose processes run. Deletes the files of images whose processes have ended. Ignores
+ * all other files. */
 export function servedImages(folder: string | undefined): ServedImageList {
   if (folder === undefined) return { images: [] };
   try {
@@ -44,8 +43,8 @@ export function servedImages(folder: string | undefined): ServedImageList {
 const unused = (folder: string, why: string) =>
   `The folder ${folder} of images that serve is not used: ${why}`;
 
-/** Maps each problem with the folder of images that serve to a function. The function takes the folder and
- *  returns sentences for the user. */
+/** By the reason why the folder of the images' sockets cannot be used: a function that returns sentences about the
+ * folder, for the user. */
 const FAULTS = {
   'no folder': (folder: string) =>
     unused(folder, 'it is no folder. Remove it, and give the line in your image again.'),
@@ -57,8 +56,8 @@ const FAULTS = {
   open: (folder: string) => unused(folder, `other users can reach it. Change that: chmod 700 ${folder}`),
 };
 
-/** Returns the image that FILE in FOLDER describes; undefined when FILE is no description, or the process has
- *  ended. */
+/** Returns the image that FILE in FOLDER describes. Returns undefined when FILE is not such a description, or when the
+ * process of the image has ended. */
 function servedImage(folder: string, file: string): Served | undefined {
   const name = basename(file, '.json');
   if (name === file || !isImageName(name)) return undefined;
@@ -74,8 +73,8 @@ function isImageName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/.test(name);
 }
 
-/** Returns the image described by TEXT on another machine, with PREFIX and a colon before its name. Returns
- *  undefined when TEXT is malformed. */
+/** Returns the image on another machine that TEXT describes. Its name begins with PREFIX and a colon. Returns undefined
+ * when TEXT is malformed. */
 export function parseServedImage(text: string, prefix: string): Served | undefined {
   const served = parsedImage(text, '');
   return served && { ...served, name: `${prefix}:${served.name}` };
@@ -86,12 +85,12 @@ function parsedImage(text: string, socket: string): Served | undefined {
   const { name, lisp } = members;
   if (!('pid' in facts) || typeof name !== 'string' || !isImageName(name) || !isLine(lisp, 100))
     return undefined;
-  // Lisp writes folders with a slash at the end.
+  // Lisp writes the name of a folder with a slash at its end.
   return { name, ...facts, lisp, socket, workspace: facts.workspace.replace(/(?<=.)\/+$/, '') };
 }
 
-/** Returns the IMAGES whose workspace is ROOT, contains ROOT, or is inside ROOT. Leaves out workspaces for
- *  which IS_TOO_WIDE is true: a user can only choose these by name. */
+/** Returns those of IMAGES whose workspace is ROOT, contains ROOT or is inside ROOT. Leaves out an image if IS_TOO_WIDE
+ * returns true for its workspace: only a user can choose such an image, by name. */
 export async function fittingImages(
   images: readonly Served[],
   root: string,
@@ -107,8 +106,8 @@ export async function fittingImages(
   return fits;
 }
 
-/** Returns the IMAGES whose sockets accept connections. The process id alone is no proof, because another
- *  process can have the id of a killed image. */
+/** Returns those of IMAGES whose sockets accept connections. It is not enough that a process with the right id runs,
+ * because another process can have the id of a killed image. */
 export async function listeningImages(images: readonly Served[]): Promise<Served[]> {
   const listens = await Promise.all(images.map(({ socket }) => isListening(socket)));
   return images.filter((_, index) => listens[index]);

@@ -1,5 +1,5 @@
-// A client of Swank and Slynk, the servers of SLIME and SLY, that evaluates forms there. A message is its
-// length in octets, as six hexadecimal digits, and then a list in Lisp syntax.
+// Evaluates forms in another Lisp through Swank or Slynk, the servers of SLIME and SLY. A message consists of its
+// length in octets, as six hexadecimal digits, and a list in Lisp syntax.
 
 import { connect, type Socket } from 'node:net';
 
@@ -9,31 +9,31 @@ export interface SwankAddress {
   port: number;
 }
 
-/** A value from Swank: a symbol or number as its text, a string, or a list. */
+/** A value from Swank: the text of a symbol or a number, a string, or a list. */
 export type Datum = string | { string: string } | Datum[];
 
-/** The error when Swank cannot be reached, does not answer, or answers with an error. */
+/** The error that Swank cannot be reached, does not answer, or answers with an error. */
 export class SwankError extends Error {
-  /** unreachable: no connection. closed: the other side closed the connection. silent: no answer in time.
-   *  foreign: the other side does not use Swank's protocol. unreadable: Swank could not read a form. aborted:
-   *  the evaluation of a form failed. */
+  /** unreachable: no connection could be made. closed: the other side closed the connection. silent: no answer came in
+   * time. foreign: the other side does not use Swank's protocol. unreadable: Swank could not read a form. aborted: the
+   * evaluation of a form failed. */
   readonly why: 'unreachable' | 'closed' | 'silent' | 'foreign' | 'unreadable' | 'aborted';
 
-  /** DETAIL is the message of the error, such as text from the other side. */
+  /** DETAIL is the message of the error, for example a text from the other side. */
   constructor(why: SwankError['why'], detail = '') {
     super(detail);
     this.why = why;
   }
 }
 
-/** Maximum number of octets of a message. The largest usual message has the indentation of all macros. */
+/** Maximum number of octets of a message. The largest usual message contains the indentation of all macros. */
 const MESSAGE_LIMIT = 4 * 1024 * 1024;
-const HEAD = 6;
+const HEAD_OCTETS = 6;
 const DEPTH_LIMIT = 100;
 
-/** Connects to the Swank at an address, and passes WORK a function that evaluates a form there. Closes the
- *  connection when WORK has ended. Sends SECRET first, if given. Throws a SwankError on failure, and after
- *  LIMIT_MS milliseconds. */
+/** Connects to the Swank at an address, and calls WORK with a function that evaluates a form there. When WORK has
+ * ended, closes the connection. If SECRET is given, sends it first. Throws a SwankError when this fails or takes more
+ * than LIMIT_MS milliseconds. */
 export async function withSwank<Value>(
   { host, port }: SwankAddress,
   { secret, limitMs }: { secret: string | undefined; limitMs: number },
@@ -52,16 +52,17 @@ export async function withSwank<Value>(
   }
 }
 
-/** A connection that evaluates one form at a time. */
+/** A connection to Swank. It evaluates one form at a time. */
 class SwankConnection {
   readonly #socket: Socket;
-  /** The chunks of an incomplete message, and their number of octets. */
+  /** The chunks of an incomplete message, and the number of octets in them. */
   #chunks: Buffer[] = [];
   #size = 0;
-  /** Number of octets to receive before parsing: first the length, then the whole message. */
-  #needed = HEAD;
+  /** Number of octets that must arrive before they are parsed: those of the length, and then those of the whole
+   * message. */
+  #needed = HEAD_OCTETS;
   #number = 0;
-  /** Settles the pending promise: the connection, or the value of the latest form. */
+  /** The functions that settle the pending promise, which is for the connection or for the value of the last form. */
   #settle: { resolve: (value: Datum) => void; reject: (error: Error) => void } | undefined;
   #failure: Error | undefined;
   readonly connected: Promise<void>;
@@ -85,18 +86,18 @@ class SwankConnection {
 
   send(text: string): void {
     const octets = Buffer.from(text);
-    this.#socket.write(octets.length.toString(16).padStart(HEAD, '0'));
+    this.#socket.write(octets.length.toString(16).padStart(HEAD_OCTETS, '0'));
     this.#socket.write(octets);
   }
 
-  /** Closes the connection. Rejects the pending promise and all later evaluations with ERROR. */
+  /** Closes the connection. The pending promise, and all later evaluations, are rejected with ERROR. */
   fail(error: Error): void {
     this.#failure ??= error;
     this.#settle?.reject(this.#failure);
     this.#socket.destroy();
   }
 
-  /** Resolves with the value of FORM, which Swank evaluates in the package COMMON-LISP-USER. */
+  /** Has Swank evaluate FORM in the package COMMON-LISP-USER, and resolves with its value. */
   evaluate(form: string): Promise<Datum> {
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
@@ -109,33 +110,33 @@ class SwankConnection {
   #receive(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
-    // A long message comes in many chunks, so they are joined only when it is complete.
+    // A long message comes in many chunks. They are joined when it is complete, and not for each chunk.
     while (this.#failure === undefined && this.#size >= this.#needed) {
       const [only = chunk] = this.#chunks;
       this.#parse(this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks));
     }
   }
 
-  /** Parses the start of RECEIVED: the length of a message or, after that, the complete message. */
+  /** Parses the beginning of RECEIVED: first the length of a message, and then the complete message. */
   #parse(received: Buffer): void {
     const end = this.#needed;
-    if (end === HEAD) {
+    if (end === HEAD_OCTETS) {
       this.#chunks = [received];
       this.#needed += this.#lengthIn(received);
-      if (this.#needed > HEAD) return;
+      if (this.#needed > HEAD_OCTETS) return;
     }
     const rest = received.subarray(end);
     this.#chunks = [rest];
     this.#size = rest.length;
-    this.#needed = HEAD;
-    const text = received.toString('utf8', HEAD, end);
+    this.#needed = HEAD_OCTETS;
+    const text = received.toString('utf8', HEAD_OCTETS, end);
     if (/^\((?::return|:ping|:reader-error|:debug) /.test(text)) this.#dispatch(readDatum(text), text);
   }
 
-  /** Returns the length in the first octets of RECEIVED. Without a valid length, closes the connection and
-   *  returns Infinity. */
+  /** Returns the length that the first octets of RECEIVED contain. If it is invalid, closes the connection and returns
+   * Infinity. */
   #lengthIn(received: Buffer): number {
-    const head = received.toString('latin1', 0, HEAD);
+    const head = received.toString('latin1', 0, HEAD_OCTETS);
     const length = /^[0-9a-f]{6}$/i.test(head) ? Number.parseInt(head, 16) : Number.NaN;
     if (length <= MESSAGE_LIMIT) return length;
     const receivedText = Number.isNaN(length)
@@ -149,7 +150,7 @@ class SwankConnection {
     const [kind, first, second, third] = Array.isArray(message) ? message : [];
     if (kind === ':ping') this.send(`(:emacs-pong ${String(first)} ${String(second)})`);
     else if (kind === ':reader-error') this.fail(new SwankError('unreadable', stringOf(second)));
-    // The form has entered SLIME's debugger, and only the end of the connection ends the debugger.
+    // The form has entered the debugger of SLIME, which ends only when the connection ends.
     else if (kind === ':debug')
       this.fail(new SwankError('aborted', stringOf(Array.isArray(third) ? third[0] : undefined)));
     else if (kind !== ':return' || !Array.isArray(first))
@@ -171,20 +172,20 @@ function shownStart(octets: Buffer): string {
   return JSON.stringify(line.replace(/[^ -~]/g, '?'));
 }
 
-/** Returns the characters of VALUE if it is a string, else ''. */
+/** Returns the characters of VALUE if it is a string; else ''. */
 export function stringOf(value: Datum | undefined): string {
   return typeof value === 'object' && !Array.isArray(value) ? value.string : '';
 }
 
-/** Returns the value of KEY in LIST, a property list; undefined when KEY is absent. */
+/** Returns the value of KEY in the property list LIST; undefined when LIST does not have KEY. */
 export function memberOf(list: Datum | undefined, key: string): Datum | undefined {
   if (!Array.isArray(list)) return undefined;
   const index = list.findIndex((each, at) => at % 2 === 0 && each === key);
   return index < 0 ? undefined : list[index + 1];
 }
 
-/** Parses TEXT as one value. Returns undefined when TEXT is incomplete, or nested more than DEPTH_LIMIT
- *  deep. */
+/** Parses TEXT as one value. Returns undefined when TEXT is incomplete, or when its lists are nested more than
+ * DEPTH_LIMIT deep. */
 function readDatum(text: string): Datum | undefined {
   const token = /\s*([()]|"|[^\s()"]+)/y;
   const open: Datum[][] = [[]];

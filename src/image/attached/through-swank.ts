@@ -1,5 +1,5 @@
-// Finds the image behind a Swank or Slynk, and makes it load the agent if necessary. A new thread there loads
-// the agent, and writes the outcome to a file, so the connection to Swank can be closed at once.
+// Finds the image that a Swank or Slynk serves, and makes it load the agent if it has not done so. A new thread in the
+// image loads the agent and writes the outcome to a file. So the connection to Swank can be closed at once.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,14 +16,14 @@ import { type Datum, memberOf, type SwankAddress, SwankError, stringOf, withSwan
 
 interface ThroughSwankOptions {
   address: SwankAddress;
-  /** Folder of the sockets of images. */
+  /** The folder with the sockets of images that accept servers. */
   folder: string | undefined;
-  /** The form that lets servers attach to an image, for error texts. */
+  /** The form that makes an image accept servers, for error messages. */
   line: string;
-  /** The same form with package prefixes, for any current package. */
+  /** The same form, with package prefixes, so that it can be read in any package. */
   qualifiedLine: string;
-  /** Returns the reason why live-lisp does not support an SBCL with `facts`, followed by `remedy`; undefined
-   *  when it does. */
+  /** Returns the reason why live-lisp does not support an SBCL that has `facts`, followed by the text `remedy`. Returns
+   * undefined when it is supported. */
   whyUnsupported: (
     facts: { version: string; bits: number; features: string[] },
     remedy: string,
@@ -38,15 +38,17 @@ interface Lisp {
   features: string[];
 }
 
-/** Name of the thread that loads the agent. Of two servers that ask at once, only one starts the thread. */
+/** The name of the thread that loads the agent. If two servers want to start it at the same time, only one of them
+ * does. */
 const THREAD = 'live-lisp line';
-/** The start of the last line from the thread, by outcome. */
+/** The beginnings of the last line that the thread writes: after success, and after a failure. */
 const [SERVES, FAILED] = ['LIVE-LISP SERVES', 'LIVE-LISP FAILED'] as const;
-/** Maximum number of octets to read of the file with the output of the loading thread. */
+/** Maximum number of octets that are read of the file in which the loading thread writes its output. */
 const OUTPUT_LIMIT = 1024 * 1024;
-/** Milliseconds between two polls of the thread's output. */
+/** Milliseconds between two reads of this file. */
 const LOOK_MS = 20;
-/** Milliseconds between two polls of an image in which another server already loads the agent. */
+/** Milliseconds after which the image is asked again, when the agent is already being loaded there for another
+ * server. */
 const OTHER_MS = 1000;
 const SECRET_LIMIT = 4096;
 
@@ -60,7 +62,8 @@ export class ThroughSwank {
     this.#times = options.times ?? TIMES;
   }
 
-  /** Resolves with the image behind Swank when it accepts servers. Throws a SetupError when it cannot. */
+  /** Resolves with the image that Swank serves, when it accepts servers. Throws a SetupError when it cannot accept
+   * servers. */
   async find(): Promise<Served> {
     const before = this.#found && isRunning(this.#found.pid) ? this.#found : undefined;
     const served = (before && (await this.#servedBy(before.pid))) ?? (await this.#attach(before));
@@ -75,9 +78,9 @@ export class ThroughSwank {
     return image;
   }
 
-  /** Makes the Lisp behind Swank load the agent if necessary, and resolves with its image. BEFORE is an image
-   *  found earlier. If its process is still the Lisp behind Swank but no longer serves, its user has removed
-   *  the agent: throws a SetupError. */
+  /** Makes the Lisp that Swank serves load the agent, if necessary, and resolves with the image. BEFORE is the image
+   * that was found earlier; undefined when there is none. If its process is still that Lisp but no longer accepts
+   * servers, its user has removed the agent. Then throws a SetupError. */
   #attach(before: Served | undefined): Promise<Served> {
     return withTemporaryFolder(async (folder) => {
       const deadline = performance.now() + this.#times.compile;
@@ -91,8 +94,9 @@ export class ThroughSwank {
     });
   }
 
-  /** Asks Swank for its Lisp, and starts the loading thread there if necessary. FOLDER is an empty folder. In
-   *  the result, `loads` is false when another server has started such a thread. */
+  /** Asks Swank for the facts about its Lisp, and starts the loading thread there if necessary. FOLDER is an empty
+   * folder. In the result, `loads` is true when this call has started the thread. It is false when the image accepts
+   * servers already, and when another server has started such a thread. */
   async #ask(
     folder: string,
     before: Served | undefined,
@@ -108,7 +112,8 @@ export class ThroughSwank {
         { secret: secret.text, limitMs: this.#times.greeting },
         async (evaluate) => {
           const lisp = this.#checked(await evaluate(`(${address.kind}:connection-info)`));
-          // Behind a tunnel, the process id can be that of an unrelated process on this machine.
+          // Behind a tunnel, the Lisp is on another machine, and an unrelated process here can have the same id. So the
+          // Lisp is asked whether it sees a file of this machine.
           if (
             (await evaluate(
               plainForm(`(cl:and (cl:ignore-errors (cl:probe-file ${pathForm(sign)})) cl:t)`),
@@ -126,13 +131,13 @@ export class ThroughSwank {
       if (!(error instanceof SwankError)) throw error;
       if (error.why !== 'aborted' || isRetry) throw new SetupError(this.#failureText(error, secret));
     }
-    // An evaluation can fail while another thread deletes packages, as (live-lisp:stop) does.
+    // An evaluation can fail because another thread deletes packages at the same time, as (live-lisp:stop) does.
     await pause(OTHER_MS);
     return this.#ask(folder, before, true);
   }
 
-  /** Returns the Lisp that INFO, an answer to connection-info, describes. Throws a SetupError when the agent
-   *  cannot run in it. */
+  /** Returns the Lisp that INFO, Swank's answer to connection-info, describes. Throws a SetupError when the agent
+   * cannot run in it. */
   #checked(info: Datum): Lisp {
     const implementation = memberOf(info, ':lisp-implementation');
     const features = memberOf(info, ':features');
@@ -154,9 +159,9 @@ export class ThroughSwank {
     return lisp;
   }
 
-  /** Polls OUTPUT, the file that the thread that loads the agent into LISP writes, until servers can connect.
-   *  Resolves with the image. Throws a SetupError when the load fails, the process ends, or DEADLINE passes.
-   *  */
+  /** Reads OUTPUT again and again, until it says that the image accepts servers. OUTPUT is the file of the thread that
+   * loads the agent into LISP. Resolves with the image. Throws a SetupError when the load fails, when the process ends,
+   * or when DEADLINE has passed. */
   async #loaded(lisp: Lisp, output: string, deadline: number): Promise<Served> {
     for (;;) {
       const ended = !isRunning(lisp.pid);
@@ -238,8 +243,8 @@ function swankName({ kind, host, port }: SwankAddress): string {
   return `${NAMES[kind]} at ${host}:${port}`;
 }
 
-/** The user's secret for a Swank. `doubt` is a clause about a wrong or missing secret as possible cause of no
- *  answer. */
+/** The user's secret for Swank. `doubt` is a clause for the case that Swank does not answer: the secret may be wrong or
+ * missing. */
 interface Secret {
   text: string | undefined;
   doubt: string;
@@ -257,9 +262,9 @@ function secretOf({ kind }: SwankAddress): Secret {
   };
 }
 
-/** Returns a form that starts the loading thread, which evaluates LINE and writes the outcome to the file
- *  OUTPUT. Its value is NIL when such a thread already runs, else T. The form interns no symbols, and the
- *  thread enters no debugger. */
+/** Returns a form that starts the loading thread, which evaluates LINE and writes the outcome to the file OUTPUT. The
+ * value of the form is T, or NIL when such a thread already runs. The form interns no symbols, and its thread never
+ * enters the debugger. */
 function loadForm(line: string, output: string): string {
   return `(cl:unless (cl:find "${THREAD}" (sb-thread:list-all-threads)
                      :key (cl:function sb-thread:thread-name) :test (cl:function cl:equal))
@@ -282,8 +287,8 @@ function pathForm(path: string): string {
   return `(sb-ext:parse-native-namestring ${stringForm(path)})`;
 }
 
-/** Returns a form that reads FORM with SBCL's own reader and evaluates it. The reader of Slynk, and one that
- *  Swank can be set to use, cannot read # and forms of several lines. */
+/** Returns a form that reads FORM with SBCL's own reader and evaluates it. The reader of Slynk cannot read #, or forms
+ * of several lines. Nor can a reader that Swank can be configured to use. */
 function plainForm(form: string): string {
   return `(cl:with-standard-io-syntax (cl:eval (cl:read-from-string ${stringForm(form)})))`;
 }

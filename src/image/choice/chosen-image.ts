@@ -1,6 +1,6 @@
-// Implements Image by forwarding each call to one of two images: the server's own, started on demand, or one
-// that somebody else runs. The flag --image chooses between them. By default the first call makes the choice,
-// for the whole session.
+// Implements the interface Image by forwarding each call to one of two images: the server's own image, which is started
+// when it is needed, or an image that somebody else runs. The flag --image decides between them. By default, the first
+// call decides for the rest of the session.
 
 import { SetupError } from '../../errors.ts';
 import { AttachedImage, type AttachedOptions } from '../attached/attached-image.ts';
@@ -20,45 +20,43 @@ import { codeCaller } from '../wire/origin.ts';
 import { type Served, servedName, servedSince } from '../wire/served.ts';
 
 interface ChoiceOptions {
-  /** The value of --image. `own`: an image that the server starts. `auto`: an image to which servers of this
-   *  workspace can attach or, if there is none, an own image. Any other value is the name of an image to
-   *  which servers can attach. */
+  /** The value of --image. `own`: an image that the server starts. `auto`: an image that accepts servers for this
+   * workspace or, if there is none, one that the server starts. Other values: the name of an image that accepts
+   * servers. */
   choice: string;
-  /** Folder with the sockets of images to which servers can attach; undefined when this user has no home
-   *  folder. */
+  /** The folder with the sockets of images that accept servers; undefined when this user has no home folder. */
   folder: string | undefined;
   root: string;
   isTooWide: (real: string) => boolean;
-  /** The flag, if given, with which `auto` means an image that the server itself starts. */
+  /** The flag because of which `auto` means an image that the server starts; undefined when there is none. */
   ownImageRequiredBy: string | undefined;
   /** Returns a new image that the server itself runs. */
   makeOwn: () => SbclImage;
   attached: Omit<AttachedOptions, 'find'>;
-  /** Finds the image when --image gives a Swank or a command instead of a name. */
+  /** Finds the image, when --image gives the address of a Swank or a command and not a name. */
   findByAddress?: (() => Promise<Served>) | undefined;
 }
 
-/** Operations for the server itself, which do not decide the choice of the image. */
+/** Operations that the server requests for itself. They do not cause the decision which image is used. */
 const INTERNAL_OPERATIONS: ReadonlySet<string> = new Set<keyof Operations>([
   'system-sources',
   'source-text',
   'loaded-texts',
 ]);
 
-/** Maximum number of additional images at the same time. Each takes at least 150 MB. */
+/** Maximum number of fresh images at the same time, in addition to this one. Each needs at least 150 MB. */
 const EXTRA_IMAGE_LIMIT = 4;
 
 export class ChosenImage implements Image, RestartableImage {
   readonly #options: ChoiceOptions;
   readonly #attached: AttachedImage;
-  /** The own image. Undefined before its first use, and after calls have moved to an image of somebody
-   *  else. */
+  /** The server's own image. Undefined before it is used, and after the calls have moved to an image of somebody
+   * else. */
   #own: SbclImage | undefined;
-  /** True when calls go to an image of somebody else. For `auto`, this can change until the choice is
-   *  settled. */
+  /** True when calls go to an image of somebody else. With `auto`, this can change until the choice is final. */
   #isAttached: boolean;
-  /** True when a flag, or a call in the own image, has settled the choice. A call in an image of somebody
-   *  else settles it too; see #isSettled. */
+  /** True when a flag, or a call in the own image, has made the choice final. A call in an image of somebody else makes
+   * it final too (see #isSettled). */
   #isDecided: boolean;
   #starting: Promise<void> | undefined;
   #closed = false;
@@ -66,7 +64,7 @@ export class ChosenImage implements Image, RestartableImage {
   readonly #extraImageQueue = new Queue(EXTRA_IMAGE_LIMIT);
   readonly #notices = new Notices<ImageNotice>();
   #unusedNoticed = false;
-  /** True after a notice about an unusable folder of sockets. */
+  /** True after a notice that the folder of sockets cannot be used. */
   #refusalNoticed = false;
 
   constructor(options: ChoiceOptions) {
@@ -101,8 +99,8 @@ export class ChosenImage implements Image, RestartableImage {
     return this.#current.loads;
   }
 
-  /** Calls WORK, which uses the fresh image IMAGE, as soon as fewer than EXTRA_IMAGE_LIMIT fresh images are in
-   *  use. Ends IMAGE after WORK, or earlier when this image ends. */
+  /** Calls WORK, which uses the fresh image IMAGE, when fewer than EXTRA_IMAGE_LIMIT fresh images are in use. Ends
+   * IMAGE when WORK has ended, or earlier if this image ends. */
   withExtraImage<Value>(image: SbclImage, work: () => Promise<Value>): Promise<Value> {
     return this.#extraImageQueue.within(() => this.#workBeside(image, work));
   }
@@ -137,7 +135,7 @@ export class ChosenImage implements Image, RestartableImage {
     args: Operations[Name]['args'],
     options?: CallOptions,
   ): Promise<Reply<Name>> {
-    // Code in an image calls tools for its own image.
+    // Code in an image calls tools that work in the same image.
     if (codeCaller() !== undefined || INTERNAL_OPERATIONS.has(name))
       return this.#current.call(name, args, options);
     if (!this.#isSettled) await this.#choose();
@@ -152,8 +150,8 @@ export class ChosenImage implements Image, RestartableImage {
     return reply;
   }
 
-  /** Moves all calls to an image of somebody else if ERROR says that the command of --image leads to one.
-   *  Otherwise rethrows ERROR. */
+  /** If ERROR says that the command of --image leads to an image of somebody else, moves all calls to that image.
+   * Otherwise throws ERROR again. */
   #attachIfDialled(error: unknown): void {
     if (!(error instanceof DialledError)) throw error;
     this.#isAttached = true;
@@ -167,7 +165,7 @@ export class ChosenImage implements Image, RestartableImage {
   }
 
   async #startChosen(): Promise<void> {
-    // The next call chooses again, and reports the failure.
+    // The next call makes the choice again, and reports the failure.
     await this.#choose().then(
       () => this.#current.start(),
       () => {},
@@ -232,17 +230,17 @@ export class ChosenImage implements Image, RestartableImage {
     return this.#options.attached.line;
   }
 
-  /** True when no other image is looked for any more. */
+  /** True when the choice is final, so that no other image is looked for. */
   get #isSettled(): boolean {
     const attachedUsed = this.#attached.used !== undefined || this.#attached.jobs.list().length > 0;
     return this.#isDecided || attachedUsed;
   }
 
-  /** Chooses the image to which servers of the workspace can attach or, if there is none, the own image.
-   *  Throws a SetupError when there are several. */
+  /** Chooses the image that accepts servers for the workspace or, if there is none, the own image. Throws a SetupError
+   * when several images accept servers. */
   async #choose(): Promise<void> {
     const { images, refusal } = await this.#fitting();
-    // Another call can have made the choice meanwhile.
+    // Another call can have made the choice in the meantime.
     if (this.#isSettled || this.#closed) return;
     if (images.length > 1) throw new SetupError(severalText(images));
     const [image] = images;
@@ -253,7 +251,7 @@ export class ChosenImage implements Image, RestartableImage {
     }
     this.#isAttached = true;
     if (this.#own === undefined) return;
-    // No call has used the own image. The tools from its start file end with it.
+    // No call has used the own image yet. The tools that its start file registered end with it.
     this.#own.close();
     this.#own = undefined;
     this.#options.attached.tools?.clear();
@@ -266,8 +264,8 @@ export class ChosenImage implements Image, RestartableImage {
     return { images: await listeningImages(await fittingImages(images, root, isTooWide)) };
   }
 
-  /** Returns the image of somebody else to connect to. Throws a SetupError when there is none, or when there
-   *  are several and no name was given. */
+  /** Returns the image of somebody else to connect to. Throws a SetupError when there is none, or when there are
+   * several and the user has not named one. */
   async #find(): Promise<Served> {
     if (this.#options.findByAddress !== undefined) return this.#options.findByAddress();
     if (this.#isByName) return this.#named(servedImages(this.#options.folder));
@@ -278,7 +276,7 @@ export class ChosenImage implements Image, RestartableImage {
     throw new SetupError(this.#goneText(this.#attached.used, refusal));
   }
 
-  /** Returns the chosen image by name. Throws a SetupError when no image of the list has that name. */
+  /** Returns the image that has the chosen name. Throws a SetupError when no image in the list has this name. */
   async #named({ images, refusal }: ServedImageList): Promise<Served> {
     const { choice } = this.#options;
     const listening = await listeningImages(images);
@@ -299,8 +297,9 @@ export class ChosenImage implements Image, RestartableImage {
     );
   }
 
-  /** Returns the error text when servers can attach to no image of the workspace any more. USED is the image
-   *  of earlier calls, if any. REFUSAL is the reason why the folder of sockets cannot be used, if so. */
+  /** Returns the error message for the case that no image accepts servers for the workspace any more. USED is the image
+   * of earlier calls; undefined when there was none. REFUSAL is the reason why the folder of sockets cannot be used;
+   * undefined when it can. */
   #goneText(used: Served | undefined, refusal: string | undefined): string {
     const head =
       used === undefined
@@ -323,8 +322,8 @@ export class ChosenImage implements Image, RestartableImage {
     this.#notices.add({ kind: 'unused', served, ownImageRequiredBy });
   }
 
-  /** Adds the notice that the folder of sockets cannot be used for the reason WHY, once. Does nothing without
-   *  WHY. */
+  /** Adds the notice that the folder of sockets cannot be used for the reason WHY. Does this once. Does nothing when
+   * WHY is undefined. */
   #noticeRefusal(why: string | undefined): void {
     if (why === undefined || this.#refusalNoticed) return;
     this.#refusalNoticed = true;

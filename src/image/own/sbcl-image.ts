@@ -1,5 +1,5 @@
-// Implements Image for an SBCL that the server runs. Lifetime starts the process, Calls sends calls to it,
-// Probing tests whether it still works, and Recovery rebuilds it after a loss.
+// Implements the interface Image for an SBCL that the server runs. Lifetime starts the process, Calls sends calls to
+// it, Probing tests whether it still works, and Recovery rebuilds it after a loss.
 
 import { ImageError } from '../../errors.ts';
 import type { Image, ImageNotice, ImageTools, RebuildFrom, RestartableImage, Stake } from '../image.ts';
@@ -24,25 +24,25 @@ import type { Upcalls } from '../wire/upcalls.ts';
 
 export interface SbclOptions extends LifetimeOptions {
   limitMs: number;
-  /** The numbers for ids of this image. Absent when the server has no other image. */
+  /** The series of numbers for ids of this image; absent when the server has only this image. */
   series?: Series | undefined;
-  /** The user's files to load into every new image. */
+  /** Returns the user's files that each new image loads. */
   startFiles: () => string[];
-  /** Returns the library manager for an image to load when it first needs one. `initFile` is the user's init
-   *  file, which images do not load, if it could set up more libraries. */
+  /** Returns the library manager that an image loads when it first needs one. `initFile` is the user's init file, if it
+   * could set up more libraries. Images do not load the init file. */
   libraries?: () => Partial<LibraryManager> & { initFile?: string | undefined };
-  /** Calls a tool for code in the image. If absent, code can call no tools. */
+  /** Calls a tool for code in the image. Absent when code can call no tools. */
   callTool?: Upcalls['callTool'];
-  /** Exchanges tools with the image. If absent, code in an image can call only tools defined in the same
-   *  image. */
+  /** Exchanges tools with the image. If absent, code in an image can call only tools that are defined in the same
+   * image. */
   tools?: ImageTools;
-  /** Stores the journal. If absent, a lost image is not rebuilt. */
+  /** The store of the journal. If absent, a lost image is not rebuilt. */
   journal?: JournalStore;
   loadedFiles?: LoadedFileReader;
-  /** Receives each reply before the caller does. */
+  /** Called with each reply before the caller gets it. */
   onReply?: CallHost['onReply'];
   times?: Times;
-  /** True for an image that is made for one call and ends with it. */
+  /** True for a fresh image, which is made for one call and ends with it. */
   fresh?: true;
 }
 
@@ -51,14 +51,14 @@ export class SbclImage implements Image, RestartableImage {
   readonly #times: Times;
   readonly #calls: Calls;
   readonly call: Calls['call'];
-  /** Runs one restart at a time, so that each restart reports the loss of the image that it ended. */
+  /** Runs one restart at a time, so that each restart reports the loss of the image that it has ended. */
   readonly #restarts = new Queue(1);
   readonly #recovery: Recovery;
   readonly #notices = new Notices<ImageNotice>();
   #loadingStartFiles: Child | undefined;
   readonly #lifetime: Lifetime;
   readonly #probing: Probing;
-  /** The process of the latest image that a notice reported as plain. */
+  /** The process of the plain image that a notice has reported last. */
   #reportedPlain: Child | undefined;
 
   constructor(options: SbclOptions) {
@@ -92,7 +92,7 @@ export class SbclImage implements Image, RestartableImage {
       limitMs: this.#options.limitMs,
       fresh: this.#options.fresh === true,
       series: this.#options.series,
-      // The result of a running probe (a test that the image works) decides whether the next call gets a new
+      // A probe, which tests whether the image works, is running. Its result decides whether the next call gets a new
       // image.
       readyPeer: () => (this.#probing.runningProbe ? undefined : this.#lifetime.current),
       whenReady: async () => {
@@ -102,13 +102,13 @@ export class SbclImage implements Image, RestartableImage {
       rebuildProgress: () => this.#recovery.progress,
       compiling: () => this.#lifetime.compiling,
       beforeCall: (peer) => {
-        // A start file ended this image. The loss is reported when the next image is used.
+        // A start file has ended this image. The loss is reported when the next image is used.
         if (peer.dead) return;
         this.#noticeLoss();
         this.#noticePlain();
         this.#recovery.noteUse();
       },
-      // Every new image repeats the preparation of an image, so the journal ignores it.
+      // The preparation of an image is repeated for each new image, so the journal does not record it.
       answerRecorder: (peer, name, args) =>
         this.#lifetime.isPrepared(peer) ? this.#recovery.answerRecorder(peer, name, args) : undefined,
       afterCall: (peer, reply) => {
@@ -145,7 +145,7 @@ export class SbclImage implements Image, RestartableImage {
   }
 
   whenStarted(): Promise<void> {
-    // The rebuild of the next image registers the tools of the lost image again, so it starts now.
+    // The rebuild of the next image registers the tools of the lost image again, so the next image is started now.
     if (this.#recovery.isRebuildWanted) this.start();
     return this.#lifetime.settled();
   }
@@ -160,7 +160,7 @@ export class SbclImage implements Image, RestartableImage {
     this.close();
   }
 
-  /** Ends the image at once, and resolves when its process has ended. */
+  /** Ends the image at once. Resolves when its process has ended. */
   async kill(): Promise<void> {
     this.close();
     await this.#lifetime.settled();
@@ -210,14 +210,14 @@ export class SbclImage implements Image, RestartableImage {
         'The new Lisp image ended at once. Check the start files (--init), which it loads first.',
       );
     }
-    // Counts this restart as a use of the image. Otherwise repeated restarts would look like images lost
+    // This restart counts as a use of the image. Otherwise, after repeated restarts, it would seem that images are lost
     // before their first use.
     this.#recovery.noteUse();
-    // A call that waited for the new image can have taken the report already.
+    // A call that waited for the new image may have taken the report already.
     return this.#recovery.takeReport() ?? this.lastLoss;
   }
 
-  /** Returns the agent's greeting, with the abilities that this SBCL lacks and their replacements. */
+  /** Returns the agent's greeting, which lists the abilities that this SBCL lacks, and their substitutes. */
   async greeting(): Promise<Hello> {
     return (await this.#lifetime.ready()).greeting;
   }
@@ -256,14 +256,14 @@ export class SbclImage implements Image, RestartableImage {
   }
 
   #register(child: Child, definition: unknown, registration: unknown): string {
-    // Only tools registered during the load of the start files belong to these files.
+    // A tool belongs to the start files only if they registered it while they were loaded.
     const atStart = child === this.#loadingStartFiles;
     const clientName = this.#options.tools?.register(definition, atStart, registration) ?? nameOf(definition);
     if (!atStart) this.#recovery.registeredTool(clientName, this.#lifetime.isPrepared(child));
     return clientName;
   }
 
-  /** Adds the notice that the image is plain (uses no internals of SBCL), once for each image. */
+  /** Adds the notice that the image is a plain one, which uses no internals of SBCL. Does this once for each image. */
   #noticePlain(): void {
     const { child, plainBecause, hello } = this.#lifetime;
     if (plainBecause.length === 0 || hello === undefined || this.#reportedPlain === child) return;

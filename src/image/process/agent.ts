@@ -1,4 +1,4 @@
-// Builds the command lines that start SBCL with the agent, and the path of the compiled agent in the cache.
+// Builds the command lines that start SBCL with the agent. Computes the path of the compiled agent in the cache.
 
 import { createHash } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
@@ -12,26 +12,26 @@ import type { ProcessCommand } from './command.ts';
 export interface AgentOptions {
   lispFolder: string;
   cacheFolder: string;
-  /** Workspace root, the working directory of SBCL. */
+  /** The root of the workspace, which is the working directory of SBCL. */
   root: string;
   heapMb: number;
-  /** Folders that ASDF searches for systems, with all their subfolders. If empty, ASDF searches only the
-   *  folder `root`. */
+  /** Folders in which ASDF searches for systems, with all their subfolders. If there are none, ASDF searches only the
+   * folder `root` itself. */
   trees: string[];
-  /** Folder for all fasls of ASDF. By default the folder that the user has configured or, in the sandbox,
-   *  that of the sandbox. */
+  /** The folder in which ASDF writes all fasls. By default, the folder that the user has configured; in the sandbox, a
+   * folder of the sandbox. */
   fasls?: string | undefined;
-  /** Names of abilities that the agent must not use, and of internals of SBCL, as in define-ability and
-   *  define-internal in the Lisp source. */
+  /** Names of abilities and of internals of SBCL that the agent must not use. They are names that define-ability and
+   * define-internal define in the Lisp sources. */
   without?: readonly string[] | undefined;
 }
 
-/** Value for `without` that turns off all abilities that need internals of SBCL. The agent then uses only
- *  documented functions of SBCL. */
+/** The value of `without` that leaves out all abilities that need internals of SBCL. The agent then uses only
+ * documented functions of SBCL. */
 export const WITHOUT_EVERYTHING: readonly string[] = ['everything'];
 
-/** True when FOLDER, created if needed, can hold compiled files. No other user may have write access, because
- *  the files are run. */
+/** Returns true when compiled files can be stored in FOLDER, which is created if necessary. Other users must not be
+ * able to write there, because the files are executed. */
 export function cacheUsable(folder: string): boolean {
   try {
     makeOwnFolder(folder);
@@ -42,8 +42,8 @@ export function cacheUsable(folder: string): boolean {
   }
 }
 
-/** True when the cache has a compiled agent for any version of SBCL. Removes compiled agents that another
- *  user can have written. */
+/** Returns true when the cache contains an agent that was compiled for some version of SBCL. Removes compiled agents
+ * that another user can have written. */
 export function isCompiled(options: AgentOptions): boolean {
   const prefix = `${basename(compiledAgent(options))}-`;
   const fasls = namesInFolder(options.cacheFolder)
@@ -54,16 +54,16 @@ export function isCompiled(options: AgentOptions): boolean {
   return fasls.length > others.length;
 }
 
-/** The result of sourceDigest for the bundled program; not defined when the sources run unbundled. */
+/** The digest of the agent's sources, in the bundled program; not defined when the program is not bundled. */
 declare const BUNDLED_AGENT: string | undefined;
 
-/** Returns the digest of the agent's source in FOLDER. A bundled program contains it, because reading all
- *  files would take a tenth of its start time. */
+/** Returns the digest of the agent's sources in FOLDER. The bundled program contains this digest, because reading all
+ * files would take a tenth of its start time. */
 export function agentDigest(folder: string): string {
   return typeof BUNDLED_AGENT === 'string' ? BUNDLED_AGENT : sourceDigest(folder);
 }
 
-/** Returns a digest of the names and texts of all Lisp files, .asd included, in FOLDER and below. */
+/** Returns a digest of the names and contents of all Lisp files below FOLDER, including .asd files. */
 export function sourceDigest(folder: string): string {
   const hash = createHash('sha256');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -73,21 +73,21 @@ export function sourceDigest(folder: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-// SBCL's EVAL runs plain function calls without the compiler, so these forms contain nothing else. This saves
-// 5 ms of a start with the compiled agent.
+// These forms contain only plain function calls, which SBCL's EVAL evaluates without the compiler. This saves 5 ms of a
+// start with the compiled agent.
 const LOAD_CACHED =
   '(load (sb-ext:parse-native-namestring (concatenate (quote string) (sb-ext:posix-getenv "LIVE_LISP_FASL") ' +
   '"-" (lisp-implementation-version) ".fasl")))';
 const LOAD_SOURCE = '(load (sb-ext:parse-native-namestring (sb-ext:posix-getenv "LIVE_LISP_BOOT")))';
-/** A form that makes Linux kill SBCL when the server ends, even during the load of the agent. In a core, the
- *  agent does this itself at its start. */
+/** A form that makes Linux kill SBCL when the server ends, even while the agent is being loaded. An agent in a core
+ * does this itself when it starts. */
 const END_WITH_SERVER =
   '(progn #+linux (sb-alien:alien-funcall (sb-alien:extern-alien "prctl" (function sb-alien:int sb-alien:int sb-alien:unsigned-long)) 1 9))';
 const RUN = '(funcall (find-symbol "MAIN" "LIVE-LISP.AGENT"))';
 const SAVE = '(funcall (find-symbol "SAVE" "LIVE-LISP.AGENT"))';
 
-/** Returns the command that runs the agent from its source or, with CACHED, from the fasl in the cache, which
- *  must exist. */
+/** Returns the command that runs the agent. If CACHED is true, the agent is loaded from the fasl in the cache, which
+ * must exist; otherwise from its sources. */
 export function agentCommand(sbcl: string, options: AgentOptions, cached: boolean): ProcessCommand {
   return command(sbcl, options, {
     forms: [cached ? LOAD_CACHED : LOAD_SOURCE, RUN],
@@ -95,46 +95,46 @@ export function agentCommand(sbcl: string, options: AgentOptions, cached: boolea
   });
 }
 
-/** Returns the command that runs the agent from CORE. */
+/** Returns the command that runs the agent from the file CORE. */
 export function coreCommand(sbcl: string, options: AgentOptions, core: string): ProcessCommand {
   return command(sbcl, options, { core, forms: [RUN], env: {} });
 }
 
-/** Minimum number of megabytes of address space that an image may use besides its heap. */
+/** The limit for the address space outside the heap is at least this number of megabytes. */
 const LEAST_MEMORY_MB = 4096;
 
-/** Returns the number of megabytes of address space that the image may use besides its heap: half of the
- *  machine's memory, or of the limit for this process. */
+/** Returns how many megabytes of address space the image may use outside its heap: half of the machine's memory, or
+ * half of the limit of this process. */
 function nonHeapMb(): number {
   const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
 }
 
-/** Maximum number of processes that compile the agent at once, of 100 MB each. More would gain little,
- *  because the longest file alone takes as long. */
-const WORKERS = 8;
+/** Maximum number of processes that compile the agent at the same time. Each needs 100 MB. More would hardly help,
+ * because the longest file alone takes as long. */
+const WORKER_LIMIT = 8;
 
-/** Returns the command that compiles the agent into the cache, on all CPUs. */
+/** Returns the command that compiles the agent into the cache. It uses all CPUs. */
 export function compilingCommand(sbcl: string, options: AgentOptions): ProcessCommand {
   const env = {
     ...agentFiles(options),
-    LIVE_LISP_WORKERS: String(Math.min(WORKERS, availableParallelism())),
+    LIVE_LISP_WORKERS: String(Math.min(WORKER_LIMIT, availableParallelism())),
   };
   return command(sbcl, options, { forms: [LOAD_SOURCE, '(exit)'], env });
 }
 
-/** Exit code of the process of savingCommand when this SBCL can never save a core. */
+/** Exit code by which the process of savingCommand says that this SBCL can never save a core. */
 export const CANNOT_SAVE = 3;
 
-/** Returns the command that saves SBCL with the compiled agent as the file CORE. If SBCL is a script that
- *  starts the real program, a core would be useless for it, so the command exits with CANNOT_SAVE. */
+/** Returns the command that saves SBCL with the compiled agent as the file CORE. If SBCL is a script that starts the
+ * real program, the command exits with CANNOT_SAVE, because the script could not start the core. */
 export function savingCommand(sbcl: string, options: AgentOptions, core: string): ProcessCommand {
   const env = { ...agentFiles(options), LIVE_LISP_CORE: core, LIVE_LISP_PROGRAM: realpathSync(sbcl) };
   return command(sbcl, options, { forms: [LOAD_CACHED, SAVE], env });
 }
 
-/** Ratio of SBCL's dynamic space to the heap size. The copying collector needs room for the heap and its
- *  copy. The third part is for allocations by other threads while the collecting thread waits for a CPU. */
+/** SBCL's dynamic space is this many times the size of the heap. The copying collector needs space for the heap and for
+ * its copy. The third part is for allocations by other threads while the collecting thread waits for a CPU. */
 export const SPACE_PER_HEAP = 3;
 
 function command(
@@ -166,8 +166,8 @@ function command(
   };
 }
 
-/** Returns environment variables for the agent: the path of its source, of its fasl up to the SBCL version,
- *  the process id of the server, and the abilities to leave out. */
+/** Returns environment variables for the agent: the path of its source, the path of its fasl up to the version of SBCL,
+ * the process id of the server, and the abilities that are left out. */
 function agentFiles(options: AgentOptions): NodeJS.ProcessEnv {
   return {
     LIVE_LISP_BOOT: join(options.lispFolder, 'boot.lisp'),
@@ -177,8 +177,8 @@ function agentFiles(options: AgentOptions): NodeJS.ProcessEnv {
   };
 }
 
-/** Returns the path of the compiled agent up to the SBCL version, which only SBCL knows. The path depends on
- *  the abilities to leave out. */
+/** Returns the path of the compiled agent up to the version of SBCL, which only SBCL knows. The path also depends on
+ * the abilities that are left out. */
 export function compiledAgent({
   cacheFolder,
   lispFolder,
@@ -190,9 +190,9 @@ export function compiledAgent({
   return join(cacheFolder, `agent-${identity}`);
 }
 
-/** Returns the value of CL_SOURCE_REGISTRY, ASDF's environment variable for the folders to search. These are
- *  TREES with all subfolders (only the folder ROOT if TREES is empty), then those of the user's EXISTING
- *  value. Uses ASDF's string syntax if possible, else the s-expression syntax. */
+/** Returns a value for CL_SOURCE_REGISTRY, the environment variable that says where ASDF searches. It contains TREES
+ * with all their subfolders, or only the folder ROOT if TREES is empty, and then the folders in EXISTING, the user's
+ * own value. It has ASDF's string syntax if possible, else the syntax of an s-expression. */
 export function sourceRegistry(
   { root, trees }: Pick<AgentOptions, 'root' | 'trees'>,
   existing: string | undefined,
@@ -210,8 +210,8 @@ export function sourceRegistry(
   return `(:source-registry ${[entries, ...others.map(registryEntry), inheritance].join(' ')})`;
 }
 
-/** Returns the s-expression for FOLDER in CL_SOURCE_REGISTRY. A double slash at the end of FOLDER includes
- *  its subfolders. */
+/** Returns FOLDER as an s-expression for CL_SOURCE_REGISTRY. If FOLDER ends with two slashes, its subfolders are
+ * included. */
 function registryEntry(folder: string): string {
   return `(${folder.endsWith('//') ? ':tree' : ':directory'} ${lispFolder(folder.replace(/\/+$/, ''))})`;
 }
@@ -220,15 +220,15 @@ function lispFolder(folder: string): string {
   return lispPath(`${folder}/`);
 }
 
-/** Returns the namestring of PATH as a Lisp string literal. In a namestring, a backslash escapes wildcards.
- *  In a string literal, it escapes backslashes and double quotes. */
+/** Returns the namestring of PATH as a Lisp string literal. In a namestring, a backslash escapes wildcards. In a string
+ * literal, a backslash escapes backslashes and double quotes. */
 export function lispPath(path: string): string {
   const namestring = path.replace(/[\\[*?]/g, '\\$&');
   return `"${namestring.replace(/[\\"]/g, '\\$&')}"`;
 }
 
-/** Returns a value of ASDF_OUTPUT_TRANSLATIONS for all fasls below FOLDER, which overrides the user's
- *  configuration. */
+/** Returns a value for ASDF_OUTPUT_TRANSLATIONS with which all fasls are written below FOLDER, whatever the user has
+ * configured. */
 export function outputTranslations(folder: string): string {
   return `(:output-translations (t (${lispFolder(folder)} :implementation)) :ignore-inherited-configuration)`;
 }

@@ -1,40 +1,41 @@
-// Turns the stdin and stdout of a command such as ssh into a wire, the connection to an agent. The command
-// starts a plain SBCL, which gets forms that load the agent, or `live-lisp dial`, which forwards the wire of
-// an image of somebody else. Skips all output before the wire, such as banners and prompts.
+// Makes the stdin and stdout of a command, such as ssh, a connection to an agent (a wire). The command starts a plain
+// SBCL, to which forms are sent that load the agent. Or it runs `live-lisp dial`, which connects to an image of
+// somebody else. All output before the connection, such as banners and prompts, is skipped.
 
 import type { ChildProcess } from 'node:child_process';
 import { Duplex } from 'node:stream';
 import type { Times } from '../wire/times.ts';
 import type { SbclFacts } from './sbcl-versions.ts';
 
-/** The first form to send. SBCL answers with ANSWER, and then evaluates the next forms. It is one line that a
- *  shell ignores. The answer is in upper case, so that an echo of the form does not match. */
+/** The form that is sent first. SBCL answers it with ANSWER, and then evaluates further forms. It is one line, which a
+ * shell ignores. The answer is in upper case, so that an echo of the form does not match. */
 const OPENING =
   '(cl:with-standard-io-syntax (cl:handler-case (cl:progn (cl:write-line (cl:symbol-name :live-lisp-speaks) sb-sys:*stdout*) (cl:finish-output sb-sys:*stdout*) (cl:loop (cl:eval (cl:read sb-sys:*stdin*)))) (cl:error (cl:condition) (cl:princ cl:condition sb-sys:*stderr*) (cl:terpri sb-sys:*stderr*) (cl:finish-output sb-sys:*stderr*) (sb-ext:exit :code 1 :abort cl:t))))';
 
-/** Matches the answer of SBCL to OPENING, and the line of `live-lisp dial` with the JSON of its image. */
+/** Matches SBCL's answer to OPENING, and also the line of `live-lisp dial` that contains the JSON of its image. */
 const ANSWER = /LIVE-LISP-(?:SPEAKS|DIALS (\{.*\}))\r?\n/;
-/** Matches the line with SBCL's version, its bits, whether its cache has the agent, and its features. */
+/** Matches the line in which SBCL reports its version, the number of its bits, whether its cache has the agent, and its
+ * features. */
 const READY = /LIVE-LISP-READY (\S+) (\d+) (kept|none) (.*)\n/;
 
-/** The start fails after this many octets of output without an answer. */
+/** If the output has more than this many octets and no answer, the start has failed. */
 const NOISE_LIMIT = 256 * 1024;
-/** Number of lines of the command's stderr in the text of a failure. */
+/** Number of lines of the command's stderr that the message of a failure contains. */
 const LAST_LINES = 3;
-/** Maximum number of characters of the command's stderr to keep. */
+/** Maximum number of characters that are kept of the command's stderr. */
 const LAST_CHARACTERS = 1000;
 
-/** The data for the SBCL that answers, and the callbacks for other outcomes. */
+/** The data for the SBCL that answers, and the functions that are called for other outcomes. */
 export interface BootstrapPlan {
   forms(): string;
-  /** Returns the reason why an SBCL with `facts` cannot be used; undefined when it can. */
+  /** Returns the reason why an SBCL that has `facts` cannot be used; undefined when it can. */
   refusal(facts: SbclFacts): string | undefined;
-  /** Returns the sources of the agent, for an SBCL without a compiled agent in its cache. */
+  /** Returns the sources of the agent, for an SBCL that has no compiled agent in its cache. */
   sources(): Buffer;
-  /** Called when `live-lisp dial` answers, with the JSON of its image. */
+  /** Called when `live-lisp dial` answers. `entry` is the JSON of its image. */
   dialled(entry: string): void;
-  /** Called when no wire is possible. `problem` is the rest of a sentence whose subject is the command.
-   *  `remedy` is advice that replaces the usual advice. */
+  /** Called when no connection is possible. `problem` is the rest of a sentence whose subject is the command. `remedy`
+   * is advice that replaces the usual advice. */
   failed(problem: string, remedy?: string): void;
 }
 
@@ -42,27 +43,28 @@ export class Bootstrap {
   readonly #process: ChildProcess;
   readonly #plan: BootstrapPlan;
   readonly #times: Times;
-  /** The wire. It carries no data before the command is ready. */
+  /** The connection to the agent. It carries no data before the command is ready. */
   readonly wire: Duplex;
-  /** unanswered: no Lisp has answered OPENING. answered: SBCL has, and evaluates the forms. wire: done. */
+  /** unanswered: no Lisp has answered OPENING yet. answered: SBCL has answered it, and now evaluates the forms. wire:
+   * the connection is ready. */
   #state: 'unanswered' | 'answered' | 'wire' = 'unanswered';
-  /** The output in which to search ANSWER or READY. */
+  /** The part of the output that is searched for ANSWER or READY. */
   #text = '';
-  /** Number of octets of output before the wire. */
+  /** Number of octets of output before the connection. */
   #noise = 0;
   #stderr = '';
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
   compiling = false;
 
-  /** Sends OPENING to PROCESS, whose standard streams are pipes, and then follows PLAN. */
+  /** Sends OPENING to PROCESS, whose standard streams are pipes, and then does what PLAN says. */
   constructor(process: ChildProcess, plan: BootstrapPlan, times: Times) {
     this.#process = process;
     this.#plan = plan;
     this.#times = times;
     const { stdin, stdout, stderr } = process;
     this.wire = new PipeWire(process);
-    // The end of the process reports the failure.
+    // An error of stdin means that the process ends, which is reported then.
     stdin?.on('error', () => {});
     stdout?.on('data', (chunk: Buffer) => this.#receive(chunk));
     stdout?.on('end', () => this.wire.push(null));
@@ -76,7 +78,7 @@ export class Bootstrap {
     return lines.filter((line) => line !== '').slice(-LAST_LINES);
   }
 
-  /** Stops the timer, after the greeting or the end of the process. */
+  /** Stops the timer. Called after the greeting, and when the process has ended. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -164,8 +166,8 @@ export class Bootstrap {
   }
 }
 
-/** A stream over the stdin and stdout of a process. Bootstrap reads stdout, and pushes the data of the
- *  wire. */
+/** A stream over the stdin and stdout of a process. Bootstrap reads stdout, and pushes the connection's data into this
+ * stream. */
 class PipeWire extends Duplex {
   readonly #process: ChildProcess;
 

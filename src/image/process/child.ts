@@ -1,5 +1,5 @@
-// Runs one process with an image: starts it, waits for the agent's greeting, reports its end. The process is
-// SBCL, the sandbox around SBCL, or a command that leads to an SBCL elsewhere.
+// Runs the process of an image: starts it, waits for the agent's greeting, and reports its end. The process is SBCL,
+// the sandbox around SBCL, or a command that starts SBCL elsewhere.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -21,10 +21,10 @@ import { RawOutput } from './raw-output.ts';
 import { StartedRequests } from './started-requests.ts';
 import { cpuDenialMeter } from './starving.ts';
 
-/** Signals from a person or the system, never from a fault of the program. */
+/** Signals that a person or the system sends. A fault of the program does not cause them. */
 const FROM_OUTSIDE: readonly (NodeJS.Signals | null)[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
 
-/** The reported reason for the loss of an image in which the program has called (live-lisp:stop). */
+/** The reason that is reported for the loss of an image whose program has called (live-lisp:stop). */
 const LET_GO =
   '(live-lisp:stop) took live-lisp out of it; it goes on by itself, unseen, until its program or this server ends';
 
@@ -32,49 +32,50 @@ export class Child implements Peer {
   readonly #process: ChildProcess;
   readonly #channel: Channel;
   readonly #mark = randomUUID();
-  /** Undefined for an image elsewhere, which cannot share memory with the server. */
+  /** Undefined for an image elsewhere, because it cannot share memory with the server. */
   readonly #startedRequests: StartedRequests | undefined;
-  /** Makes stdin and stdout of the command that starts the image the wire; undefined without a command. */
+  /** Makes the stdin and stdout of the command a connection to the agent. Undefined when the image is not started by a
+   * command. */
   readonly #bootstrap: Bootstrap | undefined;
   #memoryReadable = false;
-  /** Process id of SBCL; undefined for an image elsewhere. In the sandbox, it is the id of the spawned
-   *  process until the greeting, and then that of a descendant. */
+  /** The process id of SBCL; undefined for an image elsewhere. In the sandbox, it is the id of the sandbox's process
+   * until the greeting, and then that of SBCL. */
   #lispPid: number | undefined;
   /** True while #lispPid is the id of the sandbox's process. */
   #isWrapped: boolean;
   readonly #raw = new RawOutput();
   #killReason = '';
   #exited = false;
-  /** True when a signal from outside ended the process, so its core or fasl need not be at fault. */
+  /** True when a signal from a person or the system has ended the process, so that its core or fasl may be good. */
   endedFromOutside = false;
-  /** True when code in the process has asked for its exit. */
+  /** True when code in the process has requested its exit. */
   #isExiting = false;
   #failed = false;
-  /** The agent's greeting, with the abilities that this SBCL lacks; undefined before the greeting. */
+  /** The agent's greeting, which lists the abilities that this SBCL lacks; undefined before the greeting. */
   hello: Hello | undefined;
-  /** The operations without an answer at the end of the process. */
+  /** The operations that were not answered when the process ended. */
   unanswered: readonly string[] = [];
   readonly startedAt = performance.now();
   #resolveGreeting: (hello: Hello) => void = () => {};
   #resolveEnded: (how: string) => void = () => {};
-  /** Resolves with the greeting. Rejects with the output of the process when it ends before the greeting. */
+  /** Resolves with the greeting. If the process ends before the greeting, rejects with its output. */
   readonly greeting: Promise<Hello>;
   /** Resolves when the process has ended, with the reason as part of a sentence. */
   readonly ended: Promise<string>;
 
-  /** For an image elsewhere: the reason why its command leads to no image, as the rest of a sentence with the
-   *  command as subject, and advice. Undefined if unknown. */
+  /** For an image elsewhere: the reason why its command leads to no image, as the rest of a sentence whose subject is
+   * the command; and advice. Both are undefined when unknown. */
   problem: string | undefined;
   remedy: string | undefined;
-  /** The reason why the process could not be started, if so. */
+  /** The reason why the process could not be started; undefined when it was started. */
   spawnError: string | undefined;
   exitCode: number | undefined;
-  /** The JSON of an image that somebody else runs, if the command leads to one. */
+  /** If the command leads to an image that somebody else runs: the JSON that describes this image. */
   dialled: string | undefined;
 
-  /** Starts COMMAND in the folder CWD. UPCALLS returns the handlers of requests from code in the image. For
-   *  an image elsewhere, the command's stdin and stdout become the wire. ELSEWHERE takes two callbacks and
-   *  returns the plan for this, and PATHS translates paths in messages. */
+  /** Starts COMMAND in the folder CWD. UPCALLS returns the handlers for requests of code in the image. For an image
+   * elsewhere, the command's stdin and stdout become the connection. ELSEWHERE then returns the plan for this; its
+   * argument has two of the functions that the plan needs. PATHS converts paths in messages. */
   constructor(
     command: ProcessCommand,
     cwd: string,
@@ -98,7 +99,7 @@ export class Child implements Peer {
     const wire = this.#bootstrap?.wire ?? (this.#process.stdio[3] as Duplex);
     const callbacks: ChannelCallbacks = {
       hello: (hello) => {
-        // An image that somebody else runs greets too, before the connection to it is closed here.
+        // An image that somebody else runs sends a greeting too, before this connection to it is closed.
         if (this.dialled === undefined) this.#greeted(hello);
       },
       exiting: () => {
@@ -122,8 +123,8 @@ export class Child implements Peer {
     this.greeting = new Promise((resolve, reject) => {
       this.#resolveGreeting = resolve;
       void this.ended.then((how) => {
-        // Before the greeting no call waits, so the error contains the output. Later, a notice in the next
-        // answer reports the output.
+        // Before the greeting no call waits, so the error contains the output. After the greeting, the next answer
+        // reports the output in a notice.
         if (this.hello === undefined) reject(new Error(`${how}\n${this.takeRaw()}`.trim()));
       });
     });
@@ -151,7 +152,7 @@ export class Child implements Peer {
     return new Bootstrap(this.#process, plan, times);
   }
 
-  /** The streams that carry only text, and no wire. */
+  /** The streams that carry only text. The connection to the agent uses other descriptors. */
   get #rawStreams(): readonly ('stdout' | 'stderr')[] {
     return this.#bootstrap === undefined ? ['stdout', 'stderr'] : ['stderr'];
   }
@@ -165,7 +166,7 @@ export class Child implements Peer {
     return this.#bootstrap?.compiling === true;
   }
 
-  /** Process id of SBCL; undefined when SBCL could not be started, or when a command starts it. */
+  /** The process id of SBCL; undefined when SBCL could not be started, or when a command starts it. */
   get pid(): number | undefined {
     return this.#lispPid;
   }
@@ -174,12 +175,12 @@ export class Child implements Peer {
     return this.#channel.closed;
   }
 
-  /** True when the process has ended, but its last output can still arrive. */
+  /** True when the process has ended, but its last output may still arrive. */
   get dying(): boolean {
     return this.#exited && !this.dead;
   }
 
-  /** True when the process ended by its own fault, not by this server, a person, or an exit in user code. */
+  /** True when a fault of the process ended it, and not this server, a person, or an exit in user code. */
   get endedByItself(): boolean {
     return (this.#killReason === '' || this.#failed) && !this.endedFromOutside && !this.#isExiting;
   }
@@ -221,55 +222,54 @@ export class Child implements Peer {
     };
   }
 
-  /** Returns a function that returns whether SBCL is collecting garbage or has collected since its previous
-   *  call. The function returns undefined where that is unknown. SBCL does not react during a collection. */
+  /** Returns a function that returns true when SBCL is collecting garbage, or has collected since the previous call.
+   * During a collection, SBCL does not react. The function returns undefined when this is unknown. */
   collectionPoll(): () => boolean | undefined {
     const poll = collectionPoll(this.#lispPid, this.hello?.collector);
-    // If the memory was readable at the greeting and no longer is, the process now runs another program,
-    // without garbage collection.
+    // If the memory was readable at the greeting and no longer is, the process runs another program now, which does not
+    // collect garbage.
     return this.#memoryReadable ? () => poll() ?? false : poll;
   }
 
-  /** Returns a function that returns the milliseconds for which the system has denied SBCL the CPU since its
-   *  first call. */
+  /** Returns a function that returns for how many milliseconds, since its first call, the system has not given SBCL a
+   * CPU that it needed. */
   cpuDenialMeter(): () => number {
     return cpuDenialMeter(this.#lispPid);
   }
 
-  /** Resumes SBCL if a signal has stopped its process. A stopped process cannot be interrupted, and answers
-   *  no ping. */
+  /** Resumes SBCL if a signal has stopped its process. A stopped process cannot be interrupted, and does not answer a
+   * ping. */
   wake(): void {
     if (this.#lispPid === undefined) return;
-    // A stopped process of the sandbox around SBCL stops SBCL too.
+    // If the process of the sandbox around SBCL is stopped, SBCL is stopped too.
     for (const pid of this.#isWrapped ? processChain(this.#lispPid) : [this.#lispPid]) {
       try {
         process.kill(pid, 'SIGCONT');
       } catch {
-        // The process has ended.
+        // The process has ended already.
       }
     }
   }
 
-  /** Kills the process and all its descendants at once. HOW becomes the reason in the answers to running
-   *  calls. */
+  /** Kills the process and all its descendants at once. The answers to running calls give HOW as the reason. */
   kill(how: string): void {
     if (this.#killReason === '') this.#killReason = how;
     this.#process.kill('SIGKILL');
     this.#endDescendants();
   }
 
-  /** SBCL's warning that its memory may be corrupted; undefined when there was none. */
+  /** The warning of SBCL that its memory may be corrupted; undefined when it has given none. */
   get corrupted(): string | undefined {
     return this.#raw.corrupted;
   }
 
-  /** Returns the output to the standard streams since the previous call, without that of the agent. */
+  /** Returns the output that the standard streams got since the previous call. The agent's own output is left out. */
   takeRaw(): string {
     return this.#raw.take();
   }
 
-  /** Returns a promise of the reason for the end of the process. It resolves LAST_OUTPUT_MS milliseconds
-   *  after the end, so that the last output is read first. */
+  /** Returns a promise that resolves with the reason for the end of the process. It resolves LAST_OUTPUT_MS
+   * milliseconds after the end, so that the last output is read before. */
   #watchExit(encodesSignals: boolean, lastOutputMs: number): Promise<string> {
     return new Promise((resolve) => {
       this.#resolveEnded = resolve;
@@ -278,14 +278,14 @@ export class Child implements Peer {
         this.spawnError = error.message;
         end(`it could not be started: ${error.message}`);
       });
-      // Not 'close': a descendant can hold the process's output open for ever.
+      // The event 'close' is not used, because a descendant can keep the output of the process open for ever.
       this.#process.on('exit', (code, signal) => {
         this.#exited = true;
         this.exitCode = code ?? undefined;
         this.#endDescendants();
         const by = (encodesSignals ? signalIn(code) : undefined) ?? signal;
         this.endedFromOutside = this.#killReason === '' && FROM_OUTSIDE.includes(by);
-        // setImmediate lets Node read all output that has arrived by now, even when the timer fires late.
+        // When the timer fires late, setImmediate lets Node first read all output that has arrived.
         setTimeout(() => setImmediate(() => end(this.#endReason(code, by))), lastOutputMs);
       });
     });
@@ -307,8 +307,8 @@ export class Child implements Peer {
   #endReason(code: number | null, signal: NodeJS.Signals | null): string {
     if (this.#killReason !== '') return this.#killReason;
     const { fatal } = this.#raw;
-    // After a fatal error SBCL exits with code 1 or by SIGABRT. With another exit, the error text is not from
-    // SBCL, or the error did not end SBCL.
+    // After a fatal error, SBCL exits with code 1 or by SIGABRT. If it ended in another way, the text is not from SBCL,
+    // or this error did not end SBCL.
     if (fatal !== undefined && (code === 1 || signal === 'SIGABRT')) {
       return /^heap exhausted/i.test(fatal) ? 'its heap was exhausted' : `its runtime gave up: ${fatal}`;
     }
@@ -319,8 +319,8 @@ export class Child implements Peer {
     return `its command ${how}${lastOutput === '' ? '' : `, and wrote last: ${lastOutput}`}`;
   }
 
-  /** Makes this process count as ended, although it continues to run without an agent. When the server ends,
-   *  Linux ends this process too. */
+  /** Makes this process count as ended, although it continues to run, without an agent. It ends when the server ends,
+   * because Linux then kills it. */
   #letGo(): void {
     this.#killReason = LET_GO;
     for (const name of this.#rawStreams) this.#process[name]?.removeAllListeners('data').resume();
@@ -337,13 +337,14 @@ export class Child implements Peer {
 
   #end(how: string): string {
     this.#disconnect(how);
-    // A descendant that was not found and killed could hold the other ends of these streams open for ever.
+    // A descendant that was not found could keep the other ends of these streams open for ever.
     for (const stream of this.#process.stdio) stream?.destroy();
     return how;
   }
 }
 
-/** Returns the signal for the exit code CODE (128 + the signal's number), if any. */
+/** Returns the signal that the exit code CODE stands for, which is 128 plus the signal's number; undefined when there
+ * is none. */
 function signalIn(code: number | null): NodeJS.Signals | undefined {
   const names = Object.keys(constants.signals) as NodeJS.Signals[];
   return names.find((name) => code === 128 + constants.signals[name]);

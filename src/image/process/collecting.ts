@@ -3,14 +3,14 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 interface CollectorAddresses {
-  /** Address of the flag that is set during a collection. */
+  /** The address of a flag that is set during a collection. */
   active: number;
-  /** Address of the heap use at which the next collection begins. Each collection changes it. */
+  /** The address of the heap size at which the next collection begins. Each collection changes the value there. */
   trigger: number;
 }
 
-/** Returns a function that returns whether the process PID is collecting garbage or has collected since its
- *  previous call. The function returns undefined where the process's memory is not readable. */
+/** Returns a function that returns true when the process PID is collecting garbage, or has collected since the previous
+ * call. The function returns undefined when the memory of the process cannot be read. */
 export function collectionPoll(
   pid: number | undefined,
   addresses: CollectorAddresses | undefined,
@@ -27,8 +27,7 @@ export function collectionPoll(
   };
 }
 
-/** Returns eight octets from each of ADDRESSES in the memory of the process PID; [] when the system denies
- *  access. */
+/** Returns eight octets from each of ADDRESSES in the memory of the process PID; [] when the system denies access. */
 function wordsAt(pid: number, addresses: number[]): Buffer[] {
   let file: number | undefined;
   try {

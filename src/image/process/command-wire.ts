@@ -1,5 +1,5 @@
-// Connects to an image that somebody else runs through a command that forwards its wire, such as `ssh -T host
-// live-lisp dial`.
+// Connects to an image that somebody else runs by a command that passes on its messages, such as `ssh -T host live-lisp
+// dial`.
 
 import { spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
@@ -8,18 +8,17 @@ import type { Times } from '../wire/times.ts';
 import { Bootstrap } from './bootstrap.ts';
 import { commandOf, type ImageCommand, notStartedText } from './image-command.ts';
 
-/** A wire to an image that somebody else runs. */
+/** A connection to an image that somebody else runs. */
 export interface CommandWire {
-  /** The JSON description of the image from the other side. */
+  /** The description of the image, as JSON, that the other side has sent. */
   entry: string;
   stream: Duplex;
-  /** Returns the reason for the end of the command, as part of a sentence; undefined while the command
-   *  runs. */
+  /** Returns the reason why the command has ended, as part of a sentence; undefined while it runs. */
   ended(): string | undefined;
 }
 
-/** Starts the command of IMAGE in the folder CWD. Throws a SetupError when no image that accepts servers
- *  answers. */
+/** Starts the command of IMAGE in the folder CWD, and resolves with the connection. Throws a SetupError when no image
+ * that accepts servers answers. */
 export function openCommandWire(image: ImageCommand, cwd: string, times: Times): Promise<CommandWire> {
   const { program, args, env } = commandOf(image);
   const process = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
@@ -51,7 +50,7 @@ export function openCommandWire(image: ImageCommand, cwd: string, times: Times):
     process.on('error', ({ message }) => fail({ spawnError: message }));
     process.on('exit', (exitCode, signal) => {
       const how = exitCode === null ? `was ended by ${signal}` : `exited with code ${exitCode}`;
-      // Reads the last output before the failure is reported.
+      // Before the failure is reported, the last output is read.
       setTimeout(() => {
         const lastOutput = bootstrap.lastLines.join(' / ');
         end = `its command ${how}${lastOutput === '' ? '' : `, and wrote last: ${lastOutput}`}`;
@@ -62,7 +61,7 @@ export function openCommandWire(image: ImageCommand, cwd: string, times: Times):
     });
     const killSoon = () => setTimeout(() => process.kill('SIGKILL'), times.outputEnded).unref();
     process.stdout.on('end', killSoon);
-    // A well-behaved command ends with its stdin or stdout. Others are killed.
+    // A command usually ends when its stdin or stdout ends. If it does not, it is killed.
     bootstrap.wire.on('close', killSoon);
   });
 }

@@ -4,31 +4,31 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 
-/** A program, its arguments and its environment. */
+/** A program, with its arguments and its environment. */
 export interface ProcessCommand {
   program: string;
   args: string[];
   env: NodeJS.ProcessEnv;
-  /** True for a wrapper that exits with 128 plus the signal's number when a signal has ended the program in
-   *  it. */
+  /** True for a program that runs another one, and exits with 128 plus the signal's number when a signal has ended the
+   * other one. */
   encodesSignals?: boolean;
 }
 
-/** A sandbox for images. Each method throws a SetupError with the reason of a failure, such as a file system
- *  that does not answer. */
+/** A sandbox for images. Each method throws a SetupError when it fails, for example because a file system does not
+ * answer. */
 export interface CommandSandbox {
-  /** Returns the command that runs `command` in the sandbox. `fasls` is the folder for fasls of systems, by
-   *  default that of the sandbox. `root` is the working directory, by default the workspace root. */
+  /** Returns the command that runs `command` in the sandbox. `fasls` is the folder for fasls of systems, by default one
+   * of the sandbox. `root` is the working directory, by default the root of the workspace. */
   lockIn(command: ProcessCommand, fasls?: string, root?: string): Promise<ProcessCommand>;
-  /** Returns the command that runs `command` in a sandbox with write access to the cache. Only the
-   *  compilation of the agent and the saving of a core need this. */
+  /** Returns the command that runs `command` in a sandbox where it can write to the cache. It is used only to compile
+   * the agent and to save a core. */
   lockInCompiler(command: ProcessCommand): Promise<ProcessCommand>;
   check(): Promise<void>;
 }
 
-/** Runs a command for at most LIMIT_MS milliseconds. Its standard streams and the descriptor for the agent
- *  are /dev/null. Returns the process and a promise of its exit code. The code is undefined after a failed
- *  start, a signal, or the limit. */
+/** Runs a command for at most LIMIT_MS milliseconds. Its standard streams and the descriptor of the agent's connection
+ * are /dev/null. Returns the process, and a promise of the exit code. The promise resolves with undefined when the
+ * start failed, a signal ended the process, or the time was up. */
 export function runCommand(
   { program, args, env, encodesSignals }: ProcessCommand,
   limitMs: number,

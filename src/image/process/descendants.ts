@@ -1,27 +1,27 @@
-// Ends all processes that an image has started, including those outside of its process group.
+// Ends all processes that an image has started, even those outside its process group.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Name of the environment variable that identifies the descendants of an image. */
+/** The name of the environment variable by which the descendants of an image are recognized. */
 export const IMAGE_VARIABLE = 'LIVE_LISP_IMAGE';
 
-/** Maximum number of searches for processes to kill. A process can start others before it is killed, so one
- *  search may not be enough. */
-const ROUNDS = 5;
+/** Maximum number of times that processes are searched for and killed. A process can start others before it is killed,
+ * so one search may not be enough. */
+const ROUND_LIMIT = 5;
 
-/** Kills the process group of the process PID, and all processes with MARK as value of LIVE_LISP_IMAGE. */
+/** Kills the process group of the process PID, and all processes in whose environment LIVE_LISP_IMAGE has the value
+ * MARK. */
 export function endDescendants(pid: number, mark: string): void {
   kill(-pid);
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < ROUND_LIMIT; round++) {
     const remaining = processesWith(`${IMAGE_VARIABLE}=${mark}\0`);
     if (remaining.length === 0) return;
     remaining.forEach(kill);
   }
 }
 
-/** Returns PID, the first child of the process PID, the first child of this child, and so on. In a sandbox
- *  these are bubblewrap's processes and, last, SBCL. Returns only PID where the system does not list
- *  children. */
+/** Returns PID, its first child, the first child of that child, and so on. In a sandbox, these are bubblewrap's
+ * processes and, at the end, SBCL. Returns only PID if the system does not list children. */
 export function processChain(pid: number): number[] {
   const [child] = childrenOf(pid);
   return child === undefined ? [pid] : [pid, ...processChain(child)];
@@ -39,11 +39,11 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // The process has already ended.
+    // The process has ended already.
   }
 }
 
-/** Returns the ids of the processes whose environment contains TEXT; [] where there is no /proc. */
+/** Returns the ids of the processes whose environment contains TEXT; [] on a system without /proc. */
 function processesWith(text: string): number[] {
   try {
     return readdirSync('/proc')

@@ -1,32 +1,32 @@
-// Pings an image while calls wait for answers, and kills a frozen image.
+// Pings an image while calls wait for answers, and kills it when it is frozen.
 
 import { TIMES, type Times } from '../wire/times.ts';
 
 interface HeartbeatTarget {
   busy(): boolean;
   ping(): Promise<unknown>;
-  /** True when the image is collecting garbage or has collected since the previous call. Undefined when
-   *  unknown. */
+  /** Returns true when the image is collecting garbage, or has collected since the previous call; undefined when this
+   * is unknown. */
   collecting(): boolean | undefined;
-  /** Milliseconds for which the system has denied the image the CPU since the first call of this function. */
+  /** Returns for how many milliseconds, since the first call of this function, the system has not given the image a CPU
+   * that it needed. */
   deniedMs(): number;
   kill(): void;
 }
 
-/** Returns the number of silent milliseconds after which an image with HEAP_MB megabytes of heap counts as
- *  frozen. */
+/** Returns after how many milliseconds without a reaction an image with HEAP_MB megabytes of heap counts as frozen. */
 export function frozenAfter(heapMb: number, times: Times = TIMES): number {
   return times.frozen + times.frozenPerGb * (heapMb / 1024);
 }
 
-/** An image that does not collect garbage is killed after this many silent beats in a row. */
+/** If an image does not collect garbage, it is killed after this many unanswered pings in a row. */
 const SILENT_BEATS = 5;
 
-/** Pings TARGET every BEAT_MS milliseconds while calls wait, and returns a function that stops the pings.
- *  Kills TARGET after SILENT_BEATS beats without answer and garbage collection, or after FROZEN_MS
- *  milliseconds without answer. FROZEN_MS is long, because the collection of a large heap stops all threads
- *  for long. Time without CPU, up to another FROZEN_MS, does not count. While no calls wait, pings at
- *  intervals of IDLE_MS, if given, need no answer. */
+/** Pings TARGET every BEAT_MS milliseconds while calls wait. Returns a function that stops this. Kills TARGET after
+ * SILENT_BEATS unanswered pings without a garbage collection, or when it has not reacted for FROZEN_MS milliseconds.
+ * FROZEN_MS is long, because all threads stop while a large heap is collected. Time without a CPU does not count, up to
+ * another FROZEN_MS. If IDLE_MS is given, TARGET is also pinged every IDLE_MS milliseconds while no calls wait. These
+ * pings need no answer. */
 export function startHeartbeat(
   target: HeartbeatTarget,
   frozenMs: number,

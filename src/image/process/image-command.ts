@@ -1,5 +1,5 @@
-// Makes images from a command that starts an SBCL elsewhere, such as ssh or docker: the command line, the
-// data for SBCL, and the text of a failure.
+// Starts images by a command that starts an SBCL elsewhere, such as ssh or docker. Builds the command line and the data
+// for SBCL, and the message of a failure.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,23 +11,22 @@ import type { BootstrapPlan } from './bootstrap.ts';
 import type { ProcessCommand } from './command.ts';
 import { whyUnsupported } from './sbcl-versions.ts';
 
-/** A command whose stdin and stdout are those of a Lisp. */
+/** A command that connects its stdin and stdout to a Lisp. */
 export interface ImageCommand {
-  /** Name of the image in texts and in --map. */
+  /** The name of the image in messages and in --map. */
   name: string;
   words: readonly string[];
-  /** Folders of this machine, with their names where the image runs. */
+  /** Folders of this machine, with their paths where the image runs. */
   maps: readonly PathMap[];
 }
 
-/** Folder for temporary files where the image runs. */
+/** The folder for temporary files where the image runs. */
 const TEMPORARY = '/tmp';
-/** Maximum number of octets of a file whose text is sent to the image. Of a larger file only the name is
- *  sent. */
+/** Maximum number of octets of a file whose text is sent to the image. Of a larger file, only the path is sent. */
 const TEXT_LIMIT = 16 * 1024 * 1024;
 
-/** Returns the translation between paths of this machine and paths where the image runs. It also reads the
- *  text of a file for the image to load, because the file may be absent there. */
+/** Returns an object that converts paths of this machine to paths where the image runs, and back. It also reads the
+ * text of a file that the image is to load, because the image may not have this file. */
 export function farPaths({ name, maps }: ImageCommand): FarPaths {
   const temporary = { here: tmpdir(), there: TEMPORARY };
   return new FarPaths(name, [...maps, temporary], (file) => {
@@ -43,11 +42,12 @@ export function commandText({ words }: ImageCommand): string {
   return words.map((word) => (/^[\w@%+=:,./~-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
 }
 
-/** Lisp files to send first. They take the agent from the cache there, or load the sources that follow. */
+/** The Lisp files that are sent first. They load the agent from the cache there, or from the sources that are sent
+ * next. */
 const FORMS = ['kept-agent.lisp', 'command.lisp'];
 
-/** Returns the plan to turn an SBCL elsewhere into an image with the agent of OPTIONS. The image ends after
- *  SILENCE_MS milliseconds without data from the server. THEN has the other callbacks of the plan. */
+/** Returns the plan that makes an SBCL elsewhere an image with the agent of OPTIONS. When it gets no data from the
+ * server for SILENCE_MS milliseconds, the image ends. THEN has the other functions of the plan. */
 export function imagePlan(
   options: Pick<AgentOptions, 'lispFolder' | 'cacheFolder' | 'without' | 'root' | 'trees'>,
   image: ImageCommand,
@@ -70,8 +70,8 @@ export function imagePlan(
   };
 }
 
-/** Returns the arguments of become-image for the working directory and the folders for ASDF. Leaves out
- *  folders without a map in IMAGE. */
+/** Returns the arguments of become-image for the working directory, and for the folders in which ASDF searches. Leaves
+ * out folders for which IMAGE has no map. */
 function placeOf({ root, trees }: Pick<AgentOptions, 'root' | 'trees'>, image: ImageCommand): string[] {
   const paths = new FarPaths(image.name, image.maps, () => undefined);
   const mapped = [root, ...trees].filter((folder) => paths.there(folder) !== folder);
@@ -82,8 +82,8 @@ function placeOf({ root, trees }: Pick<AgentOptions, 'root' | 'trees'>, image: I
   return [...(mapped.includes(root) ? [`:folder ${text(folder)}`] : []), `:registry ${text(registry)}`];
 }
 
-/** Returns the Lisp files in FOLDER and below in the format of command.lisp: their number, and then the
- *  length, name and content of each. */
+/** Returns the Lisp files below FOLDER in the format that command.lisp reads: their number, and then the length, the
+ * name and the content of each. */
 function sourcesIn(folder: string): Buffer {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     /\.(?:lisp|asd)$/.test(name),
@@ -95,11 +95,11 @@ function sourcesIn(folder: string): Buffer {
   return Buffer.concat([Buffer.from(`${names.length}\n`), ...files]);
 }
 
-/** Exit code of a shell, docker and others for a missing program. */
+/** The exit code with which a shell, docker and others say that a program does not exist. */
 const NO_PROGRAM = 127;
 
 interface FailedCommand {
-  /** The reason, and advice, as in Child. */
+  /** The reason why the command leads to no image, and advice; as in Child. */
   problem: string | undefined;
   remedy: string | undefined;
   exitCode: number | undefined;
@@ -107,13 +107,13 @@ interface FailedCommand {
   spawnError: string | undefined;
 }
 
-/** True when the last of LINES is from live-lisp, as from `live-lisp dial`, and so is the reason of the
- *  failure. */
+/** Returns true when live-lisp wrote the last of LINES, for example as `live-lisp dial`. That line then is the reason
+ * of the failure. */
 function isFromLiveLisp(lines: readonly string[]): boolean {
   return lines.at(-1)?.startsWith('live-lisp: ') === true;
 }
 
-/** Returns the error text for an image whose command FAILED. */
+/** Returns the error message for an image whose command has failed. */
 export function notStartedText(image: ImageCommand, failed: FailedCommand): string {
   const { problem, remedy, exitCode, lastLines, spawnError } = failed;
   const [program = ''] = image.words;

@@ -1,4 +1,4 @@
-// Saves a core with the agent into the cache, and starts images from this core.
+// Saves a core with the agent in the cache, and starts images from this core.
 
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -19,14 +19,15 @@ import {
 } from './agent.ts';
 import { type CommandSandbox, type ProcessCommand, runCommand } from './command.ts';
 
-/** Minimum heap size of a core, in megabytes: the default size. Images with a smaller heap use the same core.
- *  For a larger heap than its own, SBCL patches all code of the core at each start, which takes 40 ms and 17
- *  MB. */
+/** Minimum heap size of a core, in megabytes, which is the default size. Images with smaller heaps use the same core.
+ * When an image has a larger heap than its core, SBCL patches all code of the core at each start, which takes 40 ms and
+ * 17 MB. */
 const LEAST_HEAP_MB = 4096;
-/** Maximum number of cores, of 40 MB each. Several allow versions of SBCL and live-lisp side by side. */
+/** Maximum number of cores in the cache. Each has 40 MB. There are several, for different versions of SBCL and
+ * live-lisp. */
 const MAX_CORES = 3;
-/** Content of a file in place of a core for an SBCL that cannot save one. It is not empty, because a crash of
- *  the machine can leave an empty file. */
+/** The content of a file that stands for the core of an SBCL that cannot save one. It is not empty, because a crash of
+ * the machine can leave an empty file. */
 const NONE = 'none\n';
 const CORE = /^image-[0-9a-f]+\.core$/;
 const CACHE_FILE = /^(?:agent-[0-9a-f]{16}-.+\.fasl|image-[0-9a-f]{16}\.core)(?:\.(?<part>.+))?$/;
@@ -39,24 +40,24 @@ export class KeptCore {
   #partial: string | undefined;
   #closed = false;
 
-  /** Manages the core for images with OPTIONS, in SANDBOX if given. Each process that makes or tries the core
-   *  may run for LIMIT_MS milliseconds. */
+  /** Manages the core for images with OPTIONS, which run in SANDBOX if it is given. LIMIT_MS is the maximum number of
+   * milliseconds of each process that makes or tries the core. */
   constructor(options: AgentOptions, sandbox: CommandSandbox | undefined, limitMs: number) {
     this.#options = options;
     this.#sandbox = sandbox;
     this.#limitMs = limitMs;
   }
 
-  /** Returns the command with which the program SBCL starts an image from the core; undefined when there is
-   *  no core. */
+  /** Returns the command with which SBCL, the path of a program, starts an image from the core. Returns undefined when
+   * there is no core. */
   command(sbcl: string): ProcessCommand | undefined {
     const file = coreFile(sbcl, this.#options);
     return file !== undefined && isCore(file) ? coreCommand(sbcl, this.#options, file) : undefined;
   }
 
-  /** Makes a core for the program SBCL from the compiled agent, after an image has started with that agent.
-   *  Does nothing if there is a core, except with FAILED: no image could start from that core, so a new core
-   *  replaces it. Never throws, because a missing core only makes a start slower. */
+  /** Makes a core for SBCL, the path of a program, after an image has started with the compiled agent. Does nothing
+   * when a core exists, unless FAILED is true: then no image could start from it, and a new core replaces it. Never
+   * throws, because without a core a start only takes longer. */
   async make(sbcl: string, failed: boolean): Promise<void> {
     const file = coreFile(sbcl, this.#options);
     if (this.#closed || this.#partial !== undefined || file === undefined) return;
@@ -76,7 +77,7 @@ export class KeptCore {
     this.#removePartial();
   }
 
-  /** Kills the process that makes a core, if any, and makes no more cores. */
+  /** Kills the process that is making a core, if there is one. Makes no cores after this. */
   close(): void {
     this.#closed = true;
     this.#savingProcess?.kill('SIGKILL');
@@ -88,8 +89,9 @@ export class KeptCore {
     this.#partial = undefined;
   }
 
-  /** Saves a core for SBCL as the file PARTIAL, and starts an image from it once. Returns whether the core
-   *  works; undefined when a failure can be temporary, as by a lack of memory. */
+  /** Saves a core for SBCL as the file PARTIAL, and starts an image from it once. Resolves with true when the core
+   * works, with false when it does not, and with undefined when it may work later, for example after a lack of
+   * memory. */
   async #works(sbcl: string, partial: string): Promise<boolean | undefined> {
     const saving = savingCommand(
       sbcl,
@@ -101,13 +103,13 @@ export class KeptCore {
     if (saveCode !== 0 || !isCore(partial)) return undefined;
     const startCode = await this.#start(coreCommand(sbcl, this.#options, partial));
     if (startCode === 0) return true;
-    // The core is at fault only if an image now starts without it.
+    // Only if an image starts without the core at this time is the core at fault.
     const agentCode = startCode && (await this.#start(agentCommand(sbcl, this.#options, true)));
     return agentCode === 0 ? false : undefined;
   }
 
-  /** Starts an image by COMMAND and returns its exit code. The image greets, and then ends because no server
-   *  is connected. */
+  /** Starts an image by COMMAND, and resolves with its exit code. The image sends its greeting, and ends because no
+   * server is connected. */
   async #start(command: ProcessCommand): Promise<number | undefined> {
     return this.#run((await this.#sandbox?.lockIn(command)) ?? command);
   }
@@ -120,9 +122,9 @@ export class KeptCore {
   }
 }
 
-/** Returns the path in the cache for the core of SBCL with OPTIONS. The file name depends on the program, the
- *  agent's source and the heap size. Returns undefined without such an SBCL, and for an agent without some
- *  abilities, because saving a core is one more step that can fail. */
+/** Returns the path in the cache of the core of SBCL for OPTIONS. The name of the file depends on the program, the
+ * sources of the agent and the heap size. Returns undefined when SBCL does not exist. Returns undefined also when
+ * OPTIONS leave out abilities of the agent, because to save a core is one more step that can fail. */
 export function coreFile(
   sbcl: string,
   options: Pick<AgentOptions, 'cacheFolder' | 'heapMb' | 'lispFolder' | 'without'>,
@@ -141,14 +143,13 @@ export function coreFile(
   }
 }
 
-/** Returns the heap size, in megabytes, with which to save the core for images with HEAP_MB megabytes of
- *  heap: the next power of two, so that images with similar heaps share a core. */
+/** Returns the heap size, in megabytes, with which the core for images with HEAP_MB megabytes of heap is saved. It is
+ * the next power of two, so that images with similar heaps share a core. */
 function coreHeapMb(heapMb: number): number {
   return Math.max(LEAST_HEAP_MB, 2 ** Math.ceil(Math.log2(heapMb)));
 }
 
-/** True when FILE is a core that only this user can have written. The code of a core is run, so no other core
- *  is safe. */
+/** Returns true when FILE is a core that only this user can have written. The code in a core is executed. */
 function isCore(file: string): boolean {
   const found = statsOf(file);
   return found?.isFile() === true && found.size > NONE.length && isOwn(found);
@@ -162,13 +163,13 @@ function statsOf(file: string): Stats | undefined {
   }
 }
 
-/** Removes the least recently used cores in the folder of FILE. MAX_CORES remain, FILE included. */
+/** Removes the least recently used cores in the folder of FILE. FILE stays, and at most MAX_CORES cores in all. */
 function removeOldest(file: string): void {
   const folder = dirname(file);
   const cores = namesInFolder(folder)
     .filter((name) => CORE.test(name))
     .map((name) => ({ path: join(folder, name), stats: statsOf(join(folder, name)) }))
-    // A file that marks an impossible core is small, so it does not count.
+    // A file that marks that no core can be saved is small, and is not counted.
     .filter(({ path, stats }) => path !== file && stats !== undefined && stats.size > NONE.length)
     .sort((one, other) => Number(other.stats?.atimeMs) - Number(one.stats?.atimeMs));
   for (const { path } of cores.slice(MAX_CORES - 1)) rmSync(path, { force: true });

@@ -1,4 +1,4 @@
-// Finds the library manager for images: Quicklisp, qlot or ocicl, if one of these is set up.
+// Finds the library manager that images use: Quicklisp, qlot or ocicl, if one of them is set up.
 
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -7,11 +7,11 @@ import { makeFolder } from '../../paths.ts';
 
 export interface LibraryManager {
   name: 'qlot' | 'Quicklisp' | 'ocicl';
-  /** Lisp file to load for the use of the manager. */
+  /** The path of the Lisp file that sets up the manager. */
   file: string;
 }
 
-/** Returns the library managers of the workspace ROOT and then those of the user. */
+/** Returns the library managers that are set up: first those of the workspace ROOT, then those of the user. */
 export function libraryManagers(
   root: string,
   environment: NodeJS.ProcessEnv = process.env,
@@ -27,11 +27,11 @@ export function libraryManagers(
   return usual.filter(({ file }) => existsSync(file));
 }
 
-/** The user's choice of a library manager. `auto` means the first manager that is set up. */
+/** The library manager that the user has chosen. `auto` is the first one that is set up. */
 export type Libraries = 'auto' | 'none' | Lowercase<LibraryManager['name']>;
 
-/** Returns the library manager for images of the workspace ROOT under the user's choice LIBRARIES; undefined
- *  for none. */
+/** Returns the library manager for images of the workspace ROOT. LIBRARIES is the user's choice. Returns undefined when
+ * no manager is to be used. */
 export function libraryManager({
   libraries,
   root,
@@ -43,12 +43,12 @@ export function libraryManager({
   return libraryManagers(root).find(({ name }) => libraries === 'auto' || name.toLowerCase() === libraries);
 }
 
-/** The folders of Quicklisp that images in a sandbox may change. Quicklisp runs its other files at each
- *  start, also outside of a sandbox, so these are protected. */
+/** Folders of Quicklisp that images in a sandbox may change. Other files of Quicklisp are executed at each start, also
+ * outside a sandbox, so they must be protected. */
 const QUICKLISP = ['dists', 'local-projects', 'cache', 'tmp'];
 
-/** Returns the folders outside the workspace in which the manager installs libraries. Creates missing
- *  ones. */
+/** Returns the folders outside the workspace in which the manager installs libraries. Creates those that do not
+ * exist. */
 export function libraryFolders({ name, file }: LibraryManager): string[] {
   if (name !== 'Quicklisp') return [];
   const folders = QUICKLISP.map((each) => join(dirname(file), each));

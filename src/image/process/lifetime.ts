@@ -1,10 +1,11 @@
-// Runs the server's own SBCL: starts it on demand, watches it, and replaces it when it has ended.
-// Who calls whom during a start:
-// #start calls #startProven, then has the image prepared for calls.
-// #startProven calls #startWatched and, if the start policy doubts the image, tests the image (#works).
-// #startWatched calls #spawnAgent or, if no process starts, #spawnPlain, and starts the heartbeat.
-// #spawnAgent calls #spawn with the kept core, else with the compiled agent, else with the agent's source.
-// #spawnPlain calls #spawnAgent for an agent that uses no internals of SBCL; see start-policy.ts.
+// Runs the server's own SBCL: starts it when it is needed, watches it, and replaces it when it has ended.
+//
+// The methods of a start call each other as follows:
+// #start calls #startProven, and then lets the callback `prepare` make the process ready for calls.
+// #startProven calls #startWatched and, if the start policy doubts that the process works, #works, a test.
+// #startWatched calls #spawnAgent or, if no process starts, #spawnPlain. Then #startWatched starts the heartbeat.
+// #spawnAgent calls #spawn with the saved core, else with the compiled agent, else with the agent's sources.
+// #spawnPlain calls #spawnAgent for an agent that uses no internals of SBCL (see start-policy.ts).
 // For an image that a command starts, #startWatched calls #spawnElsewhere.
 
 import type { ChildProcess } from 'node:child_process';
@@ -29,36 +30,36 @@ import { whyUnsupported } from './sbcl-versions.ts';
 import { spaceRemedy } from './space.ts';
 import { StartPolicy } from './start-policy.ts';
 
-/** The advice for a failed start of unknown reason. */
+/** The advice when a start failed for an unknown reason. */
 export const RUN_DOCTOR = 'Run live-lisp doctor to find the step that fails.';
 
 export interface LifetimeOptions extends AgentOptions {
-  /** The sbcl to start; by default the one on PATH. */
+  /** The path of the sbcl to start; undefined for the first one on PATH. */
   sbcl: string | undefined;
-  /** The command that starts an SBCL elsewhere, if it replaces an SBCL of this machine. */
+  /** The command that starts an SBCL elsewhere; undefined for an SBCL on this machine. */
   command?: ImageCommand | undefined;
   sandbox?: CommandSandbox | undefined;
 }
 
-/** Callbacks for the events in the life of an image. */
+/** Functions that are called for the events in the life of an image. */
 export interface LifetimeCallbacks {
   /** Returns the handlers for requests of code in `child`, which is being started. */
   upcalls(child: Child): Upcalls;
-  /** Makes CHILD, which has greeted, ready for calls. Resolves to true when CHILD must be replaced because of
-   *  a failed rebuild. */
+  /** Makes `child`, which has sent its greeting, ready for calls. Resolves to true when a rebuild made it unusable, so
+   * that it must be replaced. */
   prepare(child: Child): Promise<boolean>;
-  /** Called after the loss of the image, with the reason as part of a sentence. */
+  /** Called when the image was lost. `how` is the reason, as part of a sentence. */
   lost(how: string): void;
 }
 
-/** The error when the command that should start an image connects to one that somebody else runs. */
+/** The error that the command which should start an image connects to one that somebody else runs. */
 export class DialledError extends SetupError {}
 
-/** The error when a process ended before its greeting. */
+/** The error that a process ended before its greeting. */
 class FailedStart extends SetupError {}
 
-/** Rethrows ERROR unless it is a FailedStart. Only a FailedStart can be the fault of the core or the fasl,
- *  and only then another way to start makes sense. */
+/** Throws ERROR again unless it is a FailedStart. Another way to start only makes sense after a FailedStart, which can
+ * be the fault of the core or the fasl. */
 function rethrowUnlessFailedStart(error: unknown): undefined {
   if (!(error instanceof FailedStart)) throw error;
 }
@@ -76,7 +77,7 @@ export class Lifetime {
   #pulse: Pulse | undefined;
   failure: string | undefined;
   #compiler: ChildProcess | undefined;
-  /** Begins to make a core, unless the image was started from one. */
+  /** Starts to make a core, unless the image itself was started from one. */
   #makeCore: () => void = () => {};
   #closed = false;
 
@@ -88,13 +89,13 @@ export class Lifetime {
     this.#startPolicy = new StartPolicy(options.without);
   }
 
-  /** True when there is a process, or one is being started. */
+  /** True when there is a process, or when one is being started. */
   get running(): boolean {
     return this.#ready !== undefined;
   }
 
-  /** The Pulse that asks the process for its status; undefined before the greeting and after the end of the
-   *  process. */
+  /** The Pulse by which the process is asked for its status. Undefined before the greeting, and when the process has
+   * ended. */
   get pulse(): Pulse | undefined {
     return this.child?.dead ? undefined : this.#pulse;
   }
@@ -103,13 +104,13 @@ export class Lifetime {
     return this.child?.hello;
   }
 
-  /** SBCL's warning that its memory may be corrupted; undefined when there was none. */
+  /** The warning of SBCL that its memory may be corrupted; undefined when it has given none. */
   get corrupted(): string | undefined {
     return this.child?.corrupted;
   }
 
-  /** The reasons for the ends of earlier images because of which this image was started plain (without
-   *  internals of SBCL). Empty for other images. */
+  /** The reasons, the ends of earlier images, why this image is plain: its agent uses no internals of SBCL. Empty for
+   * an image that is not plain. */
   get plainBecause(): readonly string[] {
     return this.#startPolicy.reasons;
   }
@@ -118,13 +119,13 @@ export class Lifetime {
     this.#startPolicy.noteAnswered();
   }
 
-  /** Number of milliseconds without reaction after which an image is replaced if calls wait. */
+  /** An image is replaced when calls wait and it has not reacted for this number of milliseconds. */
   get frozenMs(): number {
     if (this.#options.command !== undefined) return this.#times.frozenElsewhere;
     return frozenAfter(this.#options.heapMb, this.#times);
   }
 
-  /** True when a command starts the image, perhaps on another machine. */
+  /** True when a command starts the image, perhaps on another machine; else undefined. */
   get elsewhere(): true | undefined {
     return this.#options.command && true;
   }
@@ -137,20 +138,20 @@ export class Lifetime {
     return peer === this.#prepared;
   }
 
-  /** True when the latest process is ready for calls and has not ended. */
+  /** True when the last process is ready for calls and has not ended. */
   get prepared(): boolean {
     return this.child !== undefined && this.child === this.#prepared && !this.child.dead;
   }
 
-  /** The operating system's data on the running process; undefined when none runs. */
+  /** The data that the operating system has about the running process; undefined when none runs. */
   get outside(): Outside | undefined {
     const child = this.child;
     if (!this.running || child?.pid === undefined || child.dead) return undefined;
     return { pid: child.pid, uptimeMs: performance.now() - child.startedAt, ...processState(child.pid) };
   }
 
-  /** Returns a function that returns the milliseconds for which the system has denied the process the CPU
-   *  since its first call. */
+  /** Returns a function that returns for how many milliseconds, since its first call, the system has not given the
+   * process a CPU that it needed. */
   denied(): () => number {
     return this.child?.cpuDenialMeter() ?? (() => 0);
   }
@@ -161,8 +162,8 @@ export class Lifetime {
     return ready && !this.#closed ? child : undefined;
   }
 
-  /** Returns a process that is ready for calls. Starts one if needed. Throws a SetupError when none can be
-   *  started. */
+  /** Returns a process that is ready for calls. If there is none, starts one. Throws a SetupError when none can be
+   * started. */
   async ready(): Promise<Child> {
     if (this.#closed) throw new SetupError('The server is ending.');
     this.#ready ??= this.#start().catch((error: unknown) => {
@@ -171,7 +172,7 @@ export class Lifetime {
       throw error;
     });
     const child = await this.#ready;
-    // The server can have begun to end meanwhile, and have killed the process after its greeting.
+    // The server can have begun to end in the meantime, and have killed the process after its greeting.
     if (this.#closed) throw new SetupError('The server is ending.');
     if (!child.dying) return child;
     await child.ended;
@@ -183,7 +184,7 @@ export class Lifetime {
     await this.#ready?.catch(() => {});
   }
 
-  /** Ends the process, and prevents later starts. */
+  /** Ends the process. No process can be started after this. */
   close(): void {
     this.#closed = true;
     this.#compiler?.kill();
@@ -203,22 +204,22 @@ export class Lifetime {
       this.#prepared = child;
       this.failure = undefined;
       if (child.dead) this.#ready = undefined;
-      // Gets a status now, for a report if the image hangs later.
+      // The status is requested now, so that a report has one if the image hangs later.
       else void this.#pulse?.status(0);
       this.#makeCore();
       return child;
     }
   }
 
-  /** Starts and watches a process. Starts another one if the start policy doubts the first and it fails its
-   *  trial. */
+  /** Starts a process and watches it. If the start policy doubts that the process works, tests it. If it fails the
+   * test, starts another one. */
   async #startProven(): Promise<Child> {
     const child = await this.#startWatched();
     if (!this.#startPolicy.doubtful || (await this.#works(child))) return child;
     return this.#startProven();
   }
 
-  /** Tests whether CHILD, in which no user code has run, works. If not, ends CHILD and returns false. */
+  /** Tests whether CHILD works. No user code has run in it yet. If it does not work, ends CHILD and returns false. */
   async #works(child: Child): Promise<boolean> {
     const { answer } = child.request('probe', { exercise: true });
     const stop = fairTimeout(this.#times.start, child.cpuDenialMeter(), () => child.kill('it did not react'));
@@ -266,8 +267,8 @@ export class Lifetime {
     return this.#spawnAgent(sbcl).catch((error: unknown) => this.#spawnPlain(sbcl, error));
   }
 
-  /** Starts the command of IMAGE, and turns its SBCL into an image. Throws a DialledError when the command
-   *  leads to an image of somebody else. */
+  /** Starts the command of IMAGE, and makes its SBCL an image. Throws a DialledError when the command leads to an image
+   * of somebody else. */
   async #spawnElsewhere(image: ImageCommand): Promise<Child> {
     if (this.#closed) throw new SetupError('The server is ending.');
     const options = { ...this.#options, without: this.#startPolicy.without };
@@ -292,8 +293,8 @@ export class Lifetime {
     }
   }
 
-  /** Starts a plain process (without internals of SBCL) if ERROR is the fault of the failed process.
-   *  Otherwise rethrows ERROR. */
+  /** Starts a plain process, whose agent uses no internals of SBCL, if ERROR is a fault of the process that failed.
+   * Otherwise throws ERROR again. */
   async #spawnPlain(sbcl: string, error: unknown): Promise<Child> {
     const { heapMb } = this.#options;
     rethrowUnlessFailedStart(error);
@@ -305,8 +306,8 @@ export class Lifetime {
     });
   }
 
-  /** Starts a process from the saved core. If that fails or there is no core, starts it with the compiled
-   *  agent. */
+  /** Starts a process from the saved core. If there is no core, or if this fails, starts a process with the compiled
+   * agent. */
   async #spawnAgent(sbcl: string): Promise<Child> {
     const cached = cacheUsable(this.#options.cacheFolder);
     const isFull = this.#startPolicy.without.length === 0;
@@ -318,15 +319,15 @@ export class Lifetime {
     return child;
   }
 
-  /** Starts a process with the compiled agent. CACHED is false when compiled files cannot be stored. Then the
-   *  agent is loaded from its source. */
+  /** Starts a process with the compiled agent. If CACHED is false, compiled files cannot be stored, so the agent is
+   * loaded from its sources. */
   async #spawnWithoutCore(sbcl: string, cached: boolean): Promise<Child> {
     const { sandbox } = this.#options;
     const options = { ...this.#options, without: this.#startPolicy.without };
     const spawn = (compiled: boolean) => this.#spawn(agentCommand(sbcl, options, compiled));
     if (!cached) await this.#checkSupported(sbcl);
-    // A fasl in the cache can be damaged, or be for another version of SBCL. Then the process ends, and the
-    // agent is compiled.
+    // A fasl in the cache can be damaged, or be for another version of SBCL. If the process ends because of this, the
+    // agent is compiled and another process is started.
     const fasls = [async () => isCompiled(options), () => this.#compileAgent(sbcl, options)];
     let failure: unknown;
     for (const prepareFasl of cached ? fasls : []) {
@@ -340,7 +341,7 @@ export class Lifetime {
         failure = error;
       }
     }
-    // The agent was just compiled from its source, so a start from the source would fail too.
+    // The agent was compiled from its sources a moment ago, so a start from the sources would fail too.
     if (failure !== undefined) throw failure;
     return spawn(false).catch(async (error: unknown) => {
       rethrowUnlessFailedStart(error);
@@ -349,16 +350,16 @@ export class Lifetime {
     });
   }
 
-  /** Throws a SetupError when live-lisp does not support this SBCL. Does nothing when SBCL does not report
-   *  its version, because the failing start then reports the reason. */
+  /** Throws a SetupError when live-lisp does not support this SBCL. Does nothing when SBCL does not report its version,
+   * because the start will then fail and report the reason. */
   async #checkSupported(sbcl: string): Promise<void> {
     const facts = await askSbcl(sbcl, this.#options.sandbox).catch(() => undefined);
     const why = facts && whyUnsupported(facts);
     if (why !== undefined) throw new SetupError(why);
   }
 
-  /** Compiles the agent into the cache, and returns whether that succeeded. Compiling takes 200 MB, so a
-   *  separate process does it. Throws a SetupError when live-lisp does not support this SBCL. */
+  /** Compiles the agent into the cache. Resolves with true when this succeeded. A separate process does this, because
+   * it takes 200 MB. Throws a SetupError when live-lisp does not support this SBCL. */
   async #compileAgent(sbcl: string, options: AgentOptions): Promise<boolean> {
     await this.#checkSupported(sbcl);
     const command = compilingCommand(sbcl, options);
@@ -372,8 +373,8 @@ export class Lifetime {
     return succeeds && isCompiled(options);
   }
 
-  /** Starts a process by COMMAND and waits for its greeting. If a signal from outside ends it before the
-   *  greeting, its core or fasl is not to blame, so the FIRST start is repeated once. */
+  /** Starts a process by COMMAND and waits for its greeting. If a person or the system ends the process before this,
+   * its core or fasl is not at fault, so the start is repeated once. FIRST is false for the repetition. */
   async #spawn(command: ProcessCommand, first = true): Promise<Child> {
     if (this.#closed) throw new SetupError('The server is ending.');
     const { root, sandbox, fasls } = this.#options;
@@ -394,7 +395,7 @@ export class Lifetime {
     }
   }
 
-  /** Waits for the greeting of CHILD, and kills CHILD at the time limit. */
+  /** Waits for the greeting of CHILD. If it does not come in time, kills CHILD. */
   async #greeting(child: Child): Promise<void> {
     let denied: (() => number) | undefined;
     const deniedMs = () => {
@@ -413,14 +414,14 @@ export class Lifetime {
     if (this.child !== child || this.#closed) return;
     if (child.endedByItself && child !== this.#failedTrial)
       this.#startPolicy.noteEnded(how, child.unanswered);
-    // If the process was not ready yet, #start reacts to its end.
+    // If the process was not ready yet, #start handles its end.
     if (child === this.#prepared) this.#ready = undefined;
     this.#callbacks.lost(how);
   }
 }
 
-/** Returns the first line of ERROR's message without its beginning, for a FailedStart the reason for the end
- *  of its process. */
+/** Returns the first line of ERROR's message. If ERROR is a FailedStart, the result is only the reason for the end of
+ * the process. */
 function firstLine(error: unknown): string {
   return messageOf(error)
     .replace(/\n.*/s, '')

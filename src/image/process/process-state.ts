@@ -1,10 +1,10 @@
-// Reads Linux's data on a process from /proc. This works even when the process does not react.
+// Reads from /proc what Linux reports about a process. This works even when the process does not react.
 
 import { readFileSync } from 'node:fs';
 import type { Outside } from '../wire/pulse.ts';
 
-/** Returns the resident memory of the process PID in octets, and whether a signal has stopped it. Returns {}
- *  without /proc or such a process. */
+/** Returns the resident memory of the process PID in octets, and whether a signal has stopped the process. Returns {}
+ * when there is no such process, and on a system without /proc. */
 export function processState(pid: number): Pick<Outside, 'residentOctets' | 'stopped'> {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'latin1');
@@ -18,8 +18,8 @@ export function processState(pid: number): Pick<Outside, 'residentOctets' | 'sto
   }
 }
 
-/** True when a signal has stopped the process PID; false without /proc or such a process. It takes less than
- *  half the time of `processState`, because every call in an attached image asks it. */
+/** Returns true when a signal has stopped the process PID; false when there is no such process, and on a system without
+ * /proc. Each call in an attached image uses this, and it takes less than half the time of `processState`. */
 export function isStopped(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

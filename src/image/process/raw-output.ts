@@ -1,18 +1,18 @@
-// Filters the output of the image's process to its standard streams, and finds in it the reason of a fatal
-// error of SBCL's runtime.
+// Filters the output of the image's process to its standard streams. Finds in it the reason of a fatal error of SBCL's
+// runtime.
 
 type RawStream = 'stdout' | 'stderr';
 
-/** Maximum number of characters of output to store, and of each unfinished line. */
+/** Maximum number of characters of output that are stored, and of each incomplete line. */
 const LIMIT = 8000;
 /** Maximum number of characters of the reason of a fatal error. */
 const REASON_LIMIT = 100;
 
-/** Lines of SBCL's runtime about conditions that the agent reports better: the warning of a full stack,
- *  tables of the heap and of the registers, and stack frames after the first ten. */
+/** Matches lines of SBCL's runtime about events that the agent reports better: warnings that the stack is full, tables
+ * of the heap and the registers, and stack frames after the first ten. */
 const CHATTER =
   /^(?:INFO: Control stack guard page |Heap exhausted during |GC control variables:| +\*[A-Z-]+\* = | +Immobile Object Counts| *Gen .*Mem-age| *(?:\d+|Tot)(?: +[\d.-]+){5,}(?: |$)| +\d{2,}: fp=0x|.* CPU state \(|sigmask=|(?: +(?:r\w{1,2}|xmm\d+))+$|(?: +[\dA-F]+){4,8}$)/;
-/** The starts of those lines in CHATTER that are not indented. */
+/** The beginnings of those lines that CHATTER matches and that are not indented. */
 const BEGINNINGS = [
   'INFO: Control stack guard page ',
   'Heap exhausted during ',
@@ -21,19 +21,19 @@ const BEGINNINGS = [
   'sigmask=',
 ];
 
-/** The line before the reason of a fatal error. */
+/** Matches the line that precedes the reason of a fatal error. */
 const FATAL = /fatal error encountered in SBCL pid (\d+).*:$/;
-/** The line before the reason of a warning that memory may be corrupted. The warning is a fatal error when
- *  the line "Exiting." follows. */
+/** Matches the line that precedes the reason of a warning that memory may be corrupted. If the line "Exiting." follows,
+ * the warning is a fatal error. */
 const CORRUPTION = /CORRUPTION WARNING in SBCL pid (\d+).*:$/;
 
 export class RawOutput {
   #buffer = '';
   readonly #partial: Record<RawStream, string> = { stdout: '', stderr: '' };
-  /** The unfinished last line of stderr, even after `take` has returned it. */
+  /** The incomplete last line of stderr. It is kept here even after `take` has returned it. */
   #stderrRemainder = '';
-  /** Set when the next line is a reason, with the id of its process. `fatal` is false for a corruption
-   *  warning. */
+  /** Set when the next line is a reason. `pid` is the id of the process that the reason is about. `fatal` is false for
+   * a warning that memory may be corrupted. */
   #announced: { pid: string; fatal: boolean } | undefined;
   #corruption: { pid: string; reason: string } | undefined;
   #fatal: { pid: string; reason: string } | undefined;
@@ -46,13 +46,14 @@ export class RawOutput {
     this.#buffer = (this.#buffer + passed.join('')).slice(-LIMIT);
   }
 
-  /** Returns the output since the previous call, without CHATTER. */
+  /** Returns the output since the previous call, without lines that CHATTER matches. */
   take(): string {
     const buffered = this.#buffer;
     this.#buffer = '';
     const partial = (['stdout', 'stderr'] as const).map((stream) => {
       const text = this.#partial[stream];
-      // Keep an incomplete line that may become CHATTER: without its beginning, the rest would not match.
+      // An incomplete line that may become chatter is kept. If it were returned now, CHATTER could not match the rest
+      // of the line later.
       if (canBeChatter(text)) return '';
       this.#partial[stream] = '';
       return text;
@@ -60,12 +61,12 @@ export class RawOutput {
     return (buffered + partial.join('')).slice(-LIMIT);
   }
 
-  /** The short reason of the runtime's fatal error; undefined when there was none. */
+  /** The reason of the runtime's fatal error, shortened; undefined when there was none. */
   get fatal(): string | undefined {
     return this.#fatal && withoutAddresses(this.#fatal.reason);
   }
 
-  /** The runtime's last warning that its memory may be corrupted; undefined when there was none. */
+  /** The last warning of the runtime that its memory may be corrupted; undefined when there was none. */
   get corrupted(): string | undefined {
     return this.#corruption && withoutAddresses(this.#corruption.reason);
   }
@@ -89,8 +90,8 @@ export class RawOutput {
     }
   }
 
-  /** Records the first fatal error of a process. A process can fail again while it reports its first
-   *  error. */
+  /** Records the first fatal error of a process. Later errors are ignored, because a process can fail again while it
+   * reports its first error. */
   #takeFatal(fatal: { pid: string; reason: string }): void {
     if (this.#fatal?.pid !== fatal.pid) this.#fatal = fatal;
   }
@@ -101,7 +102,7 @@ function canBeChatter(text: string): boolean {
   return text.startsWith(' ') || BEGINNINGS.some((each) => each.startsWith(text) || text.startsWith(each));
 }
 
-/** Returns REASON, shortened, without addresses and registers, which differ each time. */
+/** Returns REASON, shortened. Addresses and registers are left out, because they differ each time. */
 function withoutAddresses(reason: string): string {
   return reason
     .replace(/ \(pc=.*/i, '')

@@ -1,6 +1,6 @@
-// Puts the files of a commit into a folder. Code in the image can have written the repository's settings,
-// which can name programs to run. So git reads the objects through a new repository without settings, and the
-// user's repository stays unchanged.
+// Writes the files of a commit to a folder. Code in the image can have changed the settings of the repository, and
+// settings can name programs that git runs. So git reads the objects through a new repository without settings. The
+// user's repository is not changed.
 
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { CallError } from '../../errors.ts';
 import { isInside, programsOf, realPath } from '../../paths.ts';
 
-/** A folder in a repository. Programs in `folders` are not run. `signal` ends a running git. */
+/** A folder `root` in a repository. Programs in `folders` are not run. `signal` ends git. */
 export interface Repository {
   root: string;
   folders: readonly string[];
@@ -17,8 +17,9 @@ export interface Repository {
 
 const INSTEAD = 'Nothing was done. To compare with the running image instead, call with fresh: true.';
 
-/** Puts the files below the root of REPOSITORY, as of the commit REVISION, into FOLDER. SCRATCH is a folder
- *  to create for git's own files. Returns the short name of the commit. Throws a CallError on failure. */
+/** Writes the files below the root of REPOSITORY, as they are in the commit REVISION, to FOLDER. SCRATCH is the path of
+ * a folder that is created for git's own files. Returns the short name of the commit. Throws a CallError when this
+ * fails. */
 export async function putRevision(
   repository: Repository,
   revision: string,
@@ -57,8 +58,8 @@ export async function putRevision(
 /** Environment variables that make git ignore the user's settings, such as filters. */
 const PLAIN = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
 
-/** Runs git with ARGS and the environment variables MORE in the root of REPOSITORY. Returns the lines of its
- *  output. */
+/** Runs git with ARGS in the root of REPOSITORY. MORE are further environment variables. Returns the lines of its
+ * output. */
 async function git(
   { root, folders, signal }: Repository,
   args: readonly string[],

@@ -1,18 +1,18 @@
-// Lists folders for an SBCL that is not on PATH. A client that was not started from a shell often has a short
-// PATH.
+// Lists folders in which sbcl can be when it is not on PATH. A client that was not started from a shell often has a
+// short PATH.
 
 import { join } from 'node:path';
 import { namesInFolder } from '../../leftovers.ts';
 import { homeFolder } from '../../paths.ts';
 
-/** A folder that can contain sbcl, and the package manager that installs it there. */
+/** A folder that can contain sbcl, and the package manager that installs sbcl there. */
 export interface SbclPlace {
   manager: string;
   folder: string;
 }
 
-/** Returns the folders in which package managers install sbcl for the user with this HOME, in search
- *  order. */
+/** Returns the folders in which package managers install sbcl, in the order in which they are searched. HOME is the
+ * home folder of the user. */
 export function sbclPlaces(home: string = homeFolder() ?? '/'): SbclPlace[] {
   const places: [string, string[]][] = [
     ['an installation by hand', [join('/usr', 'local', 'bin')]],
@@ -33,8 +33,8 @@ export function sbclPlaces(home: string = homeFolder() ?? '/'): SbclPlace[] {
   return places.flatMap(([manager, folders]) => folders.map((folder) => ({ manager, folder })));
 }
 
-/** Returns the bin folders of the SBCLs that Roswell has installed below the folder IMPLEMENTATIONS, newest
- *  first. The folders have the form MACHINE/SYSTEM/KIND/VERSION. */
+/** Returns the bin folders of the SBCLs that Roswell has installed below the folder IMPLEMENTATIONS. The newest comes
+ * first. The folders there have the form MACHINE/SYSTEM/KIND/VERSION. */
 function roswellFolders(implementations: string): string[] {
   return below(implementations)
     .flatMap(below)

@@ -1,25 +1,25 @@
-// Decides which SBCLs live-lisp supports, and how well.
+// Decides which versions of SBCL live-lisp supports, and how well.
 
 import VERSIONS from './sbcl-versions.json' with { type: 'json' };
 
-/** Facts that an SBCL reports about itself. */
+/** The facts that an SBCL reports about itself. */
 export interface SbclFacts {
   /** The version that LISP-IMPLEMENTATION-VERSION returns, such as 2.2.9.debian. */
   version: string;
-  /** Bits of a machine word. */
+  /** The number of bits of a machine word. */
   bits: number;
-  /** Names of features, such as SB-THREAD. */
+  /** The names of its features, such as SB-THREAD. */
   features: string[];
 }
 
-/** The versions that live-lisp is tested with, as a phrase. */
+/** The versions of SBCL with which live-lisp is tested, as a phrase. */
 export const TESTED_VERSIONS = VERSIONS.tested.join(', ');
 
 const WHAT_TO_DO =
   'Ask the user to install another (https://www.sbcl.org/platform-table.html), or to name one with --sbcl PATH.';
 
-/** Returns the reason why live-lisp does not support an SBCL with these facts, followed by REMEDY; undefined
- *  when it does. */
+/** Returns the reason why live-lisp does not support an SBCL with these facts, followed by REMEDY. Returns undefined
+ * when it is supported. */
 export function whyUnsupported(
   { version, bits, features }: SbclFacts,
   remedy: string = WHAT_TO_DO,
@@ -35,7 +35,7 @@ export function whyUnsupported(
   return undefined;
 }
 
-/** Returns a phrase about whether live-lisp was tested with VERSION. */
+/** Returns a phrase that says whether live-lisp was tested with VERSION. */
 export function supportText(version: string): string {
   const { oldest, tested } = VERSIONS;
   if (tested.some((testedVersion) => compare(version, testedVersion) === 0))
@@ -50,8 +50,8 @@ export function supportText(version: string): string {
   return `between those that live-lisp is tested with (${TESTED_VERSIONS}). It should work; report it if it does not`;
 }
 
-/** Compares the first three numbers of two versions. Returns a negative number when ONE is older, a positive
- *  number when it is newer, 0 when they are equal, and NaN for a text that is no version. */
+/** Compares the first three numbers of two versions. Returns a negative number when ONE is older, a positive number
+ * when it is newer, and 0 when they are equal. Returns NaN when a text is not a version. */
 function compare(one: string, other: string): number {
   const others = numbersOf(other);
   const differences = numbersOf(one).map((number, index) => number - Number(others[index]));

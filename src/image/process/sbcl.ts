@@ -1,4 +1,4 @@
-// Finds the SBCL to start, and explains how to install one when there is none.
+// Finds the SBCL to start. When there is none, explains how to install it.
 
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -17,8 +17,8 @@ interface ProgramOutput {
   stderr: string;
 }
 
-/** Returns the path of the sbcl to start: WANTED if given, else the first on PATH, else the first in PLACES.
- *  Throws a SetupError with advice to install one. */
+/** Returns the path of the sbcl to start: WANTED if it is given, else the first one on PATH, else the first one in
+ * PLACES. Throws a SetupError, with advice to install SBCL, when there is none. */
 export function findSbcl(
   wanted: string | undefined,
   path: string = process.env['PATH'] ?? '',
@@ -43,8 +43,8 @@ function placesWith(places: readonly SbclPlace[]): string[] {
   return places.map(({ folder }) => join(folder, 'sbcl')).filter(isExecutable);
 }
 
-/** Returns the package manager that installed the program SBCL, according to its folder. Returns undefined
- *  when SBCL is on PATH or in none of PLACES. */
+/** Returns the package manager that has installed SBCL, the path of a program, according to its folder. Returns
+ * undefined when SBCL is on PATH or in none of PLACES. */
 export function managerOf(
   sbcl: string,
   path: string = process.env['PATH'] ?? '',
@@ -54,12 +54,12 @@ export function managerOf(
   return places.find(({ folder }) => join(folder, 'sbcl') === sbcl)?.manager;
 }
 
-/** A form that prints the facts about an SBCL on a separate line, apart from other output. */
+/** A form that prints the facts about an SBCL in a line of their own. */
 const FACTS = `(format t "~&live-lisp ~A ~A~{ ~A~}~%" (lisp-implementation-version)
   (if (> (integer-length most-positive-fixnum) 32) 64 32) *features*)`;
 
-/** Runs the program SBCL, in SANDBOX if given, and returns its facts. Throws an Error with the output when
- *  there are none. */
+/** Runs SBCL, the path of a program, and returns the facts that it reports. If SANDBOX is given, SBCL runs in it.
+ * Throws an Error with the output when SBCL reports no facts. */
 export async function askSbcl(sbcl: string, sandbox: CommandSandbox | undefined): Promise<SbclFacts> {
   const forms = [FACTS, '(sb-ext:exit)'].flatMap((form) => ['--eval', form]);
   const args = ['--noinform', '--no-sysinit', '--no-userinit', '--disable-debugger', ...forms];
@@ -86,15 +86,15 @@ const INSTALL_COMMANDS: [RegExp, string][] = [
   [/nixos/, 'nix-env -iA nixos.'],
 ];
 
-/** Returns the command that installs the package NAME on the system of RELEASE; undefined for other systems.
- *  The package must have the same name on every system. */
+/** Returns the command that installs the package NAME on the system that RELEASE, the text of os-release, describes;
+ * undefined for unknown systems. The package must have the same name on all systems. */
 export function installCommand(name: string, release: string = readRelease()): string | undefined {
   const names = [...release.matchAll(/^(?:ID|ID_LIKE)=(.*)$/gm)].map((match) => match[1]).join(' ');
   const command = INSTALL_COMMANDS.find(([system]) => system.test(names))?.[1];
   return command === undefined ? undefined : `${command}${name}`;
 }
 
-/** Returns a sentence with advice to install SBCL on this system. */
+/** Returns a sentence that says how to install SBCL on this system. */
 export function installHint(platform: string = process.platform, release: string = readRelease()): string {
   if (platform === 'darwin') return 'Ask the user to install it: brew install sbcl.';
   const command = installCommand('sbcl', release);

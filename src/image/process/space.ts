@@ -1,16 +1,16 @@
-// Returns advice when a limit prevents the reservation of the address space for an image's heap.
+// Gives advice when a limit on the address space prevents an image from reserving its heap.
 
 import { readFileSync } from 'node:fs';
 import { SPACE_PER_HEAP } from './agent.ts';
 
-/** Megabytes of address space that SBCL needs besides its heap to start and run some threads. */
+/** Megabytes of address space that SBCL needs outside its heap, to start and to run some threads. */
 const NON_HEAP_MB = 1024;
-/** Megabytes of the smallest heap that --heap accepts. */
+/** The smallest heap that --heap accepts, in megabytes. */
 const LEAST_HEAP_MB = 128;
 
-/** Returns advice for the user when the limit on this process's address space is too low for an image with
- *  HEAP_MB megabytes of heap. LIMITS is the text of /proc/self/limits. Returns undefined when the limit is
- *  high enough or unknown. */
+/** Returns advice for the user when the limit on the address space of this process is too low for an image with HEAP_MB
+ * megabytes of heap. LIMITS is the text of /proc/self/limits. Returns undefined when the limit is high enough or
+ * unknown. */
 export function spaceRemedy(heapMb: number, limits: string = ownLimits()): string | undefined {
   const octets = /^Max address space +(\d+)/m.exec(limits)?.[1];
   if (octets === undefined) return undefined;

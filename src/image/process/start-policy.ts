@@ -1,15 +1,15 @@
-// Decides when to start a plain image, with an agent that uses no internals of SBCL. A wrong use of internals
-// can end an image.
+// Decides when to start a plain image, whose agent uses no internals of SBCL. A wrong use of internals can end an
+// image.
 
 import { WITHOUT_EVERYTHING } from './agent.ts';
 
-/** Number of answers after which an image no longer counts as new. */
+/** An image is new until it has given this number of answers. */
 const FIRST_ANSWERS = 3;
-/** After the ends of this many new images in a row, with no user code to blame for the last one, the next
- *  image is plain: its agent uses no internals of SBCL. */
-const IN_A_ROW = 2;
-/** Operations that run no user code, so user code is not to blame for the end of an image during one of them.
- *  `probe` is not among them: it collects garbage, which can run the user's hooks. */
+/** When this number of new images in a row have ended, and user code cannot have ended the last one, the next image is
+ * plain: its agent uses no internals of SBCL. */
+const ENDED_LIMIT = 2;
+/** Operations that run no user code. If an image ends during one of them, user code is not to blame. `probe` is not one
+ * of them: it collects garbage, which can run hooks of the user. */
 const READ_ONLY_OPERATIONS: readonly string[] = [
   'ping',
   'status',
@@ -27,24 +27,24 @@ export class StartPolicy {
   #ended: string[] = [];
   #plain = false;
 
-  /** FIXED are the abilities to leave out in all images, if the user chose them. Otherwise the policy
-   *  decides. */
+  /** FIXED are the abilities that are left out in all images, if the user has chosen them. If it is undefined, the
+   * policy decides. */
   constructor(fixed: readonly string[] | undefined) {
     this.#fixed = fixed;
   }
 
-  /** The abilities to leave out in the next image. */
+  /** The abilities that are left out in the next image. */
   get without(): readonly string[] {
     return this.#fixed ?? (this.#plain ? WITHOUT_EVERYTHING : []);
   }
 
-  /** True when the next image must prove that it works before any user code runs in it. */
+  /** True when the next image must pass a test before user code runs in it. */
   get doubtful(): boolean {
     return this.#fixed === undefined && !this.#plain && this.#ended.length > 0;
   }
 
-  /** The reasons for the ends of new images because of which the next image is plain (without internals of
-   *  SBCL). Empty for another image. */
+  /** The reasons, the ends of new images, why the next image is plain: its agent uses no internals of SBCL. Empty when
+   * the next image is not plain. */
   get reasons(): readonly string[] {
     return this.#plain ? this.#ended : [];
   }
@@ -58,25 +58,25 @@ export class StartPolicy {
     if (this.#answers >= FIRST_ANSWERS && !this.#plain) this.#ended = [];
   }
 
-  /** Records that the image ended by itself for the reason HOW, while the operations RUNNING were unanswered.
-   *  If user code can be to blame, the next image is not plain, but must pass a trial. */
+  /** Records that the image ended by itself for the reason HOW. RUNNING are the operations that were not answered. If
+   * user code may be to blame, the next image is not plain, but must pass a test. */
   noteEnded(how: string, running: readonly string[]): void {
     this.#recordEnd(how, running.length > 0 && running.every((name) => READ_ONLY_OPERATIONS.includes(name)));
   }
 
-  /** Records that an image without user code failed its trial, and HOW it ended. */
+  /** Records that an image in which no user code had run failed its test, and ended for the reason HOW. */
   noteFailedTrial(how: string): void {
     this.#recordEnd(how, true);
   }
 
   #recordEnd(how: string, ownFault: boolean): void {
     if (this.#plain || this.#answers >= FIRST_ANSWERS) return;
-    this.#ended = [...this.#ended, how].slice(-IN_A_ROW);
-    this.#plain = this.#fixed === undefined && ownFault && this.#ended.length === IN_A_ROW;
+    this.#ended = [...this.#ended, how].slice(-ENDED_LIMIT);
+    this.#plain = this.#fixed === undefined && ownFault && this.#ended.length === ENDED_LIMIT;
   }
 
-  /** Records that no image starts, for the reason HOW. Returns true when a plain image (without internals of
-   *  SBCL) should be tried. */
+  /** Records that no image can be started, for the reason HOW. Returns true when a plain image, whose agent uses no
+   * internals of SBCL, should be tried. */
   noteFailedStart(how: string): boolean {
     if (this.#plain || this.#fixed !== undefined) return false;
     this.#ended = [how];
@@ -84,7 +84,7 @@ export class StartPolicy {
     return true;
   }
 
-  /** Records that a plain image does not start either, so the next image is not plain. */
+  /** Records that a plain image could not be started either. So the next image is not plain. */
   notePlainFailed(): void {
     this.#ended = [];
     this.#plain = false;

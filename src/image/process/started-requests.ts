@@ -1,19 +1,19 @@
-// Records which requests had begun to run in an image that has ended. The image writes their ids into memory
-// shared with the server.
+// Records which requests had begun to run in an image that has ended. The image writes their ids to memory that it
+// shares with the server.
 
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Number of words in the shared memory. At the start of a request, the image writes its id into the word
- *  number id modulo WORDS, unless a later request has that word. */
-const WORDS = 512;
+/** Number of words in the shared memory. When a request begins, the image writes its id to the word with the number id
+ * modulo WORD_COUNT, unless a later request has this word. */
+const WORD_COUNT = 512;
 const WORD_OCTETS = 8;
 
 let count = 0;
 
 export class StartedRequests {
-  /** File descriptor of the shared memory; undefined when its file could not be created. */
+  /** The file descriptor of the shared memory; undefined when its file could not be created. */
   readonly descriptor: number | undefined;
   #closed = false;
 
@@ -21,11 +21,12 @@ export class StartedRequests {
     this.descriptor = openShared();
   }
 
-  /** True when the request ID began to run; undefined when unknown, as when a later request has its word. */
+  /** Returns true when the request ID had begun to run, and false when it had not. Returns undefined when this is
+   * unknown, for example because a later request has its word. */
   has(id: number): boolean | undefined {
     if (this.descriptor === undefined || this.#closed) return undefined;
     const word = Buffer.alloc(WORD_OCTETS);
-    readSync(this.descriptor, word, 0, WORD_OCTETS, WORD_OCTETS * (id % WORDS));
+    readSync(this.descriptor, word, 0, WORD_OCTETS, WORD_OCTETS * (id % WORD_COUNT));
     const noted = word.readBigUInt64LE();
     return noted > BigInt(id) ? undefined : noted === BigInt(id);
   }
@@ -36,7 +37,7 @@ export class StartedRequests {
   }
 }
 
-/** Returns the descriptor of a new unlinked file of WORDS words; undefined on failure. */
+/** Returns the descriptor of a new, unlinked file of WORD_COUNT words; undefined when it cannot be created. */
 function openShared(): number | undefined {
   count += 1;
   const path = join(tmpdir(), `live-lisp-${process.pid}-begun-${count}`);
@@ -44,9 +45,9 @@ function openShared(): number | undefined {
   try {
     descriptor = openSync(path, 'wx+', 0o600);
     unlinkSync(path);
-    // Writing zeros allocates the blocks now. If a full disk had no block later, the first write would kill
-    // the image.
-    writeSync(descriptor, Buffer.alloc(WORDS * WORD_OCTETS));
+    // To write zeros allocates the blocks of the file now. If the disk were full later, the first write would kill the
+    // image.
+    writeSync(descriptor, Buffer.alloc(WORD_COUNT * WORD_OCTETS));
     return descriptor;
   } catch {
     if (descriptor !== undefined) closeSync(descriptor);

@@ -1,12 +1,12 @@
-// Measures the time for which the system has denied a process the CPU. A process that is silent in this time
-// does not count as hanging.
+// Measures for how long a process needed a CPU and the system did not give it one. A process that does not react in
+// this time does not count as hanging.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
 interface CpuTimes {
-  /** Milliseconds on a CPU. */
+  /** Number of milliseconds in which it ran on a CPU. */
   ran: number;
-  /** Milliseconds of waiting for a CPU. */
+  /** Number of milliseconds in which it waited for a CPU. */
   waited: number;
 }
 
@@ -14,9 +14,9 @@ interface Thread extends CpuTimes {
   ready: boolean;
 }
 
-/** Returns a function that returns the milliseconds for which the system has denied the process PID the CPU
- *  since its first call. Each call measures the time since the previous one. Returns 0 where the system has
- *  no such data. */
+/** Returns a function that returns for how many milliseconds, since its first call, the system has not given the
+ * process PID a CPU that it needed. Each call measures the time since the previous call. The function returns 0 on a
+ * system without such data. */
 export function cpuDenialMeter(pid: number | undefined): () => number {
   let previous = new Map<string, Thread>();
   let previousAt: number | undefined;
@@ -32,23 +32,23 @@ export function cpuDenialMeter(pid: number | undefined): () => number {
   };
 }
 
-/** Returns for how many of MS milliseconds the system denied a process the CPU. The times are sums over its
- *  threads. A process that ran for more than half of MS could have reacted, and one that waited for less than
- *  half had nothing to do. For both the result is 0. */
+/** Returns for how many of MS milliseconds the system has not given a process a CPU that it needed. `ran` and `waited`
+ * are sums over its threads. Returns 0 when the process ran for more than half of MS, because it could have reacted.
+ * Returns 0 also when it waited for less than half of MS, because it had nothing to do. */
 export function deniedWithin(ms: number, { ran, waited }: CpuTimes): number {
   return waited > ms / 2 && ran < ms / 2 ? ms - ran : 0;
 }
 
-/** Returns the times for which all threads together ran and waited in the last MS milliseconds, from their
- *  times BEFORE and NOW. */
+/** Returns for how long all threads together ran and waited in the last MS milliseconds. BEFORE and NOW are their times
+ * at the beginning and at the end of this period. */
 function cpuTimesWithin(ms: number, before: Map<string, Thread>, now: Map<string, Thread>): CpuTimes {
   const sum = { ran: 0, waited: 0 };
   for (const [id, thread] of now) {
     const ran = thread.ran - (before.get(id)?.ran ?? 0);
     const waited = thread.waited - (before.get(id)?.waited ?? 0);
     sum.ran += ran;
-    // The system counts a wait only at its end. So a thread that is ready now counts as waiting for all the
-    // time in which it did not run.
+    // The system counts a wait only when it has ended. So a thread that is ready now counts as waiting for all the time
+    // in which it did not run.
     sum.waited += thread.ready ? Math.max(waited, ms - ran) : waited;
   }
   return sum;

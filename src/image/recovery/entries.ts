@@ -1,10 +1,10 @@
-// Defines the entries of the journal and their store, and decides when a later entry makes an earlier one
-// superfluous.
+// Defines the entries of the journal and their store. Decides when a later entry makes an earlier one unnecessary.
 
 import type { FormEntry } from '../wire/operations.ts';
 import type { Digests } from './digests.ts';
 
-/** A step that built the image: a form, a change of the session's package, or a load of a file or system. */
+/** A step that built the image: the evaluation of a form, a change of the session's package, or the load of a file or
+ * system. */
 export type JournalEntry =
   | ({ kind: 'form' } & FormEntry)
   | { kind: 'package'; inPackage: string }
@@ -12,39 +12,37 @@ export type JournalEntry =
   | FormsEntry
   | SystemEntry;
 
-/** A load of a file, with the digest of its content. */
+/** The load of a file. It has the digest of the file's content. */
 export interface FileEntry {
   kind: 'file';
   path: string;
   digest?: string;
   /** True when the load did not reach the end of the file. */
   partial?: boolean;
-  /** True when the load was interrupted, perhaps at a time limit. Another load can take too long as well. */
+  /** True when the load was interrupted, perhaps at a time limit. If it is repeated, it may take too long again. */
   cut?: boolean;
-  /** True when the load reached the end of the file, and nothing from an earlier load of the file is left in
-   *  the image. */
+  /** True when the load reached the end of the file, and the image has nothing left from earlier loads of the file. */
   complete?: boolean;
-  /** True when definitions that the file no longer has were removed from the image. */
+  /** True when the load removed definitions from the image that the file no longer had. */
   forget?: boolean;
-  /** Names of the restarts by which the load continued after errors. */
+  /** The names of the restarts that were invoked so that the load continued after errors. */
   restarts?: readonly string[];
 }
 
 interface FormsEntry {
   kind: 'forms';
   path: string;
-  /** Digest of the loaded text: the text of the file, with a number in place of each form that was not
-   *  loaded. */
+  /** The digest of the loaded text: the text of the file in which a number replaces each form that was not loaded. */
   digest: string;
-  /** Digest of the whole file at that time. */
+  /** The digest of the whole file at that time. */
   whole?: string;
-  /** For each form of the file, its earlier number in the file, or null for a loaded form. */
+  /** For each form of the file: null if it was loaded, else the number that it had in the file before. */
   numbers: readonly (number | null)[];
   partial?: boolean;
   cut?: boolean;
 }
 
-/** A load of a system. `files` has the digests of its source files at that time, once they are read. */
+/** The load of a system. `files` has the digests of its source files at that time, as soon as they are read. */
 export interface SystemEntry {
   kind: 'system';
   name: string;
@@ -52,21 +50,21 @@ export interface SystemEntry {
   files?: Digests;
 }
 
-/** True when ENTRY is a load of the file PATH or a part of it. */
+/** Returns true when ENTRY is a load of the file PATH or of a part of it. */
 export function isOfFile(entry: JournalEntry, path: string): boolean {
   if (entry.kind === 'system') return entry.files?.[path] !== undefined;
   return 'path' in entry && entry.path === path;
 }
 
-/** Returns the digest of the whole file PATH after ENTRY, for which `isOfFile` is true; undefined when
- *  unknown. */
+/** Returns the digest of the whole file PATH at the time of ENTRY, for which `isOfFile` must return true. Returns
+ * undefined when it is unknown. */
 export function digestLeft(entry: JournalEntry, path: string): string | undefined {
   if (entry.kind === 'system') return entry.files?.[path];
   if (entry.kind === 'forms') return entry.whole;
   return entry.kind === 'file' ? entry.digest : undefined;
 }
 
-/** Stores entries, and the contents of loaded files by digest. The methods throw on failure. */
+/** Stores entries and, by digest, the contents of files that were loaded. Each method throws when it fails. */
 export interface JournalStore {
   append(entry: JournalEntry): void;
   clear(): void;
@@ -75,7 +73,7 @@ export interface JournalStore {
   previous(): OldJournal | undefined;
 }
 
-/** The stored journal of a server that has ended. */
+/** The journal that a server left when it ended. */
 export interface OldJournal {
   entries: JournalEntry[];
   /** Number of lines that could not be read. */
@@ -83,7 +81,7 @@ export interface OldJournal {
   content(digest: string): Buffer | undefined;
 }
 
-/** Returns a label of ENTRY for people, such as load_file and the path. */
+/** Returns a label of ENTRY for people, such as load_file with the path. */
 export function labelOf(entry: JournalEntry): string {
   switch (entry.kind) {
     case 'form': {
@@ -101,7 +99,7 @@ export function labelOf(entry: JournalEntry): string {
   }
 }
 
-/** Returns the approximate length of ENTRY in characters. Digests that are added later do not count. */
+/** Returns the approximate length of ENTRY in characters. Digests that are added later are not counted. */
 export function sizeOf(entry: JournalEntry): number {
   if (entry.kind !== 'form') return 100;
   const { text, package: home, readtable = '', without, policy, defines } = entry;
@@ -109,8 +107,8 @@ export function sizeOf(entry: JournalEntry): number {
   return 100 + text.length + home.length + readtable.length + others;
 }
 
-/** True when ENTRY makes LAST, the entry directly before it, superfluous. No entry between the two can have
- *  used the result of LAST. */
+/** Returns true when ENTRY makes LAST, the entry directly before it, unnecessary. No entry between them can have used
+ * the effect of LAST. */
 export function replaces(entry: JournalEntry, last: JournalEntry): boolean {
   if (entry.kind === 'file' && entry.complete && 'path' in last) return last.path === entry.path;
   if (entry.kind !== last.kind) return false;
@@ -124,7 +122,7 @@ export function replaces(entry: JournalEntry, last: JournalEntry): boolean {
     case 'forms':
       return false;
     case 'form': {
-      // Code that the reader evaluates (#.) can do more than define the function.
+      // Code that the reader evaluates (#.) can have other effects than to define the function.
       if (entry.text.includes('#.') || !('text' in last) || last.text.includes('#.')) return false;
       if (/^\(def/i.test(entry.text) && JSON.stringify(entry) === JSON.stringify(last)) return true;
       const name = definedFunction(entry);
@@ -133,8 +131,8 @@ export function replaces(entry: JournalEntry, last: JournalEntry): boolean {
   }
 }
 
-/** Returns a key of the function that a plain DEFUN defines (name, package, readtable); undefined for other
- *  forms. */
+/** Returns a key for the function that a simple DEFUN defines. The key has its name, the package and the readtable.
+ * Returns undefined for other forms. */
 function definedFunction({ text, package: home, readtable }: FormEntry): string | undefined {
   const [, name] = /^\(defun\s+([^\s()"';|\\]+)\s/i.exec(text) ?? [];
   return name === undefined ? undefined : JSON.stringify([name.toUpperCase(), home, readtable]);
@@ -144,11 +142,11 @@ const BATCH_FORMS = 500;
 /** Approximate maximum length of a batch, in characters. */
 const BATCH_CHARACTERS = 1_000_000;
 
-/** Entries for one request of a rebuild. */
+/** Entries that one request of a rebuild repeats. */
 export type Batch = Extract<JournalEntry, { kind: 'form' | 'package' }>[];
 
-/** Returns the next batch of ENTRIES from index START on. It ends before an entry that is no form or package
- *  change, or at the limits of a batch. */
+/** Returns the next batch of ENTRIES from the index START on. It ends before an entry that is neither a form nor a
+ * change of the package, or when it is full. */
 export function nextBatch(entries: readonly JournalEntry[], start: number): Batch {
   const batch: Batch = [];
   let characters = 0;

@@ -1,4 +1,4 @@
-// Records in order the steps that built the image, for the rebuild of a lost image.
+// Records the steps that built the image, in order, so that a lost image can be rebuilt.
 
 import { messageOf } from '../../errors.ts';
 import { digestOf } from '../../files/digest.ts';
@@ -21,7 +21,7 @@ export class Journal {
 
   readonly files: LoadedFileReader;
 
-  /** Stores the entries in STORE. Without STORE, the journal is empty, and no image is rebuilt. */
+  /** Stores the entries in STORE. If STORE is undefined, the journal stays empty and no image is rebuilt. */
   constructor(store: JournalStore | undefined, files = new LoadedFileReader()) {
     this.#store = store;
     this.files = files;
@@ -51,8 +51,8 @@ export class Journal {
     this.#write((store) => store.clear());
   }
 
-  /** Puts the entries of the previous server before those of this one, once. Returns the number of damaged
-   *  lines in the previous journal; undefined when there is none. */
+  /** Puts the entries that the previous server left before the entries of this server. Does this once. Returns the
+   * number of damaged lines in the previous journal; undefined when there is no previous journal. */
   takePrevious(): number | undefined {
     if (this.#hasPrevious) return 0;
     const previous = this.#store?.previous();
@@ -69,8 +69,8 @@ export class Journal {
     return previous.damaged;
   }
 
-  /** True when NOW, the content of the file PATH, is the content of its last load or last edit of
-   *  definitions. A rebuild repeats both. */
+  /** Returns true when NOW, the content of the file PATH, is the content at the last load of the file or at the last
+   * edit of definitions in it. A rebuild repeats both. */
   hasAsLoaded(path: string, now: Buffer | undefined): boolean {
     const last = this.#entries.findLast((entry) => isOfFile(entry, path));
     const digest = last && digestLeft(last, path);
@@ -83,7 +83,7 @@ export class Journal {
     for (const each of others) this.add(each);
   }
 
-  /** Appends ENTRY. First removes the last entries that ENTRY makes superfluous. */
+  /** Appends ENTRY. First removes entries at the end that ENTRY makes unnecessary. */
   add(entry: JournalEntry): void {
     if (!this.isEnabled || this.#full) return;
     for (let last = this.#entries.at(-1); last && replaces(entry, last); last = this.#entries.at(-1)) {
@@ -100,7 +100,7 @@ export class Journal {
     this.#write((store) => store.append(entry));
   }
 
-  /** Stores CONTENT of a loaded file, and returns its digest. */
+  /** Stores CONTENT, of a file that was loaded, and returns its digest. */
   keep(content: Buffer): string {
     const digest = digestOf(content);
     this.#write((store) => store.keep(digest, content));

@@ -1,5 +1,5 @@
-// Rebuilds a lost image in a new process: repeats the journal's entries in order, within time limits, and
-// skips entries that fail.
+// Rebuilds a lost image in a new process: repeats the entries of the journal in order and within time limits, and skips
+// entries that fail.
 
 import { join } from 'node:path';
 import { messageOf } from '../../errors.ts';
@@ -18,14 +18,14 @@ export class Rebuild {
   readonly #journal: Journal;
   readonly #times: Times;
   readonly #startedAt = performance.now();
-  /** True when the time for the whole rebuild was already over as the current form or load began. */
+  /** True when the time for the whole rebuild was already up when the current form or load began. */
   #late = false;
   #runningJob: { job: number; reached: (index: number, probing: boolean) => void } | undefined;
   #abandoned = false;
   #done = 0;
   #total = 0;
   #result: Rebuilt = nothingBuilt();
-  /** The entries of all attempts that hung, or that ended or broke the image. */
+  /** The entries that hung, ended the image or broke it, from all attempts to rebuild. */
   readonly #dropped: Remark[] = [];
 
   constructor(journal: Journal, times: Times = TIMES) {
@@ -42,12 +42,13 @@ export class Rebuild {
     return `building the lost image again: ${this.#done} of ${this.#total}`;
   }
 
-  /** Records that code registered again the tool with the client's name NAME. */
+  /** Records that the rebuild has registered again the tool that clients call NAME. */
   registeredTool(name: string): void {
     addName(this.#result.tools, name);
   }
 
-  /** Records that JOB evaluates the form at INDEX (0-based) or, with PROBING, probes the image after it. */
+  /** Records that the job JOB now evaluates the form INDEX (0-based) or, if PROBING is true, tests the image after this
+   * form. */
   reached(job: number, index: number, probing: boolean): void {
     if (job === this.#runningJob?.job) this.#runningJob.reached(index, probing);
   }
@@ -57,13 +58,13 @@ export class Rebuild {
     this.#result = { ...nothingBuilt(), gaveUp: true };
   }
 
-  /** Records that the server will end the image, so that no entry is blamed for it. */
+  /** Records that the server is about to end the image, so that no entry is blamed for this. */
   abandon(): void {
     this.#abandoned = true;
   }
 
-  /** Rebuilds the image in PEER. Returns false when PEER is unusable afterwards, and drops the responsible
-   *  entry from the journal. */
+  /** Rebuilds the image in PEER. Returns true when PEER can be used. If it cannot, drops the entry at fault from the
+   * journal and returns false. */
   async run(peer: Peer): Promise<boolean> {
     this.#result = nothingBuilt();
     this.#done = 0;
@@ -76,7 +77,7 @@ export class Rebuild {
     return true;
   }
 
-  /** Rebuilds the next entry or batch of ENTRIES. Returns whether the image is usable. */
+  /** Repeats the next entry, or the next batch, of ENTRIES. Returns true when the image can still be used. */
   async #next(peer: Peer, entries: readonly JournalEntry[]): Promise<boolean> {
     const entry = entries[this.#done];
     if (entry === undefined) return true;
@@ -93,7 +94,7 @@ export class Rebuild {
           return await this.#replay(peer, nextBatch(entries, this.#done));
       }
     } catch (error) {
-      // Possible causes: there is no disk space for a file, or the request is too long for a frame.
+      // For example, the disk has no space for a file, or the request is too long for a frame.
       this.#fail(labelOf(entry), { kind: 'text', text: messageOf(error) });
       this.#done++;
       return !peer.dead;
@@ -104,16 +105,16 @@ export class Rebuild {
     return performance.now() - this.#startedAt >= this.#times.rebuild;
   }
 
-  /** Returns the time limit of a load in milliseconds. A load that was interrupted before gets less time,
-   *  because it is likely to hang again. */
+  /** Returns the time limit of a load, in milliseconds. It is shorter for a load that was interrupted before, because
+   * this load is likely to hang again. */
   #loadLimit({ cut }: { cut?: boolean }): number {
     return cut ? this.#times.rebuiltForm : this.#times.rebuiltLoad;
   }
 
-  /** Evaluates the forms of BATCH again. Returns whether the image is usable. */
+  /** Evaluates the forms of BATCH again. Returns true when the image can still be used. */
   async #replay(peer: Peer, batch: Batch): Promise<boolean> {
     const forms = batch.map(({ kind: _, ...form }) => form);
-    // The agent reports each form before it runs, and each probe after a form.
+    // The agent reports each form before it evaluates the form, and each test of the image after a form.
     let [current, isProbing] = [0, false];
     const onReached = (reached: number, probing: boolean) => {
       isProbing = probing;
@@ -176,14 +177,14 @@ export class Rebuild {
     });
   }
 
-  /** Records the result of loading the file of ENTRY. Returns whether the image is usable. */
+  /** Records the result of loading the file of ENTRY. Returns true when the image can still be used. */
   #recordLoad(
     entry: JournalEntry & { path: string; partial?: boolean },
     ending: Ending,
     notLoaded: boolean,
   ): boolean {
     const whole = ending.kind === 'done' && !notLoaded;
-    // When only a part of the file was loaded before the loss, a load of this part is a success.
+    // If only a part of the file was loaded before the loss, it is a success when this part is loaded.
     if (whole || (entry.partial && ending.kind !== 'lost')) addName(this.#result.files, entry.path);
     if (ending.kind === 'lost' || ending.kind === 'interrupted') return this.#recordStop(entry, ending);
     this.#done++;
@@ -191,9 +192,9 @@ export class Rebuild {
     return true;
   }
 
-  /** Returns the file of an entry, with the stored content if the file has changed since. An image in the
-   *  sandbox may not see a copy on the disk, so the request contains the content itself. Returns undefined
-   *  when the file is gone and its content was not stored. */
+  /** Returns the file of an entry. If the file has changed since then, the result contains the content that was stored.
+   * It is in the request itself, because an image in the sandbox may not see a copy on the disk. Returns undefined when
+   * the file no longer exists and its content was not stored. */
   async #sourceOf({
     path,
     digest,
@@ -214,7 +215,7 @@ export class Rebuild {
     const unknown: string[] = [];
     for (const file of changed)
       if (!this.#journal.hasAsLoaded(file, await this.#journal.files.read(file))) unknown.push(file);
-    // ASDF compares file dates in whole seconds, so it can take a stale fasl for current.
+    // ASDF compares the dates of files in whole seconds, so it may use an outdated fasl.
     const args = {
       name: entry.name,
       ...(changed.length > 0 && { force: true }),
@@ -235,9 +236,9 @@ export class Rebuild {
     return true;
   }
 
-  /** Performs the operation NAME with ARGS, and interrupts it after LIMIT_MS milliseconds. The time restarts
-   *  with each report of the agent about the next form of a replay or a test after it. REACHED receives these
-   *  reports. */
+  /** Performs the operation NAME with ARGS, and interrupts it after LIMIT_MS milliseconds. The time begins again with
+   * each report of the agent about the next form, or about a test of the image. REACHED is called with these
+   * reports. */
   async #job<Name extends 'replay' | 'load-file' | 'load-forms' | 'load-system'>(
     peer: Peer,
     name: Name,
@@ -266,8 +267,9 @@ export class Rebuild {
     return { data, ending: endingAfter(ending, performance.now() - startedAt) };
   }
 
-  /** Drops ENTRY, which hung, ended the image or left it BROKEN, from this and all later rebuilds. Keeps it
-   *  when only the time for the whole rebuild had run out. Returns whether the image is usable. */
+  /** Drops ENTRY from this rebuild and from later ones, because it hung, ended the image, or left it BROKEN. Keeps
+   * ENTRY if the reason was only that the time for the whole rebuild was up. Returns true when the image can still be
+   * used. */
   #recordStop(entry: JournalEntry | undefined, ending: Ending, broken = false): boolean {
     const usable = ending.kind !== 'lost' && !broken;
     if (this.#abandoned) return usable;
@@ -289,8 +291,8 @@ export class Rebuild {
     this.#result.failed.push({ what, cause });
   }
 
-  /** Records, once for each file, a difference of NOW, the content of PATH, from the content of its last
-   *  load. AGAIN is the content that the rebuild loads. */
+  /** If NOW, the content of the file PATH, differs from its content at its last load, records this, once for each file.
+   * AGAIN says which content the rebuild loads. */
   #compare(path: string, now: Buffer | undefined, again: 'kept' | 'as it is now'): void {
     if (this.#journal.hasAsLoaded(path, now) || this.#result.changed.some(({ what }) => what === path))
       return;

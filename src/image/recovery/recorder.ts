@@ -1,5 +1,4 @@
-// Records the changes that calls make to the image: as entries of the journal, and as contents for the report
-// of a loss.
+// Records how calls change the image: in the journal, and in a list of contents for the report of a loss.
 
 import { digestOf } from '../../files/digest.ts';
 import type { Ending } from '../wire/endings.ts';
@@ -18,22 +17,22 @@ import { type JournalEntry, labelOf, type SystemEntry } from './entries.ts';
 import type { Journal } from './journal.ts';
 import { addForm, addName, emptyContents, type ImageContents } from './report.ts';
 
-/** Maximum number of tracked evaluations, and of unfinished forms and loads. Far fewer run at the same
- *  time. */
+/** Maximum number of evaluations, and of unfinished forms and loads, that are tracked. Far fewer run at the same
+ * time. */
 const JOB_LIMIT = 1000;
 
 type AnswerRecorder = (job: number, answer: Answer) => void;
 
-/** Receives the entry of a system that was loaded, and the names of all systems that were loaded with it. */
+/** Called with the entry of a system that was loaded, and the names of all systems that were loaded with it. */
 type LoadedSystem = (entry: SystemEntry, names: string[]) => void;
 
 export class Recorder {
   readonly #journal: Journal;
   #contents: ImageContents = emptyContents();
-  /** By job id of a running evaluation: the number of its forms that the agent has reported. */
+  /** By the id of a job that evaluates forms: the number of its forms that the agent has reported. */
   readonly #reportedForms = new Map<number, number>();
-  /** Labels of the unfinished forms and loads that can have changed the image. The key of a form is its
-   *  number, the key of a load its label. */
+  /** Labels of the unfinished forms and loads that can have changed the image. The key of a form is its number. The key
+   * of a load is its label. */
   readonly #unfinished = new Map<number | string, string>();
 
   constructor(journal: Journal) {
@@ -44,7 +43,7 @@ export class Recorder {
     return this.#contents;
   }
 
-  /** The systems and files loaded by calls, without duplicates, in the order of their first loads. */
+  /** The systems and files that calls have loaded, each once, in the order of their first loads. */
   get loads(): { systems: string[]; files: string[] } {
     const { systems, files } = this.#contents;
     if (!this.#journal.isEnabled) return { systems, files };
@@ -57,8 +56,8 @@ export class Recorder {
     };
   }
 
-  /** Returns the contents of the lost image, and begins to record those of the next image. The entries
-   *  stay. */
+  /** Returns the contents of the lost image, and starts to record those of the next image. The entries of the journal
+   * stay. */
   takeContents(): ImageContents {
     const contents = this.#contents;
     for (const what of this.#unfinished.values()) addForm(contents.unfinished, what);
@@ -68,15 +67,15 @@ export class Recorder {
     return contents;
   }
 
-  /** Returns a callback for the answer of the operation NAME, which is about to be performed with ARGS.
-   *  Before it returns, reads the files that the operation will load. */
+  /** Returns a function to call with the answer to the operation NAME, which will be performed with ARGS. Before it
+   * resolves, it has read the files that the operation will load. */
   async answerRecorder(name: string, args: object, loaded: LoadedSystem): Promise<AnswerRecorder> {
     const onEnd = await this.#endRecorder(name, args, loaded);
     const loadLabel = labelOfLoad(name, args);
     return (job, answer) => {
       const { ending, data } = answer;
       if (loadLabel !== undefined) this.#unfinished.delete(loadLabel);
-      // While an error holds the operation, the operation has not ended.
+      // While a held error stops the operation, the operation has not ended.
       if ('held' in data) {
         if (loadLabel !== undefined) keepNewest(this.#unfinished, loadLabel, loadLabel);
       } else if (ending.kind !== 'lost') onEnd(job, answer);
@@ -84,8 +83,8 @@ export class Recorder {
     };
   }
 
-  /** Returns the callback for the answer of the operation NAME. It is called when the operation has ended and
-   *  the image still lives. */
+  /** Returns a function for the answer to the operation NAME. It is called when the operation has ended and the image
+   * still exists. */
   async #endRecorder(name: string, args: object, loaded: LoadedSystem): Promise<AnswerRecorder> {
     switch (name) {
       case 'evaluate':
@@ -118,8 +117,7 @@ export class Recorder {
     const contents = new Map<string, Buffer | undefined>();
     for (const file of files) contents.set(file, await this.#contentOf(file));
     return (_, { data }) => {
-      // `load-files` also removes definitions that the files no longer have, so a rebuild must remove them
-      // too.
+      // `load-files` also removes definitions that the files no longer have. A rebuild must do the same.
       for (const value of (data as LoadFilesData).value ?? [])
         this.#loadedFile(
           { path: value.file, content: contents.get(value.file), forget: true },
@@ -157,14 +155,13 @@ export class Recorder {
 
   #evaluated(job: number, { values = [], formNumber = 0, unreadable }: EvaluateData): void {
     this.#contents.evaluations++;
-    // A form that signalled an error or was interrupted counts too, because it had begun.
+    // A form that signalled an error or was interrupted counts too, because its evaluation had begun.
     const started = unreadable ? values.length : Math.max(values.length, formNumber);
     this.#contents.notRun += Math.max(0, started - (this.#reportedForms.get(job) ?? 0));
     this.#reportedForms.delete(job);
   }
 
-  /** Records a load of the file at PATH. With FORGET, definitions that the file no longer has were
-   *  removed. */
+  /** Records a load of the file PATH. If FORGET is true, the load removed definitions that the file no longer has. */
   #loadedFile(
     { path, content, forget }: { path: string; content: Buffer | undefined; forget: boolean },
     { value, phase, wentOnBy }: LoadFileData,
@@ -204,7 +201,8 @@ export class Recorder {
   }
 
   #formEnded(job: number, { text, inPackage, damages, unfinished, set, reads, ...facts }: ImageChange): void {
-    // A report of nothing but set variables is about a form that no rebuild evaluates. `notRun` counts these.
+    // A report that has only variables which were set is about a form that no rebuild evaluates. `notRun` counts such
+    // forms.
     const isCounted = [text, inPackage, damages, unfinished].some((each) => each !== undefined);
     if (isCounted && !Number.isNaN(job))
       keepNewest(this.#reportedForms, job, (this.#reportedForms.get(job) ?? 0) + 1);
@@ -220,7 +218,7 @@ export class Recorder {
     for (const name of namesIn(set)) addName(this.#contents.variables, name);
   }
 
-  /** Records that code registered the tool that clients call NAME. */
+  /** Records that code has registered the tool that clients call NAME. */
   registeredTool(name: string): void {
     addName(this.#contents.tools, name);
   }
@@ -233,7 +231,7 @@ function labelOfLoad(name: string, args: object): string | undefined {
   return name === 'load-system' ? labelOf({ kind: 'system', name: system }) : undefined;
 }
 
-/** Sets KEY to VALUE in MAP. When MAP has JOB_LIMIT keys, removes the oldest key first. */
+/** Sets KEY to VALUE in MAP. If MAP then has more than JOB_LIMIT keys, its oldest key is removed. */
 function keepNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
   const [oldest] = map.keys();
   if (oldest !== undefined && map.size >= JOB_LIMIT) map.delete(oldest);
@@ -244,12 +242,13 @@ function partialLoad(how: Ending['kind']): { partial: true; cut?: true } {
   return { partial: true, ...(how === 'interrupted' && { cut: true }) };
 }
 
-/** True when the agent's AGREEMENT after a load has nothing of an earlier load of the file in the image. */
+/** Returns true when the AGREEMENT that the agent reported after a load shows that the image has nothing left from
+ * earlier loads of the file. */
 function leavesNothing({ old, unset, left }: Agreement = {}): boolean {
   return old === undefined && unset === undefined && left === undefined;
 }
 
-/** Returns the entry of the form TEXT, with the other members from the agent, which are unchecked values. */
+/** Returns the entry for the form TEXT. The other members are from the agent and are not checked. */
 function formEntry(
   text: string,
   { package: home, without, readtable, policy, defines, restarts }: ImageChange,
@@ -266,8 +265,8 @@ function formEntry(
   };
 }
 
-/** True when VALUE is an array with little nesting. Code in the image can send an array that is nested too
- *  deeply for JSON. */
+/** Returns true when VALUE is an array that is not deeply nested. Code in the image could send an array that is nested
+ * too deeply for JSON. */
 function isTable(value: unknown): value is never[] {
   return Array.isArray(value) && !isDeeper(value, 4);
 }

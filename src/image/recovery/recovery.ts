@@ -1,4 +1,4 @@
-// Decides when a lost image is rebuilt, and how often a rebuild is tried.
+// Decides when a lost image is rebuilt, and how often this is tried.
 
 import { CallError } from '../../errors.ts';
 import type { Answer, JobReport } from '../wire/messages.ts';
@@ -11,19 +11,18 @@ import { Rebuild } from './rebuild.ts';
 import { Recorder } from './recorder.ts';
 import { addContents, emptyContents, type LossReport } from './report.ts';
 
-/** Maximum number of rebuilds in a row that end the new image, and of rebuilt images in a row that are lost
- *  before a call uses them. */
-const ATTEMPTS = 3;
-/** After this many images in a row that were lost soon after their rebuild, the rebuild is suspected to be
- *  the cause. */
-const SUSPICIOUS = 2;
+/** A lost image is not rebuilt any more after this many rebuilds in a row that ended the new image, or after this many
+ * rebuilt images in a row that were lost before a call used them. */
+const ATTEMPT_LIMIT = 3;
+/** When this many images in a row were lost soon after their rebuild, the rebuild may be the cause. */
+const SUSPICIOUS_LOSSES = 2;
 const MAX_REPORTED_LOSSES = 5;
 
 interface ImageLife {
-  /** The time when its rebuild ended (performance.now); undefined when it was not rebuilt. */
+  /** The time (performance.now) when the rebuild of the image ended; undefined when it was not rebuilt. */
   rebuiltAt?: number;
   used: boolean;
-  /** True when a call has ended in it without its loss. */
+  /** True when a call has ended in the image and the image was not lost by this. */
   survivedCall: boolean;
 }
 
@@ -34,7 +33,7 @@ export class Recovery {
   #losses: string[] = [];
   #lostContents = emptyContents();
   #rebuild: Rebuild | undefined;
-  /** Number of rebuilds of the lost image since the last report, planned ones included. */
+  /** Number of rebuilds of the lost image since the last report, including planned ones. */
   #attempts = 0;
   #life: ImageLife = { used: false, survivedCall: false };
   #lostUnusedInARow = 0;
@@ -42,11 +41,12 @@ export class Recovery {
   #lostSoonInARow = 0;
   /** Number of lines in the previous server's journal that could not be read. */
   #damaged = 0;
-  /** Number of entries removed because the user asked for an image without them. */
+  /** Number of entries that were removed because the user asked for an image without them. */
   #forgotten = 0;
   #lastReport: LossReport | undefined;
 
-  /** STORE stores the journal; without it, lost images are not rebuilt. FILES reads the loaded files. */
+  /** STORE stores the journal. If it is undefined, lost images are not rebuilt. FILES reads the files that were
+   * loaded. */
   constructor(store: JournalStore | undefined, times: Times = TIMES, files?: LoadedFileReader) {
     this.#times = times;
     this.journal = new Journal(store, files);
@@ -57,7 +57,7 @@ export class Recovery {
     return this.#lastReport;
   }
 
-  /** The reasons for losses that are not reported yet, oldest first. */
+  /** The reasons for losses that are not reported yet. The oldest comes first. */
   get unreported(): readonly string[] {
     return this.#losses;
   }
@@ -78,8 +78,8 @@ export class Recovery {
     this.#life.survivedCall = true;
   }
 
-  /** Records the loss of the image for the reason HOW, part of a sentence. Returns true when it must be
-   *  rebuilt at once. An image without calls is rebuilt only when a call needs it. */
+  /** Records that the image was lost for the reason HOW, part of a sentence. Returns true when it must be rebuilt at
+   * once. An image in which no call ran is rebuilt only when a call needs it. */
   noteLoss(how: string): boolean {
     this.#losses = [...this.#losses, how].slice(-MAX_REPORTED_LOSSES);
     addContents(this.#lostContents, this.recorder.takeContents());
@@ -88,17 +88,17 @@ export class Recovery {
     if (used) this.#lostUnusedInARow = 0;
     if (rebuiltAt !== undefined) {
       if (!used) this.#lostUnusedInARow++;
-      // The rebuild can be the reason of the loss.
+      // The rebuild may be the cause of the loss.
       const isLostSoon = performance.now() - rebuiltAt < this.#times.soon || (used && !survivedCall);
       this.#lostSoonInARow = isLostSoon ? this.#lostSoonInARow + 1 : 0;
     }
     return used && this.isRebuildWanted;
   }
 
-  /** Selects the source of the next image, as in RebuildFrom. Throws a CallError for 'previous' when there is
-   *  no journal of a previous server, or the server stores no journals. */
+  /** Selects what the next image is rebuilt from, as RebuildFrom says. Throws a CallError for 'previous' when there is
+   * no journal of a previous server, or when the server stores no journals. */
   chooseRebuild(rebuild: 'session' | 'none' | 'previous'): void {
-    // The current image ends on request, which proves nothing about its rebuild.
+    // The current image ends because the user asked for it. So its end says nothing about its rebuild.
     this.#lostSoonInARow = 0;
     if (this.#life.rebuiltAt !== undefined) this.#life.rebuiltAt = Number.NEGATIVE_INFINITY;
     this.#life.survivedCall = true;
@@ -121,17 +121,17 @@ export class Recovery {
     this.#damaged = damaged;
   }
 
-  /** Rebuilds a lost image in PEER, which no call has used yet, if there is one to rebuild. Returns true when
-   *  the rebuild made PEER unusable, so that another process must be started. */
+  /** Rebuilds a lost image, if there is one to rebuild, in PEER, which no call has used yet. Returns true when the
+   * rebuild made PEER unusable, so that another process must be started. */
   async prepare(peer: Peer): Promise<boolean> {
-    // A start file has ended PEER, so the rebuild is not to blame.
+    // A start file has ended PEER, so the rebuild is not at fault.
     if (peer.dead) return false;
     if (!this.isRebuildWanted) {
       this.#lostSoonInARow = 0;
       return false;
     }
     this.#rebuild ??= new Rebuild(this.journal, this.#times);
-    if (this.#attempts++ >= ATTEMPTS || this.#lostUnusedInARow > ATTEMPTS) {
+    if (this.#attempts++ >= ATTEMPT_LIMIT || this.#lostUnusedInARow > ATTEMPT_LIMIT) {
       this.#rebuild.giveUp();
       this.#lostUnusedInARow = 0;
       this.#lostSoonInARow = 0;
@@ -144,7 +144,7 @@ export class Recovery {
     return false;
   }
 
-  /** Records the end of the server, and so of the image. */
+  /** Records that the server ends, and with it the image. */
   close(): void {
     this.#rebuild?.abandon();
   }
@@ -156,7 +156,7 @@ export class Recovery {
     else if (ready) this.recorder.built(jobReport.job, jobReport.built);
   }
 
-  /** Returns a callback for the answer of the operation NAME with ARGS in PEER. */
+  /** Resolves with a function to call with the answer to the operation NAME, performed with ARGS in PEER. */
   answerRecorder(peer: Peer, name: string, args: object): Promise<(job: number, answer: Answer) => void> {
     return this.recorder.answerRecorder(
       name,
@@ -165,15 +165,15 @@ export class Recovery {
     );
   }
 
-  /** Records that code in the image registered the tool with the client's name NAME. READY is as for
-   *  `handleJobReport`. */
+  /** Records that code in the image has registered the tool that clients call NAME. READY is as in
+   * `handleJobReport`. */
   registeredTool(name: string, ready: boolean): void {
     if (ready) this.recorder.registeredTool(name);
     else this.#rebuild?.registeredTool(name);
   }
 
-  /** Returns the report of the losses since the last report; undefined without losses. Must be called only
-   *  when the image that replaces the lost one is ready. */
+  /** Returns the report of the losses since the last report; undefined when there were none. It may be called only when
+   * the image that replaces the lost one is ready. */
   takeReport(): LossReport | undefined {
     if (this.#losses.length === 0) return undefined;
     const rebuilt = this.#rebuild?.result;
@@ -185,7 +185,7 @@ export class Recovery {
       ...(rebuilt && { rebuilt }),
       ...(this.#damaged > 0 && { damaged: this.#damaged }),
       ...(this.#forgotten > 0 && { forgotten: this.#forgotten }),
-      ...(this.#lostSoonInARow >= SUSPICIOUS && { barren: this.#lostSoonInARow }),
+      ...(this.#lostSoonInARow >= SUSPICIOUS_LOSSES && { barren: this.#lostSoonInARow }),
     };
     this.#damaged = 0;
     this.#forgotten = 0;

@@ -1,58 +1,58 @@
-// Defines the report of a loss: the contents of the lost image, and the result of the rebuild.
+// Defines the report of a loss: what the lost image contained, and the result of the rebuild.
 
 import type { Ending } from '../wire/endings.ts';
 
-/** The number of forms of a kind, and the beginnings of the first few. */
+/** Forms of a kind: their number, and the beginnings of the first of them. */
 export interface Beginnings {
   count: number;
   first: string[];
 }
 
-/** The contents of an image for the report of its loss. */
+/** The contents of an image, as the report of its loss shows them. */
 export interface ImageContents {
   evaluations: number;
-  /** Number of evaluated forms that did not change the image, so that a rebuild skips them. */
+  /** Number of evaluated forms that did not change the image. A rebuild does not evaluate them. */
   notRun: number;
   systems: string[];
   files: string[];
   tools: string[];
-  /** Names of variables that forms without rebuild may have set. */
+  /** Names of variables that may have been set by forms that a rebuild does not evaluate. */
   variables: string[];
   /** Forms that changed the Lisp system itself. */
   damages: Beginnings;
-  /** Forms and loads that can have changed the image before they failed. */
+  /** Forms and loads that failed, but can have changed the image before this. */
   unfinished: Beginnings;
-  /** Forms of a rebuild whose effect depended on the values of `variables`. */
+  /** Forms that a rebuild evaluated, but whose effect depended on the values of `variables`. */
   differing: Beginnings;
 }
 
-/** The reason why an entry could not be rebuilt, or the difference of its rebuild. */
+/** The reason why an entry could not be rebuilt, or why the result differs. */
 export type Cause =
-  /** `text` is the reason, in the words of the image or of the operating system. */
+  /** `text` is the reason, as the image or the operating system words it. */
   | { kind: 'text'; text: string }
-  /** The operation ended with `ending`, not normally. */
+  /** The operation did not end normally. `ending` says how it ended. */
   | { kind: 'ended'; ending: Ending }
   | {
       kind: 'not ended' | 'not compiled' | 'no such system' | 'image broken' | 'file gone' | 'not kept';
     }
-  /** The file differs from the content loaded before the loss. `again` is the content that the rebuild
-   *  loaded: the stored one, or the file as it is now. */
+  /** The content of the file is not the content that was loaded before the loss. `again` says which content the rebuild
+   * loaded: the stored one, or the current one. */
   | { kind: 'file changed'; gone: boolean; again: 'kept' | 'as it is now' }
-  /** `count` files of the system have changed since its last load. */
+  /** `count` files of the system have changed since it was last loaded. */
   | { kind: 'system changed'; count: number }
-  /** The form succeeded, but did not define these names. */
+  /** The evaluation of the form succeeded, but did not define these names. */
   | { kind: 'names missing'; names: string[] };
 
-/** An entry that was not rebuilt, or not as before. */
+/** An entry that was not rebuilt, or whose rebuild gave a different result. */
 export interface Remark {
-  /** A label of the entry or its file, for people. */
+  /** A label of the entry or of its file, for people. */
   what: string;
   cause: Cause;
-  /** True when no later rebuild tries this entry again. */
+  /** True when later rebuilds do not try this entry again. */
   leftOut?: boolean;
 }
 
-/** Result of a rebuild. */
+/** The result of a rebuild. */
 export interface Rebuilt {
   forms: number;
   files: string[];
@@ -60,41 +60,41 @@ export interface Rebuilt {
   tools: string[];
   failed: Remark[];
   changed: Remark[];
-  /** Forms that succeeded, but did not define all their earlier names. */
+  /** Forms that succeeded, but did not define all names that they had defined before. */
   missing: Remark[];
-  /** Number of entries that were not rebuilt for lack of time. */
+  /** Number of entries that were not rebuilt because the time was up. */
   unreached: number;
-  /** True when nothing was rebuilt because the image had been lost too often. */
+  /** True when nothing was rebuilt, because the image had been lost too often. */
   gaveUp: boolean;
   milliseconds: number;
 }
 
-/** A problem of the journal: it is full, or cannot be stored on the disk. */
+/** A problem of the journal: it is full, or it cannot be written to the disk. */
 export type JournalNote =
   | { kind: 'journal full'; entries: number }
   | { kind: 'journal unwritable'; why: string };
 
-/** The losses since the last report, and the result of the rebuild. */
+/** The report of all losses since the last report, and of the rebuild. */
 export interface LossReport {
-  /** The time when the image that replaced the lost one was ready, in ISO format. */
+  /** The time, in ISO format, when the image that replaces the lost one was ready. */
   time: string;
-  /** The reasons for the losses of images since the last report, as parts of sentences. */
+  /** The reasons for the losses, as parts of sentences. */
   how: string[];
   held: ImageContents;
   /** True when this server rebuilds lost images. */
   replay: boolean;
-  /** Absent when there was nothing to rebuild. */
+  /** The result of the rebuild; absent when there was nothing to rebuild. */
   rebuilt?: Rebuilt;
-  /** Number of lines of the previous server's journal that could not be read. */
+  /** Number of lines in the previous server's journal that could not be read. */
   damaged?: number;
-  /** Number of journal entries left out because the user asked for an image without them. */
+  /** Number of entries that were left out because the user asked for an image without them. */
   forgotten?: number;
-  /** Number of images in a row that were lost soon after their rebuild. Absent when they are too few to blame
-   *  the rebuild. */
+  /** Number of images in a row that were lost soon after their rebuild. Absent when it is too low to suspect the
+   * rebuild. */
   barren?: number;
 }
 
-/** Maximum number of names to keep of each kind. */
+/** Maximum number of names that are stored of each kind. */
 const NAME_LIMIT = 1000;
 const BEGINNING_LIMIT = 5;
 
@@ -132,7 +132,7 @@ export function nothingBuilt(): Rebuilt {
   };
 }
 
-/** Adds OTHER, the contents of a later lost image, to CONTENTS. */
+/** Adds OTHER, the contents of an image that was lost later, to CONTENTS. */
 export function addContents(contents: ImageContents, other: ImageContents): void {
   contents.evaluations += other.evaluations;
   contents.notRun += other.notRun;
@@ -143,19 +143,19 @@ export function addContents(contents: ImageContents, other: ImageContents): void
   }
 }
 
-/** Adds the form that begins with TEXT to FORMS. */
+/** Adds to FORMS a form that begins with TEXT. */
 export function addForm(forms: Beginnings, text: string): void {
   forms.count++;
   if (forms.first.length < BEGINNING_LIMIT) forms.first.push(text);
 }
 
-/** Adds NAME to NAMES, unless it is in NAMES or the list is full. */
+/** Adds NAME to NAMES, unless NAMES contains it already or is full. */
 export function addName(names: string[], name: string): void {
   if (names.length < NAME_LIMIT && !names.includes(name)) names.push(name);
 }
 
-/** Returns the cause for an operation with ENDING that failed to do its work. The cause is OTHERWISE when
- *  ENDING is no failure, else ENDING itself. */
+/** Returns the cause for an operation that did not do its work. It is ENDING, the ending of the operation. If ENDING is
+ * not a failure, it is OTHERWISE. */
 export function causeOf(ending: Ending, otherwise: 'not ended' | 'not compiled' | 'no such system'): Cause {
   return ending.kind === 'done' || ending.kind === 'aborted'
     ? { kind: otherwise }

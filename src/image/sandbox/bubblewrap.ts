@@ -1,4 +1,4 @@
-// Finds bubblewrap, tests whether it works on this system, and gives advice when it does not.
+// Finds bubblewrap and tests whether it works on this system. Gives advice when it does not.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
@@ -7,27 +7,28 @@ import type { ProcessCommand } from '../process/command.ts';
 import { installCommand } from '../process/sbcl.ts';
 import { isIn } from './mounts.ts';
 
-/** A reason why images cannot run in a sandbox, and advice. */
+/** The reason why images cannot run in a sandbox, and advice. */
 export interface Obstacle {
   /** The reason, as part of a sentence. */
   why: string;
-  /** The advice, in whole sentences. */
+  /** The advice, as complete sentences. */
   remedy: string;
 }
 
-/** Time limit for the trial run of bubblewrap, which delays the first image. */
+/** Milliseconds in which a trial of bubblewrap must end. The first image waits for the trial. */
 const TRIAL_LIMIT_MS = 5000;
-/** Exit code of a trial that found a workspace folder not writable. */
+/** Exit code of a trial in which a folder of the workspace could not be written. */
 const CANNOT_WRITE = 9;
 
-/** Returns the first bwrap on PATH outside of FOLDERS. Code in an image could replace a bwrap in FOLDERS. */
+/** Returns the first bwrap on PATH that is outside FOLDERS. Code in an image could replace a bwrap in one of
+ * FOLDERS. */
 export function findBubblewrap(folders: readonly string[]): string | undefined {
   return programsOf('bwrap').find(
     (program) => !isIn(folders, realPath(program)) && !isIn(folders, realPath(dirname(program))),
   );
 }
 
-/** Returns the obstacle on a system without bubblewrap. */
+/** Returns the obstacle that bubblewrap is not installed. */
 export function missingBubblewrap(platform: string = process.platform): Obstacle {
   if (platform !== 'linux') {
     return {
@@ -41,7 +42,7 @@ export function missingBubblewrap(platform: string = process.platform): Obstacle
   };
 }
 
-/** Returns the obstacle on a processor for which live-lisp has no filter of system calls. */
+/** Returns the obstacle that live-lisp has no filter of system calls for this kind of processor. */
 export function unknownProcessor(): Obstacle {
   return {
     why: `no filter of system calls is known for this kind of processor (${process.arch})`,
@@ -52,12 +53,11 @@ export function unknownProcessor(): Obstacle {
 interface Trial {
   /** The exit code; null when a signal ended the trial. */
   code: number | null;
-  /** The trial's output to stderr, or another reason for its failure. */
+  /** The output of the trial to stderr, or another reason why it failed. */
   message: string;
 }
 
-/** Runs a trial by a command, and waits for its end. Returns the obstacle for bubblewrap; undefined when
- *  bubblewrap works. */
+/** Runs a trial by a command, and waits until it ends. Returns the obstacle; undefined when bubblewrap works. */
 export function obstacleOf({ program, args, env }: ProcessCommand): Obstacle | undefined {
   const { status, signal, stderr, error } = spawnSync(program, args, { ...TRIAL_OPTIONS, env });
   return obstacleIn({
@@ -93,8 +93,8 @@ function obstacleIn({ code, message }: Trial): Obstacle | undefined {
   return code === CANNOT_WRITE ? NOT_WRITABLE : failure(message);
 }
 
-/** The obstacle when the workspace belongs to another user: in a user namespace, not even root may write
- *  files of other users. */
+/** The obstacle that the workspace belongs to another user. In a user namespace, not even root can write files of other
+ * users. */
 const NOT_WRITABLE: Obstacle = {
   why: 'code in it could not write in the workspace, which belongs to another user',
   remedy: 'Ask the user to start the server as the owner of the workspace.',

@@ -1,28 +1,29 @@
-// Computes the mounts of a sandbox and their order.
+// Computes the mounts of a sandbox, and their order.
 
 import { lstatSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, sep } from 'node:path';
 import { isInside, realPath } from '../../paths.ts';
 
-/** Size limit of an empty writable folder (a tmpfs), in bytes. */
+/** Maximum size, in octets, of an empty folder in which code can write (a tmpfs). */
 const EMPTY_SIZE = String(1024 ** 3);
 
-/** The content of a path in the sandbox. `changed`: the original, writable for code. `read`: the original,
- *  read-only. `empty`: an empty, writable folder. `hidden`: an empty folder or file, read-only. */
+/** The effect of a mount for code in the sandbox. `changed`: it sees the original and can write it. `read`: it sees the
+ * original and can only read it. `empty`: it sees an empty folder and can write it. `hidden`: it sees an empty folder
+ * or file and can only read it. */
 export type Kind = 'changed' | 'read' | 'empty' | 'hidden';
 
-/** Pairs of a kind and a real path. For a repeated path, the last pair wins. */
+/** Pairs of a kind and a real path. If a path occurs several times, its last pair counts. */
 export type Mounts = readonly (readonly [Kind, string])[];
 
-/** Returns bubblewrap's arguments for MOUNTS. A folder is mounted before its content. */
+/** Returns the arguments of bubblewrap for MOUNTS. A folder is mounted before the paths in it. */
 export function mountArguments(mounts: Mounts): string[] {
   const kindByPath = new Map(mounts.map(([kind, path]) => [path, kind]));
   const sorted = [...kindByPath].sort(([one], [other]) => depth(one) - depth(other));
   const hiddenFolders = sorted.filter(([path, kind]) => kind === 'hidden' && kindOf(path) === 'folder');
   return [
     ...sorted.flatMap(([path, kind]) => mount(kind, path)),
-    // Mount points in these folders must be created first, so they become read-only last.
+    // Mount points in these folders must be created first. So they are made read-only at the end.
     ...hiddenFolders.flatMap(([path]) => ['--remount-ro', path]),
   ];
 }
@@ -44,8 +45,8 @@ function mount(kind: Kind, path: string): string[] {
   }
 }
 
-/** Returns read-only mounts for PATHS inside AREAS, which are writable folders, and the mounts from `pinned`
- *  for each. Leaves out a path inside another of PATHS. */
+/** Returns read-only mounts for those of PATHS that are inside AREAS, folders that code can write, and for each of them
+ * the mounts that `pinned` returns. If one of PATHS is inside another, leaves it out. */
 export function readOnlyMounts(paths: readonly string[], areas: readonly string[]): Mounts {
   const outer = paths.filter((path) => !paths.some((other) => other !== path && isInside(other, path)));
   return outer
@@ -53,8 +54,8 @@ export function readOnlyMounts(paths: readonly string[], areas: readonly string[
     .flatMap((path) => [...pinned(path, areas), ['read', path]]);
 }
 
-/** Returns writable mounts of each folder between PATH and the innermost of AREAS around it. A mount point
- *  cannot be renamed, so code cannot put another folder in its place. */
+/** Returns writable mounts for each folder between PATH and the innermost of AREAS that contains PATH. A mount point
+ * cannot be renamed, so code cannot put another folder in its place. */
 export function pinned(path: string, areas: readonly string[]): Mounts {
   const [area] = areas.filter((each) => isInside(each, path)).sort((one, other) => other.length - one.length);
   if (area === undefined || area === path) return [];
@@ -66,18 +67,18 @@ function foldersBetween(area: string, path: string): string[] {
   return parent === area ? [] : [...foldersBetween(area, parent), parent];
 }
 
-/** True when PATH is one of FOLDERS or inside one. */
+/** Returns true when PATH is one of FOLDERS or is inside one of them. */
 export function isIn(folders: readonly string[], path: string): boolean {
   return folders.some((folder) => isInside(folder, path));
 }
 
-/** Returns the length of the path of the innermost of FOLDERS around PATH; 0 when PATH is in none of them. */
+/** Returns the length of the path of the innermost of FOLDERS that contains PATH; 0 when none does. */
 export function innermostPathLength(folders: readonly string[], path: string): number {
   return Math.max(0, ...folders.filter((folder) => isInside(folder, path)).map(({ length }) => length));
 }
 
-/** Returns the real paths of ROOTS. Leaves out a root inside another root, and a root behind a link in
- *  another root, because code there could redirect the link. */
+/** Returns the real paths of ROOTS. Leaves out a root that is inside another root. Leaves out a root whose path leads
+ * through a link in another root, because code there could change the link. */
 export function outermost(roots: readonly string[]): string[] {
   const real = [...new Map(roots.map((root) => [realPath(root), root]))];
   return real
@@ -90,19 +91,19 @@ function leadsThrough(path: string, folder: string): boolean {
   return isInside(folder, realPath(path)) || (parent !== path && leadsThrough(parent, folder));
 }
 
-/** Returns the real paths of the folders for temporary files of all programs. */
+/** Returns the real paths of the folders in which all programs put temporary files. */
 export function temporaryFolders(): string[] {
   return existingFolders(['/tmp', tmpdir()]);
 }
 
-/** Returns the real paths of the folders for sockets and state of services, both of the system and of the
- *  user's session. */
+/** Returns the real paths of the folders in which services of the system, and of the user's session, have their sockets
+ * and state. */
 export function serviceFolders(): string[] {
   return existingFolders(['/run', process.env['XDG_RUNTIME_DIR'] || '/run']);
 }
 
-/** Returns the real paths of those of FOLDERS that exist. Leaves out `/`, and folders inside another of
- *  FOLDERS. */
+/** Returns the real paths of those of FOLDERS that exist. Leaves out `/`, and folders that are inside another of
+ * FOLDERS. */
 export function existingFolders(folders: readonly string[]): string[] {
   const real = [...new Set(folders.map(realPath))].filter(
     (path) => path !== '/' && kindOf(path) === 'folder',

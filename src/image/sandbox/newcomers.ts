@@ -1,5 +1,5 @@
-// Watches a workspace for new files that programs outside the sandbox obey, such as settings. Placeholders
-// cannot occupy their names, because an empty folder in place of a file would disturb the programs.
+// Watches a workspace for new files that programs outside the sandbox obey, such as settings. Placeholders, which are
+// empty folders, cannot take the names of such files, because they would disturb the programs.
 
 import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ export class NewFileWatcher {
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #appeared = new Set<string>();
 
-  /** Records each of NAMES that appears in FOLDER from now on. Records nothing where the system cannot watch
-   *  FOLDER. Throws an UnresponsiveFolderError when the file system does not answer. */
+  /** Records each of NAMES that appears in FOLDER from now on. Records nothing when the system cannot watch FOLDER.
+   * Throws an UnresponsiveFolderError when the file system does not answer. */
   async watch(folder: string, names: readonly string[]): Promise<void> {
     if (this.#watchers.has(folder)) return;
     const absent = new Set<string>();
-    // A link without a target counts as present, because no event in this folder reports the creation of its
-    // target.
+    // A link whose target does not exist counts as present, because this folder emits no event when the target is
+    // created.
     for (const name of names) if (!(await entryExists(join(folder, name)))) absent.add(name);
     const look = async (name: string) => {
       if (!(await entryExists(join(folder, name)))) absent.add(name);
@@ -23,7 +23,7 @@ export class NewFileWatcher {
     };
     try {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
-        // If the file system does not answer, the next call of a tool reports it.
+        // If the file system does not answer, the next call of a tool will report this.
         if (name !== null && names.includes(name)) look(name).catch(() => {});
       });
       watcher.on('error', () => watcher.close());

@@ -1,4 +1,4 @@
-// Creates empty folders where sandboxed code must not create anything, and removes them when no server needs
+// Creates empty folders in places where sandboxed code must not create anything. Removes them when no server needs
 // them.
 
 import { spawnSync } from 'node:child_process';
@@ -11,25 +11,26 @@ import { withLock } from '../../lock.ts';
 import { isRunning } from '../../ownership.ts';
 import { makeFolder } from '../../paths.ts';
 
-/** Maximum time that the exit of this process waits for the removal of its folders. It holds the lock
- *  meanwhile, so this must be shorter than the time after which other processes take the lock (lock.ts). */
+/** Maximum number of milliseconds that the exit of this process waits until its folders are removed. In this time, the
+ * process holds the lock. So it must be shorter than the time after which other processes take the lock (see
+ * lock.ts). */
 const REMOVING_MS = 1000;
 
-/** Empty folders in workspaces. Git does not show them, and does not take them for repositories. Several
- *  servers can need the same folder. So each server writes a note for each folder that it needs: a file with
- *  its process id as name, in a folder outside the workspace. */
+/** Empty folders in workspaces. Git does not show them, and does not consider them repositories. Several servers can
+ * need the same folder. So each server writes a note for each folder that it needs: a file, outside the workspace,
+ * whose name is the server's process id. */
 export class Placeholders {
   readonly #notes: string;
   readonly #noted = new Set<string>();
 
-  /** FOLDER is the folder of the notes. Sandboxed code must not be able to change it. */
+  /** FOLDER is the folder for the notes. Sandboxed code must not be able to change it. */
   constructor(folder: string) {
     this.#notes = folder;
   }
 
-  /** Creates an empty folder at each of PATHS that does not exist, until this process ends. Skips a path
-   *  where this process cannot create a folder, because sandboxed code cannot either. Throws an
-   *  UnresponsiveFolderError when a file system does not answer. */
+  /** Creates an empty folder at each of PATHS that does not exist. The folders stay until this process ends. Skips a
+   * path where this process cannot create a folder, because sandboxed code cannot create one there either. Throws an
+   * UnresponsiveFolderError when a file system does not answer. */
   async occupy(paths: readonly string[]): Promise<void> {
     const wanted: string[] = [];
     for (const path of paths) {
@@ -38,8 +39,8 @@ export class Placeholders {
     }
     if (wanted.length === 0) return;
     if (this.#noted.size === 0) process.once('exit', () => this.#release());
-    // No server removes a folder with a note, so the folders can be created after the release of the lock.
-    // The lock is then free while a file system does not answer.
+    // No server removes a folder that has a note. So the folders can be created after the lock is released. If a file
+    // system does not answer, the lock is then free.
     this.#withLock(() => wanted.forEach((path) => void this.#note(path)));
     for (const path of this.#noted) {
       if (!(await isThere(path))) await withFileTimeout(dirname(path), () => mkdir(path).catch(() => {}));
@@ -55,8 +56,8 @@ export class Placeholders {
     } catch {}
   }
 
-  /** Removes the empty folders that no server needs any more, and only then their folders of notes. A server
-   *  that starts meanwhile would take an empty folder without notes for a folder of the user. */
+  /** Removes the empty folders that no server needs any more, and after this their folders of notes. The order matters:
+   * a server that starts in between would take an empty folder without notes for a folder of the user. */
   #release(): void {
     this.#withLock(() => {
       const unneeded = [...this.#noted].filter((path) => this.#removeNote(path));
@@ -65,8 +66,7 @@ export class Placeholders {
     });
   }
 
-  /** Removes this server's note for the folder PATH. Returns true when no other running server has such a
-   *  note. */
+  /** Removes this server's note for the folder PATH. Returns true when no other running server has a note for it. */
   #removeNote(path: string): boolean {
     const note = this.#noteOf(path);
     try {
@@ -80,8 +80,8 @@ export class Placeholders {
     }
   }
 
-  /** Runs CHANGE while this process holds the lock on the notes. Does nothing when the folder of notes is
-   *  unusable. */
+  /** Runs CHANGE while this process holds the lock on the notes. Does nothing when the folder of notes cannot be
+   * used. */
   #withLock(change: () => void): void {
     try {
       makeFolder(this.#notes, 0o700);
@@ -94,15 +94,15 @@ export class Placeholders {
   }
 }
 
-/** Removes FOLDER, a folder of notes, unless it has the note of another server or is already gone. */
+/** Removes FOLDER, a folder of notes, unless it contains a note of another server. It may be gone already. */
 function removeEmptyFolder(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {}
 }
 
-/** Removes the empty folders among FOLDERS. A folder with content now belongs to the user. A separate process
- *  removes them, because it can be killed when a file system does not answer. */
+/** Removes those of FOLDERS that are empty. A folder that is not empty now belongs to the user. This is done by a
+ * separate process, which can be killed when a file system does not answer. */
 function removeEmpty(folders: readonly string[]): void {
   if (folders.length === 0) return;
   spawnSync('rmdir', ['--', ...folders], { stdio: 'ignore', timeout: REMOVING_MS, killSignal: 'SIGKILL' });

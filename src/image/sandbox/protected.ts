@@ -1,5 +1,5 @@
-// Finds the files and folders that programs outside the sandbox obey. They must be read-only inside folders
-// that sandboxed code can change.
+// Finds the files and folders that programs outside the sandbox obey. Inside folders that sandboxed code can change,
+// these must be read-only.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -7,13 +7,13 @@ import { dirname, join, resolve } from 'node:path';
 import { isThere, realPathOf, UnresponsiveFolderError, withFileTimeout } from '../../files/answering.ts';
 import { readRegularAsync } from '../../files/regular.ts';
 
-/** Folders of version control systems. Programs obey their hooks and settings at the next command, or even
- *  when a shell shows its prompt. */
+/** Names of folders of version control systems. Programs execute hooks and obey settings in them at the next command,
+ * or even when a shell shows its prompt. */
 const REPOSITORIES = ['.git', '.hg', '.svn', '.jj'];
 
-/** Folders that sandboxed code must not create in a workspace. The server creates each missing one as an
- *  empty folder, which disturbs no program. File names are not listed, because an empty folder in place of a
- *  file would disturb programs. */
+/** Folders that sandboxed code must not create in a workspace. The server creates each missing one as an empty folder,
+ * which does not disturb programs. Files are not listed here, because an empty folder in place of a file would disturb
+ * programs. */
 export const FORBIDDEN_FOLDERS = [
   '.git',
   '.hg',
@@ -32,7 +32,7 @@ export const FORBIDDEN_FOLDERS = [
   '.devcontainer',
 ] as const;
 
-/** Files that are reported when they appear in a workspace. */
+/** Files about which a note is given when they appear in a workspace. */
 export const REPORTED_FILES = [
   '.envrc',
   '.npmrc',
@@ -46,33 +46,32 @@ const READ_ONLY = [...FORBIDDEN_FOLDERS, ...REPORTED_FILES, ...REPOSITORIES];
 
 const MAX_FOLDERS = 1000;
 const MAX_DEPTH = 6;
-/** Folder of installed packages. Nobody works in repositories there, so it is not searched. */
+/** The folder of installed packages. It is not searched, because nobody works in repositories there. */
 const PACKAGES = 'node_modules';
 
-/** Returns the paths that sandboxed code may not write: the settings files in the workspace ROOT, and all
- *  repositories below it. ROOT and the results have no symbolic links. Throws an UnresponsiveFolderError when
- *  a file system does not answer. */
+/** Returns the paths that sandboxed code must not write: the files with settings in the workspace ROOT, and all
+ * repositories below ROOT. Neither ROOT nor the results contain symbolic links. Throws an UnresponsiveFolderError when
+ * a file system does not answer. */
 export async function protectedPaths(root: string): Promise<string[]> {
   const settings = [...new Set(READ_ONLY)].map((name) => join(root, name));
   return withRepositories([...settings, ...(await repositoriesIn(root))]);
 }
 
-/** Returns the real paths of the repositories below FOLDER. Includes those to which .git files of worktrees
- *  and submodules point. Throws an UnresponsiveFolderError when a file system does not answer. */
+/** Returns the real paths of the repositories below FOLDER, including those that .git files of worktrees and submodules
+ * refer to. Throws an UnresponsiveFolderError when a file system does not answer. */
 export async function repositoryPaths(folder: string): Promise<string[]> {
   return withRepositories(await repositoriesIn(folder));
 }
 
-/** Returns the real paths of those of PATHS that exist. Throws an UnresponsiveFolderError when a file system
- *  does not answer. */
+/** Returns the real paths of those of PATHS that exist. Throws an UnresponsiveFolderError when a file system does not
+ * answer. */
 export async function existingPaths(paths: readonly string[]): Promise<string[]> {
   const found = new Set<string>();
   for (const path of paths) if (await isThere(path)) found.add(await realPathOf(path));
   return [...found];
 }
 
-/** Returns the real paths of the existing PATHS, and of the repositories to which .git files among them
- *  point. */
+/** Returns the real paths of those of PATHS that exist, and of the repositories that .git files among them refer to. */
 async function withRepositories(paths: readonly string[]): Promise<string[]> {
   const existing = await existingPaths(paths);
   const linked: string[] = [];
@@ -80,8 +79,8 @@ async function withRepositories(paths: readonly string[]): Promise<string[]> {
   return [...new Set([...existing, ...(await existingPaths(linked))])];
 }
 
-/** Returns the paths in FOLDER and below with a name in REPOSITORIES, nearest first. Looks at most MAX_DEPTH
- *  levels deep and into MAX_FOLDERS folders. */
+/** Returns the paths below FOLDER whose last name is in REPOSITORIES, the nearest first. Searches at most MAX_DEPTH
+ * levels and MAX_FOLDERS folders. */
 async function repositoriesIn(folder: string): Promise<string[]> {
   const found: string[] = [];
   const queue = [{ path: folder, depth: 0 }];
@@ -102,8 +101,8 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   return withFileTimeout(folder, () => readdir(folder, { withFileTypes: true })).catch(unlessUnanswered([]));
 }
 
-/** Returns an error handler that returns VALUE, but rethrows the error of a file system that did not
- *  answer. */
+/** Returns a function that handles an error by returning VALUE. If the error is that a file system does not answer, the
+ * function throws it again. */
 function unlessUnanswered<Value>(value: Value): (error: unknown) => Value {
   return (error) => {
     if (error instanceof UnresponsiveFolderError) throw error;
@@ -111,7 +110,7 @@ function unlessUnanswered<Value>(value: Value): (error: unknown) => Value {
   };
 }
 
-/** Returns the repository folders to which PATH, the .git file of a worktree or submodule, points. */
+/** Returns the folders of the repository that PATH, the .git file of a worktree or submodule, refers to. */
 async function gitFolders(path: string): Promise<string[]> {
   const [, target] = /^gitdir: (.+)$/m.exec(await textOf(path)) ?? [];
   if (target === undefined) return [];
@@ -120,7 +119,7 @@ async function gitFolders(path: string): Promise<string[]> {
   return [own, ...(common === '' ? [] : [resolve(own, common)])];
 }
 
-/** Maximum number of octets to read of a file that contains a folder's path. */
+/** Maximum number of octets that are read of a file that contains the path of a folder. */
 const NAME_LIMIT = 8192;
 
 async function textOf(path: string): Promise<string> {

@@ -43,73 +43,73 @@ import { secretPaths } from './secrets.ts';
 import { filterFile, systemCallFilter } from './system-calls.ts';
 
 interface SandboxOptions {
-  /** Working directory of the image. */
+  /** The working directory of the image. */
   root: string;
-  /** The roots of the workspace, writable for code. */
+  /** The roots of the workspace. Code in the image can write in them. */
   roots: readonly string[];
-  /** Other folders that the user makes writable for code. */
+  /** Further folders in which code can write, because the user allows it. */
   write: readonly string[];
-  /** Folders of a library manager's libraries. Code can write in them too. */
+  /** The folders in which a library manager installs libraries. Code can write in them too. */
   libraries: readonly string[];
-  /** Paths that are visible even inside hidden folders, such as the cache. */
+  /** Paths that code can see even inside hidden folders, such as the cache. */
   needed: readonly string[];
-  /** Paths of programs and records for use outside the sandbox. They are read-only even inside writable
-   *  folders. */
+  /** Paths of programs and records that are used outside the sandbox. They are read-only even inside folders in which
+   * code can write. */
   trusted: readonly string[];
   cacheFolder: string;
-  /** Folder for the server's data between its runs. */
+  /** The folder in which the server stores data between its runs. */
   stateFolder: string;
-  /** Paths to hide like the secrets in the home. */
+  /** Further paths that are hidden as the secrets in the home are. */
   secrets: readonly string[];
   home: string;
-  /** True for an image without network and with separate temporary files. */
+  /** True for an image without network, and with temporary files of its own. */
   strict: boolean;
 }
 
-/** bubblewrap's arguments for every sandbox. It has its own namespaces, and no capabilities even if the user
- *  has some. Code in it can create no user namespace, in which it could mount control groups. It ends with
- *  its parent process. Everything is mounted read-only, also the kernel's settings in /proc, which root could
- *  otherwise write without capabilities. */
+/** The arguments of bubblewrap for every sandbox. It has namespaces of its own, and no capabilities even if the user
+ * has some. Code in it cannot create a user namespace, in which it could mount control groups. It ends with its parent
+ * process. Everything is mounted read-only, even the kernel's settings in /proc, which root could otherwise write
+ * without capabilities. */
 const BASE_FLAGS = (
   '--unshare-user --disable-userns --unshare-ipc --unshare-pid --unshare-uts --unshare-cgroup-try --cap-drop ALL ' +
   '--new-session --die-with-parent --ro-bind / / --proc /proc --remount-ro /proc --dev /dev'
 ).split(' ');
 
-/** A shell script that opens the filter file, $0, as descriptor 9 for bubblewrap, and then runs bubblewrap.
- *  Node passes a child only the descriptors that the caller of spawn lists, so a script must open it. */
+/** A shell script that opens the filter file, $0, as descriptor 9 for bubblewrap, and then runs bubblewrap. A script
+ * must do this, because Node passes only those descriptors to a child that the caller of spawn lists. */
 const WITH_FILTER = 'exec "$@" 9<"$0"';
 
-/** A shell script that exits with code 9 (CANNOT_WRITE) when one of the folders in its arguments is not
- *  writable. */
+/** A shell script that exits with code 9 (CANNOT_WRITE) when one of the folders in its arguments cannot be written. */
 const TRIAL = 'for folder; do test -w "$folder" || exit 9; done';
 
-/** Environment variables of services that act for the user outside the sandbox. The sandbox hides the
- *  services, so an image does not get the variables. */
+/** Environment variables for services that act for the user outside the sandbox. The sandbox hides these services, so
+ * an image does not get the variables. */
 const WITHHELD = ['SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'];
 
 const SHARED_MEMORY = '/dev/shm';
 
 export class Sandbox implements CommandSandbox {
   readonly #options: SandboxOptions;
-  // All paths in the following fields are real paths, resolved before any image could replace a link on the
-  // way to them.
+  // The paths in the following fields are real paths. They are resolved before an image could replace a link in one of
+  // them.
   /** The roots and the folders of `write`. */
   readonly #workspace: readonly string[];
-  /** The existing folders of `libraries`. */
+  /** Those folders of `libraries` that exist. */
   readonly #libraries: readonly string[];
-  /** Shared temporary folders such as /tmp; empty with `--sandbox strict`. */
+  /** The folders of temporary files that other programs share, such as /tmp; empty with `--sandbox strict`. */
   readonly #temporary: readonly string[];
-  /** The outermost of the folders that code can change: roots, `write`, libraries and temporary files. */
+  /** The folders that code can change: roots, `write`, libraries and temporary files. Folders inside others are left
+   * out. */
   readonly #areas: readonly string[];
-  /** Folders that are hidden from images, apart from #secrets. */
+  /** Folders that are hidden from images, in addition to #secrets. */
   readonly #hidden: readonly string[];
-  /** Paths that are visible even inside hidden folders and secrets. Hidden folders inside these paths are
-   *  still hidden. */
+  /** Paths that can be seen even inside hidden folders and secrets. Hidden folders inside these paths are still
+   * hidden. */
   readonly #shown: readonly string[];
   readonly #placeholders: Placeholders;
   readonly #newFiles = new NewFileWatcher();
-  /** Real paths of the secrets that existed at the last call of `findSecrets`: at the last start of an image
-   *  or, before that, of the server. */
+  /** The real paths of the secrets that existed when `findSecrets` was last called. It is called at each start of an
+   * image and, before the first one, at the start of the server. */
   #secrets: readonly string[] = [];
 
   constructor(options: SandboxOptions) {
@@ -118,8 +118,8 @@ export class Sandbox implements CommandSandbox {
     this.#temporary = strict ? [] : temporaryFolders();
     this.#libraries = existingFolders(libraries);
     this.#areas = outermost([...roots, ...write, ...this.#libraries, ...this.#temporary]);
-    // Leaves out a folder behind a link in another folder, because code that can write there could redirect
-    // the link.
+    // A folder is left out if its path leads through a link in another of these folders. Code that can write there
+    // could change the link.
     const named = [...new Set([...roots, ...write].map(realPath))];
     this.#workspace = named.filter((folder) => isIn(this.#areas, folder));
     this.#hidden = [
@@ -139,21 +139,20 @@ export class Sandbox implements CommandSandbox {
     return this.#options.strict;
   }
 
-  /** Returns the files obeyed by programs outside the sandbox that have appeared in the workspace since the
-   *  previous call. */
+  /** Returns those files that programs outside the sandbox obey and that have appeared in the workspace since the
+   * previous call. */
   takeNewFiles(): string[] {
     return this.#newFiles.take();
   }
 
-  /** Tests in the sandbox whether its folders are writable. Returns the obstacle; undefined when there is
-   *  none. Blocks until the end of the trial, so it must only be called at the start of the server. */
+  /** Tests in the sandbox whether its folders can be written. Returns the obstacle; undefined when there is none.
+   * Blocks until the test has ended, so it must be called only at the start of the server. */
   obstacle(): Obstacle | undefined {
     const trial = this.#trial();
     return 'why' in trial ? trial : obstacleOf(trial);
   }
 
-  /** Like obstacle, but does not block the main thread. Throws a SetupError when a file system does not
-   *  answer. */
+  /** Like obstacle, but does not block the main thread. Throws a SetupError when a file system does not answer. */
   async obstacleAsync(): Promise<Obstacle | undefined> {
     await checkAnswering(this.#optionPaths);
     const trial = this.#trial();
@@ -179,7 +178,7 @@ export class Sandbox implements CommandSandbox {
 
   async lockInCompiler(command: ProcessCommand): Promise<ProcessCommand> {
     await checkAnswering([...this.#optionPaths, dirname(command.program)]);
-    // The workspace is empty in this sandbox, so that no file from an image can get into the agent, which
+    // The workspace is empty in this sandbox. So no file that an image has written can become part of the agent, which
     // other images will load.
     const empty = existingFolders([...this.#areas, ...temporaryFolders(), '/var/tmp']);
     const mounts: Mounts = [
@@ -213,8 +212,8 @@ export class Sandbox implements CommandSandbox {
     return this.#lockIn({ ...command, env }, mounts, more, root);
   }
 
-  /** All paths in the options. Callers first check that their file systems answer, and then use the paths
-   *  without a timeout. */
+  /** All paths in the options. A caller first checks that their file systems answer, and can then use the paths without
+   * a timeout. */
   get #optionPaths(): string[] {
     const { root, roots, write, libraries, needed, trusted, cacheFolder, stateFolder, secrets, home } =
       this.#options;
@@ -222,16 +221,16 @@ export class Sandbox implements CommandSandbox {
     return [root, ...listed, cacheFolder, stateFolder, home];
   }
 
-  /** Looks for secrets, and records them for `hides`. Throws an UnresponsiveFolderError when a file system
-   *  does not answer. */
+  /** Finds the secrets, and records them for `hides`. Throws an UnresponsiveFolderError when a file system does not
+   * answer. */
   async findSecrets(): Promise<void> {
     const { home, secrets } = this.#options;
     this.#secrets = [...(await secretPaths(home)), ...(await existingPaths(secrets))];
   }
 
-  /** Looks for the secrets to hide, and creates placeholders for the folders that code must not create.
-   *  Returns the mounts of the writable folders, read-only mounts inside these, and mounts that hide secrets.
-   *  Throws an UnresponsiveFolderError when a file system does not answer. */
+  /** Finds the secrets that must be hidden, and creates placeholders for the folders that code must not create. Returns
+   * three kinds of mounts: those of the folders that code can write, read-only mounts inside these, and mounts that
+   * hide secrets. Throws an UnresponsiveFolderError when a file system does not answer. */
   async #changed(): Promise<Mounts> {
     const { home, libraries, trusted, cacheFolder } = this.#options;
     await this.findSecrets();
@@ -241,17 +240,17 @@ export class Sandbox implements CommandSandbox {
     for (const root of this.#workspace) await this.#newFiles.watch(root, REPORTED_FILES);
     const records = await this.#occupiedRecords();
     const own = [...this.#workspace, ...this.#libraries];
-    // A home inside a folder for temporary files is read-only, because nothing in a home is temporary.
+    // If the home is inside a folder for temporary files, it is read-only, because nothing in a home is temporary.
     const sealed = isIn(this.#temporary, realPath(home)) ? [realPath(home)] : [];
     const open = (path: string) => isIn(own, path) || !isIn(sealed, path);
     const kept = await existingPaths([...trusted, ...records, cacheFolder]);
     for (const root of this.#workspace) kept.push(...(await protectedPaths(root)));
     for (const folder of libraries) kept.push(...(await repositoryPaths(folder)));
-    // A mount of a path inside a secret, such as the repository of a password store, would make it visible,
-    // so such paths are skipped.
+    // A path can be inside a secret, such as the repository of a password store. It is skipped, because its mount would
+    // make it visible.
     const visible = kept.filter((path) => !this.hides(path));
     const secrets = this.#secrets.filter((path) => this.hides(path) && !this.#covers(this.#hidden, path));
-    // Code must not rename a folder with a secret in it, because nothing would hide the secret at its new
+    // Code must not be able to rename a folder that contains a secret, because nothing would hide the secret at its new
     // path.
     const held = secrets.filter((path) => ![...own, ...this.#areas].some((area) => isInside(path, area)));
     return [
@@ -260,14 +259,14 @@ export class Sandbox implements CommandSandbox {
       ...own.filter((path) => !isIn(sealed, path)).flatMap((path) => pinned(path, this.#temporary)),
       ...own.map((path) => ['changed', path] as const),
       ...readOnlyMounts([...visible, ...held].filter(open), [...own, ...this.#temporary]),
-      // The secrets come last, because the last mount of a path wins. A secret can also be a file that
-      // programs obey, or a folder on the way to one.
+      // The secrets come last, because the last mount of a path counts. A secret can also be a file that programs obey,
+      // or a folder that contains one.
       ...secrets.map((path) => ['hidden', path] as const),
     ];
   }
 
-  /** Creates the folders for records of servers that cannot write in the home, so that sandboxed code cannot
-   *  create them. Returns their paths. They are never removed, because other servers can use them too. */
+  /** Creates the folders for the records of servers that cannot write in the home. Otherwise sandboxed code could
+   * create them. Returns their paths. They are never removed, because other servers may use them too. */
   async #occupiedRecords(): Promise<string[]> {
     if (this.#temporary.length === 0) return [];
     const folders = [...new Set(['/tmp', tmpdir()].map((folder) => recordsFolder(realPath(folder))))];
@@ -277,26 +276,26 @@ export class Sandbox implements CommandSandbox {
     return folders;
   }
 
-  /** True when an image in this sandbox does not see the file at REAL, a real path. */
+  /** Returns true when the sandbox hides the file REAL, a real path, from an image. */
   hides(real: string): boolean {
     return this.#covers([...this.#hidden, ...this.#secrets], real);
   }
 
-  /** True when one of FOLDERS, which are hidden, hides the file at REAL, a real path. The innermost hidden or
-   *  visible folder around REAL decides. */
+  /** Returns true when one of FOLDERS, which are hidden, hides the file REAL, a real path. The innermost folder that
+   * contains REAL decides, whether it is one of FOLDERS or one of #shown. */
   #covers(folders: readonly string[], real: string): boolean {
     return innermostPathLength(folders, real) > innermostPathLength(this.#shown, real);
   }
 
-  /** Returns the path of the bwrap to use; undefined when there is none. An image could have put a bwrap into
-   *  a folder that it can change, so these are ignored. */
+  /** Returns the path of the bwrap to run; undefined when there is none. A bwrap in a folder that an image can change
+   * is ignored, because an image could have put it there. */
   #bubblewrap(): string | undefined {
     return findBubblewrap(this.#areas);
   }
 
-  /** Returns the folder of compiled files for images with the same writable folders and the same network
-   *  access; undefined when it is unusable. Sandboxed code can put anything there, so no other image may load
-   *  from it. */
+  /** Returns the folder of compiled files for images that have the same writable folders and the same network access.
+   * Returns undefined when it cannot be used. Sandboxed code can put anything there, so no other image may load from
+   * it. */
   #ownCache(): string | undefined {
     const { cacheFolder, strict } = this.#options;
     const abilities = JSON.stringify([this.#workspace, strict]);
@@ -331,21 +330,20 @@ export class Sandbox implements CommandSandbox {
     };
   }
 
-  /** Returns read-only mounts of the files inside FOLDERS that the program SBCL and an image need. The
-   *  sandbox shows nothing else of FOLDERS. */
+  /** Returns read-only mounts of those files inside FOLDERS that SBCL, the path of a program, and an image need. The
+   * sandbox shows nothing else that is inside FOLDERS. */
   #needed(sbcl: string, folders: readonly string[]): Mounts {
     const { needed, cacheFolder, strict } = this.#options;
     const lisp = [sbcl, join(dirname(sbcl), '..', 'lib', 'sbcl'), process.env['SBCL_HOME'] ?? sbcl];
-    // The first path has the programs of NixOS. The second one is often a link to a file in a folder of
-    // services.
+    // The first path contains the programs of NixOS. The second one is often a link to a file in a folder of services.
     const system = ['/run/current-system', ...(strict ? [] : [realPath('/etc/resolv.conf')])];
     return [...needed, cacheFolder, ...lisp, ...system]
       .filter((path) => existsSync(path) && isIn(folders, realPath(path)))
       .map((path) => ['read', realPath(path)] as const);
   }
 
-  /** Returns the arguments with which bubblewrap recreates symbolic links that were named as roots. The
-   *  sandbox shows the folders EMPTY without their content, so links in these need it. */
+  /** Returns the arguments with which bubblewrap creates again the symbolic links that the user named as roots. The
+   * sandbox shows the folders EMPTY without their contents, so links in them are missing. */
   #links(empty: readonly string[]): string[] {
     return this.#options.roots
       .filter((root) => realPath(root) !== root && isIn(empty, realPath(dirname(root))))
@@ -354,7 +352,7 @@ export class Sandbox implements CommandSandbox {
   }
 }
 
-/** Returns the error for an obstacle to the start of an image, with advice. */
+/** Returns the error that an obstacle prevents the start of an image, with advice. */
 export function refusalOf({ why, remedy }: Obstacle): SetupError {
   return new SetupError(
     `The sandbox does not work here, so no Lisp image is started: ${why}. ${remedy} Or ask the user to start the server with --no-sandbox, best in a container or as another user.`,

@@ -1,5 +1,5 @@
-// Lists the files and folders of a home with secrets, such as keys, tokens and passwords, to hide from
-// sandboxed code.
+// Lists files and folders in the user's home that contain secrets, such as keys, tokens and passwords. They are hidden
+// from sandboxed code.
 
 import { readdir } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
@@ -7,7 +7,7 @@ import { UnresponsiveFolderError, withFileTimeout } from '../../files/answering.
 import { isInside, realPath } from '../../paths.ts';
 import { existingPaths } from './protected.ts';
 
-/** Paths relative to the home, grouped by the kind of program that owns them. */
+/** Paths relative to the home, grouped by the kind of program that they belong to. */
 const SECRETS: { readonly [owner: string]: readonly string[] } = {
   keys: ['.ssh', '.putty', '.gnupg', '.age', '.config/age', '.config/sops', '.password-store', '.pki'],
   keyrings: [
@@ -116,8 +116,8 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
     '.huggingface',
     '.kaggle',
   ],
-  // The programs with these secrets listen on a TCP port of this machine. With the secret, sandboxed code
-  // could make them evaluate code outside the sandbox.
+  // The programs with these secrets listen on a TCP port of this machine. With such a secret, sandboxed code could make
+  // the program evaluate code outside the sandbox.
   servers: [
     '.slime-secret',
     '.sly-secret',
@@ -187,7 +187,7 @@ const SECRETS: { readonly [owner: string]: readonly string[] } = {
   ],
 };
 
-/** By folder of the home: the environment variable for another folder in its place. */
+/** By folder in the home: the environment variable that can name another folder in its place. */
 const MOVED: { readonly [folder: string]: string } = {
   '.config/': 'XDG_CONFIG_HOME',
   '.local/share/': 'XDG_DATA_HOME',
@@ -200,7 +200,7 @@ const MOVED: { readonly [folder: string]: string } = {
   '.cache/huggingface/': 'HF_HOME',
 };
 
-/** Environment variables with the path of a secret file or folder in an unusual place. */
+/** Environment variables that can contain the path of a secret file or folder in an unusual place. */
 const NAMED = [
   'GNUPGHOME',
   'PASSWORD_STORE_DIR',
@@ -225,8 +225,8 @@ const NAMED = [
   'HISTFILE',
 ];
 
-/** Returns the real paths of the existing secrets of the user with this HOME. Throws an
- *  UnresponsiveFolderError when a file system does not answer. */
+/** Returns the real paths of those secrets of the user that exist. HOME is the user's home folder. Throws an
+ * UnresponsiveFolderError when a file system does not answer. */
 export async function secretPaths(home: string): Promise<string[]> {
   const usual = Object.values(SECRETS).flat();
   const moved = Object.entries(MOVED).flatMap(([folder, variable]) =>
@@ -238,14 +238,14 @@ export async function secretPaths(home: string): Promise<string[]> {
   const listed = (process.env['KUBECONFIG'] ?? '').split(delimiter);
   const elsewhere = [...moved, ...named, ...listed].filter(isAbsolute);
   const found = await existingPaths([...(await pathsBelow(home, usual)), ...elsewhere]);
-  // Leaves out devices, because a variable with the value /dev/null means that there is no file. Also leaves
-  // out the home and the folders around it, because nothing would work without them.
+  // Devices are left out, because the value /dev/null of a variable means that there is no file. The home and the
+  // folders that contain it are left out too, because nothing would work without them.
   return found.filter((path) => !isInside('/dev', path) && !isInside(path, realPath(home)));
 }
 
-/** Returns those of PATTERNS, paths relative to FOLDER, that may exist, joined to FOLDER. Leaves out a path if
- *  the listing of a folder on it lacks the next name. Listing these few folders is faster than checking each
- *  path. */
+/** Returns those of PATTERNS, which are paths relative to FOLDER, that may exist. The results are joined to FOLDER.
+ * Leaves out a path if a folder on it can be listed and does not contain the next name. To list these few folders is
+ * faster than to check each path. */
 async function pathsBelow(folder: string, patterns: readonly string[]): Promise<string[]> {
   const names = await namesIn(folder);
   const rests = new Map<string, string[]>();
@@ -262,8 +262,8 @@ async function pathsBelow(folder: string, patterns: readonly string[]): Promise<
   return found;
 }
 
-/** Returns the names in FOLDER; undefined when it exists but cannot be listed. Its files may be reachable all
- *  the same. */
+/** Returns the names in FOLDER; undefined when it exists but cannot be listed. The files in it may still be
+ * accessible. */
 async function namesIn(folder: string): Promise<Set<string> | undefined> {
   try {
     return new Set(await withFileTimeout(folder, () => readdir(folder)));

@@ -1,5 +1,5 @@
-// Builds the seccomp filter of the sandbox: a BPF program that refuses some system calls. bubblewrap reads
-// the filter from an unlinked file that this process holds open.
+// Builds the seccomp filter of the sandbox, a BPF program that refuses some system calls. bubblewrap reads the filter
+// from an unlinked file that this process keeps open.
 
 import { randomUUID } from 'node:crypto';
 import { openSync, unlinkSync, writeSync } from 'node:fs';
@@ -8,15 +8,15 @@ import { SetupError } from '../../errors.ts';
 import { cacheUsable } from '../process/agent.ts';
 
 interface Processor {
-  /** The kernel's number for the architecture. */
+  /** The number by which the kernel identifies the architecture. */
   audit: number;
   socket: number;
   socketpair: number;
-  /** System calls of the kernel's key rings, which are always refused. */
+  /** The system calls of the kernel's key rings, which are always refused. */
   keys: readonly number[];
-  /** The call that combines all socket calls, on architectures that have it. */
+  /** The system call that combines all socket calls, on architectures that have it. */
   socketcall?: number;
-  /** First number of another calling convention (x32), of which all calls are refused. */
+  /** The first number of another calling convention (x32). All of its calls are refused. */
   foreign?: number;
 }
 
@@ -31,16 +31,16 @@ const PROCESSORS: { readonly [name: string]: readonly Processor[] } = {
   ],
 };
 
-/** The system call io_uring_setup, with the same number on each processor. With io_uring, code could make
- *  sockets without the filtered socket call. */
+/** The number of the system call io_uring_setup, which is the same on all processors. With io_uring, code could create
+ * sockets without the socket call that is filtered. */
 const IO_URING_SETUP = 425;
 
-/** The allowed address families: INET, NETLINK (for a list of network addresses) and INET6. */
+/** The address families that are allowed: INET, NETLINK (which lists network addresses) and INET6. */
 const FAMILIES = [2, 16, 10] as const;
-/** The allowed socket types for a pair of sockets: STREAM and SEQPACKET. Such sockets cannot be connected to
- *  another socket. */
+/** The socket types that are allowed for a pair of sockets: STREAM and SEQPACKET. Such sockets cannot be connected to
+ * other sockets. */
 const PAIRED = [1, 5] as const;
-/** Mask that removes the flags from the argument with a socket's type. */
+/** A mask that removes the flags from the argument with the type of a socket. */
 const KIND_MASK = 0xf;
 
 const ALLOW = 0x7fff0000;
@@ -49,27 +49,28 @@ const NOT_PERMITTED = refuseWith(1);
 const NOT_IMPLEMENTED = refuseWith(38);
 const NO_FAMILY = refuseWith(97);
 
-/** Octet offsets in the kernel's record of a system call: number, architecture, first and second argument. */
-const NUMBER = 0;
-const ARCHITECTURE = 4;
-const FIRST = 16;
-const SECOND = 24;
+/** Offsets, in octets, in the kernel's record of a system call: its number, the architecture, the first and the second
+ * argument. */
+const NUMBER_OFFSET = 0;
+const ARCHITECTURE_OFFSET = 4;
+const FIRST_OFFSET = 16;
+const SECOND_OFFSET = 24;
 
-/** A BPF instruction: opcode, number of instructions to skip when its test is true, number to skip when
- *  false, operand. */
+/** A BPF instruction: opcode, number of instructions to skip when its test is true, number to skip when it is false,
+ * operand. */
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, operand: number];
 
 const load = (place: number): Instruction => [0x20, 0, 0, place];
 const mask = (bits: number): Instruction => [0x54, 0, 0, bits];
 const answer = (what: number): Instruction => [0x06, 0, 0, what];
 
-/** Returns instructions that run WHAT if the loaded number is VALUE. */
+/** Returns instructions that execute WHAT if the loaded number is VALUE. */
 function when(value: number, ...what: Instruction[]): Instruction[] {
   return [[0x15, 0, what.length, value], ...what];
 }
 
-/** Returns instructions that allow the system call if the word at offset PLACE of its record is one of
- *  VALUES. BITS, if given, masks the word. Otherwise they answer with REFUSAL. */
+/** Returns instructions that allow the system call if the word at the offset PLACE of its record is one of VALUES, and
+ * otherwise answer with REFUSAL. If BITS is given, the word is masked with it first. */
 function onlyWhen(place: number, values: readonly number[], refusal: number, bits?: number): Instruction[] {
   const tests = values.flatMap((value) => when(value, answer(ALLOW)));
   return [load(place), ...(bits === undefined ? [] : [mask(bits)]), ...tests, answer(refusal)];
@@ -77,10 +78,10 @@ function onlyWhen(place: number, values: readonly number[], refusal: number, bit
 
 function rulesOf({ socket, socketpair, keys, socketcall, foreign }: Processor): Instruction[] {
   return [
-    load(NUMBER),
+    load(NUMBER_OFFSET),
     ...(foreign === undefined ? [] : ([[0x35, 0, 1, foreign], answer(NOT_IMPLEMENTED)] as const)),
-    ...when(socket, ...onlyWhen(FIRST, FAMILIES, NO_FAMILY)),
-    ...when(socketpair, ...onlyWhen(SECOND, PAIRED, NO_FAMILY, KIND_MASK)),
+    ...when(socket, ...onlyWhen(FIRST_OFFSET, FAMILIES, NO_FAMILY)),
+    ...when(socketpair, ...onlyWhen(SECOND_OFFSET, PAIRED, NO_FAMILY, KIND_MASK)),
     ...when(IO_URING_SETUP, answer(NOT_IMPLEMENTED)),
     ...keys.flatMap((key) => when(key, answer(NOT_PERMITTED))),
     ...(socketcall === undefined ? [] : when(socketcall, answer(NOT_IMPLEMENTED))),
@@ -88,14 +89,14 @@ function rulesOf({ socket, socketpair, keys, socketcall, foreign }: Processor): 
   ];
 }
 
-/** Returns the filter for this processor in bubblewrap's format; undefined for an unknown processor. It
- *  refuses Unix sockets, because programs outside the sandbox have sockets in the shared folders for
- *  temporary files, and a read-only mount does not prevent a connection to them. */
+/** Returns the filter for this processor in the format of bubblewrap; undefined for an unknown processor. It refuses
+ * Unix sockets. Programs outside the sandbox have sockets in the folders for temporary files, and a read-only mount
+ * does not prevent connections to them. */
 export function systemCallFilter(): Buffer | undefined {
   const kinds = PROCESSORS[process.arch];
   if (kinds === undefined) return undefined;
   const program = [
-    load(ARCHITECTURE),
+    load(ARCHITECTURE_OFFSET),
     ...kinds.flatMap((kind) => when(kind.audit, ...rulesOf(kind))),
     answer(NOT_IMPLEMENTED),
   ];
@@ -111,9 +112,9 @@ export function systemCallFilter(): Buffer | undefined {
 
 let descriptor: number | undefined;
 
-/** Returns a path in /proc of an open file of this process with the filter, for its children. Creates the
- *  file once, in CACHE_FOLDER if usable, else in /dev/shm. Sandboxed code can write in neither. Throws a
- *  SetupError when the file cannot be created. */
+/** Returns the path, in /proc, of an open file of this process that contains the filter, for its children. The first
+ * call creates the file: in CACHE_FOLDER if possible, else in /dev/shm. Sandboxed code can write in neither. Throws a
+ * SetupError when the file cannot be created. */
 export function filterFile(cacheFolder: string): string {
   descriptor ??= makeFile(cacheUsable(cacheFolder) ? cacheFolder : '/dev/shm');
   return `/proc/${process.pid}/fd/${descriptor}`;

@@ -1,5 +1,4 @@
-// Runs the calls of an image: queues them, interrupts them at their limits, and adds notices to their
-// answers.
+// Runs the calls of an image: queues them, interrupts them when their time is up, and adds notices to their answers.
 
 import type { CallOptions, Reply } from '../wire/call.ts';
 import type { EndSignal } from '../wire/end-signal.ts';
@@ -16,40 +15,40 @@ import type { CallNotice } from './notices.ts';
 import { passOutput, reportProgress } from './progress.ts';
 import { type Ahead, Queue } from './queue.ts';
 
-/** The functions with which calls use their image. */
+/** The functions and facts about an image that its calls need. */
 export interface CallHost {
-  /** Time limit of a call in milliseconds. */
+  /** Maximum number of milliseconds that a call may take. */
   readonly limitMs: number;
   /** True when somebody else runs the image. */
   readonly attached?: boolean;
-  /** True for an image that was made for one call and ends with it. */
+  /** True for a fresh image, which was made for one call and ends with it. */
   readonly fresh?: boolean;
-  /** Returns the process id of the image if a signal has stopped this process; undefined for an image of the
-   *  server, which is replaced instead. */
+  /** Returns the process id of the image if a signal has stopped its process, else undefined. Absent for an image of
+   * the server, which is replaced when it does not react. */
   stoppedPid?(): number | undefined;
-  /** The series of the calls' numbers; by default, all numbers. */
+  /** The series of numbers for the calls; undefined for all numbers. */
   readonly series?: Series | undefined;
-  /** Returns the peer (the agent in an image) that is ready for calls; undefined when there is none now. */
+  /** Returns the peer, the agent in an image, that is ready for calls; undefined when there is none at this time. */
   readyPeer(): Peer | undefined;
-  /** Resolves with a peer when it is ready for calls. Throws a SetupError when none can be started. */
+  /** Resolves with a peer when it is ready for calls. Throws a SetupError when no image can be started. */
   whenReady(): Promise<Peer>;
-  /** Returns the progress of a rebuild as a phrase; undefined when none runs. */
+  /** Returns the progress of a rebuild, as a phrase; undefined when no rebuild is running. */
   rebuildProgress(): string | undefined;
   compiling(): boolean;
-  /** Called before a call from outside the image performs the operation `name` in `peer`. */
+  /** Called before a call that does not come from code in the image performs the operation `name` in `peer`. */
   beforeCall(peer: Peer, name: OperationName): void;
-  /** Called before `peer` performs the operation `name` with `args`. Returns undefined when nothing needs the
-   *  answer, otherwise a promise of a callback for the answer. The callback is also called when a held error
-   *  stops the operation, and when the image is lost. */
+  /** Called before `peer` performs the operation `name` with `args`. Resolves with a function that is called with the
+   * answer, also when a held error stops the operation and when the image is lost. Returns undefined when nothing has
+   * to be recorded. */
   answerRecorder(
     peer: Peer,
     name: OperationName,
     args: object,
   ): Promise<(job: number, answer: Answer) => void> | undefined;
-  /** Called after a call from outside the image has ended with `reply`, if the image of `peer` still
-   *  lives. */
+  /** Called when a call that does not come from code in the image has ended with `reply`, if the image of `peer` still
+   * exists. */
   afterCall(peer: Peer, reply: Reply<OperationName>): void;
-  /** Receives `reply` before the caller does. */
+  /** Called with `reply` before the caller gets it. */
   onReply?(reply: Reply<OperationName>): Promise<void>;
   notify(notice: CallNotice): void;
 }
@@ -59,12 +58,12 @@ const MAX_LOOKUPS = 32;
 
 type OperationName = keyof Operations;
 
-/** Operations that run user code, so that MAX_EVALUATIONS limits their number. */
+/** Operations that run user code. Only MAX_EVALUATIONS of them run at the same time. */
 const EVALUATIONS: ReadonlySet<OperationName> = new Set<OperationName>([
   ...(['evaluate', 'macroexpand', 'load-file', 'load-files', 'load-source', 'load-system'] as const),
   ...(['run-tool', 'debug-eval', 'debug-fix', 'debug-go', 'test-plan', 'test-run'] as const),
 ]);
-/** Operations on whole files or test suites, with the time limit of a load. */
+/** Operations on whole files or test suites. They have the time limit of a load. */
 const LONG_OPERATIONS: ReadonlySet<OperationName> = new Set<OperationName>([
   ...(['load-file', 'load-files', 'load-forms', 'load-order', 'load-source', 'load-system'] as const),
   ...(['check-file', 'check-text', 'test-plan', 'test-run'] as const),
@@ -76,8 +75,8 @@ export class Calls {
   readonly #times: Times;
   readonly #evaluations = new Queue(MAX_EVALUATIONS);
   readonly #lookups = new Queue(MAX_LOOKUPS);
-  /** Runs one compilation at a time. After a compilation the image undoes all definitions made meanwhile,
-   *  also those of a parallel compilation. */
+  /** Runs one compilation at a time. When a compilation ends, the image undoes all definitions that were made during
+   * it. These would include definitions of another compilation that runs at the same time. */
   readonly #compilations = new Queue(1);
 
   constructor(host: CallHost, times: Times = TIMES) {
@@ -86,8 +85,8 @@ export class Calls {
     this.#times = times;
   }
 
-  /** Performs the operation NAME with ARGS. Throws a SetupError when no image can be started, and a CallError
-   *  when too many calls wait. */
+  /** Performs the operation NAME with ARGS, and resolves with the reply. Throws a SetupError when no image can be
+   * started. Throws a CallError when too many calls wait. */
   async call<Name extends OperationName>(
     name: Name,
     args: Operations[Name]['args'],
@@ -116,7 +115,7 @@ export class Calls {
   ): Promise<Reply<Name>> {
     const job = this.jobs.begin(name, args);
     if (options.signal?.aborted) job.signal.abort(options.signal.reason);
-    // Starts the call first. The request is sent when the image can take it.
+    // The call is started first. Its request is sent when the image can take it.
     const performed = perform(job);
     const stopFollowing = options.signal && job.follow(options.signal);
     const stopReporting = options.onProgress && reportProgress(job, options.onProgress, this.#times.progress);
@@ -130,7 +129,7 @@ export class Calls {
       if (output !== undefined) await onOutput?.(wholeText(output));
       return withoutOutput;
     } finally {
-      // After an error, nothing has stopped the passing of output yet.
+      // If an error was thrown, the passing of output has not been stopped yet.
       void stopPassing?.();
       stopFollowing?.();
       stopReporting?.();
@@ -150,7 +149,7 @@ export class Calls {
     if (job.signal.aborted || (queue !== undefined && !(await this.#enter(queue, job))))
       return notStarted(job);
     try {
-      // Only a wait in the queue counts, not a delay by a busy server or the start of the image.
+      // Only the time in a queue counts. The start of the image, and a delay because the server is busy, do not.
       const waited = isUp && job.phase.kind === 'queued' && queue !== this.#lookups;
       const waitedMs = waited ? job.milliseconds : undefined;
       const reply =
@@ -163,8 +162,8 @@ export class Calls {
     }
   }
 
-  /** Performs a call from outside the image. Repeats it once when something else ended it before any part of
-   *  it ran. */
+  /** Performs a call that does not come from code in the image. If something else ended the call before any part of it
+   * ran, repeats it once. */
   async #fromOutside<Name extends OperationName>(
     job: Job,
     name: Name,
@@ -182,7 +181,7 @@ export class Calls {
       : reply;
   }
 
-  /** Enters JOB into QUEUE. Returns false when JOB is aborted before it may run. */
+  /** Enters JOB into QUEUE. Returns true when JOB may run, and false when JOB is aborted before this. */
   #enter(queue: Queue, job: Job): boolean | Promise<boolean> {
     const onWait = (ahead: Ahead) => {
       job.phase = { kind: 'queued', ahead };
@@ -190,7 +189,7 @@ export class Calls {
     return queue.tryEnter() || queue.enter(job.signal, onWait);
   }
 
-  /** Resolves with a peer that is ready for calls. Meanwhile the phase of JOB is `starting`. */
+  /** Resolves with a peer when it is ready for calls. Until then, the phase of JOB is `starting`. */
   #started(job: Job): Promise<Peer> {
     job.phase = {
       kind: 'starting',
@@ -201,11 +200,11 @@ export class Calls {
   }
 
   #queueOf(name: OperationName, byCode: boolean): Queue | undefined {
-    // Compilations have their own queue. Otherwise those that wait for the running compilation could fill the
-    // queue of evaluations.
+    // Compilations have a queue of their own. Otherwise compilations that wait for the running one could fill the queue
+    // of evaluations.
     if (COMPILATIONS.includes(name)) return withinCompilation() ? undefined : this.#compilations;
-    // A call by code needs no queue, because the call around the code is in one. CodeCalls limits the calls
-    // of threads that work for no call.
+    // A call by code needs no queue, because the call that runs this code is in one. CodeCalls limits the calls of
+    // threads that belong to no call.
     if (byCode) return undefined;
     return EVALUATIONS.has(name) ? this.#evaluations : this.#lookups;
   }
@@ -225,11 +224,11 @@ export class Calls {
     job.phase = { kind: 'running', peer, id };
     const limitMs = options.limitMs ?? (LONG_OPERATIONS.has(name) ? this.#times.load : this.#host.limitMs);
     const { stop, abandoned } = this.#watch(peer, id, job, limitMs);
-    // A race takes longer to resolve. When our own image ends by itself, the callback of the answer must run
-    // before the loss is handled.
+    // Promise.race takes longer to resolve. When an image of the server ends by itself, the function for the answer
+    // must be called before the loss is handled.
     const received = await (this.#host.stoppedPid ? Promise.race([answer, abandoned]) : answer);
     stop();
-    // After SIGCONT, the image still answers the abandoned request.
+    // The image will answer the abandoned request after SIGCONT.
     if (received.ending.kind === 'interrupted' && received.ending.stoppedPid !== undefined)
       void answer.then((late) => this.#notifyNews(late));
     const afterMs = performance.now() - startedAt;
@@ -248,8 +247,9 @@ export class Calls {
     if (changes) this.#host.notify({ kind: 'changes', changes });
   }
 
-  /** Ends JOB, the request ID of PEER, when it is aborted or takes longer than LIMIT_MS, until `stop` is
-   *  called. `abandoned` resolves when the request must be ended while the process of PEER is stopped. */
+  /** Ends JOB, the request ID of PEER, when it is aborted or takes longer than LIMIT_MS. Does this until `stop` of the
+   * result is called. `abandoned` of the result resolves when the request must end while the process of PEER is
+   * stopped. */
   #watch(
     peer: Peer,
     id: number,
@@ -280,8 +280,8 @@ export class Calls {
 /** Stands for the answer to a request that a stopped image has not answered. */
 type Abandoned = Omit<Answer, 'data'> & { data: Record<string, never> };
 
-/** True when a call ended before any part of it ran, because the image was lost or the thread of the call
- *  ended. */
+/** Returns true when a call ended before any part of it ran, because the image was lost or the thread of the call
+ * ended. */
 function hasNotBegun({ ending }: Reply<OperationName>): boolean {
   if (ending.kind === 'lost') return ending.notBegun === true;
   return ending.kind === 'interrupted' && ending.notBegun === true && ending.reason === 'ended';
@@ -300,8 +300,8 @@ function notStarted<Name extends OperationName>({ reason, milliseconds, endedByU
   };
 }
 
-/** Returns the value of PROMISE, or undefined when SIGNAL aborts first. Ignores a later rejection of
- *  PROMISE. */
+/** Resolves with the value of PROMISE, or with undefined when SIGNAL aborts first. If PROMISE is rejected after this,
+ * ignores the error. */
 async function unlessAborted<Value>(promise: Promise<Value>, signal: EndSignal): Promise<Value | undefined> {
   if (signal.aborted) {
     promise.catch(() => {});

@@ -1,31 +1,31 @@
-// Remembers the calls that a held error stopped, whose threads wait for the tool debug. The answer of a
-// resumed call then has the form that its tool planned.
+// Stores the calls that a held error has stopped, and whose threads wait for the tool debug. When such a call
+// continues, its tool can then render its answer as planned.
 
 import type { Reply } from '../wire/call.ts';
 import type { HeldError, Operations } from '../wire/operations.ts';
 
-/** Maximum number of calls to remember. The oldest call is dropped first, when its error is no longer
- *  held. */
+/** Maximum number of calls that are stored. When there are more, the oldest one is dropped. By then, its error is no
+ * longer held. */
 const LIMIT = 100;
 
-/** A call that a held error stopped. Its thread waits for the tool debug. */
+/** A call that a held error has stopped. Its thread waits for the tool debug. */
 export interface HeldCall<Rendered> {
   name: keyof Operations;
   args: object;
-  /** Turns the reply of the resumed call into the call's answer. */
+  /** Makes the answer of the call from the reply, when the call has continued and ended. */
   finish: (reply: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object }) => Rendered;
   /** True when the macro TIME measures the call. */
   timed: boolean;
-  /** Milliseconds for which errors have held the call, without the time after `since`. */
+  /** Number of milliseconds for which errors have held the call, not counting the time after `since`. */
   heldMs: number;
-  /** The end of the time in `heldMs`, or the time when the last error stopped the call (performance.now). */
+  /** The end of the time that `heldMs` counts, or the time when the last error stopped the call (performance.now). */
   since: number;
-  /** Frees the resources of the call after its end. */
+  /** Frees the resources of the call. Called when the call has ended. */
   release: () => void;
 }
 
 export class HeldCalls<Rendered> {
-  /** Seconds for which an error is held after each use. */
+  /** The number of seconds for which an error is held after it was last used. */
   readonly seconds: number;
   readonly #calls = new Map<number, HeldCall<Rendered>>();
   #highestReported = 0;
@@ -35,8 +35,8 @@ export class HeldCalls<Rendered> {
     this.seconds = seconds;
   }
 
-  /** Remembers that the error HELD stopped a call of the operation NAME with ARGS. FINISH renders the reply
-   *  of the resumed call, and RELEASE then frees the call's resources. */
+  /** Stores that the error HELD has stopped a call of the operation NAME with ARGS. When the call has ended, FINISH
+   * renders its reply, and RELEASE frees its resources. */
   keep<Name extends keyof Operations>(
     held: HeldError,
     name: Name,
@@ -45,7 +45,7 @@ export class HeldCalls<Rendered> {
     release = () => {},
   ): void {
     this.recordNumber(held.error);
-    // The cast is safe, because the later reply is one of the operation NAME.
+    // The cast is safe, because the later reply is a reply of the operation NAME.
     this.#calls.set(held.error, {
       name,
       args,
@@ -62,7 +62,7 @@ export class HeldCalls<Rendered> {
     call.release();
   }
 
-  /** Remembers that a call continued after the error NUMBER, and that the error HELD then stopped it. */
+  /** Stores that a call continued after the error NUMBER, and that the error HELD has stopped it again. */
   keepAgain(held: HeldError, number: number): void {
     this.recordNumber(held.error);
     const call = this.#calls.get(number);
@@ -91,12 +91,12 @@ export class HeldCalls<Rendered> {
     this.#highestLost = this.#highestReported;
   }
 
-  /** The highest number of an error that was lost with its image. Later errors have higher numbers. */
+  /** The highest number of the errors that were lost with their images. Later errors get higher numbers. */
   get highestLost(): number {
     return this.#highestLost;
   }
 
-  /** Returns the call that the error NUMBER stopped; undefined for an error in a thread of the program. */
+  /** Returns the call that the error NUMBER has stopped; undefined for an error in a thread of the program. */
   call(number: number): HeldCall<Rendered> | undefined {
     return this.#calls.get(number);
   }

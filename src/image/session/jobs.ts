@@ -1,4 +1,4 @@
-// Tracks the running and waiting calls of an image, and ends them on request.
+// Tracks the calls that run or wait in an image, and ends them on request.
 
 import { type EndSignal, OwnSignal } from '../wire/end-signal.ts';
 import { type Ending, reasonOf, Stop } from '../wire/endings.ts';
@@ -8,16 +8,15 @@ import type { Peer } from '../wire/peer.ts';
 import { ALL_NUMBERS, numberAt, type Series } from '../wire/series.ts';
 
 type Phase =
-  /** The call waits in a queue. `ahead` returns the number of running calls of the queue, and of waiting
-   *  calls before this one. */
+  /** The call waits in a queue. `ahead` returns how many calls of the queue run, and how many wait before this one. */
   | { kind: 'queued'; ahead: () => { running: number; waiting: number } }
-  /** The call waits for the image to start. `compiling` is true during the compilation of the agent.
-   *  `building` returns the progress of a rebuild as a phrase. */
+  /** The call waits until the image has started. `compiling` returns true while the agent is being compiled. `building`
+   * returns the progress of a rebuild, as a phrase. */
   | { kind: 'starting'; compiling?: () => boolean; building?: () => string | undefined }
-  /** The call runs in `peer`, as request `id`. */
+  /** The call runs in `peer`, as the request `id`. */
   | { kind: 'running'; peer: Peer; id: number };
 
-/** The end of a job, for those who wait for it. */
+/** The end of a job, for callers that wait for the job. */
 export interface JobEnd {
   ending: Ending;
   output?: Output;
@@ -31,9 +30,9 @@ export class Job {
   /** Aborts when the call must end. */
   readonly signal = new OwnSignal();
   phase: Phase = { kind: 'starting' };
-  /** The reason why the call is being ended, and the time when that began (performance.now). */
+  /** The reason why the call is being ended, and the time (performance.now) when this began. */
   stopping: { reason: Reason; at: number } | undefined;
-  /** True when the human has ended the call on the page, and not the model. */
+  /** True when the human on the page has ended the call; false when the model has. */
   endedByUser = false;
   readonly #args: object;
   #end: JobEnd | undefined;
@@ -46,7 +45,7 @@ export class Job {
     this.parent = parent;
   }
 
-  /** The subject of the call for people: the first line of its code, the file to load, or the like. */
+  /** The subject of the call, for people: for example the first line of its code, or the file that it loads. */
   get subject(): string {
     return subjectOf(this.#args);
   }
@@ -55,7 +54,7 @@ export class Job {
     return performance.now() - this.startedAt;
   }
 
-  /** The reason why the call must end, after its signal has aborted. */
+  /** The reason why the call must end. Valid after its signal has aborted. */
   get reason(): Reason {
     return reasonOf(this.signal);
   }
@@ -68,15 +67,15 @@ export class Job {
     });
   }
 
-  /** Ends the call for REASON, in the same steps as at its time limit. BY_USER is true when the human does so on
-   *  the page. */
+  /** Ends the call for REASON, in the same steps as when its time is up. BY_USER is true when the human on the page
+   * does this. */
   interrupt(reason: 'interrupt' | 'ending', byUser = false): void {
     if (this.signal.aborted) return;
     this.endedByUser = byUser;
     this.signal.abort(new Stop(reason));
   }
 
-  /** Ends the call when the signal CLIENT aborts. Returns a function that removes this link. */
+  /** Ends the call when the signal CLIENT aborts. Returns a function that stops this. */
   follow(client: EndSignal): () => void {
     const abort = () => this.signal.abort(client.reason);
     if (client.aborted) abort();
@@ -90,7 +89,7 @@ export class Job {
   }
 }
 
-/** Arguments that can be the subject of a call, best first. */
+/** The arguments that can be the subject of a call. The best comes first. */
 const SUBJECTS = ['code', 'file', 'name', 'pattern', 'package'] as const;
 const SUBJECT_LIMIT = 100;
 
@@ -112,8 +111,8 @@ export class Jobs {
     this.#numbering = { series, next: numberAt(series, 1) };
   }
 
-  /** Gives OTHERS, the jobs of an additional image, numbers that no job here has. Lists them in listAll until
-   *  the returned function is called. */
+  /** Makes the numbers of OTHERS, the jobs of an additional image, differ from those here. listAll includes these jobs
+   * until the function that this returns is called. */
   addExtraJobs(others: Jobs): () => void {
     others.#numbering = this.#numbering;
     this.#extraJobs.add(others);
@@ -132,7 +131,7 @@ export class Jobs {
     job.end(end);
   }
 
-  /** Returns the running and waiting jobs, oldest first. */
+  /** Returns the jobs that run or wait. The oldest comes first. */
   list(): Job[] {
     return [...this.#jobs.values()];
   }
@@ -145,7 +144,7 @@ export class Jobs {
     return number >= 1 && number < this.#numbering.next;
   }
 
-  /** Returns the job whose code requested the current operation, if any. */
+  /** Returns the job whose code requested the current operation; undefined when no code did. */
   caller(): Job | undefined {
     const calling = callingJob();
     if (calling === undefined) return undefined;
@@ -154,8 +153,7 @@ export class Jobs {
     );
   }
 
-  /** Interrupts all jobs at the end of the server. Resolves when they have ended, or after MS
-   *  milliseconds. */
+  /** Interrupts all jobs, because the server ends. Resolves when they have ended, or after MS milliseconds. */
   async endAll(ms: number): Promise<void> {
     const jobs = this.list();
     for (const job of jobs) job.interrupt('ending');

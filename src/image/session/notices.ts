@@ -1,27 +1,27 @@
-// Stores notices for the next answer. Drops the oldest when there are too many.
+// Stores notices for the next answer. If there are too many, drops the oldest.
 
 import type { Ending } from '../wire/endings.ts';
 import type { Changes } from '../wire/messages.ts';
 import type { Output } from '../wire/operations.ts';
 
-/** An event since the last answer, for a report in the next answer. */
+/** An event that the next answer will report. */
 export type CallNotice =
-  /** The process has written `text` to its standard streams, not through the agent. */
+  /** The process has written `text` to its standard streams, and the agent did not capture it. */
   | { kind: 'raw'; text: string }
   | { kind: 'background'; output: Output }
-  /** Others have changed the image that this server shares with them. */
+  /** Others have changed the image, which this server shares with them. */
   | { kind: 'changes'; changes: Changes }
-  /** A call ended after its client had cancelled it, so the client does not read its answer. */
+  /** A call has ended that its client had cancelled. So the client does not read its answer. */
   | { kind: 'cancelled'; ending: Ending; afterMs: number; output: Output | undefined }
-  /** The load of the start file `file` did not reach its end. */
+  /** The load of the start file `file` did not reach the end of the file. */
   | { kind: 'start file'; file: string; ending: Ending; output: Output | undefined }
-  /** The session's settings, such as its readtable, made evaluation impossible, so they were reset. */
+  /** No form could be evaluated with the session's settings, such as its readtable. So they were reset. */
   | { kind: 'session renewed' }
-  /** The thread with this name holds the compiler's lock without running. */
+  /** The thread with the name `thread` does not run, but holds the compiler's lock. */
   | { kind: 'compiler held'; thread: string }
   | { kind: 'forgotten'; count: number };
 
-/** Maximum number of stored notices. The oldest are dropped first. */
+/** Maximum number of notices that are stored. */
 const LIMIT = 20;
 
 export class Notices<Notice extends object> {

@@ -1,5 +1,5 @@
-// Decides when to probe whether an image still works, and what to do when it does not. A call that succeeds
-// needs no probe.
+// Decides when to probe an image, which means to test whether it still works, and what to do when it does not. After a
+// call that succeeds, no probe is necessary.
 
 import type { Reply } from '../wire/call.ts';
 import { type Endable, enforceLimit } from '../wire/ending-steps.ts';
@@ -8,22 +8,21 @@ import type { Peer } from '../wire/peer.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { CallNotice } from './notices.ts';
 
-/** Number of interrupted calls in a row after which an image is replaced if one thread keeps all others from
- *  compiling. */
-const IN_A_ROW = 3;
-/** During a probe (a test that the image works), the interval between two polls is longer by this factor than
- *  when a call is being ended. */
+/** If one thread keeps all others from compiling, the image is replaced after this many interrupted calls in a row. */
+const INTERRUPTED_LIMIT = 3;
+/** In a probe, which tests whether the image works, the interval between two polls is this many times as long as when a
+ * call is being ended. */
 const POLL_FACTOR = 4;
-/** The reported reason for the loss of an image that does not work. */
+/** The reason that is reported when an image is replaced because it does not work. */
 const BROKEN = 'it was broken: it could not read, evaluate and print a constant form any more';
 
 interface Remedies {
-  /** Ends the image of `peer` for the reason `how`, and resolves after its end. */
+  /** Ends the image of `peer` for the reason `how`. Resolves when it has ended. */
   replace(peer: Peer, how: string): Promise<void>;
   notify(notice: CallNotice): void;
 }
 
-/** The result of a probe, a test that an image works. `at` is the end of the probe (performance.now). */
+/** The result of a probe, which tests whether an image works. `at` is the time (performance.now) when it ended. */
 export interface ProbeResult {
   works: boolean;
   at: number;
@@ -35,7 +34,7 @@ export class Probing {
   #interruptedInARow = 0;
   runningProbe: Promise<void> | undefined;
   last: ProbeResult | undefined;
-  /** True when an image failed a probe and no call has succeeded since. */
+  /** True when the image has failed a probe and no call has succeeded since then. */
   broken = false;
 
   constructor(remedies: Remedies, times: Times = TIMES) {
@@ -43,12 +42,11 @@ export class Probing {
     this.#times = times;
   }
 
-  /** Records that a call ended in PEER with REPLY. Probes PEER if such a reply can be the sign of a broken
-   *  image. */
+  /** Records that a call in PEER has ended with REPLY. Probes PEER if a broken image could give such a reply. */
   ended(peer: Peer, reply: Reply<keyof Operations>): void {
     const { ending, data } = reply;
-    // A text without a readable form can be the sign of a broken reader, and a value with an empty text that
-    // of a broken printer.
+    // If no form could be read from a text, the reader may be broken. If a value has an empty text, the printer may be
+    // broken.
     const formsRead = !('unreadable' in data) && !('formNumber' in data && data.formNumber === 0);
     const printed = !('values' in data) || !(data.values ?? []).flat().some(({ text }) => text === '');
     if (ending.kind === 'done' && formsRead && printed) {
@@ -68,7 +66,7 @@ export class Probing {
     const { works, holder, lost } = await this.#runProbe(peer, {});
     if (lost) return;
     this.last = { works, at: performance.now() };
-    const compilerHeld = holder !== undefined && this.#interruptedInARow >= IN_A_ROW;
+    const compilerHeld = holder !== undefined && this.#interruptedInARow >= INTERRUPTED_LIMIT;
     if (!works || compilerHeld) {
       this.broken = true;
       this.#interruptedInARow = 0;
@@ -82,9 +80,8 @@ export class Probing {
     this.#remedies.notify({ kind: 'session renewed' });
   }
 
-  /** Performs the operation `probe` in PEER with ARGS, within a time limit. Returns whether PEER works, and
-   *  whether PEER was lost meanwhile. `holder` is the name of a thread that keeps all others from
-   *  compiling. */
+  /** Performs the operation `probe` in PEER with ARGS, within a time limit. Returns whether PEER works, and whether
+   * PEER was lost during this. `holder` is the name of a thread that keeps all others from compiling. */
   async #runProbe(
     peer: Peer,
     args: { session?: boolean },
@@ -93,7 +90,7 @@ export class Probing {
     const timeout = probeTimeout(peer, id, this.#times);
     let received = await Promise.race([answer, timeout.timedOut]);
     timeout.stop();
-    // A probe that hangs outside the session needs no interrupt, because the image will be ended anyway.
+    // If a probe outside the session hangs, it need not be interrupted, because the image will be ended.
     if (received === undefined && !args.session) return { works: false, lost: false };
     received ??= await interruptedNow(peer.job(id), answer, this.#times);
     const { ending, data } = received;
@@ -106,9 +103,9 @@ export class Probing {
   }
 }
 
-/** Returns a promise that resolves at the time limit of the request ID of PEER, and a function that stops the
- *  clock. The limit is `times.alive` milliseconds of running or of idle time of the request's thread. Garbage
- *  collections and waits for a CPU do not count. */
+/** Returns a promise that resolves when the time of the request ID of PEER is up, and a function that stops this. The
+ * time is up when the thread of the request has run for `times.alive` milliseconds, or has been idle for as long.
+ * Garbage collections, and the time in which the thread waits for a CPU, do not count. */
 function probeTimeout(
   peer: Peer,
   id: number,
@@ -139,7 +136,7 @@ function probeTimeout(
   return { timedOut, stop };
 }
 
-/** Ends JOB at once, in the steps of ending-steps.ts, and returns its ANSWER. */
+/** Ends JOB at once, in the steps of ending-steps.ts. Resolves with ANSWER, its answer. */
 async function interruptedNow<Value>(job: Endable, answer: Promise<Value>, times: Times): Promise<Value> {
   const stop = enforceLimit(job, 0, undefined, times);
   return answer.finally(stop);

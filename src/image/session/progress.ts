@@ -1,4 +1,4 @@
-// Reports the progress and the output of a call to its caller at intervals.
+// Reports the progress and the output of a call to its caller, at intervals.
 
 import type { Progress } from '../wire/call.ts';
 import { wholeText } from '../wire/endings.ts';
@@ -8,9 +8,9 @@ import type { Peer } from '../wire/peer.ts';
 import { TIMES } from '../wire/times.ts';
 import type { Job } from './jobs.ts';
 
-/** Calls REPORT every EVERY_MS milliseconds with the progress of JOB, until the returned function is called.
- *  While a request for the progress is unanswered, sends no other, and reports the time for which the image
- *  has been silent. */
+/** Calls REPORT with the progress of JOB every EVERY_MS milliseconds, until the function that this returns is called.
+ * Asks the image for the progress only when it has answered the previous request. Otherwise reports for how long the
+ * image has not answered. */
 export function reportProgress(
   job: Job,
   report: (progress: Progress) => void,
@@ -46,14 +46,14 @@ export function reportProgress(
   };
 }
 
-/** Number of characters of a part from which on the call is likely to wait for more writing. */
+/** If a part of the output has this number of characters, the call probably waits until it can write more. */
 const LARGE_PART = 6000;
-/** Milliseconds after such a part until the next one is taken. After each smaller part the pause grows. */
+/** Milliseconds between such a part and the next one. After each smaller part, the pause becomes longer. */
 const SHORT_PAUSE_MS = 1;
 
-/** Passes the new output of JOB to PASS every EVERY_MS milliseconds, and sooner while there is much. The
- *  returned function stops this, and resolves after the last part. It resolves with true when PASS was
- *  called. */
+/** Calls PASS with the new output of JOB every EVERY_MS milliseconds, and more often when there is much output. Returns
+ * a function that stops this. It resolves when the last part was passed; with true when PASS was called at least
+ * once. */
 export function passOutput(
   job: Job,
   pass: (text: string) => Promise<void>,
@@ -83,8 +83,8 @@ export function passOutput(
   };
 }
 
-/** Resolves with the output of JOB so far, which stays for its answer. Resolves with undefined when there is none, or the
- *  image does not answer within MS milliseconds. */
+/** Resolves with the output of JOB so far. The answer of JOB will also contain this output. Resolves with undefined
+ * when there is none, or when the image does not answer within MS milliseconds. */
 export async function outputSoFar({ phase }: Job, ms: number = TIMES.status): Promise<string | undefined> {
   if (phase.kind !== 'running') return undefined;
   const written = phase.peer.request('written', { job: phase.id }).answer;

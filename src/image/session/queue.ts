@@ -1,11 +1,11 @@
-// Limits the number of calls of a kind at the same time. The others wait in order, up to a limit.
+// Limits how many calls of a kind run at the same time. Further calls wait in order, up to a limit.
 
 import { CallError } from '../../errors.ts';
 import type { EndSignal } from '../wire/end-signal.ts';
 
 const WAITING_LIMIT = 1000;
 
-/** Returns the number of running calls of the queue, and of waiting calls before this one. */
+/** Returns how many calls of the queue run, and how many wait before this one. */
 export type Ahead = () => { running: number; waiting: number };
 
 export class Queue {
@@ -18,15 +18,15 @@ export class Queue {
     this.#free = places;
   }
 
-  /** Enters a call if it may run now. Returns false when it would have to wait. */
+  /** Enters a call and returns true, if it may run now. Otherwise returns false. */
   tryEnter(): boolean {
     if (this.#free === 0) return false;
     this.#free--;
     return true;
   }
 
-  /** Waits until a call may run, and returns true. Returns false when SIGNAL aborts first. Calls ON_WAIT if
-   *  the call has to wait. Throws a CallError when too many calls wait. */
+  /** Waits until a call may run, and resolves with true; with false when SIGNAL aborts before this. Calls ON_WAIT if
+   * the call has to wait. Throws a CallError when too many calls wait. */
   async enter(signal: EndSignal | undefined, onWait: (ahead: Ahead) => void): Promise<boolean> {
     if (signal?.aborted) return false;
     if (this.tryEnter()) return true;
@@ -50,13 +50,13 @@ export class Queue {
     });
   }
 
-  /** Runs TASK when it may run, and returns its value. */
+  /** Waits until TASK may run, runs it, and resolves with its value. */
   async within<Value>(task: () => Promise<Value>): Promise<Value> {
     await this.enter(undefined, () => {});
     return task().finally(() => this.leave());
   }
 
-  /** Ends a running call, so that the call that has waited longest may run. */
+  /** Records that a call has ended, so that the call that has waited longest may run. */
   leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free++;

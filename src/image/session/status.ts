@@ -1,5 +1,5 @@
-// Collects the current state of an image, even of one that hangs. Asks only the agent's reader thread, and
-// waits only briefly for the answer.
+// Collects the current state of an image, even of one that hangs. Asks only the reader thread of the agent, and waits
+// only briefly for its answer.
 
 import type { Lacking } from '../wire/messages.ts';
 import type { AgentJob, AgentStatus, Reason } from '../wire/operations.ts';
@@ -9,8 +9,7 @@ import { TIMES } from '../wire/times.ts';
 import type { Job, Jobs } from './jobs.ts';
 import type { ProbeResult } from './probing.ts';
 
-/** State of a running or waiting call. Data from the agent is absent when the agent did not answer in
- *  time. */
+/** The state of a call that runs or waits. If the agent did not answer in time, its data are absent. */
 export interface JobStatus extends Partial<Omit<AgentJob, 'id'>> {
   number: number;
   operation: string;
@@ -18,9 +17,9 @@ export interface JobStatus extends Partial<Omit<AgentJob, 'id'>> {
   milliseconds: number;
   phase: 'queued' | 'starting' | 'running';
   ahead?: number;
-  /** Number of the job whose code made the call. */
+  /** The number of the job whose code made the call; absent when a client made it. */
   parent?: number;
-  /** The reason why the call is being ended, and the milliseconds since that began. */
+  /** The reason why the call is being ended, and the number of milliseconds since this began. */
   stopping?: { reason: Reason; byUser: boolean; milliseconds: number };
 }
 
@@ -33,49 +32,50 @@ export interface ImageStatus {
   beside?: JobStatus[];
   /** Resident memory of the server, in octets. */
   serverRss: number;
-  /** The operating system's data on the image's process, while the server runs one. */
+  /** The data that the operating system has about the process of the image; absent when the server does not run one. */
   outside?: Outside;
-  /** Milliseconds for which the image has not reacted. */
+  /** Number of milliseconds for which the image has not reacted. */
   silentMs?: number;
-  /** Milliseconds without reaction after which the image counts as frozen. */
+  /** An image that has not reacted for this number of milliseconds counts as frozen. */
   frozenMs?: number;
   agent?: AgentStatus;
-  /** Milliseconds since this status arrived. */
+  /** Number of milliseconds since `agent` was received. */
   agentMsAgo?: number;
-  /** The reason why the image could not be started or was lost. */
+  /** The reason why the image could not be started, or why it was lost. */
   why?: string;
   building?: string;
-  /** Result of the last probe, a test that the image works, and the milliseconds since its end. */
+  /** The result of the last probe, which tests whether the image works, and the number of milliseconds since it
+   * ended. */
   probe?: { works: boolean; msAgo: number };
-  /** SBCL's warning that its memory may be corrupted. */
+  /** The warning of SBCL that its memory may be corrupted. */
   corrupted?: string;
   /** True when a command starts the image, perhaps on another machine. */
   elsewhere?: true;
   attached?: true;
-  /** The image of somebody else, once it was found. */
+  /** The image of somebody else; absent before it was found. */
   served?: Served;
   /** True when a signal has stopped the process of the image of somebody else. */
   stopped?: true;
   lacking?: Lacking;
-  /** The reasons for the ends of earlier images because of which this image was started plain (without
-   *  internals of SBCL). */
+  /** The reasons, the ends of earlier images, why this image is plain: its agent uses no internals of SBCL. Empty for
+   * an image that is not plain. */
   plainBecause?: readonly string[];
 }
 
 interface Life {
   readonly running: boolean;
   readonly prepared: boolean;
-  /** Asks the agent for its status; undefined before the greeting. */
+  /** The Pulse by which the agent is asked for its status; undefined before the greeting. */
   readonly pulse: Pulse | undefined;
-  /** The operating system's data on the process, if the server runs it. */
+  /** The data that the operating system has about the process; undefined when the server does not run one. */
   readonly outside?: Outside | undefined;
-  /** Returns a function that returns the milliseconds for which the system has denied the process the CPU
-   *  since its first call. */
+  /** Returns a function that returns for how many milliseconds, since its first call, the system has not given the
+   * process a CPU that it needed. */
   denied?(): () => number;
-  /** Number of milliseconds without reaction after which an image is replaced. Absent for an image that the
-   *  server cannot replace. */
+  /** An image that has not reacted for this number of milliseconds is replaced. Absent for an image that the server
+   * cannot replace. */
   readonly frozenMs?: number;
-  /** The reason why the last start failed, if so. */
+  /** The reason why the last start failed; undefined when it succeeded. */
   readonly failure: string | undefined;
   readonly hello?: Lacking | undefined;
   readonly corrupted?: string | undefined;
@@ -83,21 +83,21 @@ interface Life {
   /** True when a command starts the image, perhaps on another machine. */
   readonly elsewhere?: true | undefined;
   readonly attached?: true;
-  /** The image of somebody else, once it was found. */
+  /** The image of somebody else; undefined before it was found. */
   readonly served?: Served | undefined;
-  /** True when a signal has stopped the process of the image of somebody else. */
+  /** Returns true when a signal has stopped the process of the image of somebody else. */
   stopped?(): boolean;
 }
 
 interface Losses {
-  /** The reasons for losses that no answer has reported yet, oldest first. */
+  /** The reasons for losses that no answer has reported yet. The oldest comes first. */
   readonly unreported: readonly string[];
   readonly progress?: string | undefined;
 }
 
-/** Returns the state of an image. LIFE has data on its process and start, LOSSES the losses of earlier
- *  images, JOBS its calls, PROBE its last test. Waits at most ANSWER_MS milliseconds for the agent's
- *  status. */
+/** Returns the state of an image. LIFE has the data about its process and its start, LOSSES about the losses of earlier
+ * images, JOBS about its calls, and PROBE about its last test. Waits at most ANSWER_MS milliseconds until the agent
+ * sends its status. */
 export async function imageStatusOf(
   life: Life,
   losses: Losses,

@@ -1,5 +1,5 @@
-// Sends requests on one connection to an agent, and matches the answers to them. After the loss of the
-// connection, answers all open requests itself.
+// Sends requests over one connection to an agent, and assigns the answers to them. When the connection is lost, answers
+// all open requests itself.
 
 import type { Duplex } from 'node:stream';
 import { messageOf } from '../../errors.ts';
@@ -10,33 +10,32 @@ import type { AgentOperations, Output, TestPart } from './operations.ts';
 import type { Peer } from './peer.ts';
 import { CodeCalls, type Upcalls } from './upcalls.ts';
 
-/** Callbacks to the owner of the connection. */
+/** Functions that are called for events of the connection. */
 export interface ChannelCallbacks {
   hello(hello: Hello): void;
-  /** The image is about to exit without a request of the server. */
+  /** The image is about to exit, and the server has not requested this. */
   exiting(): void;
-  /** The program has stopped the agent. The image continues without it. */
+  /** The program has stopped the agent. The image continues to run without it. */
   stopped(): void;
-  /** No message can be exchanged any more. `how` is the reason, and continues the sentence "the image was
-   *  lost". */
+  /** No more messages can be exchanged. `how` is the reason; it continues the sentence "the image was lost". */
   broken(how: string): void;
-  /** Called after the end of the image. Returns whether the request `id` had begun to run; undefined when
-   *  unknown. */
+  /** Called when the image has ended. Returns true when the request `id` had begun to run, and false when it had not;
+   * undefined when this is unknown. */
   hasStarted?(id: number): boolean | undefined;
 }
 
 const MAX_PARTS = 50_000;
-/** Maximum number of characters, as JSON, of the partial results of all requests. */
+/** Maximum number of characters, as JSON, of the partial results of all requests together. */
 const MAX_PARTS_CHARACTERS = FRAME_LIMIT;
 
-/** After a chunk with more messages than this, reading pauses once, so that other work can run. */
+/** When a chunk contains more messages than this, reading is paused once, so that other work can run. */
 const MANY_MESSAGES = 32;
 
-/** While the agent has more unread octets than this, the server reads slowly, because each message of the
- *  agent can need an answer. */
+/** While the agent has more than this many octets still to read, the server reads slowly, because each message of the
+ * agent can need an answer. */
 const UNREAD_LIMIT = 1024 * 1024;
-/** Length of a pause between slow reads. The pause must end even if the agent has read nothing, because the
- *  agent may have to write before it can read. */
+/** Milliseconds of a pause in slow reading. The pause must end even if the agent has read nothing, because the agent
+ * may have to write before it can read. */
 const PAUSE_MS = 20;
 
 export class Channel {
@@ -47,18 +46,18 @@ export class Channel {
   readonly #codeCalls: CodeCalls;
   readonly #reader = new FrameReader();
   readonly #pending = new Map<number, { name: string; resolve: (answer: Answer) => void }>();
-  /** By pending request: its output in the agent's latest report. */
+  /** By the id of a pending request: its output, as the agent reported it last. */
   readonly #outputs = new Map<number, Output>();
-  /** By pending request: its partial results. */
+  /** By the id of a pending request: its partial results. */
   readonly #parts = new Map<number, TestPart[]>();
   #partsCharacters = 0;
   #features: ReadonlySet<string> = new Set();
   #nextId: number;
   #closeReason: string | undefined;
 
-  /** Exchanges messages with PEER on STREAM. UPCALLS answers requests of code in the image. CALLBACKS are
-   *  called at events such as the agent's greeting. Request ids begin at FIRST_ID. PATHS translates the paths
-   *  in messages, if the image has another file system. */
+  /** Exchanges messages with PEER on STREAM. UPCALLS handles requests of code in the image. CALLBACKS are called for
+   * events such as the agent's greeting. The first request gets the id FIRST_ID. PATHS converts the paths in messages,
+   * if the image has another file system. */
   constructor(
     stream: Duplex,
     peer: Peer,
@@ -88,7 +87,7 @@ export class Channel {
     return this.#pending.size > 0;
   }
 
-  /** The operations of the requests that wait for an answer. */
+  /** The names of the operations whose requests wait for an answer. */
   get running(): string[] {
     return [...this.#pending.values()].map(({ name }) => name);
   }
@@ -101,7 +100,7 @@ export class Channel {
     const id = this.#nextId++;
     const frame = requestFrame(id, name, this.#paths?.request(name, args) ?? args, follow);
     const answer = new Promise<Answer<Name>>((resolve) => {
-      // The cast is safe: an answer with this id has the data of this operation.
+      // The cast is safe, because an answer with this id has the data of this operation.
       const settle = (received: Answer) => resolve(received as Answer<Name>);
       if (this.#closeReason === undefined) this.#pending.set(id, { name, resolve: settle });
       else settle(lostAnswer(this.#closeReason, false));
@@ -118,14 +117,14 @@ export class Channel {
     if (this.#closeReason === undefined) this.#stream.write(frame);
   }
 
-  /** Asks the agent what the request with the number ID has written so far. If the image is lost before that
-   *  request ends, the answer to that request contains this output. Resolves when the agent has answered. */
+  /** Asks the agent for the output of the request ID so far. If the image is lost before this request ends, the answer
+   * to it will contain this output. Resolves when the agent has answered. */
   async requestOutput(id: number): Promise<void> {
     const { data } = await this.request('written', { job: id }).answer;
     this.#keepOutput(id, readOutput(data.value));
   }
 
-  /** Answers all pending requests with the ending `lost` for the reason HOW, part of a sentence. */
+  /** Answers all pending requests with the ending `lost`, for the reason HOW, part of a sentence. */
   close(how: string): void {
     this.#closeReason ??= how;
     for (const [id, { resolve }] of this.#pending) {
@@ -153,7 +152,7 @@ export class Channel {
     if (count > MANY_MESSAGES || this.#stream.writableLength > UNREAD_LIMIT) this.#pauseReading();
   }
 
-  /** Pauses reading for other work, so that an agent that writes without end cannot block the server. */
+  /** Pauses reading so that other work can run. Otherwise an agent that writes without end could block the server. */
   #pauseReading(): void {
     const stream = this.#stream;
     stream.pause();
@@ -198,7 +197,7 @@ export class Channel {
   }
 
   #greeted(hello: Hello): void {
-    // A program that is no agent can send anything.
+    // The other side may be a program that is not an agent, so it can send anything.
     const version = JSON.stringify(hello.version).slice(0, 40);
     if (hello.version === PROTOCOL_VERSION) this.#callbacks.hello(hello);
     else
@@ -219,7 +218,7 @@ export class Channel {
     if (!this.#pending.has(id) || parts.length >= MAX_PARTS) return;
     this.#partsCharacters += JSON.stringify(part).length;
     if (this.#partsCharacters > MAX_PARTS_CHARACTERS) return;
-    // Parts are unchecked, like the data of an answer.
+    // The parts are not checked, and neither are the data of an answer.
     parts.push(part as TestPart);
     this.#parts.set(id, parts);
   }
@@ -234,8 +233,8 @@ export class Channel {
   }
 }
 
-/** Returns the answer to a request after the loss of its peer. HOW is the reason as part of a sentence.
- *  STARTED is true when the request had begun to run, and OUTPUT is its output. */
+/** Returns the answer to a request whose peer was lost. HOW is the reason, as part of a sentence. STARTED is true when
+ * the request had begun to run. OUTPUT is its output so far. */
 function lostAnswer(how: string, started: boolean, output?: Output): Answer {
   return {
     ending: { kind: 'lost', how, ...(!started && { notBegun: true }) },

@@ -1,15 +1,15 @@
-// Defines the signal that ends a call. Creating an AbortSignal for each call would take 10 times as long.
+// Defines the signal that ends a call. It is used because an AbortSignal takes 10 times as long to create.
 
-/** The part of AbortSignal that calls need. Every AbortSignal is an EndSignal. */
+/** Those members of AbortSignal that calls need. Every AbortSignal is an EndSignal. */
 export interface EndSignal {
   readonly aborted: boolean;
-  /** The reason, after the signal has aborted. */
+  /** The reason why the signal was aborted. Valid after that. */
   readonly reason: unknown;
   addEventListener(type: 'abort', listener: () => void, options?: { once: boolean }): void;
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** An EndSignal that this program aborts, at most once. */
+/** An EndSignal that this program can abort, once. */
 export class OwnSignal implements EndSignal {
   aborted = false;
   reason: unknown;

@@ -1,4 +1,4 @@
-// Ends a running call in steps: interrupt, interrupt again, terminate its thread, kill its image.
+// Ends a running call in steps: interrupts it, interrupts it again, terminates its thread, and kills its image.
 
 import type { EndSignal } from './end-signal.ts';
 import { reasonOf } from './endings.ts';
@@ -6,30 +6,30 @@ import { fairTimeout } from './fairly.ts';
 import type { Reason } from './operations.ts';
 import { TIMES, type Times } from './times.ts';
 
-/** The means to end a running call. */
+/** The functions by which a running call can be ended. */
 export interface Endable {
   interrupt(reason: Reason): void;
   terminate(): void;
-  /** Resolves when the image reacts. During a garbage collection it does not react, and none of its calls can
-   *  be ended. */
+  /** Resolves when the image reacts. It does not react during a garbage collection, and none of its calls can be ended
+   * then. */
   reacts(): Promise<unknown>;
-  /** True when the image is collecting garbage or has collected since the previous call. Undefined when
-   *  unknown. */
+  /** Returns true when the image is collecting garbage, or has collected since the previous call; undefined when this
+   * is unknown. */
   collecting(): boolean | undefined;
-  /** Milliseconds for which the system has denied the image the CPU since the first call of this function; 0
-   *  when unknown. */
+  /** Returns for how many milliseconds, since the first call of this function, the system has not given the image a CPU
+   * that it needed; 0 when this is unknown. */
   deniedMs(): number;
-  /** If a signal has stopped the process of the image, ends the wait for the call and returns true. The call
-   *  itself ends later, because an interrupt waits for it in the image. */
+  /** If a signal has stopped the process of the image, makes the server stop waiting for the call, and returns true.
+   * The call itself ends later, because the interrupt waits in the image. */
   abandon?(): boolean;
   kill(): void;
 }
 
-/** An image is killed after this many polls in a row that find it hanging. */
+/** An image is killed when this many polls in a row find that it hangs. */
 const HANGING_POLLS = 5;
 
-/** Limits a call that begins now: ends it in steps (see TIMES) after LIMIT_MS, or when SIGNAL aborts. The
- *  caller must call the returned function after the end of the call. */
+/** Limits the time of a call that begins now. After LIMIT_MS, or when SIGNAL aborts, ends the call in steps (see
+ * TIMES). Returns a function that the caller must call when the call has ended. */
 export function enforceLimit(
   job: Endable,
   limitMs: number,
@@ -47,8 +47,8 @@ export function enforceLimit(
   };
 }
 
-/** Like `enforceLimit`, for a limit that no user has chosen. Time in which the system denied the image the
- *  CPU extends the limit (see `fairTimeout`). */
+/** Like `enforceLimit`, for a limit that the user has not chosen. If the system does not give the image a CPU, the
+ * limit is extended (see `fairTimeout`). */
 export function enforceFairLimit(job: Endable, limitMs: number, times: Times = TIMES): () => void {
   const steps = new Steps(job, times);
   const stop = fairTimeout(limitMs, job.deniedMs, () => steps.start('timeout'));
@@ -58,18 +58,19 @@ export function enforceFairLimit(job: Endable, limitMs: number, times: Times = T
   };
 }
 
-/** The steps that end one job. Their clock stops while the image cannot react, during a garbage collection or
- *  without a CPU. */
+/** The steps that end one job. Their clock stops while the image cannot react, during a garbage collection or without a
+ * CPU. */
 class Steps {
   readonly #job: Endable;
   readonly #times: Times;
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** Remaining milliseconds for which the clock may be stopped. */
+  /** Number of milliseconds for which the clock may still be stopped. */
   #pauseLeftMs: number;
   #clock = 0;
-  /** The remaining steps, next first. A step is due at the clock time `at`. */
+  /** The steps that remain. The next one comes first. A step is due when the clock shows `at`. */
   readonly #plan: { at: number; step: () => void }[] = [];
-  /** Number of polls in a row that have found the image hanging since #askToReact; undefined before that. */
+  /** Number of polls in a row that have found, since #askToReact, that the image hangs; undefined before
+   * #askToReact. */
   #hangingPolls: number | undefined;
   #started = false;
   #stopped = false;
@@ -105,7 +106,8 @@ class Steps {
       { at: terminate, step: () => this.#job.terminate() },
       { at: ask, step: () => void this.#askToReact() },
     );
-    // Each result of `collecting` is about the time since its previous call, so the first result is dropped.
+    // Each result of `collecting` covers the time since its previous call. The first result covers the time before the
+    // steps, so it is ignored.
     this.#job.collecting();
     this.#poll(this.#job.deniedMs());
   }
@@ -116,8 +118,8 @@ class Steps {
     return isAbandoned;
   }
 
-  /** Polls the image at intervals, and runs the steps that are due. DENIED is the result of `deniedMs` at the
-   *  previous poll. */
+  /** Polls the image at intervals, and runs the steps that are due. DENIED is the result of `deniedMs` at the previous
+   * poll. */
   #poll(denied: number): void {
     const { poll: intervalMs } = this.#times;
     this.later(intervalMs, () => {
@@ -135,9 +137,9 @@ class Steps {
     });
   }
 
-  /** Asks the image to react. Kills it when later polls find it hanging, or when it reacts but the call does
-   *  not end. Polls do not work for an image elsewhere or of somebody else, so that one is killed after
-   *  `frozenElsewhere` without reaction. */
+  /** Asks the image to react. Kills it when later polls find that it hangs, or when it reacts but the call does not
+   * end. An image elsewhere, or of somebody else, cannot be polled; it is killed when it has not reacted for
+   * `frozenElsewhere`. */
   async #askToReact(): Promise<void> {
     this.#hangingPolls = -1; // The current poll does not count.
     if (this.#job.collecting() === undefined)

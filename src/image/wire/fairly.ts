@@ -1,11 +1,11 @@
-// Extends a timeout that no user has chosen by the time in which the system denied the image the CPU.
+// Extends a timeout that the user has not chosen, when the system does not give the image a CPU.
 
-/** Maximum ratio of an extended timeout to its limit. */
+/** An extended timeout is at most this many times as long as its limit. */
 const MAX_FACTOR = 3;
 
-/** Runs STEP after LIMIT_MS milliseconds, plus the time in which the system denies the image the CPU, from
- *  the second half of the limit on. DENIED_MS returns this time, in milliseconds since its first call.
- *  Returns a function that cancels the timeout. */
+/** Runs STEP after LIMIT_MS milliseconds. The second half of this time is extended by the time in which the system does
+ * not give the image a CPU that it needs. DENIED_MS returns the latter, in milliseconds since its first call. Returns a
+ * function that cancels the timeout. */
 export function fairTimeout(limitMs: number, deniedMs: () => number, step: () => void): () => void {
   let timer: NodeJS.Timeout;
   const schedule = (ms: number, waited: number, before: number) => {
@@ -16,7 +16,7 @@ export function fairTimeout(limitMs: number, deniedMs: () => number, step: () =>
       else schedule(remaining, waited + ms, before);
     }, ms);
   };
-  // DENIED_MS takes longer than most calls, so it is first called after half of the limit.
+  // DENIED_MS takes longer than most calls take. So it is not called before half of the limit has passed.
   timer = setTimeout(() => schedule(limitMs / 2, limitMs / 2, deniedMs()), limitMs / 2);
   return () => clearTimeout(timer);
 }

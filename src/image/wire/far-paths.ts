@@ -1,14 +1,14 @@
-// Translates the paths in messages to and from an image elsewhere, which has another file system. All other
-// code uses paths of this machine. A file that exists only there has a name such as `build:/srv/x.lisp`, with
-// the name of the image before the colon.
+// Converts the paths in messages to and from an image elsewhere, which has another file system. All other code uses
+// paths of this machine. A file that exists only on the other machine has a name such as `build:/srv/x.lisp`, where the
+// name of the image precedes the colon.
 
-/** A folder of this machine, and its path where the image runs. Neither ends with a slash. */
+/** A folder of this machine, and its path where the image runs. Neither path ends with a slash. */
 export interface PathMap {
   here: string;
   there: string;
 }
 
-/** Names of members with a path or a list of paths as value. */
+/** Names of members whose value is a path or a list of paths. */
 const PATH_MEMBERS: ReadonlySet<string> = new Set([
   'file',
   'files',
@@ -28,39 +28,39 @@ const PATH_MEMBERS: ReadonlySet<string> = new Set([
   'testFiles',
   'maker',
 ]);
-/** Name of a member that is a list of paths in some answers, and one text or object in others. */
+/** Name of a member that is a list of paths in some answers. In others it is a text or an object. */
 const LIST_MEMBER = 'value';
 
-/** Names of members with data of the program, in which nothing is translated. */
+/** Names of members that contain data of the program. Nothing in them is converted. */
 const DATA_MEMBERS: ReadonlySet<string> = new Set(['data', 'arguments', 'values', 'output']);
 
-/** By operation that loads a file: the argument for the text of the file. */
+/** By operation that loads a file: the name of the argument for the text of the file. */
 const TEXT_ARGUMENTS: ReadonlyMap<string, string> = new Map([
   ['load-file', 'content'],
   ['load-forms', 'text'],
 ]);
 
-/** Maximum number of remembered paths of this machine. */
+/** Maximum number of paths of this machine that are remembered. */
 const MAX_SENT = 10_000;
 
 export class FarPaths {
   readonly #name: string;
   readonly #maps: readonly PathMap[];
   readonly #textOf: (file: string) => string | undefined;
-  /** Paths of this machine that were sent unchanged, because no map contains them. In answers, these paths
-   *  are of this machine too. */
+  /** Paths of this machine that were sent unchanged, because no map contains them. When an answer contains one of them,
+   * it means the path on this machine. */
   readonly #sent = new Set<string>();
 
-  /** Translates the paths of the image NAME by the first of MAPS that fits. TEXT_OF returns the content of a
-   *  file of this machine, one character for each octet; undefined when the file cannot be read. */
+  /** Converts the paths of the image NAME. The first of MAPS that fits a path is used. TEXT_OF returns the content of a
+   * file of this machine, with one character for each octet; undefined when the file cannot be read. */
   constructor(name: string, maps: readonly PathMap[], textOf: (file: string) => string | undefined) {
     this.#name = name;
     this.#maps = maps;
     this.#textOf = textOf;
   }
 
-  /** Returns ARGS of the operation NAME with paths of the image, and with the text of a file to load. The
-   *  file at this path there can be another one, or be absent. */
+  /** Returns ARGS, of the operation NAME, with paths of the image. If the operation loads a file, adds the text of the
+   * file, because the image can have another file at this path or none. */
   request(name: string, args: object): object {
     const { file } = args as { file?: unknown };
     const argument = TEXT_ARGUMENTS.get(name);
@@ -70,12 +70,12 @@ export class FarPaths {
     return text === undefined ? translated : { ...translated, [argument ?? '']: text };
   }
 
-  /** Returns MESSAGE from the image with paths of this machine. */
+  /** Returns MESSAGE, from the image, with paths of this machine. */
   message<Message extends object>(message: Message): Message {
     return translate(message, (path) => this.here(path)) as Message;
   }
 
-  /** Returns the path in the image of PATH on this machine. */
+  /** Returns the path in the image for PATH, a path of this machine. */
   there(path: string): string {
     const prefix = `${this.#name}:`;
     if (path.startsWith(`${prefix}/`)) return path.slice(prefix.length);
@@ -88,18 +88,18 @@ export class FarPaths {
     return path;
   }
 
-  /** Returns the path on this machine of PATH in the image. */
+  /** Returns the path of this machine for PATH, a path in the image. */
   here(path: string): string {
     if (!/^\/./.test(path)) return path;
-    // A path with `..` could leave the folder of the map, and so give code there other files of this machine.
+    // A path with `..` could lead out of the folder of the map, and so let code there use other files of this machine.
     const leavesFolder = path.split('/').includes('..');
     const mapped = leavesFolder ? undefined : moved(path, this.#maps, 'there', 'here');
     return mapped ?? (this.#sent.has(path) ? path : `${this.#name}:${path}`);
   }
 }
 
-/** Translates PATH by the first of MAPS whose folder FROM contains it: replaces that folder by the folder TO
- *  of the map. Returns undefined when no map fits. */
+/** Converts PATH by the first of MAPS whose folder FROM contains it: replaces this folder by the folder TO of the map.
+ * Returns undefined when no map fits. */
 function moved(
   path: string,
   maps: readonly PathMap[],

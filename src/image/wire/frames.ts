@@ -1,35 +1,36 @@
-// Encodes and decodes the messages on the connection to the agent: four octets of length, then ASCII JSON.
+// Encodes and decodes the messages on the connection to the agent. A message is a frame: four octets with its length,
+// and then ASCII JSON.
 
 import { CallError } from '../../errors.ts';
 
-/** Maximum number of octets in a frame. A longer frame means that the peer is broken. */
+/** Maximum number of octets in a frame. If a frame is longer, the peer is broken. */
 export const FRAME_LIMIT = 64 * 1024 * 1024;
 
-/** Maximum nesting of the values in a request, because the Lisp code that reads them has a limited stack. */
+/** Maximum depth of nested values in a request. The Lisp code that reads them has a limited stack. */
 export const DEPTH_LIMIT = 100;
 
-/** Version of the protocol, which every change of the messages raises. The agent sends its own version in its
- *  greeting, and both must be equal. */
+/** The version of the protocol. Each change of the messages increments it. The agent sends its own version in its
+ * greeting, and both must be equal. */
 export const PROTOCOL_VERSION = 3;
 
 export type Message = { [key: string]: unknown };
 
-/** True when VALUE is nested more than LEVELS deep. */
+/** Returns true when the values in VALUE are nested more than LEVELS deep. */
 export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels < 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
 
-/** The lowest UTF-16 code unit to escape. From this one on, units are not printable ASCII. JSON.stringify
- *  already escapes units below the space. */
+/** The lowest UTF-16 code unit that must be escaped, because this unit and all higher ones are not printable ASCII.
+ * JSON.stringify already escapes units below the space. */
 const FIRST_ESCAPED = 0x7f;
 const TO_ESCAPE = /[\u007f-\uffff]/;
 const DIGITS = Buffer.from('0123456789abcdef');
 const BACKSLASH = 0x5c;
 const SMALL_U = 0x75;
 
-/** Returns MESSAGE as a frame. Characters outside printable ASCII are escaped, so that the agent can read it
- *  in any locale. */
+/** Returns MESSAGE as a frame. Characters that are not printable ASCII are escaped, so that the agent can read the
+ * frame in any locale. */
 export function encodeFrame(message: Message): Buffer {
   const json = JSON.stringify(message);
   const first = json.search(TO_ESCAPE);
@@ -41,8 +42,8 @@ export function encodeFrame(message: Message): Buffer {
   return frame;
 }
 
-/** Returns the length of JSON in octets after escaping, which turns one code unit into six octets. FIRST is
- *  the index of the first unit to escape. */
+/** Returns the number of octets of JSON after escaping, which replaces one code unit by six octets. FIRST is the index
+ * of the first unit that must be escaped. */
 function escapedLength(json: string, first: number): number {
   let length = json.length;
   for (let index = first; index < json.length; index++) {
@@ -51,8 +52,8 @@ function escapedLength(json: string, first: number): number {
   return length;
 }
 
-/** Writes JSON, escaped, into FRAME after the four octets of length. It is a loop, because `replace` with a
- *  function would take seconds for a long text. */
+/** Writes JSON, escaped, to FRAME, after the four octets with the length. Uses a loop, because `replace` with a
+ * function would take seconds for a long text. */
 function writeEscaped(json: string, frame: Buffer): void {
   let at = 4;
   for (let index = 0; index < json.length; index++) {
@@ -67,10 +68,10 @@ function writeEscaped(json: string, frame: Buffer): void {
   }
 }
 
-/** Returns the frame of the request with this ID for the operation OP. Throws a CallError when ARGS are too
- *  large or too deep. */
+/** Returns the frame for the request ID of the operation OP. Throws a CallError when ARGS are too large, or nested too
+ * deeply. */
 export function requestFrame(id: number, op: string, args: object, follow = false): Buffer {
-  // The arguments of a tool can have DEPTH_LIMIT levels, and begin two levels deep in ARGS.
+  // The arguments of a tool may have DEPTH_LIMIT levels, and they are two levels deep in ARGS.
   if (isDeeper(args, DEPTH_LIMIT + 2)) {
     throw new CallError(`The arguments are nested more than ${DEPTH_LIMIT} levels deep. Nest them less.`);
   }
@@ -81,17 +82,17 @@ export function requestFrame(id: number, op: string, args: object, follow = fals
   );
 }
 
-/** Decodes messages from a stream of chunks, which can be split anywhere. */
+/** Decodes messages from a stream of chunks. A message can be split at any octet. */
 export class FrameReader {
   readonly #head = Buffer.alloc(4);
   #headFill = 0;
-  /** The incomplete frame; undefined before its length is complete. */
+  /** The incomplete frame; undefined while its length is incomplete. */
   #body: Buffer | undefined;
   #bodyFill = 0;
 
-  /** Adds CHUNK and returns the complete messages. Throws when a frame is no valid message. */
+  /** Adds CHUNK, and returns the messages that are now complete. Throws when a frame is not a valid message. */
   push(chunk: Buffer): Message[] {
-    // A chunk is nearly always exactly one frame, which is parsed without a copy.
+    // Nearly always, a chunk is exactly one frame, which can be parsed without a copy.
     if (this.#isFrame(chunk)) return [parseMessage(chunk, 4)];
     const messages: Message[] = [];
     let at = 0;
@@ -114,16 +115,16 @@ export class FrameReader {
     );
   }
 
-  /** Copies octets of a frame's length from CHUNK, from index AT on, into #head. Returns the number of copied
-   *  octets. */
+  /** Copies octets of a frame's length from CHUNK, from the index AT on, to #head. Returns how many octets it has
+   * copied. */
   #takeHead(chunk: Buffer, at: number): number {
     const count = chunk.copy(this.#head, this.#headFill, at);
     this.#headFill += count;
     if (this.#headFill < 4) return count;
     const length = this.#head.readUInt32BE(0);
     if (length > FRAME_LIMIT) throw new Error(`a frame of ${length} octets is over the limit`);
-    // The system provides memory only when it is written. So an agent that announces long frames without
-    // sending them cannot exhaust it.
+    // The system provides memory only when it is written. So an agent cannot exhaust the memory by announcing long
+    // frames that it does not send.
     this.#body = Buffer.allocUnsafe(length);
     this.#headFill = 0;
     this.#bodyFill = 0;

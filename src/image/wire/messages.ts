@@ -1,47 +1,48 @@
-// Types of the agent's messages, and their parser. The program in the image can write anything to the
-// connection, so members for use outside of the answered call are checked here. The ending and the data of an
-// answer are not checked: a forged one fails only its call (tools/answer-checks.ts).
+// Defines types for the agent's messages, and parses them. The program in the image can write anything to the
+// connection. So members that are used outside the answered call are checked here. The ending and the data of an answer
+// are not checked, because a forged answer makes only its own call fail (see tools/answer-checks.ts).
 
 import type { ReportedEnding } from './endings.ts';
 import type { Message } from './frames.ts';
 import type { AgentOperations, Condition, InterruptedMember, JobProgress, Output } from './operations.ts';
 
-/** An ability for which this SBCL lacks internals. */
+/** An ability of the agent for which this SBCL does not have the necessary internals. */
 interface Fallback {
   ability: string;
-  /** The agent's substitute for it. */
+  /** The substitute that the agent uses in place of the ability. */
   instead: string;
   missing: string[];
 }
 
-/** The missing abilities of the agent on this SBCL. */
+/** The abilities that the agent does not have with this SBCL. */
 export interface Lacking {
-  /** Names of the abilities that are completely missing. */
+  /** The names of the abilities that are missing completely. */
   without: string[];
   fallbacks: Fallback[];
 }
 
-/** The agent's first message: the protocol version, the missing abilities of this SBCL, and the addresses of
- *  two words of SBCL's runtime that change with collections. */
+/** The agent's first message: the version of the protocol, the abilities that this SBCL lacks, and the addresses of two
+ * words of SBCL's runtime that garbage collections change. */
 export interface Hello extends Lacking {
   kind: 'hello';
   version: unknown;
   collector: { active: number; trigger: number } | undefined;
 }
 
-/** The agent's report of a form's changes to the image, with unchecked values. */
+/** The agent's report about how a form has changed the image. Its values are not checked. */
 export type ImageChange = { readonly [name: string]: unknown };
 
-/** A report on a running job. */
+/** A report about a running job. */
 export type JobReport =
   | { kind: 'built'; job: number; built: ImageChange }
-  /** The job, a replay, now evaluates its form at `index` or, with `probing`, tests the image after it. */
+  /** The job, which is a replay, now evaluates its form at `index` or, if `probing` is true, tests the image after this
+   * form. */
   | { kind: 'reached'; job: number; index: number; probing: boolean };
 
 /** A request from code in the image. `call` is the number of the request. */
 export type Upcall =
-  /** Calls a tool. `job` is the id of the job whose code calls it; undefined when no job runs that code.
-   *  If `asText` is true, the reply is the text for a model, else data. */
+  /** Calls a tool. `job` is the id of the job whose code calls the tool; undefined when the code belongs to no job. If
+   * `asText` is true, the reply is the text for a model, else the data. */
   | {
       kind: 'call';
       call: number;
@@ -49,49 +50,48 @@ export type Upcall =
       tool: string;
       args: { [name: string]: unknown };
       asText: boolean;
-      /** Package of the code; undefined for CL-USER. */
+      /** The package of the code; undefined for CL-USER. */
       home: string | undefined;
     }
   | { kind: 'register'; call: number; definition: unknown; registration: unknown }
-  /** Abort a call, because the code no longer waits for it. */
+  /** Aborts a call, because the code no longer waits for it. */
   | { kind: 'left'; call: number };
 
-/** Definitions and loads in a shared image by others than this server. */
+/** Definitions and loads in a shared image that others than this server have made. */
 export interface Changes {
-  /** Names of definitions, or texts for loaded files, oldest first. */
+  /** Names of definitions, or texts about loaded files. The oldest comes first. */
   texts: string[];
-  /** Number of older changes without text. */
+  /** Number of older changes, for which there is no text. */
   more: number;
 }
 
 export interface Answer<Name extends keyof AgentOperations = keyof AgentOperations> {
   ending: ReportedEnding;
   output?: Output;
-  /** Output since the last answer of threads that work for no request. */
+  /** Output of threads that belong to no request, since the last answer. */
   background?: Output;
-  /** Changes by others in the image since the last answer. */
+  /** Changes that others have made in the image since the last answer. */
   changes?: Changes;
   data: AgentOperations[Name]['data'];
 }
 
-/** A message of the agent. */
+/** A message from the agent. */
 export type AgentMessage =
   | Hello
-  /** `written`: the running job `id` has written `output`. `exiting`: the job has asked for the end of the
-   *  process. */
+  /** `written`: the running job `id` has written `output`. `exiting`: the job has requested that the process exit. */
   | { kind: 'written' | 'exiting'; id: number; output: Output | undefined }
-  /** The person has stopped the agent in their image. */
+  /** The person who runs the image has stopped the agent in it. */
   | { kind: 'stopped' }
   | JobReport
   | Upcall
-  /** A mistake in the server or the agent. */
+  /** A mistake in the server or in the agent. */
   | { kind: 'fault'; fault: string }
   | { kind: 'features'; features: string[] }
-  /** A part of the answer to the request `id`, sent before the answer. */
+  /** A part of the answer to the request `id`, which is sent before the answer. */
   | { kind: 'part'; id: number; part: unknown }
   | { kind: 'answer'; id: number; answer: Answer };
 
-/** Parses MESSAGE. Converts or leaves out members of a wrong type. */
+/** Parses MESSAGE. Members of a wrong type are converted or left out. */
 export function readMessage(message: Message): AgentMessage {
   const id = numberOf(message['id']);
   if ('hello' in message) return readHello(message);
@@ -175,11 +175,11 @@ function readEnding({ condition, interrupted, aborted }: Message): ReportedEndin
   return { kind: aborted === true ? 'aborted' : 'done' };
 }
 
-/** Maximum number of characters to keep of the beginning, and of the end, of an output. The agent sends
- *  fewer, but a program can send anything. */
+/** Maximum number of characters that are kept of the beginning of an output, and of its end. The agent sends fewer, but
+ * a program can send anything. */
 export const OUTPUT_LIMIT = 64_000;
 
-/** Returns OUTPUT, an unchecked member of a message, as an Output; undefined when it has no text. */
+/** Returns OUTPUT, a member of a message that is not checked yet, as an Output; undefined when it has no text. */
 export function readOutput(output: unknown): Output | undefined {
   const { text, omitted, tail } = membersOf(output);
   if (typeof text !== 'string') return undefined;
@@ -188,7 +188,8 @@ export function readOutput(output: unknown): Output | undefined {
   return { text: head, omitted, tail: textOf(tail ?? '').slice(-OUTPUT_LIMIT) };
 }
 
-/** Returns PROGRESS, an unchecked member of a message, as a JobProgress; undefined when it is no object. */
+/** Returns PROGRESS, a member of a message that is not checked yet, as a JobProgress; undefined when it is not an
+ * object. */
 export function readJobProgress(progress: unknown): JobProgress | undefined {
   if (typeof progress !== 'object' || progress === null) return undefined;
   const { characters, lastLine, file, collectedMilliseconds } = membersOf(progress);

@@ -1,5 +1,5 @@
-// Defines Peer, the other end of the wire protocol: the agent, our Lisp code in an image of the server or of
-// somebody else.
+// Defines Peer, the other side of the connection: the agent, the Lisp part of live-lisp, in an image of the server or
+// of somebody else.
 
 import type { Endable } from './ending-steps.ts';
 import type { Answer } from './messages.ts';
@@ -7,20 +7,21 @@ import type { AgentOperations } from './operations.ts';
 
 /** The agent at the other end of a connection. */
 export interface Peer {
-  /** True when the connection has ended, so that the peer cannot answer. */
+  /** True when the connection has ended, so that the peer cannot answer any more. */
   readonly dead: boolean;
   readonly features: ReadonlySet<string>;
-  /** Requests the operation `name` with `args`. Returns the id of the request, and a promise of the answer.
-   *  With `follow`, the job waits until `take-written` takes its output. If the peer ends first, the answer
-   *  is the loss of the image. Throws a CallError when `args` are too large or too deep. */
+  /** Requests the operation `name` with `args`. Returns the id of the request, and a promise of the answer. With
+   * `follow`, the job waits until its output is taken by `take-written`. If the peer ends before it has answered, the
+   * answer is that the image was lost. Throws a CallError when `args` are too large, or nested too deeply. */
   request<Name extends keyof AgentOperations>(
     name: Name,
     args: AgentOperations[Name]['args'],
     follow?: boolean,
   ): { id: number; answer: Promise<Answer<Name>> };
-  /** Requests the operation `name` with `args`, and ignores the answer. So a peer that never answers does not
-   *  fill the server's memory. Throws a CallError when `args` are too large or too deep. */
+  /** Requests the operation `name` with `args`, and ignores the answer. Nothing is stored for the answer, so a peer
+   * that never answers cannot fill the server's memory. Throws a CallError when `args` are too large, or nested too
+   * deeply. */
   notify<Name extends keyof AgentOperations>(name: Name, args: AgentOperations[Name]['args']): void;
-  /** Returns the means to end the job of the request `id`. */
+  /** Returns the functions by which the job of the request `id` can be ended. */
   job(id: number): Endable;
 }

@@ -1,16 +1,16 @@
-// Measures the time since an image last reacted, and stores its latest status.
+// Measures how long ago an image last reacted, and stores its last status.
 
 import type { AgentStatus } from './operations.ts';
 import type { Peer } from './peer.ts';
 
-/** The agent's status of its image, and its time of arrival (performance.now). */
+/** The status that the agent sent, and the time (performance.now) when it was received. */
 export interface TimedStatus {
   status: AgentStatus;
   at: number;
 }
 
-/** Sends requests that the agent's reader thread answers at once. Sends no second request before the answer,
- *  so that a hanging image is not flooded. */
+/** Sends requests that the reader thread of the agent answers at once. Sends no second request before the first is
+ * answered, so that an image that hangs does not get more and more requests. */
 export class Pulse {
   readonly #peer: Pick<Peer, 'request'>;
   readonly #pending = new Map<'ping' | 'status', { at: number; reaction: Promise<void> }>();
@@ -20,18 +20,18 @@ export class Pulse {
     this.#peer = peer;
   }
 
-  /** Resolves when the reader thread has reacted, or the peer has ended. */
+  /** Resolves when the reader thread has reacted, or when the peer has ended. */
   ping(): Promise<void> {
     return this.#ask('ping', async () => void (await this.#peer.request('ping', {}).answer));
   }
 
-  /** Requests the agent's status. Returns the status if it arrives within MS milliseconds, else the latest
-   *  status, if any. `silentMs` is the number of milliseconds for which the image has not reacted. */
+  /** Requests the agent's status. Returns this status if it is received within MS milliseconds. Otherwise returns the
+   * last status, if there is one. `silentMs` is for how many milliseconds the image has not reacted. */
   async status(ms: number): Promise<{ lastStatus?: TimedStatus; silentMs: number }> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<boolean>((resolve) => {
-      // After a block of this process, the timer fires before an answer that has arrived is read. With
-      // setImmediate the answer is read first.
+      // If this process was blocked, the timer fires before an answer is read that has already arrived. With
+      // setImmediate, the answer is read first.
       timer = setTimeout(() => setImmediate(resolve, true), ms);
     });
     const answered = this.#ask('status', () => this.#askStatus());
@@ -44,7 +44,7 @@ export class Pulse {
     };
   }
 
-  /** Milliseconds since the oldest unanswered request; 0 when there is none. */
+  /** Number of milliseconds since the oldest request that is not answered; 0 when all are answered. */
   get #silentMs(): number {
     const [oldest] = [...this.#pending.values()].map(({ at }) => at).sort((one, other) => one - other);
     return oldest === undefined ? 0 : performance.now() - oldest;
@@ -64,12 +64,13 @@ export class Pulse {
   }
 }
 
-/** The operating system's data on an image's process. */
+/** The data that the operating system has about the process of an image. */
 export interface Outside {
   pid: number;
   uptimeMs: number;
   residentOctets?: number;
   stopped?: boolean;
-  /** True when the system denied the process the CPU while a status request waited for its answer. */
+  /** True when, while a status request waited for its answer, the system did not give the process a CPU that it
+   * needed. */
   starved?: boolean;
 }

@@ -1,19 +1,19 @@
-// The data that an image publishes while live-lisp servers can attach to it, and functions that render it.
+// Defines the data that an image publishes while it accepts servers, and renders these data.
 
-/** The data that an image publishes while servers can attach to it. */
+/** The data that an image publishes while it accepts servers. */
 export interface Served {
-  /** The name of the image, which is also the name of its files. */
+  /** The name of the image. Its files have the same name. */
   name: string;
   pid: number;
-  /** The folder of its user's work. */
+  /** The folder in which the user of the image works. */
   workspace: string;
-  /** Path of the Unix socket on which its agent listens. */
+  /** The path of the Unix socket on which the agent of the image listens. */
   socket: string;
-  /** The time when it began to accept servers, in seconds since 1970. */
+  /** The time when the image began to accept servers, as a number of seconds since 1970. */
   started: number;
-  /** Name and version of the Lisp, such as `SBCL 2.2.9`. */
+  /** The name and version of its Lisp, such as `SBCL 2.2.9`. */
   lisp: string;
-  /** The connection that led to it, as a phrase, if it was not found by name or folder. */
+  /** If the image was not found by its name or folder: the connection by which it was found, as a phrase. */
   through?: string;
 }
 
@@ -21,12 +21,12 @@ export function servedName({ name, lisp, pid }: Served): string {
   return `${name} (${lisp}, pid ${pid})`;
 }
 
-/** Returns the local time at which the image began to accept servers, such as `2026-11-28 23:05:10`. */
+/** Returns the local time when the image began to accept servers, such as `2026-11-28 23:05:10`. */
 export function servedSince({ started }: Served): string {
   return new Date(started * 1000).toLocaleString('sv');
 }
 
-/** True when ONE and OTHER are the same process, and it has accepted servers without a break. */
+/** Returns true when ONE and OTHER are the same process, which has accepted servers without a break. */
 export function isSameImage(one: Served, other: Served): boolean {
   return one.name === other.name && one.pid === other.pid && one.started === other.started;
 }

@@ -1,75 +1,77 @@
-// Timeouts and intervals of an image and its calls, except those that the user chooses.
+// Defines timeouts and intervals of an image and its calls. Those that the user chooses are not here.
 
-/** All in milliseconds. */
+/** Times in milliseconds. */
 export const TIMES = {
-  /** From the first interrupt of a call to the second, if it still runs. */
+  /** The time from the first interrupt of a call to the second one, if the call still runs. */
   again: 1000,
-  /** From the first interrupt of a call to the termination of its thread. */
+  /** The time from the first interrupt of a call until its thread is terminated. */
   terminate: 1300,
-  /** From the first interrupt of a call to a request that the image must answer. */
+  /** The time from the first interrupt of a call until the image is asked to react. */
   ask: 1350,
-  /** From the answer to this request to the kill of the image, if the call still runs. */
+  /** The time from the answer to this request until the image is killed, if the call still runs. */
   kill: 250,
-  /** Maximum delay of these steps by garbage collection or lack of CPU. */
+  /** The maximum time by which garbage collection, or waiting for a CPU, delays these steps. */
   collecting: 7500,
-  /** Additional delay for each GB of heap. Copying 1 GB takes 2 s, and collections can follow each other. */
+  /** The additional delay for each GB of heap. To copy 1 GB takes 2 s, and several collections can follow each
+   * other. */
   collectingPerGb: 2500,
-  /** Interval between two polls of an image in which a call is being ended. */
+  /** The interval between two polls of an image in which a call is being ended. */
   poll: 50,
-  /** Interval between two pings of an image while calls wait. */
+  /** The interval between two pings of an image while calls wait. */
   beat: 1000,
-  /** Maximum silence of an image. It is long, because a garbage collection stops all threads. */
+  /** The maximum time in which an image does not react. It is long, because a garbage collection stops all threads. */
   frozen: 15_000,
-  /** Additional silence for each GB of heap. */
+  /** The additional time without a reaction for each GB of heap. */
   frozenPerGb: 1000,
-  /** Time for the greeting of an image that somebody else runs. */
+  /** The time in which an image that somebody else runs must send its greeting. */
   greeting: 10_000,
-  /** Time for the greeting of an image that the server starts. */
+  /** The time in which an image that the server starts must send its greeting. */
   start: 60_000,
-  /** Time for an SBCL that a command starts, perhaps on another machine, to compile the agent once. */
+  /** The time in which an SBCL that a command starts, perhaps on another machine, must compile the agent when it does
+   * this for the first time. */
   compile: 300_000,
-  /** Maximum silence of an image elsewhere while calls wait. It is long, because the connection can be
-   *  interrupted for a while. The connection to an image of somebody else is closed when an interrupted call
-   *  runs longer than this. */
+  /** The maximum time in which an image elsewhere does not react while calls wait. It is long, because the connection
+   * can be interrupted for a while. The connection to an image of somebody else is closed when an interrupted call runs
+   * longer than this. */
   frozenElsewhere: 60_000,
-  /** Interval between two pings of an image elsewhere while no calls wait. They keep the connection open. */
+  /** The interval between two pings of an image elsewhere while no calls wait. These pings keep the connection open. */
   idle: 30_000,
-  /** An image elsewhere ends after this time without data from the server, because the server or the
-   *  connection is gone. It is long, because a sleeping computer sends nothing either. */
+  /** When an image elsewhere gets no data from the server for this time, it ends, because the server or the connection
+   * is gone. The time is long, because a computer that sleeps sends nothing either. */
   silence: 3_600_000,
-  /** Time for a command to end after the end of its output. */
+  /** The time in which a command must end after its output has ended. */
   outputEnded: 1000,
-  /** Interval at which a starting image is resumed, in case a signal has stopped it. */
+  /** The interval at which an image that starts is resumed, because a signal may have stopped it. */
   wake: 1000,
-  /** Time for each step of making a core, at low priority. */
+  /** The time for each step of making a core, which has a low priority. */
   core: 600_000,
-  /** Time to read the last output of a process that has ended. */
+  /** The time in which the last output of a process that has ended is read. */
   lastWords: 20,
-  /** Time for a process to exit after it has announced its exit. */
+  /** The time in which a process must exit after it has announced this. */
   exit: 4000,
-  /** Time for the agent to answer a request for its status. */
+  /** The time in which the agent must answer a request for its status. */
   status: 70,
-  /** Interval between progress reports of a running call. */
+  /** The interval between two progress reports of a running call. */
   progress: 1000,
-  /** Time for a call that loads, checks or tests. */
+  /** The time limit of a call that loads, checks or tests. */
   load: 600_000,
-  /** Maximum wait for another server of the image that changes files and loads them. */
+  /** The maximum time to wait while another server of the image changes files and loads them. */
   turn: 60_000,
-  /** Time for cleanup forms of calls when the server ends. */
+  /** The time for cleanup forms of calls when the server ends. */
   cleanup: 150,
-  /** Time for a whole rebuild, after which no entry is begun. It is longer than rebuiltLoad, so that a
-   *  hanging load leaves time for other entries. */
+  /** The time for a whole rebuild. When it is up, no further entry is begun. It is longer than rebuiltLoad, so that
+   * there is time for other entries when a load hangs. */
   rebuild: 120_000,
-  /** Time for one form in a rebuild, and for a load whose previous run was interrupted. */
+  /** The time limit of one form in a rebuild. It is also the limit of a load that was interrupted the last time. */
   rebuiltForm: 10_000,
-  /** Time for the test of the image after a form in a rebuild. */
+  /** The time limit of the test of the image that follows a form in a rebuild. */
   probe: 5000,
-  /** Time for a probe of the image after a call that failed by a possible fault of the image. */
+  /** The time limit of a probe of the image, after a call failed in a way that can be a fault of the image. */
   alive: 1500,
-  /** Time for the load of a file or system in a rebuild. A load whose previous run was interrupted gets
-   *  `rebuiltForm`. */
+  /** The time limit of the load of a file or system in a rebuild. If the load was interrupted the last time, its limit
+   * is `rebuiltForm`. */
   rebuiltLoad: 60_000,
-  /** If a rebuilt image is lost after more than this, the rebuild is not suspected. */
+  /** If a rebuilt image is lost after less than this time, its rebuild may be the cause. */
   soon: 10_000,
 };
 export type Times = typeof TIMES;

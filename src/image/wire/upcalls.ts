@@ -1,5 +1,5 @@
-// Handles the tool calls and registrations of code in the image. Limits the nesting and the number of running
-// calls. Aborts calls when the code no longer waits for them.
+// Handles the tool calls, and the registrations of tools, that code in the image requests. Limits how deep they are
+// nested and how many run. Aborts a call when the code no longer waits for it.
 
 import { CallError, messageOf } from '../../errors.ts';
 import { DEPTH_LIMIT, FRAME_LIMIT, isDeeper } from './frames.ts';
@@ -8,41 +8,41 @@ import type { ToolAnswer } from './operations.ts';
 import { enclosingOperations, runFor } from './origin.ts';
 import type { Peer } from './peer.ts';
 
-/** The requests that an image can send to the server. */
+/** The handlers for the requests that an image can send to the server. */
 export interface Upcalls {
-  /** Calls `tool` with `args` for code in the image. Returns the tool's data or, with `asText`, the text for
-   *  a model. A null argument means NIL. `home` is the package of the code; undefined for CL-USER. */
+  /** Calls `tool` with `args` for code in the image. Returns the data of the tool or, with `asText`, the text for a
+   * model. An argument that is null means NIL. `home` is the package of the code; undefined for CL-USER. */
   callTool?: (
     tool: string,
     args: { [name: string]: unknown },
     signal: AbortSignal,
     how: { asText: boolean; home: string | undefined },
   ) => Promise<ToolAnswer>;
-  /** Registers the tool in `definition`, an unchecked value, and returns its name for clients. The image
-   *  finds the tool's handler by `registration`. Throws a CallError, with the reason, when the tool is
-   *  refused. */
+  /** Registers the tool that `definition`, an unchecked value, describes, and returns its name for clients.
+   * `registration` is the key by which the image finds the tool's handler. Throws a CallError with the reason when the
+   * tool is refused. */
   registerTool?: (definition: unknown, registration: unknown) => string;
-  /** Receives a report on a job: the changes by a form, or the form that a replay has reached. */
+  /** Called with a report about a job: how a form changed the image, or which form a replay has reached. */
   report?: (report: JobReport) => void;
 }
 
-/** Maximum nesting of tool calls, against endless recursion through tools. */
+/** Maximum depth of tool calls that call tools. It stops endless recursion. */
 const MAX_LEVELS = 16;
-/** Maximum number of running tool calls from threads that run for no call of the server. Their nesting is
- *  unknown, so they have a separate limit. */
+/** Maximum number of running tool calls from threads that belong to no call of the server. Their depth is unknown, so
+ * they have a limit of their own. */
 const MAX_THREAD_CALLS = 256;
 const MAX_CALLS = 1000;
-/** Maximum number of characters, as JSON, of the arguments of all running calls. */
+/** Maximum number of characters, as JSON, of the arguments of all running calls together. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
-/** While the image has more unread octets than this, calls get a refusal instead of their result. */
+/** While the image has more than this many octets still to read, calls are refused and get no result. */
 const UNREAD_LIMIT = 128 * 1024 * 1024;
-/** Stands for the operations around code in a thread that runs for no call of the server. */
+/** The value of #operations for a tool call whose thread belongs to no call of the server. */
 const THREAD = ['thread'];
 
 export class CodeCalls {
   readonly #peer: Peer;
   readonly #upcalls: Upcalls;
-  /** By job id: the operations around the job, with its own operation last. */
+  /** By the id of a job: the operations in which the job runs. Its own operation comes last. */
   readonly #jobs = new Map<number, readonly string[]>();
   readonly #running = new Map<
     number,
@@ -52,14 +52,15 @@ export class CodeCalls {
   #characters = 0;
   readonly #unread: () => number;
 
-  /** Runs the calls of PEER by UPCALLS. UNREAD returns the number of octets that PEER has not read yet. */
+  /** Runs the calls that code of PEER makes, by calling UPCALLS. UNREAD returns how many octets PEER has still to
+   * read. */
   constructor(peer: Peer, upcalls: Upcalls, unread = () => 0) {
     this.#peer = peer;
     this.#upcalls = upcalls;
     this.#unread = unread;
   }
 
-  /** Handles UPCALL: a tool call, a registration, or the end of a call that the code no longer waits for. */
+  /** Handles UPCALL: a tool call, a registration, or a message that the code no longer waits for a call. */
   handle(upcall: Upcall): void {
     const { call } = upcall;
     if (upcall.kind === 'left') {
@@ -114,8 +115,8 @@ export class CodeCalls {
     }
   }
 
-  /** Returns the reason to refuse a tool call; undefined when it is allowed. CHARACTERS is the length of its
-   *  arguments as JSON. */
+  /** Returns the reason why a tool call is refused; undefined when it is allowed. CHARACTERS is the length of its
+   * arguments as JSON. */
   #refusal({ call, job }: Upcall & { kind: 'call' }, characters: number): string | undefined {
     if (this.#running.has(call)) return `There is a tool call with the number ${call} under way.`;
     if (this.#operations(job).length > MAX_LEVELS)

@@ -1,4 +1,5 @@
-// Finds buffers: files of the workspace, which a call names by path or by unique base name.
+// Finds buffers. A buffer is a file of the workspace; a call names it by its path, or by its file name if only one file
+// has this name.
 
 import { lstat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -14,31 +15,31 @@ import { boundLines } from '../../kernel/reply.ts';
 import { visibleName } from '../../visible.ts';
 import { silentSentence, silentText } from '../unsaved.ts';
 
-/** A text that is read in ranges of lines. */
+/** A text from which ranges of lines can be read. */
 export interface TextBuffer {
-  /** The name of the buffer in answers. */
+  /** The name of the buffer as answers show it. */
   name: string;
   note?: string;
-  /** The editor with unsaved changes of the file, if any. */
+  /** The name of an editor that has unsaved changes of the file; absent when none has. */
   unsavedIn?: string;
-  /** True when `read` gives the unsaved text of that editor, not the text on the disk. */
+  /** True when `read` returns the unsaved text of that editor. Otherwise it returns the text on the disk. */
   isUnsavedText?: boolean;
-  /** The editor whose unsaved changes of the file `read` does not give, or which did not say whether it has
-   * some. */
+  /** The name of an editor whose unsaved changes `read` does not return, or that did not say whether it has such
+   * changes. */
   lacksChangesIn?: string;
-  /** Diffs of edits that wait for approval by a human. */
+  /** The diffs of edits of the file that wait for a human's approval. */
   pending: string[];
-  /** Reads the lines from number `first` (from 1) on, as readLines does. */
+  /** Reads the lines from line number `first` (1-based) on, as readLines does. */
   read(first: number, signal?: AbortSignal): Promise<Excerpt | string>;
 }
 
-/** Returns the diffs of edits to the file NAME that wait for approval by a human. */
+/** Returns the diffs of edits of the file `name` that wait for a human's approval. */
 export type PendingEdits = (name: string) => string[];
 
 const PENDING_LINES = 200;
 
-/** Returns a section with the PENDING edits; undefined when there are none. TEXT is a phrase for the text
- * without these edits, such as 'the text above'. */
+/** Returns a section with the diffs PENDING; undefined when there are none. TEXT is a phrase for the text that does not
+ * have these edits yet, such as 'the text above'. */
 export function pendingSection(pending: readonly string[], text: string): string | undefined {
   const [first, ...more] = pending;
   if (first === undefined) return undefined;
@@ -49,14 +50,14 @@ export function pendingSection(pending: readonly string[], text: string): string
   );
 }
 
-/** Limits of the search for a base name: number of directory entries, and milliseconds. */
+/** Limits of the search for a file name: number of directory entries, and milliseconds. */
 const FIND_ENTRIES = 50_000;
 const FIND_MS = 3000;
 /** Limits of a search of all files: number of directory entries, and milliseconds. */
 const SEARCH_ENTRIES = 100_000;
 const SEARCH_MS = 10_000;
 
-/** Returns a new budget for a search of all files. */
+/** Returns a budget for a search of all files. */
 export function searchBudget(): Budget {
   return budgetOf(SEARCH_ENTRIES, SEARCH_MS);
 }
@@ -73,8 +74,8 @@ export class WorkspaceBuffers {
     this.#pendingEdits = pendingEdits;
   }
 
-  /** Returns the buffer NAME, with the unsaved text of an editor that has one. Throws a CallError with
-   * candidates when no file, or several, have this name. */
+  /** Returns the buffer NAME. If an editor has an unsaved text of the file, the buffer has this text. Throws a
+   * CallError with candidates when no file or several files have this name. */
   async find(name: string): Promise<TextBuffer> {
     const { real, missing } = await this.#workspace.locate(name, 'read');
     if (missing.length === 0) return this.#noted(real, name, await this.#workspace.unsavedBelow(real));
@@ -100,8 +101,8 @@ export class WorkspaceBuffers {
     return this.#noted(only, only, unsaved, note);
   }
 
-  /** Returns the buffer of the file at the real path REAL. PATH is the path in the call. A note says which
-   * text it is, if UNSAVED is about the file. */
+  /** Returns the buffer of the file REAL, a real path. PATH is the path that the call gave. If UNSAVED says something
+   * about the file, a note says which text the buffer has. */
   #noted(real: string, path: string, unsaved: Unsaved, note?: string): TextBuffer {
     const buffer = this.#buffer(real, path, unsaved);
     const lacksChangesIn = buffer.isUnsavedText ? undefined : (buffer.unsavedIn ?? unsaved.silent);
@@ -113,21 +114,22 @@ export class WorkspaceBuffers {
     };
   }
 
-  /** Resolves with the unsaved changes of files in FOLDERS. */
+  /** Resolves with the files in FOLDERS that have unsaved changes. */
   async #unsavedIn(folders: readonly string[]): Promise<Unsaved> {
     const each = await Promise.all(folders.map((folder) => this.#workspace.unsavedBelow(folder)));
     const silent = each.find(({ silent }) => silent !== undefined)?.silent;
     return { files: each.flatMap(({ files }) => files), ...(silent !== undefined && { silent }) };
   }
 
-  /** True when FILE, a real path, is not on the disk, and UNSAVED has its text. */
+  /** Returns true when FILE, a real path, does not exist on the disk, but UNSAVED contains a text of it. */
   async #isOnlyUnsaved(file: string, { files }: Unsaved): Promise<boolean> {
     if (!files.some((unsaved) => unsaved.file === file && unsaved.octets !== undefined)) return false;
     const located = await this.#workspace.locate(file, 'read').catch(() => undefined);
     return located !== undefined && located.missing.length > 0;
   }
 
-  /** Returns the files of UNSAVED in FOLDERS that are not on the disk, without those that no search reads. */
+  /** Returns the files in UNSAVED that are in FOLDERS and do not exist on the disk. Leaves out files that searches
+   * skip. */
   async #onlyUnsaved(folders: readonly string[], unsaved: Unsaved): Promise<string[]> {
     const found: string[] = [];
     for (const file of new Set(unsaved.files.map(({ file }) => file))) {
@@ -151,7 +153,7 @@ export class WorkspaceBuffers {
     );
   }
 
-  /** Returns the files of the workspace, and those of UNSAVED that are not on the disk. */
+  /** Returns the files of the workspace, and those in UNSAVED that do not exist on the disk. */
   async #files(unsaved: Unsaved): Promise<{ paths: string[]; budget: Budget }> {
     const budget = budgetOf(FIND_ENTRIES, FIND_MS);
     const paths: string[] = [];
@@ -181,14 +183,15 @@ export class WorkspaceBuffers {
     return paths.map((path) => visibleName(this.#workspace.name(path))).join(', ');
   }
 
-  /** Yields the files in FOLDER, or in the whole workspace, within BUDGET, as they are on the disk. Returns
-   * undefined when FOLDER does not exist. */
+  /** Yields the files in FOLDER, or in the whole workspace if it is undefined, with their texts on the disk. Uses up
+   * BUDGET. Returns undefined when FOLDER does not exist. */
   async below(folder: string | undefined, budget: Budget): Promise<AsyncIterable<TextBuffer> | undefined> {
     const folders = await this.#foldersAt(folder);
     return folders && this.#buffersIn(folders, budget, { files: [] });
   }
 
-  /** Does the same, with the unsaved text of editors. `silent` is an editor that did not say what it has. */
+  /** Like `below`, but a file that has an unsaved text in an editor is yielded with that text. `silent` is the name of
+   * an editor that did not say which texts it has. */
   async belowAsEdited(
     folder: string | undefined,
     budget: Budget,
@@ -203,7 +206,8 @@ export class WorkspaceBuffers {
     };
   }
 
-  /** Returns the real path of FOLDER in a list, or those of all roots; undefined when FOLDER does not exist. */
+  /** Returns the real path of FOLDER in an array; without FOLDER, those of all roots. Returns undefined when FOLDER
+   * does not exist. */
   async #foldersAt(folder: string | undefined): Promise<readonly string[] | undefined> {
     if (folder === undefined) return this.#workspace.rootFolders();
     const { real, missing } = await this.#workspace.locate(folder, 'read');
@@ -240,14 +244,15 @@ export class WorkspaceBuffers {
   }
 }
 
-/** Returns a sentence on which text BUFFER is; undefined when no editor has another one. */
+/** Returns a sentence that says which text of its file a buffer has; undefined when no editor has another text. */
 function textNote({ unsavedIn, isUnsavedText }: TextBuffer, { silent }: Unsaved): string | undefined {
   if (isUnsavedText) return `This is the unsaved text in ${unsavedIn}, not that on the disk.`;
   if (unsavedIn !== undefined) return `It has unsaved changes in ${unsavedIn}; this is the text on the disk.`;
   return silent && `${silentText(silent)}; this is the text on the disk.`;
 }
 
-/** Returns a sentence on FILE, a real path that is not on the disk, if an editor has it. */
+/** Returns a sentence about FILE, a real path that does not exist on the disk, if an editor has a text of it; else
+ * undefined. */
 function neverSavedText(file: string, { files }: Unsaved): string | undefined {
   const own = files.find((unsaved) => unsaved.file === file);
   if (own === undefined) return undefined;

@@ -1,13 +1,13 @@
-// Searches texts for a pattern in a worker thread, so that a slow pattern does not block the server.
+// Searches texts for a pattern in a worker thread, so that a slow pattern cannot block the server.
 
 import { Worker } from 'node:worker_threads';
 import { CallError, messageOf } from '../../errors.ts';
 import { remainingTime } from '../../files/budget.ts';
 
-/** Maximum CPU time in milliseconds for the search of one text. */
+/** Maximum CPU time, in milliseconds, of the search of one text. */
 const MATCH_MS = 3000;
 
-/** A JavaScript regular expression can run forever, so it runs in a thread that can be terminated. The code
+/** Matching a JavaScript regular expression may never end, so it happens in a thread that can be terminated. The code
  * is a string, because a thread cannot run a part of a bundled file. */
 const THREAD = `
 const { parentPort, workerData } = require('node:worker_threads');
@@ -27,7 +27,7 @@ export interface Matches {
   found: [start: number, end: number][];
 }
 
-/** Maximum number of characters of a pattern. A longer one compiles slowly, and the answer repeats the
+/** Maximum number of characters of a pattern. A longer one would be slow to compile, and the answer repeats the
  * pattern. */
 const PATTERN_LIMIT = 10_000;
 
@@ -40,13 +40,13 @@ export function searchPattern(pattern: string, regex: boolean): RegExp {
       `Parameter 'pattern' can have ${PATTERN_LIMIT} characters, not more. Give the beginning of the text.`,
     );
   }
-  // The searched texts have LF line ends only.
+  // The texts in which it is searched have only LF as line ends.
   const normalized = pattern.replaceAll('\r\n', '\n');
   const source = regex ? normalized : normalized.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   try {
     return new RegExp(source, 'gimu');
   } catch {
-    // Without the flag u, since many patterns have older escapes such as \- and \".
+    // The flag u is not used, because many patterns contain escapes that it forbids, such as \- and \".
   }
   try {
     return new RegExp(source, 'gim');
@@ -58,7 +58,7 @@ export function searchPattern(pattern: string, regex: boolean): RegExp {
   }
 }
 
-/** Searches texts for one pattern in a thread. `stop` ends the thread. */
+/** Searches texts for one pattern in a worker thread. `stop` ends the thread. */
 export class Searcher {
   readonly #pattern: RegExp;
   #thread: Worker | undefined;
@@ -74,12 +74,12 @@ export class Searcher {
   #start(): Worker {
     const { source, flags } = this.#pattern;
     const thread = new Worker(THREAD, { eval: true, workerData: { source, flags } });
-    // The thread can fail while no search waits for it. An unhandled error would end the server.
+    // The thread can fail while no search is running. Without this listener, the error would end the server.
     return thread.on('error', () => {});
   }
 
-  /** Returns the number of matches in TEXT, and the indices of at most LIMIT matches after the first SKIP.
-   * Throws a CallError when the search takes too much time or stack, or is aborted. */
+  /** Returns the number of matches in TEXT, and the index ranges of at most LIMIT matches after the first SKIP ones.
+   * Throws a CallError when the search takes too much time or stack, or is cancelled. */
   search(text: string, skip: number, limit: number): Promise<Matches> {
     const thread = this.#thread ?? this.#start();
     this.#thread = thread;

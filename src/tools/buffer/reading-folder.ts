@@ -1,4 +1,4 @@
-// Shows the files of a directory in one answer, or a list of them when few texts fit.
+// Shows the texts of all files in a directory in one answer. If not all of them fit, lists the others.
 
 import { messageOf } from '../../errors.ts';
 import type { Budget } from '../../files/budget.ts';
@@ -7,21 +7,23 @@ import type { Result } from '../../kernel/tool.ts';
 import { visibleName } from '../../visible.ts';
 import type { TextBuffer } from './buffers.ts';
 
-/** The text of a file, or the reason why it is not shown. */
+/** The text of a file, or the reason why the text is not shown. */
 type FileEntry = Result & { data: object };
 
-/** Maximum number of characters of text to collect for one answer. */
+/** Maximum number of characters of the texts that are read for one answer. */
 const TEXT_LIMIT = 80_000;
-/** Maximum number of characters of text to collect for code, because data need not fit into one answer. */
+/** Maximum number of characters of the texts that are read when code gets the data, which need not fit into an
+ * answer. */
 const DATA_TEXT_LIMIT = 8_000_000;
 
-/** A request for a directory. `whole` is true when code reads the data, which need not fit into one answer. */
+/** A call that reads a directory. `whole` is true when code gets the data, which need not fit into an answer. */
 interface FolderRequest {
   path: string;
   whole: boolean;
 }
 
-/** Returns the answer with FILES of a directory, each rendered by SHOW. Stops when BUDGET is used up. */
+/** Returns the answer with FILES, those of a directory. SHOW returns the entry for a file. Reads no more files when
+ * BUDGET is used up. */
 export async function folderResult(
   { path, whole }: FolderRequest,
   files: AsyncIterable<TextBuffer>,
@@ -52,7 +54,7 @@ function failureEntry(name: string, error: unknown): FileEntry {
   return { data: { path: name, reason }, text: reason };
 }
 
-/** Returns the entry without the text of the file: only the first line of the answer's text stays. */
+/** Returns the entry without the text of the file: of the answer's text, only the first line remains. */
 function headOf({ data, text }: FileEntry): FileEntry {
   return { data: { ...data, text: undefined }, text: text.split('\n', 1)[0] ?? '' };
 }
@@ -78,7 +80,7 @@ function folderText(
   ]);
 }
 
-/** Returns HEAD, the texts of the entries that fit into one answer, and a list of the others. */
+/** Returns HEAD, the texts of as many of ENTRIES as fit into one answer, and a list of the others. */
 function fittingTexts(head: string, entries: readonly FileEntry[]): string[] {
   for (let count = entries.length; ; count -= 1) {
     const texts = [
@@ -92,7 +94,7 @@ function fittingTexts(head: string, entries: readonly FileEntry[]): string[] {
   }
 }
 
-/** Maximum number of files to list because their texts did not fit. */
+/** Maximum number of files that are listed because their texts did not fit. */
 const NAME_LIMIT = 40;
 
 function notShownTexts(entries: readonly FileEntry[]): string[] {

@@ -1,4 +1,4 @@
-// The tools read_file and read_buffer, which show lines of a file.
+// Defines the tools read_file and read_buffer, which show lines of a file.
 
 import { CallError } from '../../errors.ts';
 import { type Excerpt, readLines } from '../../files/lines.ts';
@@ -125,7 +125,8 @@ export function readBufferTool(buffers: WorkspaceBuffers) {
   });
 }
 
-/** Returns the value of SHOW. Appends NOTE to an error, because another text might cause none. */
+/** Calls SHOW and returns its value. If SHOW throws, appends NOTE to the message, because another text of the file
+ * might not cause this error. */
 function withNote<Value>(note: string | undefined, show: () => Value): Value {
   try {
     return show();
@@ -142,7 +143,7 @@ interface Range {
   first: number;
   last: number;
   limit: number;
-  /** True when code reads the lines, which then need not fit into one answer. */
+  /** True when code gets the lines, which then need not fit into one answer. */
   whole: boolean;
 }
 
@@ -154,7 +155,8 @@ function rangeOf(args: RangeArguments, { forData = false }: CallContext): Range 
   return { first, last, limit, whole: forData };
 }
 
-/** Returns the lines of EXCERPT that are requested and fit into one answer. NAME is the name of the file. */
+/** Returns the result with those lines of EXCERPT that the call requested. The text has as many of them as fit into one
+ * answer. NAME is the name of the file. */
 function excerptResult(
   name: string,
   excerpt: Excerpt | string,
@@ -171,7 +173,7 @@ function excerptResult(
   }
   const inRange = lines.slice(0, last - first + 1);
   const requested = inRange.slice(0, limit);
-  // The text for a model is bounded, the data for code are not.
+  // The text for a model is limited. The data are not, if code gets them.
   const textLines = fittingRows(requested);
   const dataLines = whole ? requested : textLines;
   const textEnd = first + textLines.length - 1;
@@ -206,7 +208,7 @@ function linesText(first: number, last: number, total: number | undefined): stri
   return `${shown}${total === undefined ? '' : ` of ${total}`}`;
 }
 
-/** Returns phrases for the encoding and the line ends of EXCERPT when these are unusual. */
+/** Returns phrases for the encoding and the line ends of EXCERPT, if these are unusual. */
 function storage(excerpt: Excerpt): string[] {
   const { ends, endsWithNewline, total } = excerpt;
   if (total !== undefined) return unusualStorage(excerpt, ends, endsWithNewline);

@@ -1,4 +1,4 @@
-// The tool search_in_buffer, which finds text in files.
+// Defines the tool search_in_buffer, which finds text in files.
 
 import { CallError } from '../../errors.ts';
 import type { Budget } from '../../files/budget.ts';
@@ -62,7 +62,7 @@ const SEARCH_IN_BUFFER = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that searches BUFFERS. MATCH_MS limits the time for the search of one text. */
+/** Returns the tool that searches the files in BUFFERS. MATCH_MS is the maximum time of the search of one text. */
 export function searchInBufferTool(buffers: WorkspaceBuffers, matchMs?: number) {
   return defineTool({
     ...SEARCH_IN_BUFFER,
@@ -86,8 +86,9 @@ function isSpecial(pattern: string): boolean {
   return /[\\^$.*+?()[\]{}|]/.test(pattern);
 }
 
-/** Searches SOURCE. Returns the number of matches, and a function that makes the answer. Making the answer
- * records its content as seen by the caller, so only the answer to return may be made. */
+/** Searches the files in SOURCE. Returns the number of matches, and a function that makes the answer. That function
+ * records the content of the answer as known to the caller, so it must be called only for the answer that is
+ * returned. */
 async function runSearch(
   source: WorkspaceBuffers,
   args: SearchArguments,
@@ -115,11 +116,11 @@ async function runSearch(
   }
 }
 
-/** Finds one pattern in texts. With `code`, only Lisp code without comments and strings is searched. */
+/** Searches texts for one pattern. If `code` is true, it searches Lisp code only, not comments and strings. */
 type Finder = Pick<Searcher, 'search' | 'ended' | 'stop'> & { code?: boolean };
 
-/** Maximum number of characters of a code pattern, because each token of a text may be compared with all of
- * it. */
+/** Maximum number of characters of a code pattern. It is low, because each token of a text may be compared with the
+ * whole pattern. */
 const CODE_LIMIT = 2000;
 
 type SearchArguments = ArgumentsFor<typeof SEARCH_IN_BUFFER>;
@@ -201,7 +202,7 @@ async function searchAll(
   return found;
 }
 
-/** Appends the matches in LINES, the text of FILE, to FOUND, until FOUND has LIMIT matches. */
+/** Appends the matches in LINES, the text of FILE, to FOUND. Stops when FOUND has LIMIT matches. */
 async function searchText(
   searcher: Finder,
   file: string,
@@ -219,8 +220,8 @@ async function searchText(
   for (const match of matchesIn(file, text, lines, places, callAt)) found.matches.push(match);
 }
 
-/** Returns matches for PLACES, index ranges in ascending order. The text of a match is its line, or the whole
- * call when CALL_AT finds a call over several lines. */
+/** Returns the matches for PLACES, which are index ranges in ascending order. The text of a match is its line. If
+ * CALL_AT finds a call there that has several lines, it is the whole call. */
 function matchesIn(
   file: string,
   text: string,

@@ -1,4 +1,4 @@
-// Renders search results: each file, then its matching lines with their columns.
+// Renders the result of a search: for each file, its name and then its matching lines with columns.
 
 import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import {
@@ -16,15 +16,15 @@ import { groupBy } from '../grouping.ts';
 import { silentText } from '../unsaved.ts';
 import { pendingSection, type TextBuffer } from './buffers.ts';
 
-/** A match in a text. Lines and columns count from 1. */
+/** A match in a text. The numbers of lines and columns are 1-based. */
 export interface Match {
   file: string;
   line: number;
   column: number;
   endLine: number;
-  /** The column after the last character of the match. */
+  /** The column that follows the last character of the match. */
   endColumn: number;
-  /** The line with the match, or the part of the line around the match. */
+  /** The line of the match; of a long line, only the part around the match. */
   text: string;
 }
 
@@ -35,21 +35,21 @@ export interface SearchResults {
   offset: number;
   files: number;
   filesWithMatches: number;
-  /** Files without text, and files that are too large. */
+  /** Files that are not text, and files that are too large. */
   unreadable: string[];
-  /** Files in which the search took too much time or stack. */
+  /** Files in which the search needed too much time or stack. */
   tooHard: string[];
   /** Files with edits that wait for approval. */
   edited: string[];
-  /** Files with unsaved changes in an editor. */
+  /** Files that have unsaved changes in an editor. */
   unsaved: TextBuffer[];
-  /** An editor that did not say which files have unsaved changes. */
+  /** The name of an editor that did not say which files have unsaved changes. */
   silent?: string | undefined;
 }
 
-/** Returns the answer for PATTERN with the matches in BUFFER, or in many files when BUFFER is undefined.
- * STOPPED is true when some files were not searched. Unreadable files in an earlier answer (EARLIER_ANSWERS) are not
- * named again. */
+/** Returns the answer to a search for PATTERN in the file BUFFER, or in many files when BUFFER is undefined. STOPPED is
+ * true when some files were not searched. Files that cannot be read are not named again if an earlier answer named
+ * them. */
 export function searchResult(
   pattern: string,
   found: SearchResults,
@@ -118,7 +118,7 @@ function notesOf(
   ].filter((note) => typeof note === 'string');
 }
 
-/** Returns notes on which text of the files UNSAVED was searched. */
+/** Returns notes that say which text of each file in UNSAVED was searched. */
 function unsavedNotes(unsaved: readonly TextBuffer[]): string[] {
   return [
     ...groupBy(unsaved, ({ unsavedIn, isUnsavedText }) => `${isUnsavedText} ${unsavedIn}`).values(),
@@ -140,7 +140,7 @@ interface Row {
   matches: number;
 }
 
-/** Returns one row for each line with matches. With WITH_FILES, each file name comes before its first row. */
+/** Returns a row for each line with matches. If WITH_FILES is true, the name of a file precedes its first row. */
 function rowsOf(matches: readonly Match[], withFiles: boolean): Row[] {
   const rows: Row[] = [];
   let start = 0;
@@ -162,7 +162,7 @@ function inOneRow(one: Match, other: Match): boolean {
   return alike && one.endLine === one.line && other.endLine === other.line;
 }
 
-/** Returns the columns of MATCHES, then the text of their common line. */
+/** Returns the columns of MATCHES, which are in one line, and then the text of this line. */
 function lineText(matches: readonly Match[]): string {
   return matches
     .map(({ line, column, endLine, endColumn, text }, index) => {

@@ -1,4 +1,4 @@
-// The tool write_file, which writes whole files.
+// Defines the tool write_file, which writes whole files.
 
 import { type FileDiff, fileDiffOf, newFileDiff, wholeContentDiff } from '../../files/diff.ts';
 import { binaryKind, decode, encode } from '../../files/text.ts';
@@ -63,7 +63,7 @@ export function writeFileTool(workspace: Workspace) {
   });
 }
 
-/** Returns the text of a file; '' when there is no file, or when it is binary. */
+/** Returns the text of a file; '' when the file does not exist or is binary. */
 function lispTextOf({ bytes }: Present): string {
   return bytes === undefined || binaryKind(bytes) !== undefined ? '' : decode(bytes).text;
 }

@@ -1,5 +1,5 @@
-// Continues a thread that waits at a held error: by a restart, by a return from a frame, by a retry, or by
-// ending the call.
+// Continues a thread that waits at a held error: by invoking a restart, by returning from a frame, by running a frame
+// again, or by ending the call.
 
 import type { Result } from '../../kernel/tool.ts';
 import { packageOf } from '../lookup.ts';
@@ -7,8 +7,8 @@ import { evalOptions, frameOf, type HeldErrorRequest, heldCallOptions } from './
 import { leftFrameResult, outcome } from './outcomes.ts';
 import { debugRefusalResult, stillHeld } from './refusals.ts';
 
-/** Evaluates CODES in the requested frame of the waiting thread. The image keeps the values for the next
- * request, which continues the thread. Returns a result on failure only. */
+/** Evaluates the forms CODES in the requested frame of the waiting thread. The image keeps their values for the next
+ * request, which continues the thread. Returns a result when this fails, else undefined. */
 async function evaluateInFrame(
   held: HeldErrorRequest,
   codes: readonly string[],
@@ -25,24 +25,24 @@ async function evaluateInFrame(
   return evaluated ? undefined : stillHeld(held, reply, codes.join('\n'));
 }
 
-/** Continues the thread of the error HELD by the restart NAME. */
+/** Continues the thread with the held error by invoking the restart NAME. */
 export async function invokeRestart(held: HeldErrorRequest, name: string): Promise<Result> {
   const { values = [] } = held.args;
   const failed = values.length > 0 ? await evaluateInFrame(held, values) : undefined;
   return failed ?? continueHeld(held, { restart: name });
 }
 
-/** Makes the requested frame return the values of the form CODE. */
+/** Continues the thread by returning from the requested frame with the values of the form CODE. */
 export async function returnFrom(held: HeldErrorRequest, code: string): Promise<Result> {
   return (await evaluateInFrame(held, [code])) ?? continueHeld(held, frameOf(held));
 }
 
-/** Runs the requested frame again. Without a frame, evaluates the whole form again. */
+/** Continues the thread by running the requested frame again. Without a frame, the whole form is evaluated again. */
 export function retry(held: HeldErrorRequest): Promise<Result> {
   return continueHeld(held, { ...frameOf(held), retry: true });
 }
 
-/** Ends the call that waits at the error. */
+/** Ends the call whose thread waits at the error. */
 export function endCall(held: HeldErrorRequest): Promise<Result> {
   return continueHeld(held, { end: true });
 }

@@ -1,4 +1,4 @@
-// The tool debug, which inspects errors at which threads wait in the debugger, and continues these threads.
+// Defines the tool debug, which shows errors at which threads wait in the debugger, and continues these threads.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -75,7 +75,8 @@ const DEBUG = {
 
 type Arguments = ArgumentsFor<typeof DEBUG>;
 
-/** Returns the tool debug for IMAGE. HOLDS has the calls that wait at an error. PLACES locates frames. */
+/** Returns the tool debug for IMAGE. HOLDS contains the calls that wait at an error. PLACES finds the source places of
+ * frames. */
 export function debugTool(image: Image, holds: HeldToolCalls, places: Places) {
   return defineTool({
     ...DEBUG,
@@ -83,9 +84,9 @@ export function debugTool(image: Image, holds: HeldToolCalls, places: Places) {
   });
 }
 
-/** The actions on an error. A call can give only one of them. */
+/** The arguments that act on a held error. A call can have only one of them. */
 const ACTIONS = ['eval', 'restart', 'return', 'retry', 'end'] as const;
-/** The actions that concern no held error. */
+/** The arguments that do not act on a held error. */
 const OTHERS = ['watch', 'unwatch', 'thread'] as const;
 
 async function perform(dependencies: DebugDependencies, args: Arguments): Promise<Result> {
@@ -124,8 +125,8 @@ async function performAction(
   }
 }
 
-/** Returns the action in ARGS; undefined for a call that only shows the error. Throws a CallError for
- * arguments that cannot be combined. */
+/** Returns the action that ARGS request; undefined when the call only shows the error. Throws a CallError for arguments
+ * that cannot be combined. */
 function chosenAction(args: Arguments): (typeof ACTIONS)[number] | undefined {
   const isGiven = (name: keyof Arguments) => args[name] !== undefined && args[name] !== false;
   const chosen = [...ACTIONS, ...OTHERS].filter(isGiven);

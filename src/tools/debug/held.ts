@@ -1,4 +1,4 @@
-// Types and options for calls about a held error. The thread of a held error waits in the debugger.
+// Defines types and options for calls about a held error, one whose thread waits in the debugger.
 
 import type { Image } from '../../image/image.ts';
 import type { CallContext } from '../../kernel/tool.ts';
@@ -6,7 +6,7 @@ import { callOptions, limitOption } from '../calling.ts';
 import type { Places } from '../places.ts';
 import type { HeldToolCalls } from './hold.ts';
 
-/** The objects that the tool debug works with. */
+/** The objects with which the tool debug works. */
 export interface DebugDependencies {
   readonly image: Image;
   readonly holds: HeldToolCalls;
@@ -14,10 +14,10 @@ export interface DebugDependencies {
   readonly context: CallContext;
 }
 
-/** A call about a held error. The thread with this error waits in the debugger. */
+/** A call of the tool debug about a held error, with the number `error`. */
 export interface HeldErrorRequest extends DebugDependencies {
   readonly error: number;
-  /** True when the call has already evaluated a fix. */
+  /** True when the call has evaluated a fix already. */
   readonly fixed?: boolean;
   readonly args: {
     readonly frame?: number;
@@ -27,19 +27,19 @@ export interface HeldErrorRequest extends DebugDependencies {
   };
 }
 
-/** Returns the options of a call about a held error. */
+/** Returns the options of the image's call for a call about a held error. */
 export function heldCallOptions({ args, context }: HeldErrorRequest) {
   return { ...callOptions(context), ...limitOption(args) };
 }
 
-/** Returns the call options for evaluating code in a frame of the waiting thread. Such code can leave the
- * frame, and then the call that waits at the error continues. */
+/** Returns the options of a call that evaluates code in a frame of the waiting thread. Such code can leave the frame;
+ * then the call that waits at the error continues. */
 export function evalOptions(held: HeldErrorRequest) {
   const call = held.holds.call(held.error);
   return { ...heldCallOptions(held), ...(call && { continues: { ...call, ifLeft: true } }) };
 }
 
-/** Returns the argument for the requested frame, if any. */
+/** Returns the argument `frame` if the call gives a frame, else {}. */
 export function frameOf({ args: { frame } }: HeldErrorRequest): { frame?: number } {
   return frame === undefined ? {} : { frame };
 }

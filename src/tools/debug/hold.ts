@@ -1,5 +1,5 @@
-// Defines the parameters on_error, restarts and debug_level, and renders held errors. The image keeps a held
-// error, with its frames and restarts, for the tool debug.
+// Defines the parameters on_error, restarts and debug_level, and renders held errors. The image keeps a held error,
+// with its frames and restarts, so that the tool debug can work with it.
 
 import type { HeldCalls } from '../../image/session/held.ts';
 import type { Reply } from '../../image/wire/call.ts';
@@ -44,7 +44,7 @@ export const DEBUG_LEVEL = {
   maximum: 3,
 } as const;
 
-/** Returns the options for on_error, restarts and debug_level of an operation in the image. */
+/** Returns the arguments of an operation of the image for on_error, restarts and debug_level. */
 export function errorOptions(
   args: {
     readonly on_error?: 'end' | 'hold';
@@ -61,13 +61,13 @@ export function errorOptions(
   };
 }
 
-/** Returns the option with the highest error number of lost images. A new image numbers its errors above
- * it. */
+/** Returns the argument with the highest number that an error of a lost image had. A new image gives its errors higher
+ * numbers. */
 export function heldAbove({ highestLost }: HeldToolCalls): { heldAbove?: number } {
   return highestLost > 0 ? { heldAbove: highestLost } : {};
 }
 
-/** Returns lines on the invoked restarts, and on an error that could not be held. */
+/** Returns lines about the restarts that were invoked, and about an error that could not be held. */
 export function holdingSection({ taken = [], takenTotal = 0, notHeld }: Holding): string {
   const lines = taken.map(({ restart, text }) => `Took the restart ${restart}: ${text.replace(/\s+/g, ' ')}`);
   if (takenTotal > taken.length) lines.push(`... ${takenTotal - taken.length} more restarts were taken`);
@@ -77,8 +77,8 @@ export function holdingSection({ taken = [], takenTotal = 0, notHeld }: Holding)
   ].join('\n');
 }
 
-/** Returns the result for REPLY of the operation `name`. When REPLY reports a held error, the result shows
- * that error; otherwise FINISH makes the result. `keep` keeps a folder until the held call has ended. */
+/** Returns the result for REPLY of the operation `name`. If REPLY reports a held error, the result shows this error.
+ * Otherwise FINISH makes the result. `keep` keeps a folder until the held call has ended. */
 export function heldResultOr<Name extends keyof Operations>(
   reply: Reply<Name>,
   {
@@ -96,7 +96,7 @@ export function heldResultOr<Name extends keyof Operations>(
   return heldResult(reply, held, places);
 }
 
-/** Returns the result of a call that waits at the error HELD. */
+/** Returns the result of a call whose thread waits at the error HELD. */
 export function heldResult(
   { ending, output, data }: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object },
   held: HeldError,
@@ -140,8 +140,8 @@ function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
   return `Held as error ${error}${where}, for ${seconds} s after each use of debug.${lockNote}`;
 }
 
-/** Returns lines for the frames of a held error, with the numbers that the tool debug uses. Consecutive
- * frames of libraries are only counted. */
+/** Returns lines for the frames of a held error, with the frame numbers that the tool debug uses. For consecutive
+ * frames of libraries, one line gives their number. */
 function framesText({ frames = [], moreFrames }: Condition, held: HeldError, places: Places): string {
   const foldsLibraries = frames.some((frame) => isOwn(frame, places));
   const lines: string[] = [];
@@ -169,14 +169,15 @@ function framesText({ frames = [], moreFrames }: Condition, held: HeldError, pla
   return lines.length === 0 ? '' : `Frames:\n${lines.join('\n')}`;
 }
 
-/** Returns a line on MORE frames. It gives the frame numbers from NEXT on that the tool debug can show. */
+/** Returns a line about MORE frames that are not shown. It gives the numbers, from NEXT on, of those frames that the
+ * tool debug can show. */
 function moreFramesText(more: number, next: number, { frames = 0 }: HeldError): string {
   const hint =
     frames > next ? `, ${next} to ${frames - 1}; debug with frame shows one` : ' of SBCL and its libraries';
   return `  ... ${more} more frames${hint}`;
 }
 
-/** Returns the newest frame with source in the workspace, or undefined. */
+/** Returns the newest frame whose source is in the workspace; undefined when there is none. */
 export function newestOwn(
   { frames = [] }: Condition,
   places: Places,
@@ -186,7 +187,7 @@ export function newestOwn(
     .find((frame) => isOwn(frame, places) && frame.file !== undefined);
 }
 
-/** Returns true when FRAME belongs to a file of the workspace, or to evaluated code. */
+/** Returns true when the function of FRAME is from a file of the workspace or from an evaluation. */
 function isOwn(frame: Frame, places: Places): boolean {
   if ('folded' in frame || frame.system) return false;
   return frame.file === undefined || places.isOwn(frame.file);

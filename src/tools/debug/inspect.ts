@@ -1,4 +1,4 @@
-// The tool inspect, which shows the parts of objects in the image.
+// Defines the tool inspect, which shows the parts of objects in the image.
 
 import type { Image } from '../../image/image.ts';
 import type { Holders, HoldingPath, InspectData } from '../../image/wire/operations.ts';
@@ -65,8 +65,7 @@ export function inspectTool(image: Image) {
   });
 }
 
-/** Returns sentences on SHARING, the largest number of keys of a hash table with the same hash. KEYS is a phrase
- * for all keys. */
+/** Returns sentences about SHARING keys of a hash table that have the same hash. KEYS is a phrase for all keys. */
 export function crowdText(sharing: number, keys: string): string {
   const count = sharing.toLocaleString('en-US');
   return `${count} of ${keys} have the same hash, so a look-up of one compares up to ${count}. Give it keys, or a hash function (sb-ext:define-hash-table-test), that differ in the hash.`;
@@ -114,7 +113,7 @@ function failureText(data: InspectData, designator: string): string | undefined 
   return `${data.in} has no part ${noPart}: ${known}.`;
 }
 
-/** Returns HOLDERS as text, with a section for each chain of references. SHOWN names the object. */
+/** Returns HOLDERS as text. Each chain of references to the object has a section. SHOWN is the name of the object. */
 function holdersText(holders: Holders, shown: string): string {
   const { many = false, found, ways = [], total, unheld = false } = holders;
   if (unheld) {

@@ -12,7 +12,7 @@ import type { DebugDependencies } from './held.ts';
 import { heldAbove } from './hold.ts';
 import { showHeld } from './looking.ts';
 
-/** Returns the list of held errors. When a watch holds the only error, the answer also shows that error,
+/** Returns the list of held errors. If there is only one, and a watch holds it, the answer also shows the error itself,
  * unless an earlier answer did. */
 export async function listHeld(dependencies: DebugDependencies): Promise<Result> {
   const { image, holds, context } = dependencies;
@@ -40,7 +40,7 @@ function heldText({ error, type, thread, heldBy, seconds }: HeldRow): string {
   return `  ${error}: ${type}${where}, held for ${seconds} s after each use${heldBy === undefined ? '' : `, by ${heldBy}`}`;
 }
 
-/** Returns the stack of the thread NAME, and the lock for which the thread waits. */
+/** Returns the stack of the thread NAME, and the lock that the thread waits for. */
 export async function showThread(
   { image, context, places }: DebugDependencies,
   name: string,
@@ -77,8 +77,8 @@ function lockText(waitsFor: ThreadData['waitsFor']): string {
   return ` waits for the lock "${name}"${owner === undefined ? '' : `, which the thread ${owner} has`}`;
 }
 
-/** Starts to record errors of `type` in WHERE: all threads, one thread, or a package. With `hold`, the errors
- * are also held. */
+/** Starts to record errors of `type` in WHERE: in all threads, in one thread, or in functions of a package. With
+ * `hold`, these errors are also held. */
 export async function watchErrors(
   { image, context, holds }: DebugDependencies,
   where: string,
@@ -115,7 +115,7 @@ export async function watchErrors(
   return { data, text: joinSections([text, unknown]) };
 }
 
-/** Stops recording errors, and returns a result with the number of recorded ones. */
+/** Stops the recording of errors. Returns a result with the number of errors that were recorded. */
 export async function unwatchErrors({ image, context }: DebugDependencies): Promise<Result> {
   const data = foundValue(await image.call('debug-watch', { off: true }, callOptions(context)));
   const { watched = 0 } = data;

@@ -49,7 +49,7 @@ function frameText(value: DebugValue, call: Frame, places: Places): string {
 }
 
 const CONTEXT_LINES = 3;
-/** Maximum number of lines of a form that is shown whole. A fix needs the whole form. */
+/** A form with at most this many lines is shown completely, because a fix must contain the whole form. */
 const WHOLE_LINES = 20;
 
 function localsText(locals: Local[]): string {
@@ -63,7 +63,7 @@ function localsText(locals: Local[]): string {
   return `Locals:\n${lines.join('\n')}`;
 }
 
-/** Evaluates CODE in the requested frame, with the variables of that frame. */
+/** Evaluates CODE in the requested frame, where it can use the variables of the frame. */
 export async function evaluate(held: HeldErrorRequest, code: string): Promise<Result> {
   const { image, error, args } = held;
   const reply = await image.call(
@@ -93,8 +93,8 @@ function staleTextLines({ replaced = [] }: DebugData, places: Places): string {
     .join('\n');
 }
 
-/** Evaluates CODE, which has new definitions, in the waiting thread. The answer names the files that still
- * have the old text. */
+/** Evaluates CODE, which contains corrected definitions, in the waiting thread. The answer names the files that still
+ * contain the old definitions. */
 export async function fix(held: HeldErrorRequest, code: string): Promise<Result> {
   const { image, error, places, args } = held;
   const reply = await image.call(

@@ -1,4 +1,4 @@
-// Renders the outcome after a thread has continued from a held error.
+// Renders what happened after a thread has continued from a held error.
 
 import type { HeldCall } from '../../image/session/held.ts';
 import type { Reply } from '../../image/wire/call.ts';
@@ -14,15 +14,14 @@ import { heldResult } from './hold.ts';
 
 type DebugOperation = 'debug-go' | 'debug-eval' | 'debug-fix' | 'debug-look';
 
-/** Returns the result when evaluated code left its frame, for example by a restart, so that the thread
- * continued; otherwise undefined. */
+/** Returns the result of the thread that has continued, if evaluated code left its frame, for example by invoking a
+ * restart. Otherwise returns undefined. */
 export function leftFrameResult(held: HeldErrorRequest, reply: Reply<DebugOperation>): Result | undefined {
   const { left, value } = reply.data;
   return left || (value !== undefined && isThreadValue(value)) ? outcome(held, reply) : undefined;
 }
 
-/** Returns the result for REPLY after the thread has continued. CONTINUATION says whether the call was to
- * end. */
+/** Returns the result for REPLY, when the thread has continued. The last parameter says whether the call was to end. */
 export function outcome(
   held: HeldErrorRequest,
   reply: Reply<DebugOperation>,
@@ -54,14 +53,14 @@ export function outcome(
   return { data: { values: data.values, ending, output }, text, failed: ending.kind !== 'done' };
 }
 
-/** Adds a note to RESULT when the macro TIME also measured the time in the debugger. */
+/** Returns RESULT. If the macro TIME has also measured the time in the debugger, adds a note about this. */
 function withHoldNote(result: Result, { timed, heldMs }: HeldCall<Result>): Result {
   const note = `Note: TIME measured also the ${durationText(heldMs)} for which the call was held.`;
   return timed ? { ...result, text: joinSections([result.text, note]) } : result;
 }
 
-/** Returns a sentence on a thread that still runs at the time limit of this call, because the limit does not
- * end the thread; false for other endings. */
+/** Returns a sentence when this call has reached its time limit and the thread still runs, because the limit does not
+ * end the thread. Returns false for other endings. */
 function stillRunsText(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&

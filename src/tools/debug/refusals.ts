@@ -1,4 +1,4 @@
-// Renders the reason why a call about a held error was refused or failed, with advice.
+// Renders the reasons why a call about a held error was refused or failed, with advice.
 
 import type { Ending } from '../../image/wire/endings.ts';
 import type { DebugData, DebugValue, Output, Reason } from '../../image/wire/operations.ts';
@@ -15,7 +15,7 @@ interface DebugReply {
   data: DebugData;
 }
 
-/** Returns the result when the image refused the request; otherwise undefined. */
+/** Returns a result when the image refused the request, else undefined. */
 export function debugRefusalResult(
   held: HeldErrorRequest,
   { data: { value } }: DebugReply,
@@ -76,11 +76,10 @@ function goneText(error: number, { busy, heldBy, why, held = [] }: DebugValue): 
   return `Error ${error} is not held: ${why}. ${others}`;
 }
 
-/** After an interruption for one of these reasons, the thread of the call no longer exists. */
+/** If a call is interrupted for one of these reasons, its thread no longer exists. */
 const THREAD_GONE_REASONS: readonly Reason[] = ['ended', 'terminated', 'ending'];
 
-/** Returns the result when CODE could not be evaluated. The thread still waits at the error, if it still
- * exists. */
+/** Returns the result when CODE could not be evaluated. The thread usually still waits at the error. */
 export function stillHeld(
   { error, places }: HeldErrorRequest,
   { ending, output, data }: DebugReply,

@@ -1,4 +1,4 @@
-// The tool propose_file_edit, which changes a part of a file.
+// Defines the tool propose_file_edit, which changes a part of a file.
 
 import { CallError } from '../../errors.ts';
 import { diffHunks, fileDiffOf, newFileDiff } from '../../files/diff.ts';
@@ -51,7 +51,8 @@ export function proposeFileEditTool(workspace: Workspace) {
     preview: async (args, { signal }) => {
       const present = await presentFile(workspace, args.path, signal);
       const { before, after } = editOf(present, args, workspace);
-      // This call throws when the text cannot be encoded, before a human is asked.
+      // `encode` throws when the file's encoding lacks a character of the text. This must happen before a human is
+      // asked.
       encode(after, visibleName(present.name));
       const { name, size, fingerprint } = present;
       const change = size === undefined ? newFileDiff(name, after) : fileDiffOf(name, before, after);
@@ -76,8 +77,8 @@ export function proposeFileEditTool(workspace: Workspace) {
   });
 }
 
-/** Returns the answer after an edit from BEFORE to AFTER. The diff is shown only when a human changed the
- * edit, because the caller knows the text that it sent. */
+/** Returns the answer after an edit from BEFORE to AFTER. It shows the diff only when a human changed the edit, because
+ * the caller knows its own edit. */
 function editResult(
   present: Present,
   { before, after, bytes }: { before: string; after: string; bytes: number },
@@ -107,8 +108,8 @@ function headline({ name, size }: Present, summary: string, now: string): string
   return `Changed ${file}: ${summary}. It has ${now} now.`;
 }
 
-/** Returns a phrase with the new size of the file, and the number of top-level forms when it is Lisp that can
- * be read. BROKEN is true when it cannot. */
+/** Returns a phrase with the new size of the file. For a Lisp file that can be read, it also has the number of
+ * top-level forms. BROKEN is true when the file cannot be read. */
 function sizeText({ name }: Present, bytes: number, text: string, broken: boolean): string {
   const size = `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
   if (broken || !isLispFile(name)) return size;
@@ -146,7 +147,7 @@ function editOf(
   return { before, after: { ...before, text: replaced(file, before.text, normalized) } };
 }
 
-/** Returns TEXT, the content of FILE, with the only occurrence of ORIGINAL replaced by MODIFIED. */
+/** Returns TEXT, the content of FILE, in which MODIFIED replaces the only occurrence of ORIGINAL. */
 function replaced(
   file: string,
   text: string,

@@ -1,10 +1,11 @@
-// Renders running calls as text for a model: tool, number and subject.
+// Renders running calls for a model: the tool, the number, and the subject of each.
 
 import type { Reason } from '../../image/wire/operations.ts';
 import { cutText } from '../../kernel/reply.ts';
 import { interrupterText, secondsText } from '../endings.ts';
 
-/** The tools for operations of the image with another name. */
+/** By operation of the image: the tool that requests it, or a phrase, when the name of the tool is not that of the
+ * operation. */
 const TOOLS: Record<string, string> = {
   evaluate: 'eval_form',
   'compile-forms': 'compile_form',
@@ -26,7 +27,7 @@ const TOOLS: Record<string, string> = {
   'give-turn': 'the end of a change',
 };
 
-/** Returns the name of the tool that performs an operation, or a phrase such as 'the start file'. */
+/** Returns the name of the tool that requests an operation of the image, or a phrase such as 'the start file'. */
 export function toolOf({ operation }: { operation: string }): string {
   return TOOLS[operation] ?? operation.replaceAll('-', '_');
 }
@@ -38,7 +39,7 @@ interface NamedCall {
   milliseconds: number;
 }
 
-/** Returns JOBS as a list within a sentence, from which a model chooses one. */
+/** Returns JOBS as a list within a sentence. The model is to choose one of them. */
 export function choicesText(jobs: readonly NamedCall[]): string {
   const shown = jobs.slice(0, 5).map((job) => {
     const { number, subject, milliseconds } = job;
@@ -54,8 +55,7 @@ const REASONS: Partial<Record<Reason, string>> = {
   cancelled: 'because the client cancelled it',
 };
 
-/** Returns a phrase with the reason why a call is being ended. BY_USER is true when the human ends it on the
- * page. */
+/** Returns a phrase that says why a call is being ended. BY_USER is true when the human on the page ends it. */
 export function reasonText(reason: Reason, byUser: boolean): string {
   if (reason === 'interrupt') return interrupterText(byUser);
   return REASONS[reason] ?? 'because the server is ending';

@@ -1,4 +1,4 @@
-// The tool compare_image, which shows differences between the image and its loaded files.
+// Defines the tool compare_image, which shows differences between the image and the files that it has loaded.
 
 import { CallError } from '../../errors.ts';
 import type { Workspace } from '../../files/workspace.ts';
@@ -75,7 +75,8 @@ export function compareImageTool(image: Image, places: Places, workspace: Worksp
   });
 }
 
-/** Returns the file, system or package in the arguments. Throws a CallError unless they name exactly one. */
+/** Returns the file, the system or the package that the arguments name. Throws a CallError unless they name exactly
+ * one. */
 async function scopeOf(
   { path, system, package: home }: Arguments,
   workspace: Workspace,
@@ -114,7 +115,7 @@ function comparisonText(data: ComparisonData, what: string, places: Places): str
   return sections.length === 0 ? `The image and ${what} agree.` : sections.join('\n');
 }
 
-/** Returns the text for WHAT, a system without files of its own. NEEDS are the systems that it depends on. */
+/** Returns the text about WHAT, a system that has no files of its own. NEEDS are the systems that it depends on. */
 function emptyText(what: string, needs: readonly string[]): string {
   const others = needs.length > 0 && ` Compare the systems that it needs: ${needs.join(', ')}.`;
   return [`The ${what} has no files of its own.`, others].filter(Boolean).join('');

@@ -1,4 +1,4 @@
-// The tool compile_form, which compiles forms without running them.
+// Defines the tool compile_form, which compiles forms and does not run them.
 
 import { join } from 'node:path';
 import type { Image } from '../../image/image.ts';
@@ -74,7 +74,7 @@ function compilationResult(
     warningsAndNotes(data),
     readtableSection(data),
   ]);
-  // Members about the temporary file with the forms are left out.
+  // The forms were in a temporary file. Members that refer to this file are left out.
   const warnings = (data.warnings ?? []).map(({ file, offset, start, ...warning }) => warning);
   return {
     data: { forms: data.forms ?? 0, warnings, warningCount: data.warningCount ?? 0, ending, output },
@@ -85,8 +85,8 @@ function compilationResult(
   };
 }
 
-/** Returns sentences on the end of the compilation. A sentence on the executed parts of the code is added,
- * unless an earlier answer (EARLIER_ANSWERS) has it. */
+/** Returns sentences about the result of the compilation. One of them says which parts of the code were executed,
+ * unless an earlier answer contains it. */
 function headline(
   { forms = 0, warnings = [] }: CompileData,
   earlierAnswers: EarlierAnswers | undefined,

@@ -1,4 +1,4 @@
-// The tool eval_form, which evaluates forms in the image.
+// Defines the tool eval_form, which evaluates forms in the image.
 
 import type { Image } from '../../image/image.ts';
 import type { Jobs } from '../../image/session/jobs.ts';
@@ -83,8 +83,8 @@ const EVAL_FORM = {
   alwaysLoad: true,
 } as const satisfies ToolDescription;
 
-/** Returns the tool eval_form for IMAGE. HISTORY records the evaluations. PLACES locates frames. HOLDS has
- * the calls that wait at an error. */
+/** Returns the tool eval_form for IMAGE. HISTORY records the evaluations. PLACES finds the source places of frames.
+ * HOLDS contains the calls that wait at an error. */
 export function evalFormTool(
   image: Image,
   history: ReplHistory,
@@ -117,8 +117,8 @@ function requestOf(args: ArgumentsFor<typeof EVAL_FORM>, holds: HeldToolCalls) {
   return { code: args.form, ...packageOf(args), ...errorOptions(args, holds), ...inMain };
 }
 
-/** Evaluates the form of ARGS, arguments of eval_form, in IMAGE. Returns the outcome in named parts, for a
- * comparison with another image. The frames of an error are left out. */
+/** Evaluates the form in ARGS, arguments of eval_form, in IMAGE. Returns the parts of the outcome by name, so that they
+ * can be compared with those from another image. Leaves out the frames of an error. */
 export async function evaluatedParts(
   { image, places, holds }: { image: Image; places: Places; holds: HeldToolCalls },
   args: Arguments,
@@ -144,9 +144,9 @@ export async function evaluatedParts(
   ];
 }
 
-/** Returns the text for a call that the main thread did not run, because it is busy. A positive `job` is the
- * request that runs in it. A negative `job` is the negated number of the error at which it waits. Without
- * `job`, the thread belongs to the user of the image. */
+/** Returns the text when the main thread could not run a call because it is busy. A positive `job` is the number of the
+ * request that runs in the thread. A negative `job` is the number, negated, of the error at which the thread waits.
+ * Without `job`, the user of the image uses the thread. */
 export function occupiedText({ job }: { job?: number }, jobs: Jobs): string {
   if (job === undefined)
     return 'Error: the main thread belongs to whoever runs this image, so nothing was evaluated. To have it call FUNCTION, evaluate (sb-thread:interrupt-thread (sb-thread:main-thread) FUNCTION).';
@@ -157,8 +157,7 @@ export function occupiedText({ job }: { job?: number }, jobs: Jobs): string {
   return `Error: the main thread runs another call${which}. Nothing was evaluated; call again when that has ended, or end it with interrupt.`;
 }
 
-/** Returns the result of an evaluation. RECORD records the values or the error; it returns a note when that
- * fails. */
+/** Returns the result of an evaluation. RECORD records its values or its error, and returns a note when this fails. */
 function evaluationResult(
   { ending, output, data, waitedMs }: Reply<'evaluate'>,
   { code, places, packageName }: { code: string; places: Places; packageName: string | undefined },
@@ -189,8 +188,8 @@ function evaluationResult(
   };
 }
 
-/** Returns ERROR, the failure of a form. When an earlier form was compiled with an error, that error comes
- * first, because it is usually the cause. */
+/** Returns ERROR, which made a form fail. If an earlier form could not be compiled, its error comes first, because it
+ * is usually the cause. */
 function causeFirst(error: string | undefined, { warnings = [], formNumber = 1 }: EvaluateData) {
   const cause = warnings.find(
     ({ severity, formNumber: number = formNumber }) => severity === 'error' && number < formNumber,
@@ -200,20 +199,19 @@ function causeFirst(error: string | undefined, { warnings = [], formNumber = 1 }
   return `Error: form ${cause.formNumber}${where} was compiled with an error: ${cause.text.trim()}\nThen form ${formNumber} failed: ${error.replace(/^Error: /, '')}`;
 }
 
-/** Returns a note on the current package, because another caller may have set it. Returns false for
- * CL-USER. */
+/** Returns a note with the current package, which another caller may have set. Returns false when it is CL-USER. */
 function currentPackageNote({ package: home = 'COMMON-LISP-USER' }: EvaluateData): string | false {
   if (home === 'COMMON-LISP-USER') return false;
   return `Note: the current package is ${home}, where names without a package are read. All callers of this image share it, such as the sub-agents of a client; the argument package sets another for one call.`;
 }
 
-/** Returns true when an evaluation or reading failed because a name does not exist. */
+/** Returns true when a form could not be evaluated or read because a name does not exist. */
 export function isMissing(ending: Ending, { unreadable }: Pick<EvaluateData, 'unreadable'>): boolean {
   return unreadable?.missing === true || (ending.kind === 'condition' && ending.condition.missing === true);
 }
 
-/** Returns the error text of a failed evaluation of `code`; otherwise undefined. `done` is the verb for the
- * forms before the failed one. `places` locates frames. */
+/** Returns the text of the error when the evaluation of `code` failed, else undefined. `done` is a participle for the
+ * forms before the one that failed. `places` finds the source places of frames. */
 export function failureText(
   ending: Ending,
   { unreadable, formNumber = 1 }: Pick<EvaluateData, 'unreadable' | 'formNumber'>,
@@ -265,15 +263,15 @@ function doneBefore(number: number, done: string): string {
   return number === 2 ? `Form 1 was ${done}.` : `Forms 1 to ${number - 1} were ${done}.`;
 }
 
-/** Returns the text of VALUES, a list of values for each form. */
+/** Returns VALUES as text. VALUES has a list of values for each form. */
 export function formValuesText(values: PrintedValue[][]): string {
   return values
     .map((list) => (list.length === 0 ? '; No values' : list.map(valueText).join('\n')))
     .join('\n');
 }
 
-/** Returns the values of the forms, one on each line. With several forms, the number of each form precedes
- * its values. */
+/** Returns the values of the forms, one in each line. If there are several forms, the number of a form precedes its
+ * values. */
 function valuesText({ values = [] }: EvaluateData, failed: boolean): string | undefined {
   const shown = values.map((list) => list.map(valueText));
   if (shown.length === 0)

@@ -1,4 +1,4 @@
-// The tool get_repl_history, and the records that eval_form adds to the history.
+// Defines the tool get_repl_history, and makes the records of evaluations that eval_form adds to the history.
 
 import type { Reply } from '../../image/wire/call.ts';
 import { wholeText } from '../../image/wire/endings.ts';
@@ -44,8 +44,8 @@ const GET_REPL_HISTORY = {
   ],
 } as const satisfies ToolDescription;
 
-/** Maximum number of lines of values, and of output, for each evaluation in a list. The answer to the
- * evaluation itself has them in full. */
+/** Maximum number of lines that a list shows of the values, and of the output, of an evaluation. The answer to the
+ * evaluation itself had all lines. */
 const LINES_IN_LIST = 6;
 
 /** Returns the tool get_repl_history, which reads HISTORY. */
@@ -93,11 +93,11 @@ function inner(output: string): string {
   return output.replace(/^\n+/, '').trimEnd();
 }
 
-/** The properties common to all listed evaluations, which the header has. */
+/** The properties that all listed evaluations have in common. The header shows them. */
 interface Stated {
   date: string | undefined;
   package: string | undefined;
-  /** A phrase on the server that requested the evaluations; '' for this server. */
+  /** A phrase for the server that requested the evaluations; '' for this server. */
   by: string | undefined;
 }
 
@@ -105,15 +105,15 @@ function statedText({ date, package: home, by = '' }: Stated): string {
   return `${date === undefined ? '' : `, of ${date}`}${home === undefined ? '' : `, in ${home}`}${by}`;
 }
 
-/** Returns the first line for EVALUATION: time, package, duration, and BY, a phrase on the server. Leaves out the
- *  date, package and server that the header of the list, STATED, shows. */
+/** Returns the first line for EVALUATION: its time, package and duration, and BY, a phrase for its server. Leaves out
+ * what the header of the list, STATED, already shows. */
 function headText(evaluation: Evaluation, by: string, stated: Stated): string {
   const { time, milliseconds, package: home } = evaluation;
   const where = home === undefined || home === stated.package ? '' : ` in ${home}`;
   return `${recordTimeText(time, stated.date)}${where}, ${milliseconds} ms${by === stated.by ? '' : by}`;
 }
 
-/** The parts of an evaluation to show. `cut` is true when something is left out. */
+/** The parts of an evaluation that are shown. `cut` is true when a part is not complete. */
 interface Parts {
   values: string | undefined;
   output: string | undefined;
@@ -121,8 +121,8 @@ interface Parts {
   cut: boolean;
 }
 
-/** Returns the parts of an evaluation. In a list of several, the restarts and frames of an error and the
- * further lines of values and output are left out. ONLY is true when no other is listed. */
+/** Returns the parts of an evaluation. In a list of several, leaves out the restarts and frames of an error, and
+ * further lines of the values and the output. ONLY is true when the list has one evaluation. */
 function partsOf({ values, output, error }: Evaluation, only: boolean): Parts {
   const whole = { values, output: output && withoutValue(inner(output), values), error };
   if (only) return { ...whole, cut: false };
@@ -146,8 +146,7 @@ function rowText({ form }: Evaluation, { values, output, error }: Parts, head: s
   return visible(text.join('\n')).replace(/\n(?=.)/g, '\n  ');
 }
 
-/** Returns the record of an evaluation that took MILLISECONDS. `values` and `error` are texts of the
- * answer. */
+/** Returns the record of an evaluation that took MILLISECONDS. `values` and `error` are texts from the answer. */
 export function evaluationOf(
   { form, package: requested, values, error }: Partial<Evaluation> & { form: string },
   { output, data }: Reply<'evaluate'>,

@@ -1,4 +1,4 @@
-// The tool image_status, with the text of its answer.
+// Defines the tool image_status, and renders its answer.
 
 import type { Image, RestartableImage } from '../../image/image.ts';
 import type { Jobs } from '../../image/session/jobs.ts';
@@ -37,8 +37,8 @@ const IMAGE_STATUS = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool for IMAGE. REPLACEABLE has the report on the last loss. CONFINEMENT returns a sentence on
- * how code in the image is confined. */
+/** Returns the tool for IMAGE. REPLACEABLE has the report about the last loss of the image. CONFINEMENT returns a
+ * sentence that says how code in the image is confined. */
 export function imageStatusTool(
   image: Image,
   replaceable: RestartableImage | undefined,
@@ -49,7 +49,7 @@ export function imageStatusTool(
     images: 'all',
     handler: async (_, { earlierAnswers, page }) => {
       const status = await image.status();
-      // A silent image would not answer.
+      // An image that is silent would not answer.
       const outputs = page && status.silentMs === undefined ? await outputsOf(image.jobs) : undefined;
       const report = replaceable?.lastLoss;
       return statusResult(
@@ -63,7 +63,8 @@ export function imageStatusTool(
   });
 }
 
-/** For the human: the output so far of calls, by their numbers. The text for a model has the last lines only. */
+/** For the human on the page: the output of each call so far, by the number of the call. The text for a model has only
+ * the last lines. */
 type Outputs = ReadonlyMap<number, string | undefined>;
 
 async function outputsOf(jobs: Jobs): Promise<Outputs> {
@@ -102,7 +103,7 @@ const MEGABYTE = 1024 * 1024;
 const megabytes = (octets: number) => `${Math.round(octets / MEGABYTE)} MB`;
 const seconds = (milliseconds: number) => Math.round(milliseconds / 100) / 10;
 
-/** Returns the status as data, in octets and seconds. Unknown values are absent. */
+/** Returns the status as data. Sizes are in octets and times in seconds. Unknown values are absent. */
 function statusData(
   { agent, ...status }: ImageStatus,
   lastLoss: string | undefined,
@@ -235,8 +236,8 @@ function headline(status: ImageStatus): string {
   }
 }
 
-/** Returns the headline for an image that somebody else runs; '' when it is the same as for an image of the
- * server. */
+/** Returns the headline for an image that somebody else runs; '' when it is the same as for an image that the server
+ * runs. */
 function attachedHeadline({ state, why, stopped, served, silentMs = 0 }: ImageStatus): string {
   switch (state) {
     case 'not started':
@@ -294,7 +295,7 @@ function uptimeText(milliseconds: number): string {
   return minutes < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;
 }
 
-/** The text gives the age of the agent's memory data when they are older than this. */
+/** If the agent's data about memory are older than this, in milliseconds, the text says how old they are. */
 const STALE_MS = 500;
 
 function memoryLine({ agent, agentMsAgo = 0, outside, serverRss }: ImageStatus): string {
@@ -316,7 +317,7 @@ function threadsLine({ agent }: ImageStatus): string | false {
   return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
 }
 
-/** Returns the sentence CONFINEMENT, or only its beginning when an earlier answer (EARLIER_ANSWERS) has it. */
+/** Returns CONFINEMENT, a sentence. If an earlier answer had it, returns only its beginning. */
 function confinementLine(confinement: string, earlierAnswers: EarlierAnswers | undefined): string {
   return earlierAnswers?.repeats('confinement', confinement)
     ? confinement.replace(/^((?:\([^)]*\)|[^,:])*)[,:].*/s, '$1.')
@@ -327,8 +328,8 @@ function librariesLine(
   { agent, attached, elsewhere }: ImageStatus,
   earlierAnswers: EarlierAnswers | undefined,
 ): string | false {
-  // In an image that somebody else runs, or on another machine, its user or its init file loads the
-  // libraries.
+  // In an image that somebody else runs, its user loads the libraries. In an image on another machine, its init file
+  // does.
   if (agent === undefined || attached || elsewhere) return false;
   if (agent.libraries === undefined)
     return `Libraries: no manager${earlierAnswers?.repeats('managers') ? '' : ' (Quicklisp, qlot or ocicl) is set up'}`;

@@ -1,4 +1,4 @@
-// The tool interrupt, which ends running or waiting calls of the image.
+// Defines the tool interrupt, which ends calls that run or wait in the image.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -25,7 +25,7 @@ const INTERRUPT = {
     { name: 'all', type: 'boolean' },
   ],
   safetyLevel: 'cautious',
-  // The effects of the call so far stay. A second interrupt can end another call.
+  // An interrupted call keeps its effects. If the tool is called twice, the second call can end another call.
   effects: { destructive: false, openWorld: false },
   categories: ['execution'],
   shortDescription: 'Interrupt a call that runs too long, and keep the image',
@@ -42,13 +42,13 @@ const INTERRUPT = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that interrupts calls of IMAGE. PLACES locates the frames of the calls. */
+/** Returns the tool that interrupts calls in IMAGE. PLACES finds the source places of their frames. */
 export function interruptTool(image: Image, places: Places) {
   return defineTool({ ...INTERRUPT, handler: (args, { page }) => interruptJobs(image, args, places, page) });
 }
 
-/** Time to wait for the end of an interrupted call, in milliseconds. A call usually ends within 3 s, even
- * when its code resists. Garbage collection or a lack of CPU can delay the end by TIMES.collecting. */
+/** Milliseconds to wait for the end of an interrupted call. A call usually ends within 3 s, even when its code resists.
+ * Garbage collection, or other processes on the CPU, can delay the end by TIMES.collecting. */
 const END_TIMEOUT_MS = 3000 + TIMES.collecting;
 
 async function interruptJobs(
@@ -70,7 +70,7 @@ async function interruptJobs(
 function chooseJobs(jobs: Jobs, args: ArgumentsFor<typeof INTERRUPT>): Job[] {
   const { job: number, all = false } = args;
   const own = ownJobs(jobs);
-  // A call made by the code of another call cannot be chosen, because it ends with that call.
+  // A call that the code of another call made cannot be chosen, because it ends with the other call.
   const others = jobs.listAll().filter((job) => !own.includes(job));
   const choices = others.filter(({ parent }) => parent === undefined || own.includes(parent));
   if (number !== undefined && all) throw new CallError('Give job or all, not both.');
@@ -104,15 +104,15 @@ function jobNumbered(jobs: Jobs, number: number, own: Job[], choices: Job[]): Jo
   );
 }
 
-/** Returns the job that calls this tool from its code, then the job that called that job, and so on. */
+/** Returns the job whose code called this tool, then the job whose code called that job, and so on. */
 function ownJobs(jobs: Jobs): Job[] {
   const own: Job[] = [];
   for (let job = jobs.caller(); job !== undefined; job = job.parent) own.push(job);
   return own;
 }
 
-/** Waits for the interrupted JOB to end, and returns how it ended. IS_ATTACHED is true when somebody else
- * runs the image. */
+/** Waits until JOB, which was interrupted, has ended. Returns a text that says how it ended. IS_ATTACHED is true when
+ * somebody else runs the image. */
 async function endOf(
   job: Job,
   places: Places,

@@ -1,4 +1,4 @@
-// The tool get_last_error, which shows recent errors with their frames and local variables.
+// Defines the tool get_last_error, which shows recent errors with their frames and local variables.
 
 import type { Image } from '../../image/image.ts';
 import type { KeptCall, KeptError, KeptFrame, LastErrorData, Local } from '../../image/wire/operations.ts';
@@ -14,7 +14,7 @@ import { callText, stackLines } from '../stack.ts';
 import { ageText, unixTimeText } from '../times.ts';
 import { watchedResult } from './watched-errors.ts';
 
-/** Limits for each frame in a list: characters of a value, and number of local variables. */
+/** Limits for each frame in a list: characters of a value, and number of variables. */
 const SHORT = { value: 120, locals: 8 };
 
 const GET_LAST_ERROR = {
@@ -110,7 +110,7 @@ function signaller({ operation = '', thread }: KeptError): string {
   return thread === undefined ? (OPERATIONS[operation] ?? 'a load') : `the thread ${thread}`;
 }
 
-/** Returns the text of ERROR. When the previous answer has its message, only further details are shown. */
+/** Returns the text for ERROR. If the previous answer contains its message, the text has only further details. */
 function errorText(
   data: LastErrorData,
   error: KeptError,
@@ -147,8 +147,8 @@ function errorText(
   ]);
 }
 
-/** Returns the frames of the error. After stack exhaustion they have no local variables, because there was no
- * room to read them. */
+/** Returns the frames of the error. If the stack was exhausted, they have no local variables, because reading these
+ * needs stack. */
 function stackOf({ frames, condition }: KeptError): { frames?: KeptFrame[] } {
   return frames === undefined ? (condition ?? {}) : { frames };
 }
@@ -200,10 +200,10 @@ function localLines({ locals = [], late }: KeptCall, frame: number, limits: type
   return lines.map((line) => `       ${line}`);
 }
 
-/** A value of at least this many characters is shown only once. */
+/** A value with at least this many characters is shown only once in an answer. */
 const LONG_VALUE = 40;
 
-/** Returns LOCALS, with a remark in place of each long value that the text ABOVE already has. */
+/** Returns LOCALS. If the text ABOVE already contains a long value, a remark replaces this value. */
 function withValuesOnce(locals: readonly Local[] = [], above: string): Local[] {
   return locals.map(({ value, ...local }) => {
     const again = value !== undefined && value.length >= LONG_VALUE && above.includes(value);

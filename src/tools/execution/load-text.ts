@@ -1,4 +1,4 @@
-// Renders a load of files: its ending, warnings, and differences between the image and the files.
+// Renders a load of files: how it ended, its warnings, and the differences between the image and the files.
 
 import type { Reply } from '../../image/wire/call.ts';
 import type { Remarks } from '../../image/wire/operations.ts';
@@ -14,10 +14,11 @@ import { groupedWarnings, readtableSection, redefinedSection } from '../remarks.
 
 const CHECKED_FILES = 5;
 
-/** Maximum number of characters of output of a successful load. A C compiler may write much more. */
+/** Maximum number of characters that are shown of the output of a successful load. A C compiler may write much more. */
 const OUTPUT_LIMIT = 4000;
 
-/** Returns sentences on unbalanced parentheses in files with compiler errors; '' when there are none. */
+/** Returns sentences about unbalanced parentheses in those files that have compiler errors; undefined when there are
+ * none. */
 function parenthesesSection({ warnings = [] }: Remarks, places: Places): string | undefined {
   const failed = warnings.flatMap(({ severity, file }) => (severity === 'error' && file ? [file] : []));
   const texts = [...new Set(failed)].slice(0, CHECKED_FILES).map((file) => {
@@ -27,8 +28,8 @@ function parenthesesSection({ warnings = [] }: Remarks, places: Places): string 
   return joinSections(texts);
 }
 
-/** An answer on the command line with more lines than this repeats its headline at the end, because `| tail
- * -5` hides the first lines. */
+/** On the command line, an answer with more lines than this has its headline also at the end, because `| tail -5` would
+ * hide the first lines. */
 const TAIL_LINES = 5;
 
 function withHeadlineAtEnd(text: string, headline: string): string {
@@ -36,7 +37,7 @@ function withHeadlineAtEnd(text: string, headline: string): string {
   return joinSections([text, long && headline.split('\n', 1)[0]]);
 }
 
-/** Returns the result of a load. The text begins with HEADLINE, unless that is empty. SAME is a sentence on
+/** Returns the result of a load. Its text begins with HEADLINE, unless HEADLINE is ''. SAME is a sentence about
  * warnings that the reply leaves out. */
 export function loadResult(
   {

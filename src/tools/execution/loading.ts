@@ -1,4 +1,4 @@
-// The tools load_file and load_system, which compile and load source files and ASDF systems.
+// Defines the tools load_file and load_system, which compile and load source files and ASDF systems.
 
 import { join } from 'node:path';
 import { CallError } from '../../errors.ts';
@@ -42,7 +42,7 @@ import { type ShownWarnings, sameText } from '../shown-warnings.ts';
 import { sourceFile } from '../source-file.ts';
 import { loadResult } from './load-text.ts';
 
-/** The objects that these tools work with. `shownWarnings` records the warnings of earlier answers. */
+/** The objects with which these tools work. `shownWarnings` records the warnings that earlier answers had. */
 interface LoadContext {
   places: Places;
   holds: HeldToolCalls;
@@ -111,10 +111,10 @@ export function loadFileTool(image: Image, load: LoadContext, workspace: Workspa
   });
 }
 
-/** The arguments of a load of `file`. `keep` keeps the folder of `fasl` when an error of the load is held. */
+/** The arguments of a load of `file`. If an error of the load is held, `keep` keeps the folder of `fasl`. */
 type FileLoad = Omit<LoadArguments, 'path'> & { file: string; fasl: string; keep?: KeepFolder };
 
-/** Compiles `file` to `fasl` and loads it in IMAGE. Returns the result. */
+/** Compiles `file` to `fasl`, loads it in IMAGE, and returns the result. */
 export async function loadFileBy(
   image: Image,
   { places, holds, shownWarnings }: LoadContext,
@@ -137,7 +137,7 @@ export async function loadFileBy(
   );
 }
 
-/** Compiles FILE into FOLDER without loading it. Returns the result with errors and warnings. */
+/** Compiles FILE to a fasl in FOLDER and does not load it. Returns the result, with errors and warnings. */
 async function checkFile(
   image: Image,
   places: Places,
@@ -168,8 +168,7 @@ async function checkFile(
 
 type LoadArguments = ArgumentsFor<typeof LOAD_FILE>;
 
-/** Returns the preview for a human before FILE is loaded. The approval covers only the present content of
- * FILE. */
+/** Returns the preview that a human sees before FILE is loaded. An approval covers only the current content of FILE. */
 async function loadPreview(
   workspace: Workspace,
   file: string,
@@ -202,7 +201,7 @@ function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): strin
     return `Not loaded: ${name} could not be compiled. What it does at compile time (packages, macros) may be in the image.`;
   if (ending.kind !== 'done' && data.phase === 'compile')
     return `Not loaded: the compilation of ${name} was left early. What it did at compile time until then (packages, macros) is in the image.`;
-  // The definitions loaded from the file so far are lost with the image.
+  // The image was lost, and with it the definitions that were loaded from the file.
   if (ending.kind === 'lost') return `${name} was not loaded to its end.`;
   if (ending.kind !== 'done')
     return `${name} was not loaded to its end, only up to the form where it stopped.`;
@@ -247,7 +246,7 @@ export function loadSystemTool(image: Image, load: LoadContext) {
   });
 }
 
-/** Loads the system of ARGS in IMAGE. Returns the result. */
+/** Loads the system that ARGS name in IMAGE, and returns the result. */
 export async function loadNamedSystem(
   image: Image,
   { places, holds, shownWarnings }: LoadContext,
@@ -283,8 +282,8 @@ export async function loadNamedSystem(
   });
 }
 
-/** Returns REMARKS without the warnings of earlier answers (EARLIER_ANSWERS), and a sentence on their number. Returns
- * all of REMARKS without EARLIER_ANSWERS, and when REMARKS are incomplete. */
+/** Returns REMARKS without the warnings that earlier answers had, and a sentence with their number. Returns all of
+ * REMARKS when REMARKS are incomplete, or when there are no earlier answers. */
 function freshWarnings<T extends Remarks>(
   remarks: T,
   shownWarnings: ShownWarnings,
@@ -300,8 +299,8 @@ function freshWarnings<T extends Remarks>(
   return { fresh, same: sameText(count) };
 }
 
-/** Returns REMARKS without style warnings of libraries, which the caller cannot fix, and a note on their
- * number. OWN_FILES are the files of the requested system. */
+/** Returns REMARKS without style warnings about libraries, which the caller cannot fix, and a note with their number.
+ * OWN_FILES are the files of the requested system. */
 function withoutStyleOfLibraries<T extends Remarks>(
   remarks: T,
   ownFiles: readonly string[] | undefined,
@@ -325,7 +324,7 @@ function withoutStyleOfLibraries<T extends Remarks>(
   };
 }
 
-/** Returns the result of loading SYSTEM. SAME is a sentence on warnings that REPLY leaves out. */
+/** Returns the result of loading SYSTEM. SAME is a sentence about warnings that REPLY leaves out. */
 export function systemResult(
   reply: Reply<'load-system'>,
   system: string,
@@ -335,7 +334,7 @@ export function systemResult(
 ): Result {
   const { missing, ...value } = reply.data.value ?? {};
   if (missing === undefined) return loadResult(reply, systemHeadline(reply, system), places, context, same);
-  // SBCL's output about the interrupted load adds nothing, so it is left out.
+  // The output of SBCL is about the load that was interrupted, so it is left out.
   const { output: _, ...quiet } = reply;
   return {
     ...loadResult(quiet, missingText({ ...value, missing }, places), places, context),
@@ -344,9 +343,9 @@ export function systemResult(
   };
 }
 
-/** Returns sentences on the system `missing`, which ASDF does not find: where ASDF searches, and how to
- * install it. It was requested, or another system needs it. `done` says whether the requested system was to
- * be loaded or tested. */
+/** Returns sentences about the system `missing`, which ASDF did not find: where ASDF searched, and how to install the
+ * system. The caller requested this system, or a system that depends on it. `done` says whether the requested system
+ * was to be loaded or tested. */
 export function missingText(
   {
     missing,
@@ -390,7 +389,7 @@ function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>
 
 const GONE_LIMIT = 5;
 
-/** Returns a sentence on source files of a loaded system that no longer exist; '' when there are none. */
+/** Returns a sentence about source files of a loaded system that no longer exist; '' when all exist. */
 export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemData, places: Places): string {
   if (gone.length === 0) return '';
   const names = gone.slice(0, GONE_LIMIT).map((file) => places.fileName(file));
@@ -399,11 +398,11 @@ export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemD
   return `The ${files} ${names.join(', ')} of system ${system} ${are} gone, so the system could not be loaded again. Restore the ${files}, or remove ${them} from the defsystem form of ${system}.`;
 }
 
-/** Maximum number of twins with a note of their own. A twin is a second system of the same name. */
+/** Maximum number of notes about twins. A twin is a loaded system of whose name ASDF finds a second one. */
 const TWIN_LIMIT = 5;
 
-/** Returns notes on TWINS, loaded systems that have a second system of the same name. Notes of earlier
- * answers (EARLIER_ANSWERS) are left out; '' when none remains. */
+/** Returns notes about TWINS, loaded systems of whose name ASDF finds a second one. Leaves out the notes that earlier
+ * answers had. Returns '' when no note remains. */
 export function twinsText(
   twins: readonly Twin[] = [],
   places: Places,

@@ -1,24 +1,24 @@
-// Mentions calls that still run, because a client can stop waiting for a call without cancelling it.
+// Mentions long calls that still run. A client can stop waiting for a call without cancelling it.
 
 import type { Job, Jobs } from '../../image/session/jobs.ts';
 import { choicesText } from './call-names.ts';
 
-/** A call is mentioned after this many milliseconds. */
+/** A call is long when it has run for this many milliseconds. */
 const LONG_MS = 10_000;
 
-/** Finds long calls. Each call is mentioned once. */
+/** Finds long calls. Mentions each call only once. */
 export class LongCalls {
   readonly #image: { readonly jobs: Jobs };
   readonly #longMs: number;
   readonly #mentioned = new WeakSet<Job>();
 
-  /** IMAGE has the running calls. A call is mentioned after LONG_MS milliseconds. */
+  /** IMAGE has the list of the running calls. A call is long after LONG_MS milliseconds. */
   constructor(image: { readonly jobs: Jobs }, longMs: number = LONG_MS) {
     this.#image = image;
     this.#longMs = longMs;
   }
 
-  /** Returns a note on the long calls that no earlier note mentions; [] when there are none. */
+  /** Returns a note about the long calls that no earlier note mentioned; [] when there are none. */
   takeNotes(): string[] {
     const long = this.#image.jobs
       .list()

@@ -1,4 +1,4 @@
-// The tool restart_image, which replaces the image.
+// Defines the tool restart_image, which replaces the image.
 
 import { CallError } from '../../errors.ts';
 import type { RebuildFrom, RestartableImage } from '../../image/image.ts';
@@ -38,14 +38,14 @@ const RESTART_IMAGE = {
   ],
 } as const satisfies ToolDescription;
 
-/** Returns the tool that replaces IMAGE. A restart with a rebuild is cautious, because any form can do the
- * same with (exit). A restart without it is dangerous, because definitions are lost. */
+/** Returns the tool that replaces IMAGE. A restart with a rebuild is cautious, because any form can cause the same by
+ * (exit). A restart without a rebuild is dangerous, because definitions are lost. */
 export function restartImageTool(image: RestartableImage) {
   const preview = async ({ rebuild = 'session' }: { rebuild?: RebuildFrom }) => {
     checkRestartable(image);
     const lines = previewLines(image, rebuild);
-    // The journal of another server would add definitions that the broken image did not have, so a human is
-    // asked.
+    // A rebuild from the journal of another server would add definitions that the broken image did not have, so a human
+    // is asked.
     const free = rebuild !== 'previous' && (await image.isBroken());
     return { summary: LOST, lines, text: [questionLine`${LOST}.`, ...lines], fingerprint: '', free };
   };

@@ -1,4 +1,4 @@
-// Renders errors that a watch of the tool debug recorded.
+// Renders errors that were recorded by a watch of the tool debug.
 
 import type { WatchedData, WatchedError } from '../../image/wire/operations.ts';
 import { joinSections, listText } from '../../kernel/reply.ts';
@@ -7,7 +7,8 @@ import type { Places } from '../places.ts';
 import { stackLines } from '../stack.ts';
 import { ageText } from '../times.ts';
 
-/** Returns the result for the recorded error INDEX in DATA; 0 is the newest. PLACES locates its frames. */
+/** Returns the result for the recorded error number INDEX in DATA. Number 0 is the newest. PLACES finds the source
+ * places of its frames. */
 export function watchedResult(data: WatchedData, index: number, places: Places): Result {
   const { error, others = [], now } = data;
   if (error === undefined) return { data, text: noneText(data, index) };

@@ -1,4 +1,4 @@
-// Records calls of functions, and renders them as a tree with notes.
+// Records calls of functions, and renders them as a tree, with notes.
 
 import type { ObservedCalls, ObservedFunction, Place, RecordedCall } from '../../image/wire/operations.ts';
 import { fewOf, joinSections, lastFittingRows } from '../../kernel/reply.ts';
@@ -16,18 +16,18 @@ import { type Observing, observeCallOptions, observedResult, observeRefusalResul
 import { typesText } from './types.ts';
 import { countText, durationText } from './units.ts';
 
-/** Default maximum number of calls to show. */
-const CALLS = 20;
+/** Number of calls that are shown by default. */
+const DEFAULT_CALLS = 20;
 
-/** Records the calls of FUNCTIONS while the observed code runs. With TYPES, returns the types of arguments
- * and values in place of the calls. */
+/** Records the calls of FUNCTIONS while the observed code runs. If TYPES, the result has the types of their arguments
+ * and values, and not the calls. */
 export async function observeCalls(
   observing: Observing,
   functions: readonly string[],
   types: boolean,
 ): Promise<Result> {
   const { image, args, places, observations } = observing;
-  const { form, seconds, where, limit = CALLS } = args;
+  const { form, seconds, where, limit = DEFAULT_CALLS } = args;
   const asked = functions.map(askedDefinition);
   for (const each of asked) {
     const { missing } = await askedMethod(image, each, args, observing.context);
@@ -55,7 +55,7 @@ export async function observeCalls(
   );
 }
 
-/** Returns what the page shows of OBSERVED, the calls in ROWS. */
+/** Returns OBSERVED in the form that the session's page shows. ROWS are the calls. */
 function recordedRun(observed: ObservedCalls, rows: readonly RecordedCall[]): RecordedRun {
   const shown = rows.length < observed.total ? `, the last ${rows.length}` : '';
   return {
@@ -64,7 +64,7 @@ function recordedRun(observed: ObservedCalls, rows: readonly RecordedCall[]): Re
   };
 }
 
-/** Returns OBSERVED with a mark on each function that calls itself without a record of these calls. */
+/** Returns OBSERVED. A function whose own recursive calls cannot be recorded is marked. */
 function withOwnCalls(observed: ObservedCalls, places: Places): ObservedCalls {
   const functions = observed.functions?.map(({ apart, ...called }): ObservedFunction => {
     const own = called.unseen === undefined && apart !== undefined && callsItself(called.name, apart, places);
@@ -88,8 +88,8 @@ function callsText(observed: ObservedCalls): string {
   const called = functions.filter(({ calls }) => calls > 0);
   if (total === 0) return noneText(observed);
   const home = called.length > 1 ? commonPrefix(functions.map(({ name }) => name)) : '';
-  // HOME is removed at the start of a name only, because another package's name can end with it: MY-APP::
-  // ends with APP::.
+  // HOME is removed only at the beginning of a name. The name of another package can end with it: MY-APP:: ends with
+  // APP::.
   const short = (name: string) =>
     name.replaceAll(/[^ ()]+/g, (part) => (part.startsWith(home) ? part.slice(home.length) : part));
   const of = home && ` of ${home.slice(0, -2)}`;
@@ -101,7 +101,7 @@ function callsText(observed: ObservedCalls): string {
   return `${recordedText(observed)}${of} in ${durationText(milliseconds)}${counts}${counts && more}.${shown}\n${lines.join('\n')}`;
 }
 
-/** Returns the number of recorded calls, and the number of all calls when it is higher. */
+/** Returns the number of recorded calls, and also that of all calls if it is higher. */
 function recordedText({ functions = [], total, calls }: ObservedCalls): string {
   const all = countText(calls, 'call');
   const chosen = total < calls || functions.some(({ every }) => every);
@@ -134,17 +134,17 @@ function endText({ values, running, passed, condition }: RecordedCall): string {
   return condition === undefined ? 'left by a throw' : `left after ${condition.type}: ${condition.text}`;
 }
 
-/** Maximum number of names in a note. */
-const NAMES = 5;
+/** Maximum number of names that a note gives. */
+const NAME_LIMIT = 5;
 
-/** Maximum number of recorded methods that a call enters. */
-const ENTERED = 100;
+/** Maximum number of methods that are recorded of one call. */
+const METHOD_LIMIT = 100;
 
-/** The answer mentions the slowdown by recording from this factor on. */
-const SLOWER = 1.2;
+/** If recording made the code slower by more than this factor, the answer says so. */
+const NOTED_SLOWDOWN = 1.2;
 
-/** Returns notes on unrecorded calls, on calls that were not kept, and on the time for recording; '' when
- * there are none. */
+/** Returns notes about calls that were not recorded, about calls that were not kept, and about the time that recording
+ * took; '' when there are none. */
 function notesText(observed: ObservedCalls): string {
   const { functions = [], rows = [], shrunk, slower = 1, total, kept, milliseconds } = observed;
   const notes = [
@@ -161,9 +161,11 @@ function notesText(observed: ObservedCalls): string {
       (names) => `${names}: not a function any more.`,
     ),
     rows.some(({ methods = [] }) => methods.at(-1) === '...') &&
-      `A list of methods that ends in ... may lack some: the call entered more than ${ENTERED}, or a call of the same function was not recorded.`,
+      `A list of methods that ends in ... may lack some: the call entered more than ${METHOD_LIMIT}, or a call of the same function was not recorded.`,
     shrunk && `Only ${kept} of ${total} calls were kept, because what they held filled the heap.`,
-    slower >= SLOWER && milliseconds >= 1 && `Recording made this about ${slower.toFixed(1)} times as slow.`,
+    slower >= NOTED_SLOWDOWN &&
+      milliseconds >= 1 &&
+      `Recording made this about ${slower.toFixed(1)} times as slow.`,
   ].filter(Boolean);
   return notes.map((note) => `Note: ${note}`).join('\n');
 }
@@ -179,10 +181,10 @@ function failedNote({ name, failed, failure }: ObservedFunction): string | false
   );
 }
 
-/** Returns a note on functions. NAMES is a text with their names, COUNT their number. */
+/** Returns a note about functions. `names` is a text with their names, `count` is their number. */
 type Note = (names: string, count: number) => string;
 
-/** For each reason why calls are not recorded, the note on the functions concerned. */
+/** By the reason why calls are not recorded: the note about the functions that this concerns. */
 const UNSEEN_NOTES: Readonly<Record<NonNullable<ObservedFunction['unseen']>, Note>> = {
   inline: (names) => `Calls of ${names} that were compiled in line are not seen.`,
   'compiler-macro': (names) => `Calls of ${names} that a compiler macro replaced are not seen.`,
@@ -193,5 +195,5 @@ const UNSEEN_NOTES: Readonly<Record<NonNullable<ObservedFunction['unseen']>, Not
 
 function noteOn(functions: readonly ObservedFunction[], note: Note): string | false {
   const names = functions.map(({ name }) => name);
-  return names.length > 0 && note(fewOf(names, NAMES), names.length);
+  return names.length > 0 && note(fewOf(names, NAME_LIMIT), names.length);
 }

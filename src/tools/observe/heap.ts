@@ -1,4 +1,4 @@
-// Renders counts of the objects in the heap.
+// Counts the objects in the heap, and renders the counts.
 
 import type { CountedClass, CountedHeap } from '../../image/wire/operations.ts';
 import type { Result } from '../../kernel/tool.ts';
@@ -6,13 +6,13 @@ import { packageOf } from '../lookup.ts';
 import { type Observing, observeCallOptions, observedResult, observeRefusalResult } from './observing.ts';
 import { countText, durationText, sizeText } from './units.ts';
 
-/** Default maximum number of classes to show. */
-const TOP = 10;
+/** Number of classes that are shown by default. */
+const DEFAULT_CLASSES = 10;
 
 /** Counts the objects in the heap by class. */
 export async function observeHeap(observing: Observing): Promise<Result> {
   const { image, args, places } = observing;
-  const { form, seconds, limit = TOP } = args;
+  const { form, seconds, limit = DEFAULT_CLASSES } = args;
   const reply = await image.call(
     'observe-heap',
     {

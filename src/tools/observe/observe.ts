@@ -1,4 +1,5 @@
-// The tool observe, which records calls of running code, takes observations, or compares the times of two forms.
+// Defines the tool observe, which records calls of running code, takes profiles, counts objects, or compares the times
+// of two forms.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';

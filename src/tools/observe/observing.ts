@@ -1,4 +1,4 @@
-// Call options, refusals and results common to all modes of the tool observe.
+// Defines call options, refusals and results that all modes of the tool observe have in common.
 
 import type { Image } from '../../image/image.ts';
 import type { Ending } from '../../image/wire/endings.ts';
@@ -20,7 +20,7 @@ import { isNot } from '../natures.ts';
 import type { Places } from '../places.ts';
 import { warningSection } from '../remarks.ts';
 
-/** A call of observe, with the objects that it uses. */
+/** A call of the tool observe, with the objects that it uses. */
 export interface Observing {
   readonly image: Image;
   readonly places: Places;
@@ -39,10 +39,11 @@ export interface Observing {
   };
 }
 
-/** Time for a call in addition to the observed time, in milliseconds. */
+/** Milliseconds that a call may take in addition to the time of the observation. */
 const OVERHEAD_MS = 60_000;
 
-/** Returns the call options. A long observation without timeout gets a limit above its duration. */
+/** Returns the call options. If the call gives no timeout and the observation is long, the limit is higher than its
+ * duration. */
 export function observeCallOptions({ args, context }: Observing) {
   const { seconds = 0 } = args;
   return {
@@ -52,7 +53,7 @@ export function observeCallOptions({ args, context }: Observing) {
   };
 }
 
-/** Returns the result for VALUE, the reason why nothing was observed; undefined without VALUE. */
+/** Returns the result for VALUE, the reason why nothing was observed. Returns undefined when VALUE is undefined. */
 export function observeRefusalResult(
   value: LookupFailure | ObserveRefusal | undefined,
   places: Places,
@@ -66,7 +67,7 @@ export function observeRefusalResult(
 function unreadableText({ unreadable, in: code = '' }: ObserveRefusal, places: Places): string | undefined {
   if (unreadable === undefined) return undefined;
   const text = failureText({ kind: 'done' }, { unreadable }, { code, places });
-  // A missing package often means that the observed program is not loaded yet.
+  // If a package does not exist, the program that is to be observed is often not loaded yet.
   const load = /^Package .* does not exist/.test(unreadable.text ?? '')
     ? ' When a system defines it, call load_system first.'
     : '';
@@ -94,14 +95,14 @@ function refusalText(value: ObserveRefusal): string {
   return 'This SBCL lacks its contrib sb-sprof, so it has no profiler. functions and against need none.';
 }
 
-/** The common part of the replies to observing operations. */
+/** The members that the replies of all observing operations have. */
 export interface ObserveReply {
   ending: Ending;
   output?: Output;
   data: Remarks & { values?: PrintedValue[][] };
 }
 
-/** Returns the result of an observation. `observation` are the observations as data, `text` is their text. */
+/** Returns the result of an observation. `observation` has the observations as data, `text` has them as text. */
 export function observedResult(
   { ending, output, data }: ObserveReply,
   places: Places,

@@ -1,4 +1,4 @@
-// Takes observations and renders them as functions with their shares of the samples.
+// Takes profiles, and renders a profile as functions with their shares of the samples.
 
 import { messageOf } from '../../errors.ts';
 import type { Operations, Profile, Spot } from '../../image/wire/operations.ts';
@@ -11,18 +11,18 @@ import type { Places } from '../places.ts';
 import { type Observing, observeCallOptions, observedResult, observeRefusalResult } from './observing.ts';
 import { countText, durationText, firstRunText, MUCH_MS, sizeText } from './units.ts';
 
-/** Default maximum number of functions to show. */
-const TOP = 10;
-/** Default time in seconds for which a form is repeated. */
-const SECONDS = 5;
+/** Number of functions that are shown by default. */
+const DEFAULT_FUNCTIONS = 10;
+/** Number of seconds for which a form is repeated by default. */
+const DEFAULT_SECONDS = 5;
 
-/** Takes a profile and returns the result. MODE is the quantity that the samples measure. */
+/** Takes a profile and returns the result. MODE selects what the samples measure. */
 export async function observeProfile(
   observing: Observing,
   mode: Operations['observe-profile']['args']['mode'],
 ): Promise<Result> {
   const { image, args, places, observations } = observing;
-  const { form, seconds = SECONDS, limit: top = TOP } = args;
+  const { form, seconds = DEFAULT_SECONDS, limit: top = DEFAULT_FUNCTIONS } = args;
   const reply = await image.call(
     'observe-profile',
     { mode, seconds, top, ...packageOf(args), ...(form !== undefined && { code: form }) },
@@ -41,8 +41,8 @@ export async function observeProfile(
   return { ...result, text: joinSections([result.text, line]) };
 }
 
-/** Keeps the flame graph of PROFILE, if it has samples of the program. Returns the path of its file, and a line
- *  about it. */
+/** Stores PROFILE and its flame graph, if it has samples of the program. Returns the path of the file with the graph,
+ * and a line about it. */
 function keepFlameGraph(
   { samples, graph = [], spots = [] }: Profile,
   mode: string,
@@ -66,7 +66,7 @@ function keepFlameGraph(
   }
 }
 
-/** For each mode, the quantity that samples measure. */
+/** By mode: what the samples measure. */
 const WHAT: { readonly [mode: string]: string } = {
   cpu: 'CPU time',
   alloc: 'allocation',
@@ -89,7 +89,7 @@ function profileText(profile: Profile, mode: string, places: Places): string {
         : 'there was too little of it';
     return `${head}\nNo function of the program was in them: ${why}.`;
   }
-  // Bytes by function are correct only when each sample represents the same number of bytes, and none is
+  // The number of bytes of a function is correct only when all samples represent the same number of bytes and none is
   // missing.
   const bytes = mode === 'alloc' && !profile.large && !profile.full ? octets : undefined;
   const lines = spots.map((spot) => spotText(spot, places, bytes));
@@ -117,12 +117,12 @@ function runsText({ runs, milliseconds = 0, cpu = 0, octets = 0 }: Profile): str
   return runs === 1 ? `One run took ${took}.` : `${countText(runs, 'run')} of ${took} each.`;
 }
 
-/** CPU time is shown only when it differs from wall time by more than this factor. */
-const MUCH = 1.25;
+/** CPU time is shown only when it differs from the elapsed time by more than this factor. */
+const NOTED_RATIO = 1.25;
 
 function cpuText(milliseconds: number, cpu: number, runs: number): string {
   if (Math.abs(milliseconds - cpu) * runs < MUCH_MS) return '';
-  if (milliseconds <= MUCH * cpu && cpu <= MUCH * milliseconds) return '';
+  if (milliseconds <= NOTED_RATIO * cpu && cpu <= NOTED_RATIO * milliseconds) return '';
   const why = cpu > milliseconds ? 'several threads ran' : 'it waited, or other processes had the CPU';
   return ` by the clock (CPU ${durationText(cpu)}: ${why})`;
 }
@@ -132,8 +132,8 @@ function spotText(spot: Spot, places: Places, octets: number | undefined): strin
   const percent = (part: number) => `${part.toFixed(1)}%`.padStart(6);
   const at = place === undefined ? '' : `  ${places.locate(place, { name })}`;
   const part = callerPart === undefined ? '' : ` ${callerPart}%`;
-  // A function without time of its own is listed only as a caller, and its own caller is usually in the next
-  // row.
+  // A function that uses no time itself is listed only because it calls others. Its caller is not shown, because the
+  // next row usually has the caller.
   const by = caller === undefined || self === 0 ? '' : `  < ${caller}${part}`;
   const bytes = octets === undefined || self === 0 ? '' : `  ${sizeText((octets * self) / 100)}`;
   return ` ${percent(self)} ${percent(total)}  ${name}${at}${bytes}${by}`;

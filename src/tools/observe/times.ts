@@ -1,4 +1,4 @@
-// Compares the times of two forms, which run in turn.
+// Compares the times of two forms, which run alternately.
 
 import type { ComparedTimes, TakenTime } from '../../image/wire/operations.ts';
 import type { Result } from '../../kernel/tool.ts';
@@ -7,13 +7,13 @@ import { packageOf } from '../lookup.ts';
 import { type Observing, observeCallOptions, observedResult, observeRefusalResult } from './observing.ts';
 import { durationText, firstRunText, sizeText } from './units.ts';
 
-/** Default time in seconds for measuring two forms. */
-const SECONDS = 2;
+/** Number of seconds for which two forms are measured by default. */
+const DEFAULT_SECONDS = 2;
 
-/** Measures FORM and AGAINST in turn, and returns the result. */
+/** Measures FORM and AGAINST alternately, and returns the result. */
 export async function observeTimes(observing: Observing, form: string, against: string): Promise<Result> {
   const { image, args, places } = observing;
-  const { seconds = SECONDS } = args;
+  const { seconds = DEFAULT_SECONDS } = args;
   const reply = await image.call(
     'observe-times',
     { code: form, against, seconds, ...packageOf(args) },
@@ -57,7 +57,7 @@ function takenText({ median, low, high, octets }: TakenTime): string {
   return `${durationText(median)} (${durationText(low)} to ${durationText(high)}), ${sizeText(octets)}`;
 }
 
-/** Returns a sentence on the faster form. ONE is the time of `form`, OTHER that of `against`. A difference
+/** Returns a sentence that says which form is faster. ONE is the time of `form`, OTHER that of `against`. A difference
  * counts only when the interquartile ranges do not overlap. */
 function verdict(one: TakenTime, other: TakenTime): string {
   if (one.low <= other.high && other.low <= one.high) return 'No difference that counts.';

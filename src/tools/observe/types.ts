@@ -4,7 +4,8 @@ import type { ObservedCalls, ObservedPlace, ObservedTypes } from '../../image/wi
 import { joinSections } from '../../kernel/reply.ts';
 import { countText } from './units.ts';
 
-/** Returns a section for each function with the types in its calls, and the number of further functions. */
+/** Returns a section for each function, with the types of arguments and values in its calls. A last line gives the
+ * number of further functions. */
 export function typesText({ types = [], total, kept, observed }: ObservedCalls): string {
   const part = kept < total ? ` (of ${total}, the first and the last ones)` : '';
   const more = observed - types.length;

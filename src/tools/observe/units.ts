@@ -26,11 +26,11 @@ export function countText(count: number, noun: string): string {
   return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** A difference below this many milliseconds is not mentioned. */
+/** Differences of less than this many milliseconds are not mentioned. */
 export const MUCH_MS = 50;
 
-/** Returns a sentence on the first run of a form, which fills caches, when its time FIRST differs much from
- * MILLISECONDS, the time of later runs; otherwise undefined. WHICH names the run. */
+/** Returns a sentence about the first run of a form if it took a very different time than later runs, because it filled
+ * caches; else undefined. FIRST is its time, MILLISECONDS that of later runs. WHICH names the run. */
 export function firstRunText(which: string, first: number | undefined, milliseconds = 0): string | undefined {
   if (first === undefined || Math.abs(first - milliseconds) < MUCH_MS) return undefined;
   if (first <= 2 * milliseconds && milliseconds <= 2 * first) return undefined;

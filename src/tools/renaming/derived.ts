@@ -1,19 +1,19 @@
-// Finds names that derive from the name of a symbol, such as accessors, and their new names.
+// Finds names that are derived from the name of a symbol, such as those of accessors, and computes their new names.
 
 import type { RenameFacts, StructureData } from '../../image/wire/operations.ts';
 import { type Form, formsWithin } from '../../source/form.ts';
 import { noTakers, type Takers } from '../../source/keywords.ts';
 import { unqualifiedName } from '../../source/qualified.ts';
 
-/** `names` maps derived names to new names. `takers` are definitions that accept the symbol's name as a
- * keyword. */
+/** The effects of a rename on other names. `names` maps derived names to new names. `takers` are definitions that
+ * accept the symbol's name as a keyword. */
 export interface Following {
   names: Map<string, string>;
   takers: Takers;
 }
 
-/** Returns the derived names for a rename of the symbol to TO. FORMS are the top-level forms that define the
- * symbol. A name that these forms contain is not derived. */
+/** Returns the names that are derived from the symbol of FACTS, which is renamed to TO. FORMS are the top-level forms
+ * that define the symbol. A name that one of these forms contains is not derived. */
 export function followingNames(facts: RenameFacts, to: string, forms: readonly Form[]): Following {
   const from = unqualifiedName(facts.name);
   const written = new Set(forms.flatMap(namesWritten));
@@ -26,7 +26,7 @@ export function followingNames(facts: RenameFacts, to: string, forms: readonly F
   return following;
 }
 
-/** Adds the functions that DEFSTRUCT defines for a structure to `names`, except those in WRITTEN. */
+/** Adds to `names` the functions that DEFSTRUCT defines for a structure, except those in WRITTEN. */
 function ofStructure(
   { name, slots = [], constructors = [], takingSlots = [], predicate, copier }: StructureData,
   from: string,
@@ -52,7 +52,7 @@ function ofStructure(
   for (const each of takingSlots) takers.functions.add(each);
 }
 
-/** Returns NAME with the word FROM replaced by TO; undefined unless the word occurs exactly once. */
+/** Returns NAME with the word FROM replaced by TO. Returns undefined unless the word occurs exactly once. */
 function madeOf(name: string, from: string, to: string): string | undefined {
   const word = from.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const found = [...name.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])${word}(?![\\p{L}\\p{N}])`, 'gu'))];

@@ -1,4 +1,4 @@
-// Updates the image after a rename: loads the changed files again, and removes the old name.
+// Updates the image after the files of a rename were written: loads the changed files again, and removes the old name.
 
 import { realPathOf } from '../../files/answering.ts';
 import type { Image } from '../../image/image.ts';
@@ -18,17 +18,17 @@ import { type ShownWarnings, sameText } from '../shown-warnings.ts';
 import type { RenamePlan } from './plan.ts';
 
 export interface Followed {
-  /** The reloaded files, relative to the workspace. */
+  /** The files that were loaded again, relative to the workspace. */
   loaded: string[];
-  /** Texts on problems of the loads. */
+  /** Texts about problems in these loads. */
   problems: string[];
-  /** True when a load failed. The steps after it were not done. */
+  /** True when a load failed. The later steps were then not done. */
   failed: boolean;
-  /** Callers of an old name. When there are any, the image keeps the old name. */
+  /** Callers of an old name. If there are any, the image keeps the old name. */
   users: string[];
-  /** The removed definitions of old names. */
+  /** The definitions of old names that were removed. */
   gone: Item[];
-  /** Number of removed definitions; `gone` may list fewer. */
+  /** The number of removed definitions. `gone` may have fewer. */
   goneTotal: number;
   /** The definitions of old names that could not be removed. */
   left: NonNullable<RenameFinished['left']>;
@@ -36,14 +36,14 @@ export interface Followed {
 
 const CALLER_LIMIT = 1000;
 
-/** The objects that the update of the image works with. */
+/** The objects with which the image is updated. */
 export interface UpdateDependencies {
   image: Image;
   places: Places;
   shownWarnings: ShownWarnings;
 }
 
-/** Updates the image after the files in PLAN were written. FACTS are about the renamed symbol. */
+/** Updates the image after the files in PLAN were written. FACTS describe the renamed symbol. */
 export async function follow(
   dependencies: UpdateDependencies,
   facts: RenameFacts,
@@ -59,9 +59,9 @@ class ImageUpdate {
   readonly #shownWarnings: ShownWarnings;
   readonly #facts: RenameFacts;
   readonly #context: CallContext;
-  /** Real paths of the files that the image has loaded. */
+  /** The real paths of the files that the image has loaded. */
   readonly #inImage = new Set<string>();
-  /** Real paths of the changed Lisp files. */
+  /** The real paths of the Lisp files that the rename changed. */
   readonly #changed: string[];
   readonly #outcome: Followed = {
     loaded: [],
@@ -89,9 +89,9 @@ class ImageUpdate {
       .map(({ real }) => real);
   }
 
-  /** Does these steps, until one fails:
-   *  1. `rename-prepare` makes the new symbols and copies the definitions. It returns the old names that still
-   *     exist.
+  /** Performs these steps, until one fails:
+   *  1. `rename-prepare` makes the new symbols and copies the definitions. Its answer has the old names that
+   *     still exist.
    *  2. The changed files are loaded again, if the image had loaded them.
    *  3. Unchanged files are loaded again when a macro puts an old name into their code.
    *  4. `rename-finish` removes the definitions of the old names, unless other code still uses one. */
@@ -142,7 +142,7 @@ class ImageUpdate {
 
   #problemText({ data, ending }: Reply<'load-files'> | Reply<'rename-prepare'>): string {
     const [places, { earlierAnswers }] = [this.#places, this.#context];
-    // Warnings that any load can cause are left out, such as a redefined test.
+    // Warnings that any load can cause, such as that a test is redefined, are left out.
     const serious = ('warnings' in data ? (data.warnings ?? []) : []).filter(
       ({ severity, offset }) =>
         severity === 'error' || severity === 'undefined' || (severity === 'warning' && offset !== undefined),
@@ -160,9 +160,9 @@ class ImageUpdate {
     ]);
   }
 
-  /** Returns the files, except LOADED, with compiled code that still refers to an OLD name, such as code from
-   *  a macro. These files must be loaded again. Records as users the callers that no load of these files
-   *  updates. */
+  /** Returns the files, except LOADED, whose compiled code still refers to a name in OLD, for example because a macro
+   * put it there. These files must be loaded again. Callers that no load of these files replaces are recorded as
+   * users. */
   async #compiledWith(old: readonly string[], loaded: ReadonlySet<string>): Promise<string[]> {
     const files = new Set<string>();
     for (const from of old) {
@@ -187,8 +187,7 @@ class ImageUpdate {
       if (isLookupFailure(found)) continue;
       for (const { name: user, sites = [], possible } of found.rows ?? []) {
         const file = sites.find((site) => site.file !== undefined)?.file;
-        // A possible caller is code left by an evaluation. It has no file, and the definitions in files
-        // replace it.
+        // A possible caller is code that an evaluation left. It is in no file, and a definition in a file replaces it.
         if (user !== undefined && !possible) users.push({ user, ...(file !== undefined && { file }) });
       }
     }

@@ -1,4 +1,4 @@
-// Plans a rename: the edits in each file, and the occurrences that are not renamed.
+// Plans a rename: finds the edits of each file, and the occurrences that are not renamed.
 
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
@@ -27,7 +27,7 @@ import type { Places } from '../places.ts';
 import { takingTurns } from '../turns.ts';
 import type { Following } from './derived.ts';
 
-/** The change of the file with the path REAL. LINES has the line of each of EDITS. */
+/** The edits of the file `real`, a real path. `lines` has the line number of each of `edits`. */
 export interface FileChange {
   real: string;
   present: Present;
@@ -37,26 +37,26 @@ export interface FileChange {
   lines: number[];
 }
 
-/** An occurrence of the name that is not renamed, with the reason. */
+/** An occurrence of the name that is not renamed, and the reason. */
 export interface KeptPlace {
   at: string;
   why: Scan['kept'][number]['why'];
 }
 
-/** Places and files are strings, as FILE:LINE or FILE. */
+/** The edits of a rename, and what it leaves. Places are strings FILE:LINE, and files are strings FILE. */
 export interface RenamePlan {
   wanted: RenameScope;
   changes: FileChange[];
   kept: KeptPlace[];
-  /** Occurrences in code in files that cannot be written. */
+  /** Places of occurrences in code of files that cannot be written. */
   outside: string[];
-  /** Places where the reader stopped, so the rest of the file was not searched. */
+  /** Places at which the reader stopped, so that the rest of the file was not searched. */
   cut: string[];
   /** Lisp files of the workspace that are too large or cannot be read. */
   unread: string[];
-  /** Occurrences of the new name when a symbol with that name exists, but has no definition. */
+  /** Places of the new name, when a symbol with that name exists but has no definition. */
   merged: string[];
-  /** True when the workspace had too many files to search all of them. */
+  /** True when the workspace has too many files, so that not all were searched. */
   unfinished: boolean;
   fingerprint: string;
 }
@@ -66,22 +66,22 @@ export interface RenameDependencies {
   places: Places;
 }
 
-/** The scope of a rename besides the symbol: `keywords` of the same name, and words in comments and strings
- * (`prose`). */
+/** The things that are renamed in addition to the symbol: `keywords` of the same name, and words in comments and
+ * strings (`prose`). */
 export interface RenameScope {
   keywords: boolean;
   prose: boolean;
 }
 
-/** Maximum number of directory entries that the search for files reads. */
+/** Maximum number of directory entries that are read when files are searched. */
 const ENTRY_LIMIT = 50_000;
-/** Maximum duration of the search for files. */
+/** Maximum number of milliseconds of the search for files. */
 const TIME_LIMIT_MS = 10_000;
-/** Limits, in octets, for files other than Lisp source: of one file, and of all together. */
+/** Limits, in octets, for files that are not Lisp source: for one file, and for all together. */
 const OTHER_FILE_LIMIT = 1024 * 1024;
 const OTHER_FILES_LIMIT = 64 * 1024 * 1024;
 
-/** Returns the parsed top-level forms that define the symbol. */
+/** Returns the top-level forms that define the symbol, parsed. */
 export function definingForms(facts: RenameFacts, dependencies: RenameDependencies): Form[] {
   return formsNow(facts, dependencies).flatMap(({ file, form }) => {
     const text = dependencies.places.sourceText(file)?.text ?? '';
@@ -89,8 +89,8 @@ export function definingForms(facts: RenameFacts, dependencies: RenameDependenci
   });
 }
 
-/** Returns the top-level forms in the present files that define the symbol. Forms that are not found again
- * are left out. */
+/** Returns the top-level forms in the current files that define the symbol. Leaves out forms that are no longer
+ * found. */
 function formsNow(
   { name, places = [] }: RenameFacts,
   dependencies: RenameDependencies,
@@ -101,8 +101,8 @@ function formsNow(
   });
 }
 
-/** Returns the plan to rename the symbol of FACTS and the derived names in FOLLOWING. Throws a CallError when
- * that is impossible. */
+/** Returns the plan for renaming the symbol of FACTS and the derived names in FOLLOWING. Throws a CallError when the
+ * rename is impossible. */
 export async function planRename(
   facts: RenameFacts,
   following: Following,
@@ -112,14 +112,13 @@ export async function planRename(
   return new Planning(facts, following, wanted, dependencies).plan();
 }
 
-/** Makes one plan: the methods below `plan` add to #plan what they find in a file. */
+/** Makes one plan. The methods that `plan` calls add the edits and occurrences of a file to #plan. */
 class Planning {
   readonly #facts: RenameFacts;
   readonly #dependencies: RenameDependencies;
   readonly #renamings: Renaming[];
   readonly #packages: Packages;
-  /** For each name, the definitions that accept it as a keyword, such as constructors with a slot of that
-   * name. */
+  /** By name: the definitions that accept this name as a keyword, such as constructors with a slot of this name. */
   readonly #takers = new Map<string, Takers>();
   readonly #loaded = new Set<string>();
   readonly #plan: RenamePlan;
@@ -153,8 +152,8 @@ class Planning {
     this.#takers.set(unqualifiedName(facts.name), following.takers);
   }
 
-  /** Reads the files three times, because each pass needs results of the previous one from all files: the
-   * packages, then the definitions that accept the name as a keyword, then the edits. */
+  /** Reads the files three times, because each pass needs the results of the previous pass for all files. The first
+   * finds packages, the second finds definitions that accept the name as a keyword, and the third finds the edits. */
   async plan(): Promise<RenamePlan> {
     const files = await this.#files();
     const mentioning: string[] = [];
@@ -180,7 +179,8 @@ class Planning {
     return this.#plan;
   }
 
-  /** Returns the real paths of loaded files, and of workspace files that are small enough to search. */
+  /** Returns the real paths of the files that the image has loaded, and of the files of the workspace that are not too
+   * large. */
   async #files(): Promise<string[]> {
     const { workspace } = this.#dependencies;
     const budget = budgetOf(ENTRY_LIMIT, TIME_LIMIT_MS);
@@ -196,8 +196,8 @@ class Planning {
     return [...found].sort();
   }
 
-  /** Returns the text of FILE; undefined when it is binary or cannot be read. A Lisp file of the workspace
-   * that cannot be read is recorded. */
+  /** Returns the text of FILE; undefined when FILE is binary or cannot be read. Records a Lisp file of the workspace
+   * that cannot be read. */
   #textOf(file: string): string | undefined {
     const { places } = this.#dependencies;
     const text = places.sourceText(file)?.text;
@@ -206,12 +206,13 @@ class Planning {
     return isLispFile(file) || !text?.includes('\0') ? text : undefined;
   }
 
-  /** Returns the text of FILE without a byte order mark. The edits count from its start. */
+  /** Returns the text of FILE without a byte order mark. The indexes of edits refer to this text. */
   #decodedText(file: string): string {
     return this.#dependencies.places.sourceText(file)?.text.replace(/^\ufeff/, '') ?? '';
   }
 
-  /** Records the packages that FILE with TEXT defines. The image knows those of files that it has loaded. */
+  /** Records the packages that FILE, with the text TEXT, defines. For files that the image has loaded, the image knows
+   * their packages. */
   #notePackages(file: string, text: string): void {
     if (isLispFile(file) && !this.#loaded.has(file) && /\bdef(?:ine-)?package\b/i.test(text))
       this.#packages.note(text);
@@ -224,7 +225,8 @@ class Planning {
     );
   }
 
-  /** Records the definitions in FILES, and the subclasses, that accept the symbol's name as a keyword. */
+  /** Records the definitions in FILES that accept the symbol's name as a keyword, and the subclasses that inherit
+   * this. */
   async #noteKeywords(files: readonly string[]): Promise<void> {
     const [first] = this.#renamings;
     if (first === undefined) return;
@@ -234,14 +236,14 @@ class Planning {
       const text = this.#decodedText(file);
       noteKeywords(text, first, this.#task(file, text, this.#renamings));
     }
-    // Subclasses inherit initargs. Each entry of `heirs` is a class and its subclasses.
+    // Subclasses inherit initargs. Each entry of `heirs` has a class and its subclasses.
     const classes = this.#takers.get(first.from)?.classes ?? new Set();
     for (const [name = '', ...subclasses] of this.#facts.heirs ?? [])
       if (classes.has(name)) for (const each of subclasses) classes.add(each);
   }
 
-  /** Adds the occurrences in FILE to the plan: edits, occurrences that are not renamed, or uses when FILE
-   * cannot be written. */
+  /** Adds the occurrences in FILE to the plan: as edits, as occurrences that are not renamed, or as occurrences in a
+   * file that cannot be written. */
   async #scan(file: string): Promise<void> {
     const { places, workspace } = this.#dependencies;
     const name = places.fileName(file);
@@ -281,8 +283,8 @@ class Planning {
     };
   }
 
-  /** Returns the places of the new name in TEXT, when a symbol of that name exists without definition
-   * (`unnamed`). After the rename, these places mean the renamed symbol. */
+  /** Returns the places of the new name in TEXT, when a symbol of that name exists but has no definition (`unnamed`).
+   * After the rename, these places refer to the renamed symbol. */
   #merged(text: string): number[] {
     const [first] = this.#facts.renamings;
     const [renaming] = this.#renamings;
@@ -300,15 +302,15 @@ class Planning {
       );
     const before = decode(bytes);
     const { edits } = this.#scanned(file, before.text);
-    // Edits do not overlap, so `applySplices` returns a string here.
+    // Edits do not overlap, so `applySplices` returns a string.
     const after = { ...before, text: applySplices(before.text, edits) as string };
     encode(after, visibleName(present.name)); // Throws if the file's encoding lacks a character of the name.
     const lineOf = lineFinder(before.text);
     return { real: file, present, before, after, edits, lines: edits.map(({ start }) => lineOf(start)) };
   }
 
-  /** Throws a CallError if a file that defines the symbol changed there after the image loaded it, as by another image or
-   *  agent. Its text does not have what the image knows. */
+  /** Throws a CallError when a definition of the symbol has changed in its file since the image loaded it, for example
+   * by another agent. The image's facts then do not match the file. */
   #checkAgrees(): void {
     const { name, places = [] } = this.#facts;
     for (const place of places) {
@@ -320,7 +322,7 @@ class Planning {
     }
   }
 
-  /** Throws a CallError for a definition whose name a macro makes, or whose file cannot be written. */
+  /** Throws a CallError for a definition whose name is made by a macro, or whose file cannot be written. */
   async #checkDefinitions(): Promise<void> {
     const { name } = this.#facts;
     const { places } = this.#dependencies;
@@ -348,11 +350,12 @@ class Planning {
     );
   }
 
-  /** Returns true when the plan renames the symbol in FORM of FILE, and not only mentions in prose. */
+  /** Returns true when the plan has an edit of the symbol in FORM of FILE. Edits of comments and strings do not
+   * count. */
   async #renamesIn(file: string, form: Extent): Promise<boolean> {
     const real = await realPathOf(file);
     const edits = this.#plan.changes.find((each) => each.real === real)?.edits ?? [];
-    // The indices of FORM count a byte order mark, those of the edits do not.
+    // The indexes of FORM count a byte order mark, but the indexes of edits do not.
     const mark = this.#dependencies.places.sourceText(file)?.text.startsWith('\ufeff') ? 1 : 0;
     const symbol = unqualifiedName(this.#facts.name);
     return edits.some(
@@ -362,14 +365,14 @@ class Planning {
   }
 }
 
-/** Returns the edits for RENAMINGS in TEXT, which is not Lisp. Without CHANGE, the places are returned as
- * occurrences that are not renamed. */
+/** Returns the edits for RENAMINGS in TEXT, which is not Lisp. If CHANGE is false, returns the places as occurrences
+ * that are not renamed. */
 function proseScan(text: string, renamings: readonly Renaming[], change: boolean): Scan {
   const scan: Scan = { edits: [], kept: [] };
   for (const { from, to } of renamings) {
     for (const { start, end } of spokenOf(text, from)) {
-      const put = spokenAs(to, text.slice(start, end));
-      if (change) scan.edits.push({ start, end, text: put, from, how: 'prose' });
+      const replacement = spokenAs(to, text.slice(start, end));
+      if (change) scan.edits.push({ start, end, text: replacement, from, how: 'prose' });
       else scan.kept.push({ start, why: 'prose' });
     }
   }

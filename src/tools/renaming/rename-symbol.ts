@@ -1,4 +1,4 @@
-// The tool rename_symbol, which renames a symbol in all files and in the image.
+// Defines the tool rename_symbol, which renames a symbol in all files and in the image.
 
 import { CallError } from '../../errors.ts';
 import { changesLines, fileDiffOf, filesSummary } from '../../files/diff.ts';
@@ -51,7 +51,7 @@ const RENAME_SYMBOL = {
   required: ['name', 'to'],
   limitMs: Number.POSITIVE_INFINITY,
   safetyLevel: 'dangerous',
-  // After a rename the changed files are loaded again, which runs all of their code.
+  // After a rename, the changed files are loaded again, which runs all code in them.
   effects: { openWorld: true },
   categories: ['diff', 'xref'],
   shortDescription: 'Rename a function, class, variable or any symbol in all files and in the image',
@@ -71,8 +71,7 @@ const RENAME_SYMBOL = {
 type RenameArguments = ArgumentsFor<typeof RENAME_SYMBOL>;
 
 interface RenameSymbolDependencies extends RenameDependencies, UpdateDependencies {
-  /** Records of edits of several files. With them, the next start undoes an edit that a kill of the server
-   *  interrupted. */
+  /** The records of edits of several files. If a kill interrupts an edit, the next server uses them to undo it. */
   intents: Intents;
 }
 
@@ -80,7 +79,7 @@ export function renameSymbolTool(dependencies: RenameSymbolDependencies, turns: 
   return defineTool({
     ...RENAME_SYMBOL,
     isReadOnly: (args) => args.dry_run === true,
-    // While a rename writes and loads files, the image knows definitions that the files do not have.
+    // While a rename writes and loads files, the image has definitions that the files do not have.
     preview: (args, context) =>
       turns.within(context, async () => previewOf(await planned(dependencies, args, context))),
     handler: (args, context) => turns.within(context, () => rename(dependencies, args, context)),
@@ -197,7 +196,7 @@ function newName(text: string): { name: string; prefix?: string } {
   throw new CallError(`to must be one symbol without quotes or parentheses, such as new-name, not ${text}`);
 }
 
-/** Throws a CallError with the conflicts in FACTS. PREFIX is the package prefix of the new name, if any. */
+/** Throws a CallError when FACTS contain conflicts. PREFIX is the package prefix of the new name, if it has one. */
 function checkFacts(facts: RenameFacts, prefix: string | undefined): void {
   const proper = new Map(facts.packageNames ?? []);
   const [first] = facts.renamings;
@@ -209,8 +208,7 @@ function checkFacts(facts: RenameFacts, prefix: string | undefined): void {
   if (first?.from === first?.to) throw new CallError(`${facts.name} has that name already.`);
   const texts = facts.renamings.flatMap(({ from, to, conflicts = [] }) => {
     const [first] = conflicts;
-    // A package lock does not matter for a symbol that files of the project define, because the project owns
-    // the package.
+    // If files of the project define the symbol, the project owns the package, and its package lock does not matter.
     const own = first?.kind === 'locked' && (facts.places ?? []).length > 0;
     const alone = first?.kind === 'keyword' || first?.kind === 'locked';
     const barred = own ? conflicts.slice(1) : alone ? conflicts.slice(0, 1) : conflicts;

@@ -13,8 +13,8 @@ import type { KeptPlace, RenamePlan } from './plan.ts';
 const FILE_LIMIT = 40;
 const PLACE_LIMIT = 20;
 
-/** Returns the number of places and files that a plan changes, and a list of the files. With LINES, each file
- * has the numbers of its changed lines; otherwise the number of its places. */
+/** Returns the number of places and files that a plan changes, and a list of the files. If LINES is true, the list has
+ * the numbers of the changed lines of each file. Otherwise it has the number of places. */
 export function placesText({ changes }: RenamePlan, lines: boolean): string {
   const places = changes.reduce((sum, { edits }) => sum + edits.length, 0);
   const files = changes.map((change) => {
@@ -26,7 +26,7 @@ export function placesText({ changes }: RenamePlan, lines: boolean): string {
   return `${counted(places, 'place')} in ${counted(changes.length, 'file')}${lines ? ` (lines):\n${shown.join('\n')}` : `: ${shown.join(', ')}`}`;
 }
 
-/** Returns lines on the derived names, and on the occurrences that are not renamed. */
+/** Returns lines about the derived names, and about the occurrences that are not renamed. */
 export function renameNotes(facts: RenameFacts, plan: RenamePlan): QuestionLine[] {
   const [, ...more] = facts.renamings;
   return [
@@ -57,7 +57,7 @@ const KEPT = [
   ['unknown package', 'in packages that are not loaded'],
 ] as const satisfies readonly [why: KeptPlace['why'], text: string][];
 
-/** The text on keywords that are not renamed, when the keywords of parameters are. */
+/** The text about keywords that are not renamed, when those of the symbol's parameters are. */
 const KEYWORDS_LEFT = 'keywords of that name: look whether they name its parameters or initargs';
 
 function keptLines({ kept, wanted }: RenamePlan): QuestionLine[] {
@@ -70,7 +70,7 @@ function keptLines({ kept, wanted }: RenamePlan): QuestionLine[] {
   });
 }
 
-/** Returns THINGS as a list. Places in the same file are merged into FILE:LINE,LINE. */
+/** Returns THINGS as a list. Places in one file are joined to FILE:LINE,LINE. */
 function listed(things: readonly (string | QuestionLine)[]): QuestionLine {
   const more = things.length - PLACE_LIMIT;
   const places = things.slice(0, PLACE_LIMIT).map((thing) => {
@@ -89,7 +89,7 @@ function listed(things: readonly (string | QuestionLine)[]): QuestionLine {
   return more > 0 ? questionLine`${shown} and ${more} more` : questionLine`${shown}`;
 }
 
-/** Returns the text on the changes in the image after a rename. */
+/** Returns the text that says how the image changed after a rename. */
 export function followedText(followed: Followed, places: Places): string | undefined {
   const { loaded, problems, failed, users, gone, goneTotal, left } = followed;
   const kept = failed

@@ -1,4 +1,4 @@
-// The tool get_audit_log, which reads the audit log.
+// Defines the tool get_audit_log, which reads the audit log.
 
 import { CallError } from '../../errors.ts';
 import { beyondNote, cutText, fittingRows, hasMore, joinSections, listText } from '../../kernel/reply.ts';
@@ -127,7 +127,7 @@ const CALLERS: Record<AuditRecord['caller'], string> = {
   page: ', called by the user on the page',
 };
 
-/** Returns the text of RECORD. The date is left out when it equals STATED, the date in the header. */
+/** Returns the text for RECORD. Leaves out the date if it is STATED, the date that the header shows. */
 function recordText(record: AuditRecord, stated: string | undefined): string {
   const { time, tool, image, level, caller, authority, end } = record;
   const by = CALLERS[caller];

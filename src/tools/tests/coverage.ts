@@ -1,4 +1,4 @@
-// Renders the coverage of a test run: the definitions and the lines that never ran.
+// Renders the coverage of a test run: the definitions and lines that never ran.
 
 import type { CoverageData, MeasuredDefinition } from '../../image/wire/operations.ts';
 import { cutText, fewOf, fittingRows } from '../../kernel/reply.ts';
@@ -8,13 +8,13 @@ import type { Span } from '../../source/tree.ts';
 import type { Places } from '../places.ts';
 import type { Recorded } from './reached.ts';
 
-/** Maximum number of lines of a definition, or of names of tests, to show. */
-const LINES = 12;
+/** Maximum number of lines that are shown of a definition, and of names of tests. */
+const ITEM_LIMIT = 12;
 
-/** Maximum number of characters to show of a part that does not begin its line. */
-const PART = 40;
+/** Maximum number of characters that are shown of a part that does not begin its line. */
+const PART_LIMIT = 40;
 
-/** A measured definition at the place `at`. `never` are its lines that never ran. */
+/** A measured definition. `at` is its place, `never` are those of its lines that never ran. */
 export interface Covered {
   name: string;
   at: string;
@@ -28,14 +28,14 @@ export interface Coverage {
   missed: number;
 }
 
-/** Returns the coverage of all ROUNDS of a run. Code that ran in any round counts. */
+/** Returns the coverage of a run from that of its ROUNDS. Code is covered when it ran in at least one round. */
 export function mergedCoverage(rounds: readonly CoverageData[]): CoverageData {
   const merged = new Map<string, MeasuredDefinition>();
   for (const { definitions = [] } of rounds) {
     const counts = new Map<string, number>();
     for (const definition of definitions) {
       const { name, file, form } = definition;
-      // A form can have several definitions of the same name, which are distinguished by their order.
+      // A form can have several definitions of one name. They are distinguished by their order.
       const place = `${file} ${form} ${name}`;
       const count = (counts.get(place) ?? 0) + 1;
       counts.set(place, count);
@@ -50,7 +50,7 @@ export function mergedCoverage(rounds: readonly CoverageData[]): CoverageData {
   };
 }
 
-/** Merges the results of a definition in two rounds. `never` keeps the parts that ran in neither round. */
+/** Returns the coverage of a definition in two rounds. `never` has the parts that ran in neither round. */
 function neverInBoth(one: MeasuredDefinition, other: MeasuredDefinition): MeasuredDefinition {
   if (!one.reached) return other;
   if (!other.reached) return one;
@@ -58,17 +58,17 @@ function neverInBoth(one: MeasuredDefinition, other: MeasuredDefinition): Measur
   return { ...one, never: one.never?.filter((place) => never.has(place.join())) ?? [] };
 }
 
-/** Returns the coverage with places and lines as text. */
+/** Returns the coverage, with its places and lines as text. */
 export function coverageOf({ definitions = [], missed = 0 }: CoverageData, places: Places): Coverage {
   const measured = definitions.map(({ name, reached = false, never = [], ...place }) => {
     const source = places.sourceText(place.file);
-    // `before` is given for an atom only: see PartPlace.
+    // `before` is set only for an atom (see PartPlace).
     const spans = never.map(([start, end, before]) =>
       start === undefined ? undefined : places.span({ ...place, start, end }, before),
     );
     const known = spans.filter((span) => span !== undefined);
     const lines = source && reached ? linesOf(source, outermost(known)) : [];
-    // Parts without a span belong to a form that changed since it was loaded.
+    // A part has no span when its form has changed since the image loaded it.
     const lost = reached ? spans.length - known.length : 0;
     return {
       name,
@@ -90,7 +90,7 @@ function outermost(spans: readonly Span[]): Span[] {
   });
 }
 
-/** Returns the definitions, each with the present text of its top-level form. */
+/** Returns the measured definitions, each with the current text of its top-level form. */
 export function recordedOf({ definitions = [] }: CoverageData, places: Places): Recorded[] {
   return definitions.map(({ name, file, form }) => {
     const forms = places.forms(file);
@@ -99,9 +99,9 @@ export function recordedOf({ definitions = [] }: CoverageData, places: Places): 
   });
 }
 
-/** Returns the lines of SPANS, in text order, as `3` or `5-7`. A span that does not begin its line is shown
- * with its first characters, as `9 (print x)`. Adjacent spans that begin their lines are merged, and later
- * spans within these lines are left out. */
+/** Returns the lines of SPANS in the order of the text, as `3` or `5-7`. A span that does not begin its line is shown
+ * with its first characters, as `9 (print x)`. Adjacent spans that begin their lines are joined. Spans within lines
+ * that are listed already are left out. */
 function linesOf(source: SourceText, spans: readonly Span[]): string[] {
   const { text } = source;
   const lines: string[] = [];
@@ -128,18 +128,18 @@ function linesOf(source: SourceText, spans: readonly Span[]): string[] {
 }
 
 function partText(text: string, { start, end }: Span, first: number, last: number): string {
-  const shown = cutText(text.slice(start, end).replace(/\s+/g, ' '), PART);
+  const shown = cutText(text.slice(start, end).replace(/\s+/g, ' '), PART_LIMIT);
   return `${first === last ? first : `${first}-${last}`} ${shown}`;
 }
 
-/** Renders coverage, with at most LIMIT definitions of each kind. */
+/** Returns the coverage as text, with at most LIMIT definitions of each kind. */
 export function coverageText({ measured, missed }: Coverage, limit: number): string {
   const shared = commonPrefix(measured.map(({ name }) => name));
   const name = (covered: Covered) => covered.name.replace(shared, '');
   const ran = measured.filter(({ reached }) => reached);
   const partly = ran.filter(({ never }) => never.length > 0);
   const not = measured.filter(({ reached }) => !reached);
-  const rows = partly.map((each) => `  ${name(each)} ${each.at}: never ${fewOf(each.never, LINES)}`);
+  const rows = partly.map((each) => `  ${name(each)} ${each.at}: never ${fewOf(each.never, ITEM_LIMIT)}`);
   const shown = fittingRows(rows.slice(0, limit));
   return [
     measured.length === 0
@@ -159,9 +159,9 @@ export function coverageText({ measured, missed }: Coverage, limit: number): str
   ].join('\n');
 }
 
-/** Returns the line on TESTS without coverage, because the image was lost; '' when there are none. */
+/** Returns the line that names TESTS, which have no coverage because the image was lost; '' when there are none. */
 export function lostLine(tests: readonly string[]): string {
   return tests.length === 0
     ? ''
-    : `What these tests ran was lost with the image, and is not counted: ${fewOf(tests, LINES)}.`;
+    : `What these tests ran was lost with the image, and is not counted: ${fewOf(tests, ITEM_LIMIT)}.`;
 }

@@ -1,4 +1,4 @@
-// Names the objects that runs of tests depend on.
+// Defines the objects that runs of tests use.
 
 import type { Workspace } from '../../files/workspace.ts';
 import type { Image } from '../../image/image.ts';
@@ -10,7 +10,7 @@ import type { ShownWarnings } from '../shown-warnings.ts';
 import type { TestMemory } from './memory.ts';
 import type { ReachedDefinitions } from './reached.ts';
 
-/** The objects that a test run works with. */
+/** The objects with which a run of tests works. */
 export interface TestDependencies {
   image: Image;
   places: Places;
@@ -19,8 +19,8 @@ export interface TestDependencies {
   memory: TestMemory;
   shownWarnings: ShownWarnings;
   reached: ReachedDefinitions;
-  /** Keeps a run for the page. Absent: the run is in a fresh image. */
+  /** Stores a run for the session's page. Absent when the run is in a fresh image. */
   keepRun?: ((run: TestRun) => void) | undefined;
-  /** The limit of each load before the tests. Absent: none. */
+  /** The time limit of each load before the tests; absent when there is none. */
   loadLimit?: Pick<CallOptions, 'limitMs'>;
 }

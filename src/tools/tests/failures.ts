@@ -1,4 +1,4 @@
-// Renders failed tests, one failure on each line. A line does not repeat the lines above it.
+// Renders failed tests, with one line for each failure. A line does not repeat what the lines above it show.
 
 import { basename } from 'node:path';
 import type { Place, TestFailure } from '../../image/wire/operations.ts';
@@ -9,22 +9,22 @@ import { hasNotPassed } from './memory.ts';
 import { frequencyText } from './repeated.ts';
 import { conditionName, type TestOutcome } from './results.ts';
 
-/** Options for showing failures. `seed` is the seed of the first run. */
+/** Options for rendering failures. `limit` is the maximum number of failures. `seed` is the seed of the first run. */
 export interface Shown {
   limit: number;
   places: Places;
   seed?: number | undefined;
 }
 
-/** Returns a function that shortens the name of a test. It removes the package prefix when all NAMES have the
- * same one. */
+/** Returns a function that shortens the name of a test: if all NAMES have the same package prefix, it removes this
+ * prefix. */
 export function shortNames(names: readonly string[]): (test: string) => string {
   const homes = new Set(names.map((name) => /^[^: ]+::/.exec(name)?.[0]));
   const [home] = homes;
   return (test) => (homes.size === 1 && home !== undefined ? test.slice(home.length) : test);
 }
 
-/** Returns the lines on failed tests, at most `limit` failures. SHORT shortens the name of a test. */
+/** Returns the lines about failed tests, with at most `limit` failures. SHORT shortens the name of a test. */
 export function failureLines(
   tests: readonly TestOutcome[],
   { limit, places, seed }: Shown,
@@ -51,19 +51,20 @@ export function failureLines(
   const shown = entries.slice(0, limit).map(({ text }) => text);
   const rest = entries.slice(limit);
   const more = rest.reduce((sum, { counts = 1 }) => sum + counts, 0);
-  // A larger limit does not help for failures that are only counted.
+  // A larger limit would not show failures of which only the number is known.
   const onlyCounted = rest.every(({ counts }) => counts !== undefined);
   if (more > 0) shown.push(`  ... ${more} more${onlyCounted ? '' : '; limit shows more'}`);
   return shown.join('\n');
 }
 
-/** A line on one failure. With `counts`, the line only says that there are this many more failures. */
+/** A line about one failure. If `counts` is set, the line says that there are this many further failures. */
 interface FailureLine {
   text: string;
   counts?: number;
 }
 
-/** Merges all runs of a test into one outcome. In Prove, a single check in a loop can be a test. */
+/** Returns TESTS with all outcomes of one test joined to one. In Prove, a check in a loop can be a test that runs
+ * several times. */
 function mergedRuns(tests: readonly TestOutcome[]): TestOutcome[] {
   const named = new Map<string, TestOutcome>();
   for (const test of tests) {
@@ -81,18 +82,18 @@ function mergedRuns(tests: readonly TestOutcome[]): TestOutcome[] {
   return [...named.values()];
 }
 
-/** Maximum number of failures of one check to show. */
-const OF_ONE_CHECK = 3;
+/** Maximum number of failures of one check that are shown. */
+const CHECK_FAILURE_LIMIT = 3;
 
-/** Returns the lines on the failures of TEST. WHERE renders a place. Further failures of a check are counted
- * in a line after those shown. When all failures are of one check, the last line also counts failures that
- * the image did not report in detail. */
+/** Returns the lines about the failures of TEST. WHERE renders a place. After the shown failures of a check, a line
+ * gives the number of its further failures. If all failures are of one check, this number includes failures that the
+ * image only counted. */
 function testLines(test: TestOutcome, where: (place: Place | undefined) => string): FailureLine[] {
   const { failures = [], failed = 0, errors = 0 } = test;
   const checks = [...groupBy(failures, checkKey).values()];
   let counted = failed + errors - failures.length;
   const lines = checks.flatMap((ofCheck): FailureLine[] => {
-    const shown = distinct(ofCheck).slice(0, OF_ONE_CHECK);
+    const shown = distinct(ofCheck).slice(0, CHECK_FAILURE_LIMIT);
     const hidden = ofCheck.length - shown.length;
     const texts = shown.map((failure, index) => ({
       text: againText(failure, shown[index - 1]) ?? wholeText(failure, where),
@@ -121,8 +122,8 @@ function wholeText(failure: TestFailure, where: (place: Place | undefined) => st
   return [failureText(failure), where(failure.place)].filter(Boolean).join(', ');
 }
 
-/** Returns only the values of FAILURE, for use below BEFORE, another failure of the same check. Returns
- * undefined when there is no such failure or no value. */
+/** Returns the values of FAILURE, if the line above it shows BEFORE, another failure of the same check. Returns
+ * undefined when there is no such failure, or when FAILURE has no value. */
 function againText(failure: TestFailure, before: TestFailure | undefined): string | undefined {
   if (before === undefined || failure.got === undefined) return undefined;
   const { expected } = failure;
@@ -130,19 +131,19 @@ function againText(failure: TestFailure, before: TestFailure | undefined): strin
   return `${failure.check === undefined ? '=' : 'got'} ${failure.got}${wanted}`;
 }
 
-/** Returns a key for all failures of one check: the failure without its values, as JSON. */
+/** Returns a key that all failures of one check have in common: the failure without its values, as JSON. */
 function checkKey({ got: _, expected: __, ...rest }: TestFailure): string {
   return JSON.stringify(rest);
 }
 
-/** A line of a file. `file` is relative to the workspace. */
+/** A line of a file. `file` is the path of the file in the workspace. */
 interface Line {
   file: string;
   line: string | undefined;
 }
 
-/** Shortens file names. The first mention of a file has its path, later ones the base name. A file with the
- * base name of another always has its path. */
+/** Shortens the names of files. A file is first named by its path, later by its base name. If another file has the same
+ * base name, it is always named by its path. */
 class ShownFiles {
   readonly #names = new Map<string, string>();
 
@@ -158,20 +159,19 @@ function isWithin(place: Place | undefined, definition: Place | undefined): bool
   return place?.form !== undefined && place.file === definition?.file && place.form === definition?.form;
 }
 
-/** Returns the text for AT, the place of a failure, without the parts that HEAD, the place of its test,
- * already shows. */
+/** Returns the place AT of a failure as text. Leaves out what HEAD, the place of its test, shows already. */
 function placeText(at: Line | undefined, head: Line | undefined, files: ShownFiles): string {
   if (at === undefined || (at.file === head?.file && at.line === head.line)) return '';
   return at.line !== undefined && at.file === head?.file ? `line ${at.line}` : `at ${files.at(at)}`;
 }
 
-/** Maximum number of characters of a test's output to show, from its end. */
-const OUTPUT = 300;
+/** Maximum number of characters, from the end, that are shown of a test's output. */
+const OUTPUT_LIMIT = 300;
 
 function outputText(output = ''): string {
   const text = foldedLines(output).replace(/\s+/g, ' ').trim();
   if (text === '') return '';
-  return `\n    wrote: ${text.length > OUTPUT ? `... ${text.slice(-OUTPUT)}` : text}`;
+  return `\n    wrote: ${text.length > OUTPUT_LIMIT ? `... ${text.slice(-OUTPUT_LIMIT)}` : text}`;
 }
 
 /** Returns the text of a failure. Frameworks set different members:

@@ -1,40 +1,40 @@
-// Keeps the results of tests, to find failed tests and changes since the last run.
+// Stores the results of tests, to find the tests that failed and the changes since the last run.
 
 import type { TestResult } from '../../image/wire/operations.ts';
 
-/** Names of tests, by the change of their results since their last run. */
+/** The names of tests whose results have changed since their last run. */
 export interface ChangedResults {
   broken: string[];
   fixed: string[];
-  /** Tests that ran for the first time. Their systems had run before. */
+  /** Tests that ran for the first time, in systems that had run before. */
   fresh: string[];
-  /** Tests of the last run of the same systems that did not run this time. */
+  /** Tests that the last run of the same systems had, and this run did not have. */
   missing: string[];
 }
 
 interface Known {
   passed: boolean;
-  /** The systems, joined by blanks, of the last run of whole systems with this test; '' when there was
-   * none. */
+  /** The last run of whole systems that had this test: the names of these systems, joined by blanks. '' when there was
+   * no such run. */
   systems: string;
-  /** The systems that include this test. Empty when the test only ran by name. */
+  /** The names of the systems to which this test belongs. Empty when the test only ran by its own name. */
   of: readonly string[];
 }
 
-/** The last result of each test. */
+/** Stores the last result of each test. */
 export class TestMemory {
   readonly #tests = new Map<string, Known>();
-  /** The systems that ran as a whole. */
+  /** The names of the systems of which all tests ran. */
   readonly #tested = new Set<string>();
 
-  /** A phrase for the time of the recorded results, such as 'before'. */
+  /** A phrase that says when the stored results were recorded, such as 'before'. */
   readonly when: string;
 
   constructor(when = 'before') {
     this.when = when;
   }
 
-  /** Returns a copy for runs in another image, so that those results are not recorded here. */
+  /** Returns a copy for runs in another image. Their results are then not stored here. */
   copyFor(when: string): TestMemory {
     const copy = new TestMemory(when);
     for (const [test, known] of this.#tests) copy.#tests.set(test, known);
@@ -42,8 +42,8 @@ export class TestMemory {
     return copy;
   }
 
-  /** Returns the tests that failed in their last run. SYSTEM limits them to its tests, and to tests of
-   * unknown systems. Returns undefined when no such test has run yet. */
+  /** Returns the tests that failed in their last run. With SYSTEM, returns only tests of SYSTEM, and tests whose system
+   * is unknown. Returns undefined when no such test has run yet. */
   failed(system?: string): string[] | undefined {
     const isOf = ({ of }: Known) => system === undefined || of.length === 0 || of.includes(system);
     const tests = [...this.#tests].filter(([, known]) => isOf(known));
@@ -51,8 +51,8 @@ export class TestMemory {
     return tests.filter(([, { passed }]) => !passed).map(([test]) => test);
   }
 
-  /** Records the results of TESTS and returns the changes. SYSTEMS are those that ran as a whole, none for
-   * single tests. Removes tests that the last run of SYSTEMS had and this one lacks. */
+  /** Stores the results of TESTS, and returns the changes. SYSTEMS are the systems of which all tests ran; [] when
+   * single tests ran. Removes tests that the last run of SYSTEMS had and this run does not have. */
   keep(tests: readonly TestResult[], systems: readonly string[]): ChangedResults {
     const difference: ChangedResults = { broken: [], fixed: [], fresh: [], missing: [] };
     const comparable = systems.length > 0 && systems.every((system) => this.#tested.has(system));
@@ -78,7 +78,7 @@ export class TestMemory {
   }
 }
 
-/** Returns true when a test failed or did not finish. */
+/** Returns true when a test has failed or did not finish. */
 export function hasNotPassed({ failed = 0, errors = 0, left }: TestResult): boolean {
   return failed + errors > 0 || left === true;
 }

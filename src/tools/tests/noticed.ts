@@ -1,5 +1,5 @@
-// Runs tests with edits that hold for this run alone: in a copy of the workspace, in a fresh image. The answer
-// says whether a test notices the change, by a run without the edits.
+// Runs tests after edits that only this run has: they are made in a copy of the workspace, which a fresh image loads. A
+// second run without the edits shows which tests notice them.
 
 import { mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -27,32 +27,33 @@ import { shortNames } from './failures.ts';
 import { hasNotPassed } from './memory.ts';
 import type { TestOutcome } from './results.ts';
 
-/** What came of the tests in one copy of the workspace. */
+/** The result of the tests in one copy of the workspace. */
 interface Side {
   result: Result;
   tests: readonly TestOutcome[];
-  /** True when the run ended normally; undefined when there was none, because a load failed. */
+  /** True when the run ended normally, false when it did not. Undefined when the tests did not run, because a load
+   * failed. */
   isDone: boolean | undefined;
-  /** True when a human or the client ended the call. */
+  /** True when a human or the client has ended the call. */
   isStopped: boolean;
   /** The Lisp files with new content that the image has not loaded. */
   unloaded: string[];
-  /** Those of these that it has loaded from the workspace itself. */
+  /** Those of `unloaded` that the image has loaded from the workspace and not from the copy. */
   originals: string[];
-  /** A digest of the state of the files in the workspace when they were copied. */
+  /** A digest of the state that the files of the workspace had when they were copied. */
   state: string;
-  /** What was loaded before the tests. */
+  /** The loads before the tests. */
   steps: readonly LoadStep[];
 }
 
-/** Says whether a test noticed the change. */
+/** The verdict on the edits, and the names of the tests that noticed them. */
 interface Verdict {
   verdict: 'noticed' | 'unnoticed' | 'unbuilt' | 'unknown';
   noticed: string[];
   text: string;
 }
 
-/** The last run without edits of a session, and a text that is the same for calls that need the same run. */
+/** The last run without edits in this session, and a key. Calls with the same key need the same run. */
 export interface UneditedRun {
   last?: { key: string; side: Side };
 }
@@ -60,8 +61,8 @@ export interface UneditedRun {
 const CHANGED_BETWEEN =
   'Files of the workspace changed between the two runs, so these had different files. Code that names the workspace by an absolute path still writes there.';
 
-/** Makes CALL of run_tests with its edits in a copy of the workspace, and in a copy without the edits unless
- * UNEDITED has that run. Returns a result that says which tests notice the edits. */
+/** Makes CALL, of run_tests, in a copy of the workspace with its edits, and again in a copy without them. If UNEDITED
+ * has the run without edits already, does not repeat it. Returns a result that says which tests notice the edits. */
 export async function runWithEdits(
   call: FreshCall,
   edits: readonly unknown[],
@@ -104,8 +105,9 @@ export async function runWithEdits(
   };
 }
 
-/** Returns the run of UNEDITED if CALL, in the state of CHANGED, would make the same; undefined otherwise. The
- * tests of some calls depend on earlier runs, and the state is that of the first root alone. */
+/** Returns the last run without edits, if CALL would give the same result without its edits; else undefined. CHANGED
+ * has the state of the workspace. The last run is not used when the tests of CALL depend on earlier runs. It is not
+ * used either when there are several roots, because the state is that of the first root only. */
 function knownRun(call: FreshCall, changed: Side, { last }: UneditedRun): Side | undefined {
   const { failed, touching } = call.args;
   const isAlone = call.running.workspace.rootFolders().length === 1;
@@ -120,12 +122,12 @@ function keyOf({ args }: FreshCall, { state, steps }: Side): string {
 /** The reasons of interruptions that end the whole call. */
 const STOPS: readonly Reason[] = ['cancelled', 'interrupt', 'ending'];
 
-/** Makes CALL in a fresh image with a copy of the workspace, which is removed with it. */
+/** Makes CALL in a fresh image and a copy of the workspace. The copy is removed when the image has ended. */
 function runInCopy(call: FreshCall, copy: Omit<RootCopy, 'target'>): Promise<Side> {
   return withTemporaryFolder((folder) => runIn(folder, call, copy));
 }
 
-/** Makes CALL in a fresh image with a copy of the workspace in FOLDER. */
+/** Makes CALL in a fresh image and a copy of the workspace, which is made in FOLDER. */
 async function runIn(folder: string, call: FreshCall, copy: Omit<RootCopy, 'target'>): Promise<Side> {
   const { running, context, adapter, args } = call;
   const { root, contents } = copy;
@@ -164,18 +166,18 @@ async function runIn(folder: string, call: FreshCall, copy: Omit<RootCopy, 'targ
   );
 }
 
-/** The data of a result of run_tests, so far as they tell of a change. */
+/** The members of a result of run_tests that are needed to compare two runs. */
 interface RunData {
   results?: readonly TestOutcome[];
   verdict?: string;
   ending?: Ending;
 }
 
-/** Maximum number of names of tests. */
-const NAMES = 10;
+/** Maximum number of names of tests in a sentence. */
+const NAME_LIMIT = 10;
 
-/** Returns the verdict on CHANGED by PLAIN, the same without the change. PLAIN is undefined when the call was
- * interrupted before. */
+/** Returns the verdict from CHANGED, the run with the edits, and PLAIN, the run without them. PLAIN is undefined when
+ * the call was interrupted before this run. */
 function verdictOn(changed: Side, plain: Side | undefined): Verdict {
   const all = namesOf(changed.tests);
   const as = (verdict: Verdict['verdict'], text: string): Verdict => ({ verdict, noticed: [], text });
@@ -192,7 +194,7 @@ function verdictOn(changed: Side, plain: Side | undefined): Verdict {
   const ranChanged = new Set(all);
   const broken = ran.filter((test) => bad.has(test) && !badPlain.has(test));
   const fixed = all.filter((test) => badPlain.has(test) && !bad.has(test));
-  // After a run that ended early, the answer says so already.
+  // If the run ended early, the answer already says so.
   const missing = changed.isDone ? ran.filter((test) => !ranChanged.has(test) && !badPlain.has(test)) : [];
   const of = testsText(new Set([...all, ...ran]).size);
   const missed =
@@ -224,13 +226,13 @@ function verdictOn(changed: Side, plain: Side | undefined): Verdict {
   return as('unnoticed', missed ? `${passed}.${missed}` : `${passed}, and no other passes without it.`);
 }
 
-/** Verbs for one test and for several. */
+/** Verb forms, for one test and for several. */
 const FAIL = ['fails', 'fail'] as const;
 const PASS = ['passes', 'pass'] as const;
 type Verb = typeof FAIL | typeof PASS;
 
-/** Returns a sentence on TESTS, some OF all tests, which do NOW with the change and BEFORE without it. Returns
- * no sentence without tests. */
+/** Returns a sentence about TESTS, some of all tests (OF). NOW is the verb for their results with the edits, BEFORE for
+ * those without. Returns [] when there are no TESTS. */
 function differingSentence(tests: readonly string[], of: string, now: Verb, before: Verb): string[] {
   if (tests.length === 0) return [];
   const form = tests.length === 1 ? 0 : 1;
@@ -239,11 +241,11 @@ function differingSentence(tests: readonly string[], of: string, now: Verb, befo
 }
 
 function shownTests(tests: readonly string[]): string {
-  return fewOf(tests.map(shortNames(tests)), NAMES);
+  return fewOf(tests.map(shortNames(tests)), NAME_LIMIT);
 }
 
-/** Returns VERDICT, that no test noticed the change of COUNT files, with a sentence on those that the image of
- * SIDE has not loaded. Returns every other verdict as it is. */
+/** Returns VERDICT. If it says that no test noticed the edits of COUNT files, adds a sentence about those files that
+ * the image of SIDE has not loaded. */
 function checkedVerdict(verdict: Verdict, { unloaded, originals }: Side, count: number): Verdict {
   if (verdict.verdict !== 'unnoticed' || unloaded.length === 0) return verdict;
   if (originals.length > 0)

@@ -1,4 +1,4 @@
-// Chooses the systems of a test run, and loads their changed files.
+// Chooses the systems whose tests run, and loads their changed files.
 
 import type { Ending } from '../../image/wire/endings.ts';
 import { joinSections } from '../../kernel/reply.ts';
@@ -13,22 +13,23 @@ import { groupedWarnings } from '../remarks.ts';
 import { sameText } from '../shown-warnings.ts';
 import type { TestDependencies } from './dependencies.ts';
 
-/** The outcome of a preparation: the loaded `systems` to test, and `loadNotes`, the text on their loads. When the
- * tests cannot run, `failed` is the result to return. */
+/** The result of the preparation: `systems` are loaded and will be tested, `loadNotes` is the text about their loads.
+ * If the tests cannot run, `failed` is the result of the call. */
 export type Preparation = { systems: string[]; loadNotes: string } | { failed: Result };
 
-/** The system to load. `restarts` are invoked on errors during the load. */
+/** The system to load. If errors are signalled during the load, `restarts` are invoked. */
 interface Wanted {
-  /** The system to test. Absent: all systems of the workspace with tests. */
+  /** The system to test. Absent: all systems of the workspace that have tests. */
   system?: string | undefined;
-  /** True to load only changes of systems that the image has loaded before. Only without `system`. */
+  /** True when only systems are loaded again that the image has loaded before. Used only without `system`. */
   known?: boolean;
-  /** True after edits in the same call. The answer then also mentions a load without warnings. */
+  /** True when the same call has made edits. The answer then mentions a load even if it gave no warnings. */
   edited?: boolean;
   restarts?: readonly string[] | undefined;
 }
 
-/** Loads the changes in the wanted system and its tests, or in all systems of the workspace with tests. */
+/** Loads what has changed in the wanted system and in its tests. Without a wanted system, does this for all systems of
+ * the workspace that have tests. */
 export async function prepare(
   dependencies: TestDependencies,
   { system, known = false, edited = false, restarts }: Wanted,
@@ -52,7 +53,7 @@ export async function prepare(
   for (const { name, force = false } of loads) {
     const loaded = await load(dependencies, { name, force, ...(restarts && { restarts }) }, context);
     if (loaded.failed && !loaded.lacks) return { failed: loaded.failed };
-    // Another system is missing, so no tests run. The changes of the other systems are still loaded.
+    // A further system is missing, so no tests run. The changed files of the other systems are still loaded.
     lacking ??= loaded.failed;
     if (loaded.loadNotes !== '') loadNotes.push(loaded.loadNotes);
     warned ||= loaded.warned;
@@ -73,9 +74,8 @@ function notPlanned(ending: Ending, places: Places): Result {
   };
 }
 
-/** Loads a system. Returns `loadNotes`, the text on the load, and `warned`, true when there were warnings.
- * `failed` is the result of the call when the load failed. `lacks` is true when ASDF does not find a
- * required system. */
+/** Loads a system. `loadNotes` is the text about the load, and `warned` is true when it gave warnings. If the load
+ * failed, `failed` is the result of the call. `lacks` is true when ASDF did not find a system that is required. */
 async function load(
   { image, places, shownWarnings, loadLimit }: TestDependencies,
   asked: { name: string; force: boolean; restarts?: readonly string[] },
@@ -94,10 +94,10 @@ async function load(
     };
   }
   const { data } = reply;
-  // Warnings from the first compilation of a library do not concern this program.
+  // The first compilation of a library can give warnings. They do not concern this program.
   const warnings = (data.warnings ?? []).filter(({ file = '' }) => places.isOwn(file));
   const fresh = shownWarnings.keep(warnings);
-  // The text of the run lists variables with old values, because a DEFVAR does not set a bound variable.
+  // DEFVAR does not set a variable that has a value. The text of the run lists such variables, so this text does not.
   const agreement = { ...data.value?.agreement, unset: [], unsetTotal: 0 };
   return {
     warned: warnings.length > 0,
@@ -113,7 +113,7 @@ async function load(
   };
 }
 
-/** Returns the result when no system of the workspace has tests. */
+/** Returns the result for the case that no system of the workspace has tests. */
 export function nothingToRun(): Result {
   return {
     data: {},

@@ -1,27 +1,27 @@
-// Keeps the definitions that each test reached in its last run with coverage.
+// Stores, for each test, the definitions that it reached in its last run with coverage.
 
 import type { TestResult } from '../../image/wire/operations.ts';
 import { nearest } from '../../kernel/nearest.ts';
 
-/** A measured definition. `text` is its form in `file` at that time. */
+/** A measured definition. `text` is the form in `file` that contained it at that time. */
 export interface Recorded {
   name: string;
   file: string;
   text: string;
 }
 
-/** The definitions that a test reached. `definitions` are all measured ones. `bits` is a hexadecimal number:
- * bit N, from the lowest, is 1 when the test reached definition N. */
+/** The definitions that a test reached. `definitions` are all that were measured. `bits` is a hexadecimal number: bit
+ * N, counted from the lowest, is 1 when the test reached definition N. */
 interface Reached {
   definitions: readonly Recorded[];
   bits: string;
 }
 
-/** The result of a search for a measured definition by name. `tests` reached the one definition found.
- * `several` are the names when more than one was found. `near` are similar names when none was found. */
+/** The result of the search for a measured definition by its name. If there is exactly one, `tests` are the tests that
+ * reached it. If there are more, `several` are their names. If there is none, `near` are similar names. */
 export type Found = { name: string; tests: string[] } | { several: string[] } | { near: string[] };
 
-/** The definitions that each test reached in its last run with coverage. */
+/** Stores, for each test, the definitions that it reached in its last run with coverage. */
 export class ReachedDefinitions {
   readonly #tests = new Map<string, Reached>();
   readonly #names = new Set<string>();
@@ -30,7 +30,7 @@ export class ReachedDefinitions {
     return this.#tests.size > 0;
   }
 
-  /** Returns a copy for runs of a copy of the workspace, so that its files are not recorded here. */
+  /** Returns a copy for runs in a copy of the workspace. The files of the copy are then not recorded here. */
   copy(): ReachedDefinitions {
     const copy = new ReachedDefinitions();
     for (const name of this.#names) copy.#names.add(name);
@@ -59,13 +59,14 @@ export class ReachedDefinitions {
     );
   }
 
-  /** Returns the tests that reached the definition NAME, as the image prints it; undefined when it was never
+  /** Returns the tests that reached the definition NAME, given as the image prints it; undefined when it was never
    * measured. */
   testsOf(name: string): string[] | undefined {
     return this.#names.has(name) ? this.testsReaching((each) => each.name === name) : undefined;
   }
 
-  /** Finds definitions by NAME as a person writes it: case, package and #' are optional. */
+  /** Finds the measured definitions with NAME, given as a person writes it: the case of letters does not matter, and
+   * the package and #' can be left out. */
   find(name: string): Found {
     const wanted = name
       .trim()

@@ -1,12 +1,12 @@
-// Combines the results of repeated test runs.
+// Combines the results of runs when tests are repeated.
 
 import { secondsText } from '../endings.ts';
 import { groupBy } from '../grouping.ts';
 import { hasNotPassed } from './memory.ts';
 import type { Frequency, TestOutcome } from './results.ts';
 
-/** Returns one outcome of each test for all RUNS, with its frequency. It is that of the first failed run,
- * otherwise of the last run. Outcomes of a single run are returned unchanged. */
+/** Returns one outcome for each test in RUNS. It says in how many runs the test failed. It is the outcome of the first
+ * run in which the test failed, else that of the last run. If there is only one run, returns its outcomes unchanged. */
 export function summedUp(runs: readonly (readonly TestOutcome[])[]): TestOutcome[] {
   const [only = [], ...others] = runs;
   if (others.length === 0) return [...only];
@@ -25,8 +25,8 @@ export function summedUp(runs: readonly (readonly TestOutcome[])[]): TestOutcome
   });
 }
 
-/** Returns the text before the failures of a repeated test; '' when it was not repeated. SEED is the seed of
- * the first run. */
+/** Returns the text before the failures of a test that was repeated; '' when it was not. SEED is the seed of the first
+ * run. */
 export function frequencyText(runs: Frequency | undefined, seed: number | undefined): string {
   if (runs === undefined) return '';
   const { failed, of, first } = runs;
@@ -36,8 +36,8 @@ export function frequencyText(runs: Frequency | undefined, seed: number | undefi
     : `in ${failed} of ${of} runs, first in run ${first}${seeded}: `;
 }
 
-/** A run count below the requested one. `timeout`, in seconds, ended the runs during the tests `cut`;
- * undefined when the ending of the last run is the reason. */
+/** Fewer runs than requested were made. If the timeout, of `timeout` seconds, is the reason, `cut` are the tests that
+ * it interrupted. If `timeout` is undefined, the ending of the last run shows the reason. */
 export interface Shortfall {
   made: number;
   asked: number;
@@ -45,7 +45,7 @@ export interface Shortfall {
   cut: readonly string[];
 }
 
-/** Returns the sentence on runs that were not made; '' when all were made. */
+/** Returns a sentence about the runs that were not made; '' when all were made. */
 export function shortfallText({ made, asked, timeout, cut }: Shortfall): string {
   if (asked === 1 || made >= asked) return '';
   const many = `Only ${made} of ${asked} runs ${made === 1 ? 'was' : 'were'} made`;

@@ -1,4 +1,5 @@
-// Sets variables to the values in their files before a test run, because a load does not set a bound DEFVAR.
+// Sets variables, before tests run, to the values that their files give them. A load does not do this, because DEFVAR
+// does not set a variable that has a value.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -14,29 +15,29 @@ import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { NamedText, Places } from '../places.ts';
 import type { TestDependencies } from './dependencies.ts';
 
-/** Operators that define a variable, with the value after the name. */
+/** Names of operators that define a variable and have its value after its name. */
 const DEFINERS: readonly string[] = ['DEFVAR', 'DEFPARAMETER', 'DEFGLOBAL'];
 
-/** Matches the standard operators that define no variable. Any other operator that begins with DEF may be a
- * macro for a DEFVAR. */
+/** Matches the standard operators that do not define a variable. Other operators whose names begin with DEF can be
+ * macros that expand to DEFVAR. */
 const OTHERS =
   /^DEF(?:UN|MACRO|GENERIC|METHOD|CLASS|STRUCT|TYPE|SETF|PACKAGE|CONSTANT|INE-(?:COMPILER-MACRO|CONDITION|METHOD-COMBINATION|MODIFY-MACRO|SETF-EXPANDER|SYMBOL-MACRO))$/;
 
-/** Maximum number of variables with a similar name to search. */
-const SIMILAR = 500;
+/** Maximum number of variables with similar names that are read. */
+const SIMILAR_LIMIT = 500;
 
 const NOTHING_DONE = 'No variable was set, and no tests ran.';
 
-/** The form that sets a variable. `home` is the package for reading the form. */
+/** The form that sets a variable. `home` is the package in which the form is read. */
 interface Setting {
   name: string;
   home: string;
   form: string;
 }
 
-/** Sets the variables NAMES with EVALUATING, the tool eval_form, so that history and journal record the
- * change. Returns a sentence for the answer, or the failed evaluation. Throws a CallError, before setting
- * any variable, when a definition is not found. */
+/** Sets the variables NAMES by means of EVALUATING, the tool eval_form, so that the history and the journal record
+ * this. Returns a sentence for the answer or, when an evaluation fails, its result. Throws a CallError when a
+ * definition is not found; then no variable was set. */
 export async function resetVariables(
   dependencies: TestDependencies,
   evaluating: Tool,
@@ -73,11 +74,11 @@ async function settingOf(
   const own = loaded.filter(isOwn);
   const all = own.length > 0 ? own : loaded;
   if (all.length === 0) {
-    // SBCL has no file for a variable when its latest definition was evaluated.
+    // If the last definition of a variable was evaluated, SBCL knows no file for it, so all files are searched.
     for await (const file of lispFiles(workspace, places, lookupBudget()))
       all.push(...definitionsIn(file, symbol, places).filter(isOwn));
   }
-  // The last definition in a file is the effective one.
+  // If a file has several definitions, the last one is in effect.
   const definition = all.findLast(({ operator }) => DEFINERS.includes(bareTokenName(operator))) ?? all.at(-1);
   if (definition !== undefined && !definition.nested)
     return { name: symbol, home: definition.home, form: settingForm(symbol, definition) };
@@ -87,7 +88,7 @@ async function settingOf(
   );
 }
 
-/** Returns the definitions in FILE that give the variable SYMBOL a value. */
+/** Returns the definitions in FILE that give a value to the variable SYMBOL. */
 function definitionsIn(file: string, symbol: string, places: Places): (NamedText & { path: string })[] {
   return places
     .definitionsOf(file, unqualifiedName(symbol))
@@ -102,8 +103,8 @@ function hasValue(operator: string, text: string): boolean {
   return operator.startsWith('DEF') && !OTHERS.test(operator) && more.every(({ isString }) => isString);
 }
 
-/** Returns the form that sets SYMBOL to the value in its definition, `text`. The image reads `text`, so
- * feature expressions and reader macros work. */
+/** Returns a form that sets SYMBOL to the value that its definition, `text`, gives it. The image reads `text` when it
+ * evaluates the form, so that feature expressions and reader macros work. */
 function settingForm(symbol: string, { text, path }: { text: string; path: string }): string {
   const name = codeName(symbol);
   const file = JSON.stringify(path);
@@ -121,9 +122,9 @@ interface Variable {
   files: string[];
 }
 
-/** Returns the variable that ASKED names. Without a package prefix it is that of the current package,
- * otherwise the only variable of this name. Throws a CallError when there is none, or when there are
- * several. ROOT is the workspace folder. */
+/** Returns the variable that ASKED names. If ASKED has no package prefix, it is the variable in the current package or,
+ * if there is none, the only variable with this name. Throws a CallError when there is no such variable, or when there
+ * are several. ROOT is the folder of the workspace. */
 async function variableNamed(
   image: Image,
   root: string,
@@ -155,8 +156,8 @@ async function variableAt(image: Image, name: string, context: CallContext): Pro
   return variable && { symbol, files: [...new Set(sources.flatMap(({ file }) => file ?? []))] };
 }
 
-/** Returns the qualified names of all variables NAME (without package). Those defined below ROOT come
- * first. */
+/** Returns the names, with their packages, of all variables NAME. NAME has no package. Variables that are defined below
+ * ROOT come first. */
 async function variablesElsewhere(
   image: Image,
   root: string,
@@ -165,7 +166,7 @@ async function variablesElsewhere(
 ): Promise<string[]> {
   const pattern = name.trim().toUpperCase();
   if (pattern.includes(':')) return [];
-  const search = { pattern, type: 'VARIABLE', roots: [root], offset: 0, limit: SIMILAR };
+  const search = { pattern, type: 'VARIABLE', roots: [root], offset: 0, limit: SIMILAR_LIMIT };
   const found = foundValue(await image.call('ranked-apropos', search, callOptions(context)));
   const rows = isLookupFailure(found) ? [] : (found.rows ?? []);
   return rows.filter(([, symbol]) => symbol === pattern).map(([home]) => codeName(`${home}::${pattern}`));

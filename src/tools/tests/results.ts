@@ -1,32 +1,33 @@
-// Finds the outcome of each test in a run, even when the run was interrupted or the image was lost.
+// Determines the outcome of each test in a run, even when the run was interrupted or the image was lost.
 
 import type { Ending } from '../../image/wire/endings.ts';
 import type { TestPart, TestResult, TestRunData } from '../../image/wire/operations.ts';
 import { secondsText } from '../endings.ts';
 
-/** The number of runs in which a test failed, of all runs `of` with the test. `first` is the first failed
- * run, counted from 1. */
+/** The frequency with which a repeated test failed: in `failed` of `of` runs. `first` is the number of the first run
+ * (1-based) in which it failed. */
 export interface Frequency {
   failed: number;
   of: number;
   first: number;
 }
 
-/** The result of a test. `why` is the reason when it did not finish. `runs` is its failure frequency when it
- * was repeated. */
+/** The outcome of a test. If it did not finish, `why` is the reason. If it was repeated, `runs` says how often it
+ * failed. */
 export interface TestOutcome extends TestResult {
   why?: string;
   runs?: Frequency;
 }
 
-/** Returns the outcomes of the tests in a run. ENDING provides the reason why a test did not finish. */
+/** Returns the outcomes of the tests in a run. ENDING is how the run ended, which is the reason why a test did not
+ * finish. */
 export function outcomesOf({ tests, parts = [] }: TestRunData, ending: Ending): TestOutcome[] {
   const outcomes = tests ?? fromParts(parts);
   return outcomes.map((test) => (test.left ? { ...test, why: whyLeft(ending) } : test));
 }
 
-/** Returns the results in PARTS, the reports of an unfinished run. A test that began but did not end is
- * marked as left. */
+/** Returns the results in PARTS, which the image reported during a run that did not finish. A test that began and did
+ * not end has the mark `left`. */
 function fromParts(parts: readonly TestPart[]): TestResult[] {
   const results: TestResult[] = [];
   for (const part of parts) {
@@ -41,12 +42,12 @@ function fromParts(parts: readonly TestPart[]): TestResult[] {
   return results;
 }
 
-/** Returns the type of a condition, without its package when that belongs to the language or SBCL. */
+/** Returns TYPE, the type of a condition. Leaves out its package if it is that of the language or one of SBCL's. */
 export function conditionName(type: string): string {
   return type.replace(/^(?:COMMON-LISP|SB-\w+)::/, '');
 }
 
-/** Returns the type and text of a condition on one line. */
+/** Returns the type and the text of a condition, in one line. */
 export function signalledText({ type, text }: { type: string; text: string }): string {
   return `${conditionName(type)}: ${text.replace(/\s+/g, ' ')}`;
 }

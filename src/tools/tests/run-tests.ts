@@ -1,4 +1,4 @@
-// The tool run_tests, which runs tests and shows failures, and changes since the last run.
+// Defines the tool run_tests, which runs tests and shows their failures, and what has changed since the last run.
 
 import { CallError, messageOf } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -87,8 +87,9 @@ const RUN_TESTS = {
 type Arguments = ArgumentsFor<typeof RUN_TESTS>;
 type Chosen = Pick<TestSelection, 'name' | 'again' | 'package' | 'touching'>;
 
-/** Returns the tool run_tests for IMAGE. `editing` makes the edits in `edits`, `evaluating` evaluates the
- * forms in `then`. With `limitsLoads`, the timeout of a call limits its loads too. */
+/** Returns the tool run_tests for IMAGE. `editing` is the tool that makes the edits in `edits`. `evaluating` is the
+ * tool that evaluates the forms in `then`. If `limitsLoads` is true, the timeout of a call also limits each of its
+ * loads. */
 export function runTestsTool(
   image: Image,
   {
@@ -132,7 +133,7 @@ export function runTestsTool(
       const edited = args.edits && toResult(await editing.handler({ edits: args.edits }, context));
       const own = limitsLoads ? { ...dependencies, loadLimit: limitOption(args) } : dependencies;
       const ran = await perform(own, evaluating, args, chosen, context).catch((error: unknown) => {
-        // The edits were made, so the answer must report them. The forms in `then` are evaluated in any case.
+        // The edits were made, so the answer must report them. The forms in `then` are evaluated even after an error.
         if (edited === undefined && args.then === undefined) throw error;
         return { data: {}, text: messageOf(error), failed: true };
       });
@@ -181,8 +182,8 @@ function together(ran: Result, edited: Result | undefined, evaluated: Result | u
   };
 }
 
-/** Loads changed code, resets the variables in the arguments, and runs the tests CHOSEN. Without CHOSEN, runs
- * all tests of one system, or of all systems of the workspace. */
+/** Loads changed code, sets the variables that the arguments name, and runs the tests CHOSEN. If CHOSEN is undefined,
+ * runs all tests of a system, or of all systems of the workspace. */
 async function perform(
   dependencies: TestDependencies,
   evaluating: Tool,
@@ -190,7 +191,7 @@ async function perform(
   chosen: Chosen | undefined,
   context: CallContext,
 ): Promise<Result> {
-  // An existing test needs no further systems. `Run` loads the others when it does not find the test.
+  // A test that exists needs no further systems. If `Run` does not find the test, it loads the other systems.
   const known = chosen !== undefined && args.edits === undefined && args.reset === undefined;
   const { system, restarts } = args;
   const prepared = await prepare(
@@ -207,13 +208,13 @@ async function perform(
     ...(chosen ?? { systems }),
     ...(args.seed !== undefined && { seed: args.seed }),
   };
-  // Restarts apply to the load only: an error in a test must fail the test.
+  // Restarts are for the load only. In a test, an error must make the test fail.
   const { restarts: _, reset: __, ...how } = args;
   return new Run(dependencies, how, asked, joinSections([loadNotes, reset.loadNotes])).perform(context);
 }
 
-/** Returns the tests that the arguments choose; undefined for whole systems. Throws a CallError for arguments
- * that exclude each other, and when there are no such tests. */
+/** Returns the tests that the arguments choose; undefined when they choose whole systems. Throws a CallError when the
+ * arguments exclude each other, or when there are no such tests. */
 async function chosenTests(dependencies: TestDependencies, args: Arguments): Promise<Chosen | undefined> {
   const { system, test, package: home, failed, touching } = args;
   const given = [
@@ -227,7 +228,7 @@ async function chosenTests(dependencies: TestDependencies, args: Arguments): Pro
   if (home !== undefined) return { package: home };
   if (touching !== undefined) return reaching(dependencies, touching);
   if (!failed) return undefined;
-  // Callers may write the name of a system as a Lisp symbol.
+  // Callers can write the name of a system as a Lisp symbol.
   const asked = system?.toLowerCase().replace(/^[#:]+/, '');
   const which = asked === undefined ? '' : ` of ${asked}`;
   const again = dependencies.memory.failed(asked);
@@ -238,8 +239,8 @@ async function chosenTests(dependencies: TestDependencies, args: Arguments): Pro
   return { again };
 }
 
-/** Returns the tests that reached the definition NAME in their last run with coverage, and tests of
- * definitions changed since. Throws a CallError when NAME was not measured. */
+/** Returns the tests that reached the definition NAME in their last run with coverage. Adds tests that reached
+ * definitions which have changed since. Throws a CallError when NAME was not measured. */
 async function reaching({ reached, places }: TestDependencies, name: string): Promise<Chosen> {
   if (!reached.any) {
     throw new CallError(

@@ -1,4 +1,4 @@
-// Renders a test run: totals, a line for each failure, and changes since the last run.
+// Renders a run of tests: the totals, a line for each failure, and what has changed since the last run.
 
 import type { Ending } from '../../image/wire/endings.ts';
 import type { UnsetVariable } from '../../image/wire/operations.ts';
@@ -25,11 +25,11 @@ export interface Counts {
   failedTests: number;
 }
 
-/** Returns the totals of TESTS. */
+/** Returns the totals of a run with the outcomes TESTS. */
 export function countsOf(tests: readonly TestOutcome[]): Counts {
   const sum = (name: 'checks' | 'failed' | 'errors' | 'skipped' | 'expected') =>
     tests.reduce((total, test) => total + (test[name] ?? 0), 0);
-  // A test that is called with several arguments, or by several other tests, counts once.
+  // A test can run several times, with other arguments or called by other tests. It is counted once.
   const named = (some: readonly TestOutcome[]) =>
     new Set(some.map(({ framework, test }) => `${framework} ${test}`)).size;
   return {
@@ -43,7 +43,7 @@ export function countsOf(tests: readonly TestOutcome[]): Counts {
   };
 }
 
-/** Returns the names of the tests that passed without any check. */
+/** Returns the names of the tests that passed but made no check. */
 export function uncheckedOf(tests: readonly TestOutcome[]): string[] {
   const isEmpty = (test: TestOutcome) =>
     !hasNotPassed(test) && [test.checks, test.skipped, test.expected].every((count = 0) => count === 0);
@@ -51,7 +51,7 @@ export function uncheckedOf(tests: readonly TestOutcome[]): string[] {
   return [...new Set(tests.map(({ test }) => test))].filter((test) => !others.has(test));
 }
 
-/** Returns the first line. It names variables with old values, because results that depend on these do not
+/** Returns the first line of the text. It mentions variables that kept old values: results that depend on them do not
  * show how the program in the files behaves. */
 function headline({ what, unsetNotes, milliseconds }: TestRunReport, counts: Counts): string {
   const { tests, checks, skipped, expected, failedTests } = counts;
@@ -68,11 +68,11 @@ function headline({ what, unsetNotes, milliseconds }: TestRunReport, counts: Cou
     : `${what}: ${failedTests} of ${of} ${failedTests === 1 ? 'fails' : 'fail'} ${end}`;
 }
 
-/** Maximum number of names for each kind of change. */
-const NAMES = 10;
+/** Maximum number of names that a line about changes gives. */
+const NAME_LIMIT = 10;
 
-/** Returns the lines on changes since the last run. FAILED is the number of failed tests. SHORT shortens
- * names. */
+/** Returns the lines about changes since the last run. FAILED is the number of failed tests. SHORT shortens the name of
+ * a test. */
 function differenceLines(
   { difference: { broken, fixed, fresh, missing }, when }: TestRunReport,
   failed: number,
@@ -92,53 +92,53 @@ function differenceLines(
 
 function namesLine(label: string, names: readonly string[], short: (name: string) => string): string {
   if (names.length === 0) return '';
-  return `${label}: ${fewOf(names.map(short), NAMES)}`;
+  return `${label}: ${fewOf(names.map(short), NAME_LIMIT)}`;
 }
 
-/** A test that the image still has, although its file no longer has it. */
+/** A test that is still in the image, although its file no longer has it. */
 export interface FormerTest {
   test: string;
   file: string;
 }
 
-/** A run and its results. */
+/** A run of tests, with its results. */
 export interface TestRunReport {
-  /** The tested systems or tests, as the subject of the first line. */
+  /** The systems or tests that ran, as the subject of the first sentence. */
   what: string;
   tests: readonly TestOutcome[];
   difference: ChangedResults;
-  /** A phrase for the time of the last run. */
+  /** A phrase that says when the last run was. */
   when: string;
-  /** Requested tests that no framework has any more. */
+  /** Tests that were requested, but that no framework knows any more. */
   gone: readonly string[];
-  /** Tests that did not run, because their file no longer has them. */
+  /** Tests that did not run, because their files no longer have them. */
   former: readonly FormerTest[];
-  /** Tested systems without any test of a known framework. */
+  /** Systems that were tested, but that have no test of a known framework. */
   unseen: readonly string[];
   /** Files that have changed since the image loaded them. */
   stale: readonly string[];
-  /** Variables that loads did not set, perhaps incomplete. */
+  /** Variables that loads did not set. The list may be incomplete. */
   unset: readonly UnsetVariable[];
-  /** Texts of the answer on the variables in `unset`. */
+  /** The texts of the answer about the variables in `unset`. */
   unsetNotes: UnsetTexts;
   ending: Ending;
   milliseconds: number;
-  /** The text on the loads before the run. */
+  /** The text about the loads before the run. */
   loadNotes: string;
-  /** Tests that ran because code in their coverage was changed. */
+  /** Tests that ran because code that they cover was changed. */
   changed: readonly string[];
-  /** Tests that did not run and have no recorded coverage. */
+  /** Tests that did not run, and whose coverage is not recorded. */
   unrecorded: readonly string[];
-  /** Sentences on images that were lost between tests. */
+  /** Sentences about images that were lost between two tests. */
   losses: readonly string[];
-  /** The sentence on runs that were not made. */
+  /** A sentence about runs that were not made; '' when all were made. */
   shortfall: string;
   seed: number | undefined;
-  /** The sentence on tests that may not have run, because an earlier one did not finish. */
+  /** A sentence about tests that may not have run, because an earlier test did not finish; '' when there are none. */
   behind: string;
 }
 
-/** Returns the text of a run. */
+/** Returns the text for a run of tests. */
 export function runText(report: TestRunReport, shown: Shown): string {
   const { tests, difference, gone, unseen, stale, ending, loadNotes, changed, unrecorded } = report;
   const counts = countsOf(tests);
@@ -168,8 +168,7 @@ export function runText(report: TestRunReport, shown: Shown): string {
   return joinSections([text, frameLines(ending, shown.places), loadNotes]);
 }
 
-/** Returns lines on the passed checks when there is only one test and these checks were recorded; otherwise
- * ''. */
+/** Returns lines about the checks that passed, if the run has only one test and these checks were recorded; else ''. */
 function passedLines([test, ...others]: readonly TestOutcome[]): string {
   const { passed = [], checks = 0, failed = 0, errors = 0, skipped = 0, expected = 0 } = test ?? {};
   if (others.length > 0 || passed.length === 0 || checks < 2) return '';
@@ -179,13 +178,13 @@ function passedLines([test, ...others]: readonly TestOutcome[]): string {
   return ['Passed:', ...rows, ...(hidden > 0 ? [`... ${hidden} more`] : [])].join('\n  ');
 }
 
-/** Returns the line on tests that no framework knows by name; '' when there are none. */
+/** Returns a line about tests whose names no framework knows; '' when there are none. */
 export function goneLine(names: readonly string[]): string {
   const line = namesLine('Tests that no framework knows', names, (name) => name);
   return line && `${line}. To run a check without a name of its own, test its system.`;
 }
 
-/** Returns a line for each file with the tests that it no longer has; '' when there are none. */
+/** Returns a line for each file that no longer has some of its tests; '' when there is none. */
 export function formerLines(tests: readonly FormerTest[]): string {
   const files = groupBy(tests, ({ file }) => file);
   return [...files]
@@ -199,33 +198,33 @@ export function formerLines(tests: readonly FormerTest[]): string {
     .join('\n');
 }
 
-/** Returns the line on tests without recorded coverage; '' when there are none. */
+/** Returns a line about tests whose coverage is not recorded; '' when there are none. */
 export function unrecordedLine(names: readonly string[]): string {
   const have = names.length === 1 ? '1 test has' : `${names.length} tests have`;
   return namesLine(`${have} not run with coverage`, names, shortNames(names));
 }
 
-/** Returns the line on SYSTEMS without any test of a known framework; '' when there are none. */
+/** Returns a line about SYSTEMS, which have no test of a known framework; '' when there are none. */
 function unseenLine(systems: readonly string[]): string {
   const line = namesLine('No test was seen of', systems, (name) => name);
   return line && `${line}. run_tests with that system shows what it wrote.`;
 }
 
-/** Returns the line on FILES that changed since the image loaded them; '' when there are none. */
+/** Returns a line about FILES, which have changed since the image loaded them; '' when there are none. */
 function staleLine(files: readonly string[]): string {
   const line = namesLine('Changed, but of no system that was tested, so not loaded', files, (name) => name);
   return line && `${line}. load_file loads it.`;
 }
 
-/** Texts on variables that loads did not set: `which` for the headline, and further `lines`. Both are '' when
- * there are no such variables. */
+/** Texts about variables that loads did not set: `which` is for the first line, and `lines` are further lines. Both are
+ * '' when there are no such variables. */
 export interface UnsetTexts {
   which: string;
   lines: string;
 }
 
-/** Returns the texts on UNSET, of which there are TOTAL. Variables that an earlier answer (EARLIER_ANSWERS) has
- * with the same value are only named. */
+/** Returns the texts about UNSET, some of TOTAL variables that loads did not set. Of variables that an earlier answer
+ * listed with the same value, only the names are given. */
 export function unsetTexts(
   unset: readonly UnsetVariable[],
   total = unset.length,
@@ -243,17 +242,16 @@ export function unsetTexts(
   return { which, lines };
 }
 
-/** Returns the line with the call that sets those of UNSET with a value in their definition; '' when there
- * are none. */
+/** Returns a line with the call that sets those of UNSET whose definition gives a value; '' when there are none. */
 function resetLine(unset: readonly UnsetVariable[]): string {
   const known = unset.filter(({ says }) => says !== undefined);
   if (known.length === 0) return '';
-  const names = known.slice(0, NAMES).map(({ name }) => JSON.stringify(codeName(name)));
-  const which = known.length > NAMES ? `the first ${NAMES}` : known.length === 1 ? 'it' : 'them';
+  const names = known.slice(0, NAME_LIMIT).map(({ name }) => JSON.stringify(codeName(name)));
+  const which = known.length > NAME_LIMIT ? `the first ${NAME_LIMIT}` : known.length === 1 ? 'it' : 'them';
   return `To set ${which} before the tests, call run_tests with reset: [${names.join(', ')}].`;
 }
 
-/** Returns BEHIND when a test did not finish, otherwise a text on the ending of the run; '' when it ended
+/** Returns BEHIND if a test did not finish. Otherwise returns a text that says how the run ended; '' when it ended
  * normally. */
 function behindText(tests: readonly TestOutcome[], ending: Ending, behind: string): string {
   if (tests.some(({ left }) => left)) return behind;
@@ -263,10 +261,10 @@ function behindText(tests: readonly TestOutcome[], ending: Ending, behind: strin
     : [endingText({ ...ending, frames: [] } as Ending), behind].filter(Boolean).join(' ');
 }
 
-const FRAMES = 3;
+const FRAME_LIMIT = 3;
 
 function frameLines(ending: Ending, places: Places): string {
   if (ending.kind !== 'interrupted') return '';
-  const lines = stackLines(ending, places).slice(0, FRAMES);
+  const lines = stackLines(ending, places).slice(0, FRAME_LIMIT);
   return lines.length > 0 ? `It was at:\n${lines.join('\n')}` : '';
 }

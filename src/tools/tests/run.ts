@@ -1,4 +1,4 @@
-// Runs tests in one round, or in several when some tests end the image or do not finish.
+// Runs tests in one round. When some tests end the image or do not finish, runs the others in further rounds.
 
 import type { Reply } from '../../image/wire/call.ts';
 import type { Ending } from '../../image/wire/endings.ts';
@@ -29,20 +29,20 @@ import {
 } from './run-text.ts';
 import { nameResult, needsText, noTestsResult, nothingReached } from './without-results.ts';
 
-/** The tests to run: those of whole `systems`, the test or suite `name`, the tests `again`, or those of a
- * `package`. `seed` makes random numbers repeatable. */
+/** The tests that run: those of the whole `systems`, the test or suite `name`, the tests `again`, or those of a
+ * `package`. `seed` makes the sequence of random numbers repeatable. */
 export interface TestSelection {
   systems?: string[];
   name?: string;
   again?: string[];
-  /** Given when `again` has the tests that reached the definition `name`. `changed` are tests in `again` that
-   * reached other, changed code instead. */
+  /** Set when `again` has the tests that reached the definition `name`. `changed` are those tests in `again` that
+   * reached other definitions, which have changed. */
   touching?: { name: string; changed: string[] };
   package?: string;
   seed?: number;
 }
 
-/** The arguments of run_tests on how the tests run. */
+/** Those arguments of run_tests that say how the tests run. */
 interface How {
   readonly system?: string;
   readonly isolate?: boolean;
@@ -53,21 +53,21 @@ interface How {
   readonly on_error?: 'end' | 'hold';
 }
 
-/** One call of run_tests. */
+/** A call of run_tests. */
 export class Run {
   readonly #dependencies: TestDependencies;
   readonly #how: How;
   readonly #asked: TestSelection;
-  /** The text on the loads before the run. */
+  /** The text about the loads before the run. */
   readonly #loadNotes: string;
-  /** Outcomes of earlier runs, when the tests are repeated. */
+  /** If the tests are repeated: the outcomes of the earlier runs. */
   readonly #runs: TestOutcome[][] = [];
-  /** Outcomes of earlier rounds of this run. */
+  /** The outcomes of the earlier rounds of this run. */
   readonly #outcomes: TestOutcome[] = [];
   readonly #coverage: CoverageData[] = [];
-  /** For each image lost between two tests: sentences, and the number of outcomes at that time. */
+  /** For each image that was lost between two tests: sentences about the loss, and the number of outcomes before it. */
   readonly #losses: { text: string; later: string; ran: number }[] = [];
-  /** Tests without coverage, because their image was lost. */
+  /** Tests that have no coverage, because the image in which they ran was lost. */
   readonly #unmeasured: string[] = [];
   #milliseconds = 0;
   #loadedAll = false;
@@ -79,10 +79,9 @@ export class Run {
     this.#loadNotes = loadNotes;
   }
 
-  /** Runs the tests in rounds and returns the result. When a round does not find the requested name, all
-   * systems are loaded and it is repeated once. With `isolate`, a further round with the remaining tests
-   * follows a test that did not finish. With `repeat`, there are that many runs, unless the timeout ends
-   * them. */
+  /** Runs the tests in rounds, and returns the result. If a round does not find the test that the call names, loads all
+   * systems and repeats the round once. With `isolate`, a test that does not finish is followed by a round with the
+   * remaining tests. With `repeat`, makes this number of runs, unless the timeout ends them. */
   async perform(context: CallContext): Promise<Result> {
     const { holds, places } = this.#dependencies;
     for (;;) {
@@ -136,7 +135,7 @@ export class Run {
     return reply;
   }
 
-  /** Returns the limit of a round. Without `isolate`, it is the time that earlier runs left of the timeout. */
+  /** Returns the time limit of a round. Without `isolate`, it is the rest of the timeout after the earlier runs. */
   #limit(): { limitMs?: number } {
     const { limitMs } = limitOption(this.#how);
     if (limitMs === undefined || this.#how.isolate) return limitOption(this.#how);
@@ -149,8 +148,8 @@ export class Run {
     return this.#runs.length + 1 < repeat && (this.#limit().limitMs ?? 1) > 0;
   }
 
-  /** Records the coverage of a round, and the definitions that each test reached. Without coverage, records
-   * the tests as unmeasured. */
+  /** Records the coverage of a round, and the definitions that each test reached. If the round has no coverage, records
+   * its tests as unmeasured. */
   #keepReached({ data, ending }: Reply<'test-run'>): void {
     const { coverage, tests = [] } = data;
     if (coverage === undefined) {
@@ -162,7 +161,7 @@ export class Run {
     reached.keep(recordedOf(coverage, places), tests);
   }
 
-  /** Records the loss of the image, when it was lost between two tests. */
+  /** Records that the image was lost, if this happened between two tests. */
   #noteLoss(data: Reply<'test-run'>['data'], ending: Extract<Ending, { kind: 'lost' }>): void {
     const tests = outcomesOf(data, ending);
     const behind = tests.at(-1)?.test;
@@ -177,8 +176,8 @@ export class Run {
     });
   }
 
-  /** Returns true when another round follows. This needs `isolate`, a round that a test or a lost image ended
-   * early, and a new outcome. */
+  /** Returns true when another round must follow. This is so only with `isolate`, when a test or the loss of the image
+   * ended the round early, and when the round gave a new outcome. */
   #goesOn({ data, ending }: Reply<'test-run'>, { signal }: CallContext): boolean {
     if (!this.#how.isolate || ending.kind === 'done' || signal?.aborted || data.held) return false;
     const known = new Set(this.#outcomes.map(({ test }) => test));
@@ -186,15 +185,15 @@ export class Run {
     return outcomesOf(data, ending).some(({ test, left }) => (left || lost) && !known.has(test));
   }
 
-  /** Returns the result of the run. REPLY is that of the last round. HELD is true when an error was held
-   * during the run. */
+  /** Returns the result of the run. REPLY is the reply of the last round. HELD is true when an error was held in the
+   * run. */
   #result(reply: Reply<'test-run'>, held: boolean, earlierAnswers?: EarlierAnswers): Result {
     const { data, ending } = reply;
     const { value, gone = [] } = data;
     if (value && isLookupFailure(value)) return { ...lookupResult(value), failed: true };
     if (value !== undefined) return nameResult(value);
     const last = [...this.#outcomes, ...outcomesOf(data, ending)];
-    // A test that the timeout interrupts after complete runs has not failed.
+    // When complete runs came before, a test that the timeout interrupts has not failed.
     const isCut = this.#runs.length > 0 && ending.kind === 'interrupted' && ending.reason === 'timeout';
     const runs = [...this.#runs, isCut ? last.filter(({ left }) => !left) : last];
     const tests = summedUp(runs);
@@ -216,8 +215,8 @@ export class Run {
     return noTestsResult(this.#what(), reply, joinSections(loadNotes), places);
   }
 
-  /** Returns the sentence on runs that were not made; '' when all were made. The timeout of the last run
-   * interrupted the tests CUT. */
+  /** Returns a sentence about the runs that were not made; '' when all were made. CUT are the tests that the timeout
+   * interrupted in the last run. */
   #shortfall(ending: Ending, cut: readonly TestOutcome[]): string {
     const { repeat: asked = 1, timeout } = this.#how;
     const isDone = ending.kind === 'done';
@@ -234,8 +233,8 @@ export class Run {
     return former.map(({ test, file }) => ({ test, file: this.#dependencies.places.fileName(file) }));
   }
 
-  /** Returns the result of a run with TESTS. REPLY is that of the last round. `unrecorded` are tests that did
-   * not run and have no recorded coverage. `total` is the number of outcomes in all runs. */
+  /** Returns the result of a run with the outcomes TESTS. REPLY is the reply of the last round. `unrecorded` are tests
+   * that did not run, and whose coverage is not recorded. `total` is the number of outcomes in all runs. */
   #reportResult(
     reply: Reply<'test-run'>,
     tests: readonly TestOutcome[],
@@ -287,7 +286,7 @@ export class Run {
       seed: this.#asked.seed,
       behind: this.#behind(tests, reply, held),
     };
-    const text = runText(report, { limit: this.#how.limit ?? LIMIT, places });
+    const text = runText(report, { limit: this.#how.limit ?? DEFAULT_LIMIT, places });
     const verdict = this.#verdict(report, covered?.data);
     return {
       ...verdict,
@@ -296,7 +295,7 @@ export class Run {
     };
   }
 
-  /** Returns whether the run failed, and the data of the result. */
+  /** Returns the data of the result, and whether the run failed. */
   #verdict(
     { tests, difference, former, unseen, stale, unset, ending, changed, unrecorded, losses }: TestRunReport,
     coverage: object | undefined,
@@ -326,16 +325,16 @@ export class Run {
       return { text: 'Coverage is not known: the image was lost, and what the tests ran with it.' };
     const { places } = this.#dependencies;
     const coverage = coverageOf(mergedCoverage(this.#coverage), places);
-    const text = [coverageText(coverage, this.#how.limit ?? LIMIT), lostLine(this.#unmeasured)];
+    const text = [coverageText(coverage, this.#how.limit ?? DEFAULT_LIMIT), lostLine(this.#unmeasured)];
     return { data: { ...coverage, lost: this.#unmeasured }, text: text.filter(Boolean).join('\n') };
   }
 
-  /** Returns the sentence on tests that may not have run, because one of TESTS did not finish; '' when there
-   * are none. */
+  /** Returns a sentence about tests that may not have run, because one of TESTS did not finish; '' when there are
+   * none. */
   #behind(tests: readonly TestOutcome[], { data, ending }: Reply<'test-run'>, held: boolean): string {
     const ran = new Set([...tests.map(({ test }) => test), ...(data.gone ?? [])]);
     const left = (this.#asked.again ?? []).filter((test) => !ran.has(test));
-    const which = left.length > 0 ? ` Not run: ${left.slice(0, LIMIT).join(', ')}.` : '';
+    const which = left.length > 0 ? ` Not run: ${left.slice(0, DEFAULT_LIMIT).join(', ')}.` : '';
     if (this.#asked.name !== undefined && tests.length === 1) return '';
     if (ending.kind === 'done') return `Tests after one that was left early may not have run.${which}`;
     if (!this.#how.isolate)
@@ -351,12 +350,12 @@ export class Run {
   }
 }
 
-/** Returns TESTS without the callers of a test that did not finish. The callers did not finish either, so
+/** Returns TESTS. If one of them did not finish, the tests that called it are left out. They did not finish either, so
  * they run again in the next round, without that test. */
 function withoutCallers(tests: readonly TestOutcome[]): TestOutcome[] {
   const innermost = tests.findLastIndex(({ left }) => left);
   return tests.filter(({ left }, index) => !left || index === innermost);
 }
 
-/** Default maximum number of failures to show. */
-const LIMIT = 20;
+/** Maximum number of failures that are shown by default. */
+const DEFAULT_LIMIT = 20;

@@ -1,4 +1,4 @@
-// Renders runs without any recognized test: none ran, or their framework is unknown.
+// Renders runs in which no test was recognized, because none ran or their framework is unknown.
 
 import type { Reply } from '../../image/wire/call.ts';
 import { wholeText } from '../../image/wire/endings.ts';
@@ -18,8 +18,7 @@ const UNMEASURED = {
   busy: 'What tests run cannot be measured, as another run with coverage is under way. Wait for it, or run without coverage.',
 };
 
-/** Returns the result for a test name that is unknown or ambiguous, or for coverage that cannot be
- * measured. */
+/** Returns the result when the name of a test is unknown or ambiguous, or when coverage cannot be measured. */
 export function nameResult({ missing, several, unmeasured, known = [] }: TestLookup): Result {
   if (unmeasured !== undefined)
     return { data: { unmeasured }, text: `${UNMEASURED[unmeasured]} Nothing ran.`, failed: true };
@@ -39,8 +38,8 @@ export function nameResult({ missing, several, unmeasured, known = [] }: TestLoo
 
 const IF_ADDED = 'If tests were added since, call run_tests with coverage: true first.';
 
-/** Returns the result when no test to run reached the definition NAME. GONE are tests that no longer exist,
- * UNRECORDED tests without recorded coverage. */
+/** Returns the result when none of the tests that could run reached the definition NAME. GONE are tests that no longer
+ * exist. UNRECORDED are tests whose coverage is not recorded. */
 export function nothingReached(name: string, gone: readonly string[], unrecorded: readonly string[]): Result {
   const lines = [
     gone.length > 0
@@ -55,16 +54,16 @@ export function nothingReached(name: string, gone: readonly string[], unrecorded
   };
 }
 
-/** Returns sentences on required systems that ASDF does not find. */
+/** Returns sentences about required systems that ASDF did not find. */
 export function needsText(needs: NonNullable<TestRunData['needs']>, places: Places): string {
   return needs.map((each) => missingText(each, places, 'tested')).join(' ');
 }
 
-/** Maximum number of characters of output to show, from its end, where frameworks print totals. */
-const OUTPUT = 1000;
+/** Maximum number of characters that are shown of the output, from its end, where frameworks print totals. */
+const OUTPUT_LIMIT = 1000;
 
-/** Returns OUTPUT with runs of spaces and punctuation shortened. Such runs are columns, rulers, or dots of
- * passed tests. */
+/** Returns OUTPUT with shorter runs of spaces and punctuation. Frameworks print such runs as columns, as rulers, or as
+ * a dot for each test that passed. */
 function plainly(output: string): string {
   const plain = output
     .trim()
@@ -73,8 +72,8 @@ function plainly(output: string): string {
   return foldedLines(plain);
 }
 
-/** Returns the result of a run without any recognized test. WHAT names the tested systems, LOAD_NOTES is the text
- * on the loads before the run. */
+/** Returns the result of a run in which no test was recognized. WHAT names the systems. LOAD_NOTES is the text about
+ * the loads before the run. */
 export function noTestsResult(
   what: string,
   { data, ending, output }: Reply<'test-run'>,
@@ -103,7 +102,8 @@ export function noTestsResult(
           ? `Verdict unknown: ${what} was tested to the end, but with no framework that live-lisp knows.`
           : `The tests of ${what} ended early, and none of a framework that live-lisp knows had run.${inPackages}`,
     ending.kind === 'condition' ? conditionText(ending.condition, places) : endingText(ending, places),
-    written && `Its output ends:\n${written.length > OUTPUT ? `... ${written.slice(-OUTPUT)}` : written}`,
+    written &&
+      `Its output ends:\n${written.length > OUTPUT_LIMIT ? `... ${written.slice(-OUTPUT_LIMIT)}` : written}`,
     loadNotes,
   ]);
   return { data: { verdict, ending }, text, failed: verdict === 'none' || ending.kind !== 'done' };
