@@ -1,6 +1,6 @@
 /** Reads the text of one definition: its name, its lambda list, and the accessors of a class or structure. */
 
-import { bareName, elementsOf, type Form, namedBy, readForm } from './form.ts';
+import { elementsOf, type Form, namedBy, readForm, symbolNameOf } from './form.ts';
 import { type LambdaList, lambdaListOf } from './lambda-list.ts';
 
 export interface ParsedDefinition {
@@ -38,9 +38,9 @@ const CLASSES: readonly string[] = ['DEFCLASS', 'DEFINE-CONDITION'];
 export function parseDefinition(text: string, features: ReadonlySet<string>): ParsedDefinition | undefined {
   const elements = elementsOf(readForm(text, 0, features));
   const [first, second] = elements;
-  const operator = bareName(first);
+  const operator = symbolNameOf(first);
   const { symbol, setf } = namedBy(second);
-  const name = bareName(symbol);
+  const name = symbolNameOf(symbol);
   if (name === '') return undefined;
   const base = { operator, name, setf };
   if (FUNCTIONS.includes(operator)) return withList(base, elements[2]);
@@ -84,21 +84,21 @@ function classParts(slots: Form | undefined): Partial<ParsedDefinition> {
   const initargs: string[] = [];
   for (const slot of elementsOf(slots)) {
     const [name, ...options] = partsOf(slot);
-    names.push(bareName(name));
+    names.push(symbolNameOf(name));
     for (let index = 0; index < options.length; index += 2) {
       const value = options[index + 1];
-      switch (bareName(options[index])) {
+      switch (symbolNameOf(options[index])) {
         case 'READER':
-          accessors.push(bareName(value));
+          accessors.push(symbolNameOf(value));
           break;
         case 'WRITER':
           accessors.push(functionName(value));
           break;
         case 'ACCESSOR':
-          accessors.push(bareName(value), `(SETF ${bareName(value)})`);
+          accessors.push(symbolNameOf(value), `(SETF ${symbolNameOf(value)})`);
           break;
         case 'INITARG':
-          initargs.push(bareName(value));
+          initargs.push(symbolNameOf(value));
       }
     }
   }
@@ -108,13 +108,13 @@ function classParts(slots: Form | undefined): Partial<ParsedDefinition> {
 /** Returns the function name FORM, a symbol or (SETF NAME), without packages. */
 function functionName(form: Form | undefined): string {
   const [, place] = elementsOf(form);
-  return place ? `(SETF ${bareName(place)})` : bareName(form);
+  return place ? `(SETF ${symbolNameOf(place)})` : symbolNameOf(form);
 }
 
 function defaultInitargs(options: readonly Form[]): string[] {
   const given = options.map(elementsOf);
-  const [, ...values] = given.find(([key]) => bareName(key) === 'DEFAULT-INITARGS') ?? [];
-  return values.filter((_, index) => index % 2 === 0).map(bareName);
+  const [, ...values] = given.find(([key]) => symbolNameOf(key) === 'DEFAULT-INITARGS') ?? [];
+  return values.filter((_, index) => index % 2 === 0).map(symbolNameOf);
 }
 
 function structureParts(
@@ -123,14 +123,14 @@ function structureParts(
   body: readonly Form[],
 ): Partial<ParsedDefinition> {
   const options = optionForms.map(partsOf);
-  const option = (wanted: string) => options.find(([key]) => bareName(key) === wanted);
-  const slots = body.map(partsOf).filter(([slot]) => bareName(slot) !== '');
-  const slotNames = slots.map(([slot]) => bareName(slot));
+  const option = (wanted: string) => options.find(([key]) => symbolNameOf(key) === wanted);
+  const slots = body.map(partsOf).filter(([slot]) => symbolNameOf(slot) !== '');
+  const slotNames = slots.map(([slot]) => symbolNameOf(slot));
   // :CONC-NAME without a value means no prefix.
   const concName = option('CONC-NAME');
   const prefix = concName ? nameOr(concName, '') : `${name}-`;
   const accessors = slots.flatMap(([slot, , ...slotOptions]) => {
-    const reader = prefix + bareName(slot);
+    const reader = prefix + symbolNameOf(slot);
     return isReadOnly(slotOptions) ? [reader] : [reader, `(SETF ${reader})`];
   });
   const include = nameOr(option('INCLUDE'), '');
@@ -142,7 +142,7 @@ function structureParts(
     // Other keywords may be valid too: the text does not show the slots of an included structure.
     otherKeys: option('INCLUDE') !== undefined,
   };
-  const constructors = options.filter(([key]) => bareName(key) === 'CONSTRUCTOR');
+  const constructors = options.filter(([key]) => symbolNameOf(key) === 'CONSTRUCTOR');
   const usualConstructor = [undefined];
   return {
     slots: slotNames,
@@ -162,15 +162,15 @@ function structureParts(
 }
 
 function isReadOnly(options: readonly Form[]): boolean {
-  const index = options.findIndex((each) => bareName(each) === 'READ-ONLY');
-  return index !== -1 && bareName(options[index + 1]) !== 'NIL';
+  const index = options.findIndex((each) => symbolNameOf(each) === 'READ-ONLY');
+  return index !== -1 && symbolNameOf(options[index + 1]) !== 'NIL';
 }
 
 /** Returns the name in a structure's OPTION; USUAL when it is absent or empty, '' when it is NIL. */
 function nameOr(option: readonly (Form | undefined)[] | undefined, usual: string): string {
   const form = option?.[1];
   if (form === undefined) return usual;
-  const name = bareName(form);
+  const name = symbolNameOf(form);
   return name === 'NIL' ? '' : name;
 }
 
@@ -186,9 +186,10 @@ export function definedLambdaList(
 ): { name: string; lambdaList: string } | undefined {
   const form = readForm(source, start);
   const [definer, defined, list] = form?.elements ?? [];
-  if (form?.start !== start || !DEFINERS.includes(bareName(definer)) || list?.mark !== '(') return undefined;
+  if (form?.start !== start || !DEFINERS.includes(symbolNameOf(definer)) || list?.notation !== '(')
+    return undefined;
   const { symbol, setf } = namedBy(defined);
-  const name = setf ? `(SETF ${bareName(symbol)})` : bareName(defined);
-  const isClosed = list.tree.behind(list.firstToken) !== undefined;
-  return name && isClosed && !/#[+.\d-]/.test(list.line) ? { name, lambdaList: list.line } : undefined;
+  const name = setf ? `(SETF ${symbolNameOf(symbol)})` : symbolNameOf(defined);
+  const isClosed = list.tree.tokenAfterList(list.firstToken) !== undefined;
+  return name && isClosed && !/#[+.\d-]/.test(list.oneLine) ? { name, lambdaList: list.oneLine } : undefined;
 }

@@ -36,7 +36,7 @@ export function* definedAt(forms: TopLevelForms, start: number): Generator<Defin
 function definedBy(form: Form, depth: number): Defined {
   const [operator, name, ...rest] = elementsOf(form) as [Form, Form, ...Form[]];
   const { start, end } = form;
-  const written = { operator: operator.text.toLowerCase(), name: name.line };
+  const written = { operator: operator.text.toLowerCase(), name: name.oneLine };
   if (!isName(name)) return { start, end, depth, ...written };
   const [list, documentation] = [listAfter(rest), documentationIn(rest)];
   return { start, end, depth, ...written, list, documentation };
@@ -45,8 +45,8 @@ function definedBy(form: Form, depth: number): Defined {
 /** Returns the first list in REST, with up to two qualifiers before it; undefined if there is none. REST are
  *  the elements after a name. */
 function listAfter(rest: Form[]): string | undefined {
-  const at = rest.findIndex(({ kind, mark }) => kind === 'cons' || mark === '(');
-  const parts = at === -1 || at > 2 ? [] : rest.slice(0, at + 1).map((part) => part.line);
+  const at = rest.findIndex(({ kind, notation }) => kind === 'cons' || notation === '(');
+  const parts = at === -1 || at > 2 ? [] : rest.slice(0, at + 1).map((part) => part.oneLine);
   return parts.length > 0 && parts.every((part) => !part.startsWith('"')) ? parts.join(' ') : undefined;
 }
 
@@ -55,7 +55,7 @@ function listAfter(rest: Form[]): string | undefined {
 function documentationIn(rest: Form[]): string | undefined {
   const strings = rest.slice(0, 3).filter(({ isString }) => isString);
   const option = rest.find(
-    (part) => part.mark === '(' && part.first?.name === `${PACKAGE_MARKER}DOCUMENTATION`,
+    (part) => part.notation === '(' && part.first?.name === `${PACKAGE_MARKER}DOCUMENTATION`,
   );
   const docstring = option ? elementsOf(option)[1] : rest.length > 1 ? strings[0] : undefined;
   const line = docstring?.text.slice(1, -1).trim().split('\n')[0];
@@ -149,13 +149,13 @@ function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: str
   return {
     start: form.start,
     end: form.end,
-    lead: form.start === place.start ? place.lead : (form.lead ?? form.start),
+    fullStart: form.start === place.start ? place.fullStart : (form.featureStart ?? form.start),
     top: place.start,
     operator: head?.operator ?? '',
     method: head?.method ?? '',
-    written: symbol.line,
+    written: symbol.oneLine,
     home,
-    head: `(${[operator, name, ...parts].map((part) => part.line).join(' ')})`,
+    head: `(${[operator, name, ...parts].map((part) => part.oneLine).join(' ')})`,
   };
 }
 
@@ -178,7 +178,7 @@ const DEPTH = 3;
  *  (let (...) (defun name ...)). It is a generator because a table of data can look like very many
  *  definitions. */
 function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: number }, void> {
-  const [operator, name, ...rest] = form.token === '(' ? elementsOf(form) : [];
+  const [operator, name, ...rest] = form.tokenKind === '(' ? elementsOf(form) : [];
   if (name === undefined || operator?.kind !== 'atom') return;
   if (!operator.name || operator.name.startsWith(PACKAGE_MARKER)) return;
   const inner = namedFormsIn(isName(name) || depth === DEPTH ? [] : [name, ...rest], depth + 1);
@@ -196,5 +196,5 @@ function* namedFormsIn(forms: readonly Form[], depth: number): ReturnType<typeof
 
 /** True when PART, the element after an operator, can be a name: an atom, or (setf NAME). */
 function isName(part: Form): boolean {
-  return part.mark !== '(' || namedBy(part).setf;
+  return part.notation !== '(' || namedBy(part).setf;
 }

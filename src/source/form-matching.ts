@@ -60,7 +60,7 @@ export function formDefining({ name, method }: DefinitionName, now: TopLevelForm
 export function formMentions(start: number, { name }: DefinitionName, now: TopLevelForms): boolean {
   const { symbol } = partsOfName(name);
   const form = now.formFrom(start);
-  if (form !== undefined) for (const part of formsWithin(form)) if (part.bare === symbol) return true;
+  if (form !== undefined) for (const part of formsWithin(form)) if (part.symbolName === symbol) return true;
   return false;
 }
 

@@ -1,7 +1,7 @@
 /** Reads the operator and name of a definition, and for a method the qualifiers and specializers. */
 
-import { bareName, elementsOf, type Form, namedBy } from './form.ts';
-import { bareTokenName, nameOf, PACKAGE_MARKER, type Token, tokensOf, upperCase } from './lexer.ts';
+import { elementsOf, type Form, namedBy, symbolNameOf } from './form.ts';
+import { PACKAGE_MARKER, type Token, tokenName, tokensOf, upperCase, withoutPackage } from './lexer.ts';
 
 /** The head of a form. `name` is `NAME` or `SETF NAME`; `method` has a method's qualifiers and
  *  specializers. */
@@ -19,7 +19,7 @@ export function headOf(form: Form): Head | undefined {
   const list = rest.findIndex((part) => part.kind === 'cons');
   const qualifiers = rest.slice(0, Math.max(list, 0)).map((part) => methodKey(part.text));
   const required = list === -1 ? [] : elementsOf(rest[list]);
-  const optional = required.findIndex((part) => bareName(part).startsWith('&'));
+  const optional = required.findIndex((part) => symbolNameOf(part).startsWith('&'));
   const specializers = required.slice(0, optional === -1 ? undefined : optional).map(specializerOf);
   return { operator: operator.name, name, method: [...qualifiers, ...specializers].join(' ') };
 }
@@ -39,7 +39,7 @@ export function methodsMeant(form: Form): string[] {
 /** Returns PART, or its first element if it is a list, as `NAME` or `SETF NAME`. */
 function nameIn(part: Form | undefined): string {
   const { symbol, setf } = namedBy(part);
-  return `${setf ? 'SETF ' : ''}${bareName(symbol)}`;
+  return `${setf ? 'SETF ' : ''}${symbolNameOf(symbol)}`;
 }
 
 /** Returns the specializer of a method's PARAMETER: `CLASS`, `EQL OBJECT`, or T. */
@@ -59,14 +59,14 @@ export function methodKey(method: string): string {
 /** Returns TOKEN's name without its package. The colons of keywords and uninterned symbols stay. */
 function wordOf(token: Token, text: string): string {
   const written = text.slice(token.start, token.end);
-  const name = token.kind === 'atom' ? nameOf(token.kind, written) : '';
+  const name = token.kind === 'atom' ? tokenName(token.kind, written) : '';
   if (name === '') return literalWord(written);
   const mark = name.startsWith(PACKAGE_MARKER + PACKAGE_MARKER)
     ? '#:'
     : name.startsWith(PACKAGE_MARKER)
       ? ':'
       : '';
-  return mark + bareTokenName(name);
+  return mark + withoutPackage(name);
 }
 
 /** Returns the spelling that equal literals like TEXT share. The reader ignores the case of a character's

@@ -1,11 +1,11 @@
 /** Finds the keywords that a rename of a symbol must rename too: keyword parameters, initargs, and keywords
  *  in calls. */
 
-import { bareName, type Form, namedBy } from './form.ts';
+import { type Form, namedBy, symbolNameOf } from './form.ts';
 import { atomsIn } from './mentioning.ts';
 
-/** The bare names of functions, classes and structures that take the keyword of a renamed symbol. When X is
- *  renamed, (defun area (&key x)) adds AREA to `functions`, so that the :x in (area :x 1) is renamed too. */
+/** The names, without packages, of functions, classes and structures that take the keyword of a renamed
+ *  symbol. When X is renamed, (defun area (&key x)) adds AREA to `functions`, so that the :x in (area :x 1) is renamed too. */
 export interface Takers {
   functions: Set<string>;
   classes: Set<string>;
@@ -48,9 +48,9 @@ function sectionOf({ parent, index }: Form): string {
 
 function sectionsOf({ elements }: Form): string[] {
   let section = '';
-  return elements.map(({ bare }) => {
+  return elements.map(({ symbolName }) => {
     const before = section;
-    if (bare.startsWith('&')) section = bare;
+    if (symbolName.startsWith('&')) section = symbolName;
     return before;
   });
 }
@@ -63,10 +63,10 @@ export function noteTakers(form: Form, named: (part: Form) => boolean, takers: T
     new Map<Form | undefined, string>(),
   ];
   for (const part of atomsIn(form)) {
-    if (part.bare === '') continue;
-    if (isInitarg(part)) withInitarg.set(part.parent, part.bare);
+    if (part.symbolName === '') continue;
+    if (isInitarg(part)) withInitarg.set(part.parent, part.symbolName);
     if (!named(part)) continue;
-    withSymbol.set(part.parent, part.bare);
+    withSymbol.set(part.parent, part.symbolName);
     const lambdaList = lambdaListOf(part);
     if (lambdaList !== undefined) noteDefinition(definitionAround(lambdaList), takers);
   }
@@ -90,13 +90,13 @@ export function takesKeyword(part: Form, takers: Takers): boolean {
   if (list === undefined) return false;
   if (part.index === 0) return isDeclared(list, takers);
   if (isInitarg(part)) return isOfClass(definitionAround(list), takers);
-  if (list.first?.bare === 'DEFAULT-INITARGS')
+  if (list.first?.symbolName === 'DEFAULT-INITARGS')
     return part.index % 2 === 1 && list.parent !== undefined && isOfClass(asDefinition(list.parent), takers);
   return isInCall(part, list, takers);
 }
 
 function isInitarg(part: Form): boolean {
-  return part.parent?.elements[part.index - 1]?.bare === 'INITARG' && part.text.startsWith(':');
+  return part.parent?.elements[part.index - 1]?.symbolName === 'INITARG' && part.text.startsWith(':');
 }
 
 /** True when the list PARAMETER declares a keyword parameter of one of TAKERS, as (:name type) in an FTYPE
@@ -106,7 +106,7 @@ function isDeclared(parameter: Form, { functions, ...takers }: Takers): boolean 
   if (isParameter(parameter)) {
     const declaration = parent?.parent?.parent;
     const [operator, , ...declared] = declaration?.elements ?? [];
-    return operator?.bare === 'FTYPE' && declared.some(({ bare }) => functions.has(bare));
+    return operator?.symbolName === 'FTYPE' && declared.some(({ symbolName }) => functions.has(symbolName));
   }
   if (parent === undefined || parameter.index > 0 || !isParameter(parent) || parent.parent === undefined)
     return false;
@@ -119,11 +119,13 @@ function isInCall(part: Form, list: Form, takers: Takers): boolean {
   const { functions, classes, structures } = takers;
   // In #S(AREA :X 1) keywords have odd indices. In (make-instance 'area :x 1) they are at odd distances from
   // the class.
-  if (list.marks.at(-1) === '#s') return structures.has(operator?.bare ?? '') && part.index % 2 === 1;
-  const quoted = args.filter(({ marks }) => /^#?'$/.test(marks.at(-1) ?? ''));
-  const called = [operator?.bare ?? '', ...quoted.map(({ bare }) => bare)];
+  if (list.prefixes.at(-1) === '#s')
+    return structures.has(operator?.symbolName ?? '') && part.index % 2 === 1;
+  const quoted = args.filter(({ prefixes }) => /^#?'$/.test(prefixes.at(-1) ?? ''));
+  const called = [operator?.symbolName ?? '', ...quoted.map(({ symbolName }) => symbolName)];
   if (called.some((name) => functions.has(name))) return true;
-  if (quoted.some(({ bare, index }) => classes.has(bare) && (part.index - index) % 2 === 1)) return true;
+  if (quoted.some(({ symbolName, index }) => classes.has(symbolName) && (part.index - index) % 2 === 1))
+    return true;
   return called.includes('CALL-NEXT-METHOD') && takesInDefinition(definitionAround(list), takers);
 }
 
@@ -146,7 +148,7 @@ interface Definition {
 function classInitialized({ name, form }: Definition): string | undefined {
   if (!INITIALIZING.has(name)) return undefined;
   const lambdaList = form.elements.slice(2).find(({ isList }) => isList);
-  return lambdaList?.elements[0]?.elements[1]?.bare;
+  return lambdaList?.elements[0]?.elements[1]?.symbolName;
 }
 
 /** Returns the innermost definition around INNER: a list whose operator begins with DEF, a local function, or
@@ -154,9 +156,10 @@ function classInitialized({ name, form }: Definition): string | undefined {
 function definitionAround(inner: Form): Definition | undefined {
   for (let form = inner.parent; form !== undefined; form = form.parent) {
     const [operator, named] = form.elements;
-    const local = /^(?:FLET|LABELS|MACROLET)$/.test(form.parent?.parent?.first?.bare ?? '');
-    if (local && operator?.bare) return { name: operator.bare, form };
-    if (operator?.bare === 'CONSTRUCTOR' && named !== undefined) return { name: named.bare, form };
+    const local = /^(?:FLET|LABELS|MACROLET)$/.test(form.parent?.parent?.first?.symbolName ?? '');
+    if (local && operator?.symbolName) return { name: operator.symbolName, form };
+    if (operator?.symbolName === 'CONSTRUCTOR' && named !== undefined)
+      return { name: named.symbolName, form };
     const definition = asDefinition(form);
     if (definition !== undefined) return definition;
   }
@@ -165,6 +168,6 @@ function definitionAround(inner: Form): Definition | undefined {
 
 function asDefinition(form: Form): Definition | undefined {
   const [operator, named] = form.elements;
-  if (!operator?.bare.startsWith('DEF') || named === undefined) return undefined;
-  return { name: bareName(namedBy(named).symbol), form };
+  if (!operator?.symbolName.startsWith('DEF') || named === undefined) return undefined;
+  return { name: symbolNameOf(namedBy(named).symbol), form };
 }

@@ -84,10 +84,10 @@ export class Packages {
     if (option === undefined || definition === undefined) return undefined;
     if (!isPackageDefinition(definition)) return isInDefinition(definition) ? 'deeper' : undefined;
     const [key, first] = option.elements;
-    const isImport = IMPORT_OPTIONS.has(key?.bare ?? '');
-    const isOwn = OWN_OPTIONS.has(key?.bare ?? '');
+    const isImport = IMPORT_OPTIONS.has(key?.symbolName ?? '');
+    const isOwn = OWN_OPTIONS.has(key?.symbolName ?? '');
     if (part === key || (isImport && part === first)) return 'other';
-    const home = (isImport ? first : isOwn ? definition.elements[1] : undefined)?.designated;
+    const home = (isImport ? first : isOwn ? definition.elements[1] : undefined)?.designatedString;
     return home !== undefined && this.has(renaming, home) === true ? 'symbol' : 'other';
   }
 }
@@ -101,8 +101,8 @@ function listAround({ parent }: Form): Form | undefined {
 
 /** True when LIST follows a dot and is not computed by `#.`. */
 function isRest(list: Form): boolean {
-  if (!list.isList || list.marks.includes('#.')) return false;
-  return list.parent?.elements[list.index - 1]?.mark === '.';
+  if (!list.isList || list.prefixes.includes('#.')) return false;
+  return list.parent?.elements[list.index - 1]?.notation === '.';
 }
 
 /** By list: true for a package definition and the lists inside one. */
@@ -122,14 +122,14 @@ const DEFINING = /DEF(?:INE-)?PACKAGE/i;
 
 /** True when FORM is a DEFPACKAGE, or its operator has a similar name, such as DEFINE-PACKAGE of UIOP. */
 export function isPackageDefinition(form: Form): boolean {
-  return form.first?.bare.search(DEFINING) === 0;
+  return form.first?.symbolName.search(DEFINING) === 0;
 }
 
 function* packagesDefined(text: string): Generator<{ name: string; form: Form }, void> {
   if (!mayDefinePackage(text)) return;
   for (const top of new FormReader(treeOf(text)).forms())
     for (const form of topLevelFormsIn(top)) {
-      const name = isPackageDefinition(form) ? form.elements[1]?.designated : undefined;
+      const name = isPackageDefinition(form) ? form.elements[1]?.designatedString : undefined;
       if (name !== undefined) yield { name, form };
     }
 }
@@ -138,7 +138,7 @@ function* packagesDefined(text: string): Generator<{ name: string; form: Form },
  *  package. */
 export function packagesUsing(text: string, homes: readonly string[]): string[] {
   const named = (option: Form) =>
-    [...formsWithin(option)].some(({ designated = '' }) => homes.includes(designated));
+    [...formsWithin(option)].some(({ designatedString = '' }) => homes.includes(designatedString));
   return [...packagesDefined(text)].flatMap(({ name, form }) =>
     form.elements.slice(2).some(named) ? name : [],
   );
@@ -151,9 +151,9 @@ export function mayDefinePackage(text: string): boolean {
 
 function readOption(option: Form, planned: Planned): void {
   const [key, ...parts] = option.elements.flatMap((part) => (isRest(part) ? part.elements : part));
-  const names = parts.flatMap((part) => part.designated ?? []);
+  const names = parts.flatMap((part) => part.designatedString ?? []);
   const [first, ...more] = names;
-  const name = key?.bare ?? '';
+  const name = key?.symbolName ?? '';
   if (name === 'USE') planned.uses.push(...names);
   if (name === 'SHADOW') for (const each of names) planned.shadows.add(each);
   if (IMPORT_OPTIONS.has(name) && first !== undefined) planned.imports.push([first, new Set(more)]);

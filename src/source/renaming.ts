@@ -45,7 +45,7 @@ export interface Scan {
   edits: RenameEdit[];
   kept: KeptName[];
   /** Offset of an unclosed form or string. The text from there on was not read. */
-  cut?: number;
+  unreadableAt?: number;
 }
 
 /** Returns the edits that TASK makes in TEXT, sorted by start, and the places that keep an old name. */
@@ -79,7 +79,7 @@ class Scanner {
     for (const top of formsMentioning(this.#text, [...byName.keys()])) {
       const may = { mayDefinePackage: mayDefinePackage(top.text), mayHaveKeys: /&key/i.test(top.text) };
       for (const part of atomsIn(top)) {
-        const renaming = byName.get(part.designated ?? '');
+        const renaming = byName.get(part.designatedString ?? '');
         if (renaming === undefined && !part.isString) continue;
         const current = this.#task.packageAt(part.start);
         if (part.isString) this.#string(part, current);
@@ -88,7 +88,11 @@ class Scanner {
     }
     for (const { start, end } of tree.gaps()) this.#prose(start, end, 'comment');
     const edits = this.#edits.sort(byStart);
-    return { edits, kept: this.#kept, ...(tree.cut !== undefined && { cut: tree.cut }) };
+    return {
+      edits,
+      kept: this.#kept,
+      ...(tree.unreadableAt !== undefined && { unreadableAt: tree.unreadableAt }),
+    };
   }
 
   #name(part: Form, renaming: Renaming, context: Context): void {
@@ -141,7 +145,7 @@ class Scanner {
         const start = part.start + 1 + at;
         // A string that begins with ~/NAME/ can be a path in the user's home directory.
         const isPath = found.prefix === undefined && inside.startsWith('~/') && at === 2;
-        if (isPath && !FORMATTING.has(part.parent?.first?.bare ?? '')) this.#keep({ start }, 'string');
+        if (isPath && !FORMATTING.has(part.parent?.first?.symbolName ?? '')) this.#keep({ start }, 'string');
         else {
           const text = renamed(written, renaming);
           this.#edits.push({ start, end: start + written.length, text, from: renaming.from, how: 'name' });
@@ -208,7 +212,7 @@ function renamed(token: string, { to }: Renaming): string {
 function namedWithPackage(part: Form, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
   const means = (other: Form) => {
-    const name = isPlainName(other) ? (other.designated ?? '') : '';
+    const name = isPlainName(other) ? (other.designatedString ?? '') : '';
     return name !== '' && packages.knows(packages.proper(name)) && packages.has(renaming, name) === true;
   };
   const otherArg = otherArgument(part);
@@ -221,18 +225,18 @@ function namedWithPackage(part: Form, renaming: Renaming, packages: Packages): b
  *  another argument, and when the list is a definition or no call. */
 function otherArgument(part: Form): Form | undefined {
   const { parent } = part;
-  if (parent === undefined || !isCall(parent) || parent.first?.bare.startsWith('DEF')) return undefined;
+  if (parent === undefined || !isCall(parent) || parent.first?.symbolName.startsWith('DEF')) return undefined;
   const [, first, second] = parent.elements;
   return part === first ? second : part === second ? first : undefined;
 }
 
 /** True when a list looks like a call: its first element is a symbol, neither keyword nor uninterned. */
 function isCall({ first }: Form): boolean {
-  return first !== undefined && first.bare !== '' && !isPlainName(first);
+  return first !== undefined && first.symbolName !== '' && !isPlainName(first);
 }
 
 function isPlainName(part: Form): boolean {
-  return part.isString || (part.bare !== '' && /^#?:/.test(part.text));
+  return part.isString || (part.symbolName !== '' && /^#?:/.test(part.text));
 }
 
 const FORMATTING = new Set(
@@ -248,7 +252,7 @@ export function noteKeywords(text: string, renaming: Renaming, task: Task): void
   const takers = task.takers.get(renaming.from);
   if (takers === undefined) return;
   const named = (part: Form) => {
-    if (part.bare !== renaming.from) return false;
+    if (part.symbolName !== renaming.from) return false;
     const { prefix } = writtenSymbol(part.text);
     if (prefix === '' || prefix === '#') return false;
     const current = task.packageAt(part.start);

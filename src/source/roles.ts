@@ -1,9 +1,9 @@
 // Finds where a source text names a symbol that is no function there, and the role of the symbol at each
 // place, such as class or type.
 
-import { bareName, type Features, type Form, formsWithin, operatorOf } from './form.ts';
+import { type Features, type Form, formsWithin, nameOf, symbolNameOf } from './form.ts';
 import { MAKERS } from './instances.ts';
-import { PACKAGE_MARKER } from './lexer.ts';
+import { PACKAGE_MARKER, withoutPackage } from './lexer.ts';
 import { mayContain } from './mentioning.ts';
 import type { SourceText } from './text.ts';
 import { TopLevelForms } from './top-level.ts';
@@ -58,7 +58,7 @@ export function namedIn(source: SourceText, features: Features, sought: SoughtNa
 function namedInForm(top: Form, sought: SoughtName): NamedAs[] {
   const found: { start: number; place: Place }[] = [];
   for (const part of formsWithin(top)) {
-    if (part.mark !== 'atom') continue;
+    if (part.notation !== 'atom') continue;
     if (isDesignator(part, sought)) found.push({ start: part.start, place: 'export' });
     else if (namesSymbol(part.name, sought)) found.push({ start: part.start, place: placeOf(part) });
   }
@@ -79,8 +79,8 @@ export function computedIn(
   const found: ReturnType<typeof computedIn> = [];
   walkSource(source, features, ['MAKE-INSTANCE', 'MAKE-CONDITION'], (top) => ({
     visit: ({ start }, [first, argument], data) => {
-      const makes = ['MAKE-INSTANCE', 'MAKE-CONDITION'].includes(operatorOf(first));
-      if (!makes || data || argument === undefined || operatorOf(argument.first) === 'QUOTE') return;
+      const makes = ['MAKE-INSTANCE', 'MAKE-CONDITION'].includes(nameOf(first));
+      if (!makes || data || argument === undefined || nameOf(argument.first) === 'QUOTE') return;
       found.push({ start, top: top.start, role: 'computed' });
     },
   }));
@@ -96,17 +96,17 @@ const FROM_CLAUSES: ReadonlySet<string> = new Set(['IMPORT-FROM', 'SHADOWING-IMP
 /** True when PART, in a clause of a DEFPACKAGE, is a string or symbol such as #:NAME for the sought
  *  symbol. */
 function isDesignator(part: Form, { name, packages }: SoughtName): boolean {
-  if (part.designated !== name) return false;
+  if (part.designatedString !== name) return false;
   const [clause, definition] = stepsFrom(part);
   if (clause === undefined || definition === undefined || clause.index === 0) return false;
-  if (!['DEFPACKAGE', 'DEFINE-PACKAGE'].includes(bare(definition.operator))) return false;
-  const kind = bare(clause.operator);
+  if (!['DEFPACKAGE', 'DEFINE-PACKAGE'].includes(withoutPackage(definition.operator))) return false;
+  const kind = withoutPackage(clause.operator);
   const home = OWN_CLAUSES.has(kind)
     ? definition.list.elements[1]
     : FROM_CLAUSES.has(kind) && clause.index > 1
       ? clause.list.elements[1]
       : undefined;
-  return home !== undefined && (packages === undefined || packages.has(home.designated ?? ''));
+  return home !== undefined && (packages === undefined || packages.has(home.designatedString ?? ''));
 }
 
 /** Maximum number of lists around a symbol to examine. */
@@ -122,13 +122,9 @@ function stepsFrom(part: Form): Step[] {
   ) {
     const [first] = list.elements;
     if (first === undefined) continue;
-    steps.push({ list, operator: operatorOf(first), index: list.inner === inner ? 1 : inner.index });
+    steps.push({ list, operator: nameOf(first), index: list.inner === inner ? 1 : inner.index });
   }
   return steps;
-}
-
-function bare(operator: string): string {
-  return operator.slice(operator.lastIndexOf(PACKAGE_MARKER) + 1);
 }
 
 const DEFINERS: ReadonlySet<string> = new Set(
@@ -170,7 +166,7 @@ function placeOf(part: Form): Place {
     // In a type specifier, as (or null NAME) or (NAME 10), NAME has the role of the whole specifier. In other
     // lists it has not.
     const step = steps[at] as Step;
-    if (step.index > 0 && step.operator !== '' && !COMPOUNDS.has(bare(step.operator))) break;
+    if (step.index > 0 && step.operator !== '' && !COMPOUNDS.has(withoutPackage(step.operator))) break;
   }
   return placeInCode(steps);
 }
@@ -178,18 +174,19 @@ function placeOf(part: Form): Place {
 /** True when a symbol is the name in (OPERATOR NAME), (OPERATOR (NAME options)) or (OPERATOR (setf NAME)).
  *  The two steps are those of the symbol. */
 function isDefined([list, outer]: readonly Step[]): boolean {
-  const isNameIn = (step: Step | undefined) => step?.index === 1 && DEFINERS.has(bare(step.operator));
+  const isNameIn = (step: Step | undefined) =>
+    step?.index === 1 && DEFINERS.has(withoutPackage(step.operator));
   return isNameIn(list) || ((list?.index === 0 || isAt(1, list, 'SETF')) && isNameIn(outer));
 }
 
 /** True when STEP leads to the element INDEX of a call of one of OPERATORS. */
 function isAt(index: number, step: Step | undefined, ...operators: readonly string[]): boolean {
-  return step?.index === index && operators.includes(bare(step.operator));
+  return step?.index === index && operators.includes(withoutPackage(step.operator));
 }
 
 /** True when STEP leads to the element INDEX, or a later one, of a call of one of OPERATORS. */
 function isFrom(index: number, step: Step | undefined, ...operators: readonly string[]): boolean {
-  return step !== undefined && step.index >= index && operators.includes(bare(step.operator));
+  return step !== undefined && step.index >= index && operators.includes(withoutPackage(step.operator));
 }
 
 /** Returns the role that STEPS[AT] and the lists around it give to INNER, their element with the symbol;
@@ -200,7 +197,7 @@ function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefi
   if (list.operator === 'QUOTE') return quotedRole(outer, list.list);
   // INNER is the first element of its list, as NAME is in (handler-case FORM (NAME ...)).
   if (list.index === 0) {
-    if (list.list.parent?.mark === '#s') return 'instance';
+    if (list.list.parent?.notation === '#s') return 'instance';
     if (isFrom(2, outer, 'HANDLER-CASE') || isAt(1, third, 'HANDLER-BIND')) return 'handler';
     if (isFrom(2, outer, ...TYPECASES)) return 'type';
     if (isFrom(2, outer, ...CASES)) return 'data';
@@ -212,7 +209,7 @@ function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefi
   // A qualifier stands between the name of a method and its lambda list.
   if (isFrom(2, list, 'DEFMETHOD') && list.index < parametersIn(list.list)) return 'combination';
   if (isAt(1, list, 'THE') || isAt(2, list, 'CHECK-TYPE')) return 'type';
-  if (isBehind(inner, list.list, ['TYPE', 'OF-TYPE'])) return 'type';
+  if (follows(inner, list.list, ['TYPE', 'OF-TYPE'])) return 'type';
   // In (case KEY ((NAME ...) ...)).
   if (outer?.index === 0 && isFrom(2, third, ...CASES)) return 'data';
   return declaredRole(list, outer, third);
@@ -223,8 +220,8 @@ function isKeyword(operator: string): boolean {
 }
 
 /** True when one of WORDS precedes INNER in LIST, as in (:type INNER) or (of-type INNER). */
-function isBehind(inner: Form, list: Form, words: readonly string[]): boolean {
-  return inner.index > 0 && words.includes(bareName(list.elements[inner.index - 1]));
+function follows(inner: Form, list: Form, words: readonly string[]): boolean {
+  return inner.index > 0 && words.includes(symbolNameOf(list.elements[inner.index - 1]));
 }
 
 /** True when LIST is a parameter (VARIABLE CLASS) in the lambda list of METHOD. */
@@ -254,14 +251,14 @@ function declaredRole(list: Step, outer: Step | undefined, third: Step | undefin
 
 /** Returns the role of QUOTED, the form in (QUOTE FORM), as an argument in the list OUTER. */
 function quotedRole(outer: Step | undefined, quoted: Form): Place {
-  const operator = bare(outer?.operator ?? '');
+  const operator = withoutPackage(outer?.operator ?? '');
   if (outer === undefined) return 'data';
   if (CLASS_ARGUMENTS.get(operator) === outer.index) return 'instance';
-  if (TYPE_FUNCTIONS.has(operator) || isBehind(quoted, outer.list, ['ELEMENT-TYPE'])) return 'type';
+  if (TYPE_FUNCTIONS.has(operator) || follows(quoted, outer.list, ['ELEMENT-TYPE'])) return 'type';
   if (EXPORTING.has(operator)) return 'export';
   // As in (apply #'make-instance 'name arguments).
   const passed = outer.list.elements.slice(0, Math.min(outer.index, 3));
-  return passed.some((each) => CLASS_ARGUMENTS.has(bareName(each.elements[1]))) ? 'instance' : 'data';
+  return passed.some((each) => CLASS_ARGUMENTS.has(symbolNameOf(each.elements[1]))) ? 'instance' : 'data';
 }
 
 /** By operator that binds variables: the index of the list of variables or bindings. */
@@ -283,8 +280,8 @@ function placeInCode(steps: readonly Step[]): Place {
   if (list === undefined) return 'code';
   const first = list.index === 0;
   if (bindsIn(outer) || (first && bindsIn(third))) return 'variable';
-  if (first && outer?.index === 1 && BINDS_FIRST.test(bare(outer.operator))) return 'variable';
-  if (['FOR', 'AS', 'WITH'].includes(bareName(list.list.elements[list.index - 1]))) return 'variable';
+  if (first && outer?.index === 1 && BINDS_FIRST.test(withoutPackage(outer.operator))) return 'variable';
+  if (['FOR', 'AS', 'WITH'].includes(symbolNameOf(list.list.elements[list.index - 1]))) return 'variable';
   if (steps.some(({ operator }) => operator === 'QUOTE')) return 'data';
   return first || list.operator === 'FUNCTION' ? 'call' : 'code';
 }
@@ -292,7 +289,7 @@ function placeInCode(steps: readonly Step[]): Place {
 /** True when the element of FORM around a symbol lists variables to bind, as bindings or as a lambda list. */
 function bindsIn(form: Step | undefined): boolean {
   if (form === undefined) return false;
-  const operator = bare(form.operator);
+  const operator = withoutPackage(form.operator);
   return operator === 'DEFMETHOD'
     ? form.index === parametersIn(form.list)
     : BINDERS.get(operator) === form.index;

@@ -1,8 +1,8 @@
 /** Sums up a Lisp file: the names that it defines, exports and uses. */
 
 import { type Defined, definedAt } from './definitions.ts';
-import { bareName, elementsOf, type Form } from './form.ts';
-import { bareTokenName, nameOf, PACKAGE_MARKER, tokensOf, upperCase } from './lexer.ts';
+import { elementsOf, type Form, symbolNameOf } from './form.ts';
+import { PACKAGE_MARKER, tokenName, tokensOf, upperCase, withoutPackage } from './lexer.ts';
 import { isPackageDefinition } from './packages.ts';
 import type { TopLevelForms } from './top-level.ts';
 
@@ -47,14 +47,14 @@ function addForm(summary: FileSummary, forms: TopLevelForms, start: number): voi
   const top = forms.formFrom(start);
   if (top === undefined) return;
   addUses(summary.uses, top.text);
-  const operator = bareName(top.first);
+  const operator = symbolNameOf(top.first);
   const [, named] = elementsOf(top);
-  if (operator === 'IN-PACKAGE' && named?.designated !== undefined) {
-    if (!summary.packages.includes(named.designated)) summary.packages.push(named.designated);
+  if (operator === 'IN-PACKAGE' && named?.designatedString !== undefined) {
+    if (!summary.packages.includes(named.designatedString)) summary.packages.push(named.designatedString);
     return;
   }
-  if (isPackageDefinition(top) && named?.designated !== undefined) {
-    summary.exports.set(named.designated, exportsIn(top));
+  if (isPackageDefinition(top) && named?.designatedString !== undefined) {
+    summary.exports.set(named.designatedString, exportsIn(top));
     return;
   }
   for (const defined of definedAt(forms, start)) {
@@ -75,24 +75,24 @@ function addForm(summary: FileSummary, forms: TopLevelForms, start: number): voi
 function exportsIn(top: Form): string[] {
   return elementsOf(top)
     .slice(2)
-    .filter((option) => bareName(option.first) === 'EXPORT')
+    .filter((option) => symbolNameOf(option.first) === 'EXPORT')
     .flatMap((option) => elementsOf(option).slice(1))
-    .flatMap(({ designated }) => designated ?? []);
+    .flatMap(({ designatedString }) => designatedString ?? []);
 }
 
 function symbolOf(name: string): string {
-  return name.startsWith('(') || name.startsWith('"') ? '' : bareTokenName(nameOf('atom', name));
+  return name.startsWith('(') || name.startsWith('"') ? '' : withoutPackage(tokenName('atom', name));
 }
 
 function addUses(uses: Set<string>, text: string): void {
   let before = '';
   for (const { kind, start, end } of tokensOf(text)) {
     if (kind === 'atom') {
-      const name = nameOf(kind, text.slice(start, end));
+      const name = tokenName(kind, text.slice(start, end));
       const isKeyword = name.startsWith(PACKAGE_MARKER);
-      const bare = bareTokenName(name);
-      if (bare !== '' && !isKeyword && (/^[('`]$|^#'$/.test(before) || /^[*+].*[*+]$/.test(bare)))
-        uses.add(upperCase(bare));
+      const symbol = withoutPackage(name);
+      if (symbol !== '' && !isKeyword && (/^[('`]$|^#'$/.test(before) || /^[*+].*[*+]$/.test(symbol)))
+        uses.add(upperCase(symbol));
     }
     before = kind;
   }

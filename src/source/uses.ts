@@ -1,6 +1,6 @@
 /** Finds uses of a name in a form: for a function a call, #'F or 'F; for a variable any mention. */
 
-import { elementsOf, type Form, formsWithin, operatorOf } from './form.ts';
+import { elementsOf, type Form, formsWithin, nameOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 import { nonForms, placesIn } from './syntax.ts';
 
@@ -35,7 +35,7 @@ export function isSoughtSymbol(form: Form | undefined, sought: SoughtName): bool
 export function isSoughtName(form: Form | undefined, sought: SoughtName): boolean {
   if (!sought.setf) return isSoughtSymbol(form, sought);
   const [setf, symbol] = elementsOf(form);
-  return operatorOf(setf) === 'SETF' && isSoughtSymbol(symbol, sought);
+  return nameOf(setf) === 'SETF' && isSoughtSymbol(symbol, sought);
 }
 
 /** A list to search. `depth` is the number of backquotes around it minus that of commas. `data` is true in a
@@ -60,7 +60,7 @@ export function usesIn(form: Form, sought: SoughtName): number[] {
     if (!data)
       for (const start of usesOf(list, sought, list === form))
         found[depth > 0 ? 'templates' : 'code'].add(start);
-    const quoted = data || operatorOf(elements[0]) === 'QUOTE';
+    const quoted = data || nameOf(elements[0]) === 'QUOTE';
     const inner = list.isBackquote ? depth + 1 : depth;
     // In a quoted form, only the forms after commas are evaluated.
     if (quoted && inner === 0) continue;
@@ -164,12 +164,13 @@ export function nameMentionsIn(
   const quotes: { end: number; quoted: boolean }[] = [];
   for (const part of form ? formsWithin(form) : []) {
     while ((quotes.at(-1)?.end ?? part.end) < part.end) quotes.pop();
-    if (part.mark === "'" || part.mark === ',') quotes.push({ end: part.end, quoted: part.mark === "'" });
-    if (part.bare !== name || part.name?.startsWith(PACKAGE_MARKER)) continue;
+    if (part.notation === "'" || part.notation === ',')
+      quotes.push({ end: part.end, quoted: part.notation === "'" });
+    if (part.symbolName !== name || part.name?.startsWith(PACKAGE_MARKER)) continue;
     const before = elementBefore(part);
-    const opened = part.parent?.token;
+    const opened = part.parent?.tokenKind;
     const opening = opened === "#'" || (opened === '(' && before === undefined);
-    if (part.index === 1 && opened === '(' && before?.bare.startsWith('DEF')) definitions++;
+    if (part.index === 1 && opened === '(' && before?.symbolName.startsWith('DEF')) definitions++;
     else if (isAccessorOption(part)) definitions++;
     else
       uses.push({
@@ -187,7 +188,7 @@ const ACCESSOR_OPTIONS: ReadonlySet<string> = new Set(
 /** True when PART is the name of an accessor in a slot option, as in (:writer (setf PART)). */
 function isAccessorOption(part: Form): boolean {
   const list = part.parent;
-  const name = part.index === 1 && elementBefore(part)?.bare === 'SETF' && list ? list : part;
+  const name = part.index === 1 && elementBefore(part)?.symbolName === 'SETF' && list ? list : part;
   return ACCESSOR_OPTIONS.has(elementBefore(name)?.name ?? '');
 }
 

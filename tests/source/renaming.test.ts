@@ -272,9 +272,9 @@ test('a package that the image has not is known by its definition', () => {
 
 test('a list that does not end is read, and what follows a string that does not end is not', () => {
   expect(renamed('(frob)\n(defun g ()\n  (frob\n').text).toBe('(twist)\n(defun g ()\n  (twist\n');
-  expect(treeOf('(frob (frob').cut).toBe(undefined);
+  expect(treeOf('(frob (frob').unreadableAt).toBe(undefined);
   const text = '(frob) (frob "frob';
-  expect([renamed(text).text, treeOf(text).cut]).toEqual(['(twist) (twist "frob', 13]);
+  expect([renamed(text).text, treeOf(text).unreadableAt]).toEqual(['(twist) (twist "frob', 13]);
 });
 
 test('lists and prefixes can be as deep as no program has them', () => {

@@ -1,7 +1,7 @@
 // Parses names of definitions: symbols, (setf NAME), strings, and forms such as (defmethod area (circle)).
 
 import { CallError } from '../../errors.ts';
-import { bareName, elementsOf } from '../../source/form.ts';
+import { elementsOf, symbolNameOf } from '../../source/form.ts';
 import { headOf, methodsMeant } from '../../source/heads.ts';
 import { packageNamed } from '../../source/symbol-text.ts';
 import { SourceText } from '../../source/text.ts';
@@ -76,14 +76,15 @@ function queryAt(forms: TopLevelForms, start: number): DefinitionQuery {
   const form = whole?.inner ?? whole;
   const text = (form?.text ?? '').trim();
   const [first, second, third] = elementsOf(form);
-  if (form?.mark === 'broken') throw new CallError(`${text} does not end. Give a symbol or a whole list.`);
+  if (form?.notation === 'unclosed')
+    throw new CallError(`${text} does not end. Give a symbol or a whole list.`);
   if (form === undefined || first === undefined)
-    return { name: text, symbol: bareName(form) || text.replace(/^"|"$/g, '').toUpperCase() };
-  const isSetf = bareName(first) === 'SETF' && second !== undefined && third === undefined;
-  if (isSetf) return { name: text, symbol: `SETF ${bareName(second)}` };
+    return { name: text, symbol: symbolNameOf(form) || text.replace(/^"|"$/g, '').toUpperCase() };
+  const isSetf = symbolNameOf(first) === 'SETF' && second !== undefined && third === undefined;
+  if (isSetf) return { name: text, symbol: `SETF ${symbolNameOf(second)}` };
   const head = headOf(form);
   const nameText = second?.text;
-  const operator = bareName(first);
+  const operator = symbolNameOf(first);
   if (nameText?.startsWith('"') && operator !== '')
     return { name: nameText, symbol: nameText.slice(1, -1).toUpperCase(), operator };
   if (nameText === undefined || head === undefined) {
@@ -96,7 +97,7 @@ function queryAt(forms: TopLevelForms, start: number): DefinitionQuery {
     name: nameText,
     symbol: head.name,
     operator,
-    head: form.line,
+    head: form.oneLine,
     ...(methods.length > 0 && { methods }),
   };
 }

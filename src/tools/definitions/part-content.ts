@@ -1,6 +1,6 @@
 // Prepares the text to compile when only some forms of a file are loaded. These forms keep their positions.
 
-import { bareName, elementsOf, type Form } from '../../source/form.ts';
+import { elementsOf, type Form, symbolNameOf } from '../../source/form.ts';
 import { mayContainPlainly } from '../../source/mentioning.ts';
 import { topLevelFormsIn } from '../../source/top-level.ts';
 import type { PlannedFile } from './edited-files.ts';
@@ -97,7 +97,7 @@ function isSetting(form: Form): boolean {
 function assignedPlaces(form: Form): string[] {
   if (!['SETF', 'SETQ'].includes(operatorOf(form))) return [];
   const places = elementsOf(form).filter((_, index) => index % 2 === 1);
-  return places.map((place) => bareName(place) || operatorOf(place));
+  return places.map((place) => symbolNameOf(place) || operatorOf(place));
 }
 
 function isReaderVariable(place: string): boolean {
@@ -132,5 +132,5 @@ function assigns(form: Form, depth: number): boolean {
 }
 
 function operatorOf(form: Form): string {
-  return bareName(elementsOf(form)[0]);
+  return symbolNameOf(elementsOf(form)[0]);
 }

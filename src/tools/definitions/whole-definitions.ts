@@ -25,7 +25,7 @@ export function splicesOfWhole(label: string, text: string, file: EditedFile): S
     const written = given.source.text.slice(from, extent.end);
     const target = targetOf(label, given, extent, file);
     if (target === undefined) added.push(written);
-    else splices.push(...replacing(label, written, { file, target, isCommented: from < extent.lead }));
+    else splices.push(...replacing(label, written, { file, target, isCommented: from < extent.fullStart }));
   }
   if (added.length > 0) splices.push(...splicesAtEnd(label, added.join('\n\n'), file));
   return splices;

@@ -2,7 +2,7 @@
 // place.
 
 import type { Caller } from '../../image/wire/operations.ts';
-import { bareTokenName } from '../../source/lexer.ts';
+import { withoutPackage } from '../../source/lexer.ts';
 import { hasParts, partAt } from '../../source/parts.ts';
 import { qualified, unqualifiedName } from '../../source/qualified.ts';
 import type { SourcePosition } from '../../source/text.ts';
@@ -100,7 +100,7 @@ function userInFile(caller: Caller, query: UseQuery, places: Places): OutsideUse
 
 /** Returns true when the form may contain the use. A form that defines the name does not use it as data. */
 function isUse({ form, forms, same }: FormOf, { possible }: Caller, { used, variable }: UseQuery): boolean {
-  const isAbout = bareTokenName(form.name ?? '') === used && (possible || form.operator.startsWith('DEF'));
+  const isAbout = withoutPackage(form.name ?? '') === used && (possible || form.operator.startsWith('DEF'));
   if ((possible || variable) && (DECLARING_OPERATORS.has(form.operator) || isAbout)) return false;
   const { uses, definitions } = nameMentionsIn(forms.formFrom(form.start), used);
   return uses.length > 0 || (same && !(possible && definitions > 0));
@@ -188,7 +188,7 @@ function usesOf(form: TopLevelHead, { used, setf }: UseQuery, forms: TopLevelFor
 function mentionsIn(form: TopLevelHead, used: string, forms: TopLevelForms): NameMention[] {
   const { uses } = nameMentionsIn(forms.formFrom(form.start), used);
   const [first, ...others] = uses;
-  const isName = bareTokenName(form.name ?? '') === used && first?.called === false;
+  const isName = withoutPackage(form.name ?? '') === used && first?.called === false;
   return isName && others.some(({ called }) => called) ? others : uses;
 }
 

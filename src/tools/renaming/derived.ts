@@ -62,5 +62,5 @@ function madeOf(name: string, from: string, to: string): string | undefined {
 }
 
 function namesWritten(form: Form): string[] {
-  return [...formsWithin(form)].map(({ bare }) => bare);
+  return [...formsWithin(form)].map(({ symbolName }) => symbolName);
 }

@@ -258,7 +258,7 @@ class Planning {
       return;
     }
     this.#plan.kept.push(...scan.kept.map(({ start, why }) => ({ at: `${name}:${lineOf(start)}`, why })));
-    if (scan.cut !== undefined) this.#plan.cut.push(`${name}:${lineOf(scan.cut)}`);
+    if (scan.unreadableAt !== undefined) this.#plan.cut.push(`${name}:${lineOf(scan.unreadableAt)}`);
     if (isLispFile(file))
       this.#plan.merged.push(...new Set(this.#merged(text).map((at) => `${name}:${lineOf(at)}`)));
     if (scan.edits.length > 0) this.#plan.changes.push(await this.#change(file));

@@ -5,7 +5,7 @@ import type { Image } from '../../image/image.ts';
 import { toResult } from '../../kernel/outcome.ts';
 import type { CallContext, Result, Tool } from '../../kernel/tool.ts';
 import { FormReader } from '../../source/form.ts';
-import { bareTokenName } from '../../source/lexer.ts';
+import { withoutPackage } from '../../source/lexer.ts';
 import { codeName, partsOfName, unqualifiedName } from '../../source/qualified.ts';
 import { treeOf } from '../../source/tree.ts';
 import { callOptions } from '../calling.ts';
@@ -78,7 +78,8 @@ async function settingOf(
       all.push(...definitionsIn(file, symbol, places).filter(isOwn));
   }
   // The last definition in a file is the effective one.
-  const definition = all.findLast(({ operator }) => DEFINERS.includes(bareTokenName(operator))) ?? all.at(-1);
+  const definition =
+    all.findLast(({ operator }) => DEFINERS.includes(withoutPackage(operator))) ?? all.at(-1);
   if (definition !== undefined && !definition.nested)
     return { name: symbol, home: definition.home, form: settingForm(symbol, definition) };
   const why = definition === undefined ? 'No file has' : 'Only a form within another has';
@@ -91,7 +92,7 @@ async function settingOf(
 function definitionsIn(file: string, symbol: string, places: Places): (NamedText & { path: string })[] {
   return places
     .definitionsOf(file, unqualifiedName(symbol))
-    .filter(({ operator, text }) => hasValue(bareTokenName(operator), text))
+    .filter(({ operator, text }) => hasValue(withoutPackage(operator), text))
     .map((definition) => ({ ...definition, path: file }));
 }
 
