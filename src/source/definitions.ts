@@ -1,7 +1,7 @@
 /** Finds the definitions in a Lisp text by the shape of its forms: operator, name, further elements. */
 
-import { elementsOf, type Form, formsWithin, namedBy } from './form.ts';
-import { headOf } from './heads.ts';
+import { definitionOf, isDefiner, methodListIndex, namedBy } from './definition.ts';
+import { elementsOf, type Form, formsWithin } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 import type { Extent, TopLevelForms } from './top-level.ts';
 import type { Span } from './tree.ts';
@@ -63,7 +63,7 @@ function documentationIn(rest: Form[]): string | undefined {
 }
 
 /** A definition to find. `name` is `NAME` or `SETF NAME`. `methods` are the accepted qualifiers and
- *  specializers, as in the `method` of a Head; undefined accepts any. */
+ *  specializers, as in the `method` of a Definition; undefined accepts any. */
 export interface SoughtDefinition {
   name: string;
   operator?: string;
@@ -74,9 +74,9 @@ export interface SoughtDefinition {
 export interface NamingForm extends Extent {
   /** Start of the top-level form that is or contains this form. */
   top: number;
-  /** The `operator` of the form's Head; '' when the form has no Head. */
+  /** The `operator` of the form's Definition; '' when the form has none. */
   operator: string;
-  /** The `method` of the form's Head; '' when the form has no Head. */
+  /** The `method` of the form's Definition; '' when the form has none. */
   method: string;
   /** The name as written; the first element of a name with options, as in (defstruct (NAME OPTION)). */
   written: string;
@@ -121,7 +121,7 @@ export function likeliestFormsNaming(forms: TopLevelForms, wanted: SoughtDefinit
 }
 
 function isDefining({ operator }: NamingForm): boolean {
-  return operator.startsWith('DEF');
+  return isDefiner(operator);
 }
 
 /** Returns those of TARGETS, sorted by start, that are in no other of them. */
@@ -138,21 +138,20 @@ function outermost<Target extends Span>(targets: readonly Target[]): Target[] {
  *  HOME its package. */
 function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: string): NamingForm | undefined {
   const [operator, name, ...rest] = elementsOf(form) as [Form, Form, ...Form[]];
-  const head = headOf(form);
-  // A string is a name too, as in (defsystem "name" ...), but it makes no head.
-  const ownName = head?.name ?? (name.isString ? name.text.slice(1, -1).toUpperCase() : undefined);
-  const ownOperator = head?.operator ?? operator.text.toUpperCase();
+  const definition = definitionOf(form);
+  // A string is a name too, as in (defsystem "name" ...), but it makes no Definition.
+  const ownName = definition?.name ?? (name.isString ? name.text.slice(1, -1).toUpperCase() : undefined);
+  const ownOperator = definition?.operator ?? operator.text.toUpperCase();
   if (ownName !== wanted.name || (wanted.operator ?? ownOperator) !== ownOperator) return undefined;
-  const lambdaList = rest.findIndex(({ kind }) => kind === 'cons');
-  const parts = head?.operator === 'DEFMETHOD' ? rest.slice(0, lambdaList + 1) : [];
+  const parts = definition?.operator === 'DEFMETHOD' ? rest.slice(0, methodListIndex(rest, 0) + 1) : [];
   const symbol = isName(name) ? name : (elementsOf(name)[0] ?? name);
   return {
     start: form.start,
     end: form.end,
     fullStart: form.start === place.start ? place.fullStart : (form.featureStart ?? form.start),
     top: place.start,
-    operator: head?.operator ?? '',
-    method: head?.method ?? '',
+    operator: definition?.operator ?? '',
+    method: definition?.method ?? '',
     written: symbol.oneLine,
     home,
     head: `(${[operator, name, ...parts].map((part) => part.oneLine).join(' ')})`,
@@ -163,9 +162,9 @@ function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: str
  *  do, returns the span of the whole form. Returns undefined when no form begins at START. */
 export function innermostDefining(forms: TopLevelForms, start: number, symbol: string): Span | undefined {
   const whole = forms.formFrom(start);
-  if (whole === undefined || headOf(whole)?.name === symbol) return whole;
+  if (whole === undefined || definitionOf(whole)?.name === symbol) return whole;
   const inner = [...formsWithin(whole)].filter(
-    (form) => form.kind === 'cons' && headOf(form)?.name === symbol,
+    (form) => form.kind === 'cons' && definitionOf(form)?.name === symbol,
   );
   const [only = whole, ...more] = outermost(inner);
   return more.length > 0 ? whole : only;
@@ -184,7 +183,7 @@ function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: numb
   const inner = namedFormsIn(isName(name) || depth === DEPTH ? [] : [name, ...rest], depth + 1);
   const first = inner.next();
   // An inner form that has no name and contains no named form is most likely a clause or a binding.
-  if (first.done && depth > 0 && !isName(name) && !operator.name.startsWith('DEF')) return;
+  if (first.done && depth > 0 && !isName(name) && !isDefiner(operator.symbolName)) return;
   yield { form, depth };
   if (!first.done) yield first.value;
   yield* inner;

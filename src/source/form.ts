@@ -348,14 +348,6 @@ export function* formsWithin(form: Form): Generator<Form, void> {
   }
 }
 
-/** Returns the symbol in FORM, the name of a definition. It is FORM itself, its first element, or NAME in
- *  (setf NAME). */
-export function namedBy(form: Form | undefined): { symbol: Form | undefined; setf: boolean } {
-  const parts = elementsOf(form);
-  const setf = parts.length === 2 && symbolNameOf(parts[0]) === 'SETF';
-  return { symbol: setf ? parts[1] : (parts[0] ?? form), setf };
-}
-
 /** Returns the form at or after INDEX of SOURCE, read under FEATURES. Without features, reads all that the
  *  text has. */
 export function readForm(source: string, index: number, features?: Features): Form | undefined {

@@ -1,7 +1,8 @@
 /** Finds the keywords that a rename of a symbol must rename too: keyword parameters, initargs, and keywords
  *  in calls. */
 
-import { type Form, namedBy, symbolNameOf } from './form.ts';
+import { definedSymbol, isDefiner, methodListIndex } from './definition.ts';
+import type { Form } from './form.ts';
 import { atomsIn } from './mentioning.ts';
 
 /** The names, without packages, of functions, classes and structures that take the keyword of a renamed
@@ -76,7 +77,7 @@ export function noteTakers(form: Form, named: (part: Form) => boolean, takers: T
   }
 }
 
-function noteDefinition(definition: Definition | undefined, takers: Takers): void {
+function noteDefinition(definition: Definer | undefined, takers: Takers): void {
   if (definition === undefined) return;
   const ofClass = classInitialized(definition);
   if (ofClass !== undefined) takers.classes.add(ofClass);
@@ -129,31 +130,31 @@ function isInCall(part: Form, list: Form, takers: Takers): boolean {
   return called.includes('CALL-NEXT-METHOD') && takesInDefinition(definitionAround(list), takers);
 }
 
-function takesInDefinition(definition: Definition | undefined, { functions, classes }: Takers): boolean {
+function takesInDefinition(definition: Definer | undefined, { functions, classes }: Takers): boolean {
   if (definition === undefined) return false;
   const ofClass = classInitialized(definition);
   return ofClass === undefined ? functions.has(definition.name) : classes.has(ofClass);
 }
 
-function isOfClass(definition: Definition | undefined, { classes }: Takers): boolean {
+function isOfClass(definition: Definer | undefined, { classes }: Takers): boolean {
   return definition !== undefined && classes.has(definition.name);
 }
 
-interface Definition {
+/** A form around a parameter, and the name, without its package, of what it defines. */
+interface Definer {
   name: string;
   form: Form;
 }
 
 /** Returns the class that DEFINITION initializes, if it is a method of INITIALIZE-INSTANCE or the like. */
-function classInitialized({ name, form }: Definition): string | undefined {
+function classInitialized({ name, form }: Definer): string | undefined {
   if (!INITIALIZING.has(name)) return undefined;
-  const lambdaList = form.elements.slice(2).find(({ isList }) => isList);
-  return lambdaList?.elements[0]?.elements[1]?.symbolName;
+  return form.elements[methodListIndex(form.elements)]?.elements[0]?.elements[1]?.symbolName;
 }
 
 /** Returns the innermost definition around INNER: a list whose operator begins with DEF, a local function, or
  *  a :CONSTRUCTOR option of a structure. */
-function definitionAround(inner: Form): Definition | undefined {
+function definitionAround(inner: Form): Definer | undefined {
   for (let form = inner.parent; form !== undefined; form = form.parent) {
     const [operator, named] = form.elements;
     const local = /^(?:FLET|LABELS|MACROLET)$/.test(form.parent?.parent?.first?.symbolName ?? '');
@@ -166,8 +167,7 @@ function definitionAround(inner: Form): Definition | undefined {
   return undefined;
 }
 
-function asDefinition(form: Form): Definition | undefined {
-  const [operator, named] = form.elements;
-  if (!operator?.symbolName.startsWith('DEF') || named === undefined) return undefined;
-  return { name: symbolNameOf(namedBy(named).symbol), form };
+function asDefinition(form: Form): Definer | undefined {
+  const { operator, symbol } = definedSymbol(form);
+  return isDefiner(operator) && symbol !== undefined ? { name: symbol.symbolName, form } : undefined;
 }

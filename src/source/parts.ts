@@ -1,7 +1,7 @@
 // Finds the part of a definition at an offset that runs outside of functions, such as an initform.
 
 import { readForm } from './form.ts';
-import type { TopLevelHead } from './top-level.ts';
+import type { TopLevelDefinition } from './top-level.ts';
 
 /** A list around the offset AT of `partAt`. `operator` is its first symbol, `last` its last symbol before AT,
  *  and `symbolBefore` the last symbol before this list in the list around it. */
@@ -31,7 +31,7 @@ export function hasParts(operator: string): boolean {
 }
 
 /** Returns the name of the part around offset AT of FORM in SOURCE; undefined when there is none. */
-export function partAt(source: string, form: TopLevelHead, at: number): string | undefined {
+export function partAt(source: string, form: TopLevelDefinition, at: number): string | undefined {
   const lists: Around[] = [];
   let list = readForm(source, form.start);
   while (list?.isList && list.start < at) {

@@ -1,5 +1,6 @@
 /** Finds the edits that rename symbols in a text, and the places where the old name stays. */
 
+import { isDefiner } from './definition.ts';
 import type { Form } from './form.ts';
 import { formatCalls } from './format-calls.ts';
 import { isParameter, namesKeyword, noteTakers, type Takers, takesKeyword } from './keywords.ts';
@@ -225,7 +226,7 @@ function namedWithPackage(part: Form, renaming: Renaming, packages: Packages): b
  *  another argument, and when the list is a definition or no call. */
 function otherArgument(part: Form): Form | undefined {
   const { parent } = part;
-  if (parent === undefined || !isCall(parent) || parent.first?.symbolName.startsWith('DEF')) return undefined;
+  if (parent === undefined || !isCall(parent) || isDefiner(parent.first?.symbolName ?? '')) return undefined;
   const [, first, second] = parent.elements;
   return part === first ? second : part === second ? first : undefined;
 }

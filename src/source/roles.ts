@@ -1,6 +1,7 @@
 // Finds where a source text names a symbol that is no function there, and the role of the symbol at each
 // place, such as class or type.
 
+import { definedSymbol, methodListIndex, STANDARD_DEFINERS } from './definition.ts';
 import { type Features, type Form, formsWithin, nameOf, symbolNameOf } from './form.ts';
 import { MAKERS } from './instances.ts';
 import { PACKAGE_MARKER, withoutPackage } from './lexer.ts';
@@ -127,14 +128,6 @@ function stepsFrom(part: Form): Step[] {
   return steps;
 }
 
-const DEFINERS: ReadonlySet<string> = new Set(
-  (
-    'DEFCLASS DEFSTRUCT DEFINE-CONDITION DEFTYPE DEFUN DEFMACRO DEFGENERIC DEFMETHOD DEFVAR DEFPARAMETER ' +
-    'DEFCONSTANT DEFGLOBAL DEFINE-LOAD-TIME-GLOBAL DEFINE-SYMBOL-MACRO DEFINE-METHOD-COMBINATION DEFSETF DEFINE-SETF-EXPANDER ' +
-    'DEFINE-COMPILER-MACRO DEFINE-MODIFY-MACRO'
-  ).split(' '),
-);
-
 /** By operator: the index of the argument that is the quoted name of a class. */
 const CLASS_ARGUMENTS: ReadonlyMap<string, number> = new Map([
   ...MAKERS,
@@ -159,7 +152,7 @@ const CASES = ['CASE', 'ECASE', 'CCASE'];
 
 function placeOf(part: Form): Place {
   const steps = stepsFrom(part);
-  if (isDefined(steps)) return 'definition';
+  if (isDefined(part)) return 'definition';
   for (let at = 0; at < steps.length; at++) {
     const found = roleAt(steps, at, at === 0 ? part : (steps[at - 1] as Step).list);
     if (found !== undefined) return found;
@@ -171,12 +164,12 @@ function placeOf(part: Form): Place {
   return placeInCode(steps);
 }
 
-/** True when a symbol is the name in (OPERATOR NAME), (OPERATOR (NAME options)) or (OPERATOR (setf NAME)).
- *  The two steps are those of the symbol. */
-function isDefined([list, outer]: readonly Step[]): boolean {
-  const isNameIn = (step: Step | undefined) =>
-    step?.index === 1 && DEFINERS.has(withoutPackage(step.operator));
-  return isNameIn(list) || ((list?.index === 0 || isAt(1, list, 'SETF')) && isNameIn(outer));
+/** True when PART is the name in (OPERATOR NAME), (OPERATOR (NAME options)) or (OPERATOR (setf NAME)). */
+function isDefined(part: Form): boolean {
+  return [part.parent, part.parent?.parent].some((list) => {
+    const defined = list && definedSymbol(list);
+    return defined?.symbol === part && STANDARD_DEFINERS.has(defined.operator);
+  });
 }
 
 /** True when STEP leads to the element INDEX of a call of one of OPERATORS. */
@@ -207,7 +200,7 @@ function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefi
   if (isKeyword(list.operator) && isAt(1, list, 'INCLUDE', 'METACLASS')) return 'superclass';
   if (isKeyword(list.operator) && isAt(1, list, 'METHOD-COMBINATION')) return 'combination';
   // A qualifier stands between the name of a method and its lambda list.
-  if (isFrom(2, list, 'DEFMETHOD') && list.index < parametersIn(list.list)) return 'combination';
+  if (isFrom(2, list, 'DEFMETHOD') && list.index < methodListIndex(list.list.elements)) return 'combination';
   if (isAt(1, list, 'THE') || isAt(2, list, 'CHECK-TYPE')) return 'type';
   if (follows(inner, list.list, ['TYPE', 'OF-TYPE'])) return 'type';
   // In (case KEY ((NAME ...) ...)).
@@ -227,19 +220,13 @@ function follows(inner: Form, list: Form, words: readonly string[]): boolean {
 /** True when LIST is a parameter (VARIABLE CLASS) in the lambda list of METHOD. */
 function isSpecializer(list: Step, method: Step | undefined): boolean {
   if (list.index !== 1 || list.list.elements.length !== 2 || method === undefined) return false;
-  if (isFrom(0, method, 'DEFMETHOD')) return method.index === parametersIn(method.list);
+  if (isFrom(0, method, 'DEFMETHOD')) return method.index === methodListIndex(method.list.elements);
   // An option of DEFGENERIC.
   return (
-    isKeyword(method.operator) && isFrom(0, method, 'METHOD') && method.index === parametersIn(method.list, 1)
+    isKeyword(method.operator) &&
+    isFrom(0, method, 'METHOD') &&
+    method.index === methodListIndex(method.list.elements, 1)
   );
-}
-
-/** Number of elements of a method to search for its lambda list. */
-const QUALIFIERS = 12;
-
-/** Returns the index of the lambda list in METHOD: of the first list at or after index FROM. */
-function parametersIn(method: Form, from = 2): number {
-  return method.elements.slice(0, QUALIFIERS).findIndex((each, index) => index >= from && each.isList);
 }
 
 /** Returns the role of a symbol in a declaration; undefined when it is in none. The arguments are its steps. */
@@ -291,6 +278,6 @@ function bindsIn(form: Step | undefined): boolean {
   if (form === undefined) return false;
   const operator = withoutPackage(form.operator);
   return operator === 'DEFMETHOD'
-    ? form.index === parametersIn(form.list)
+    ? form.index === methodListIndex(form.list.elements)
     : BINDERS.get(operator) === form.index;
 }

@@ -1,6 +1,7 @@
 /** Finds the top-level forms of a Lisp text: their extents, what they define, and their packages. */
 
-import { elementsOf, type Features, type Form, FormReader, namedBy, readForm, symbolNameOf } from './form.ts';
+import { definedSymbol } from './definition.ts';
+import { elementsOf, type Features, type Form, FormReader, readForm, symbolNameOf } from './form.ts';
 import { mayContain } from './mentioning.ts';
 import { lastUpTo, type SourceText } from './text.ts';
 import { treeOf } from './tree.ts';
@@ -14,7 +15,7 @@ export interface Extent {
 
 /** A top-level form. `operator`, without package, and `name` are its first elements as the reader interns
  *  them. A setf function is `(SETF NAME)`. `home` is the current package at the form. */
-export interface TopLevelHead {
+export interface TopLevelDefinition {
   start: number;
   operator: string;
   name?: string;
@@ -96,8 +97,12 @@ export class TopLevelForms {
   }
 
   /** Returns the form that begins at START, and what it defines. */
-  headAt(start: number): TopLevelHead {
-    return { start, ...headOf(this.formFrom(start)), home: this.homeAt(start) };
+  definitionAt(start: number): TopLevelDefinition {
+    const form = this.formFrom(start);
+    const { operator, symbol, setf } = form ? definedSymbol(form) : { operator: '' };
+    const name = operator !== '' && symbol?.notation === 'atom' ? symbol.name : '';
+    const written = name && { name: setf ? `(SETF ${name})` : name };
+    return { start, operator, ...written, home: this.homeAt(start) };
   }
 
   /** Returns the extent of the last form that begins at INDEX or before. */
@@ -142,16 +147,6 @@ export class TopLevelForms {
     while ((this.#read.at(-1)?.start ?? -1) < index && this.nthExtent(this.#read.length) !== undefined);
     return this.#entered.names[lastUpTo(this.#entered.ends, index)];
   }
-}
-
-function headOf(form: Form | undefined): { operator: string; name?: string } {
-  const [operator, second] = form?.tokenKind === '(' ? form.elements : [];
-  if (operator?.notation !== 'atom') return { operator: '' };
-  const { symbol, setf } = namedBy(
-    second?.notation === '(' || second?.notation === 'atom' ? second : undefined,
-  );
-  const name = symbol?.notation === 'atom' ? symbol.name : '';
-  return { operator: operator.symbolName, ...(name && { name: setf ? `(SETF ${name})` : name }) };
 }
 
 /** Yields the top-level form FORM, or, for a PROGN or the like, the top-level forms in it. */

@@ -1,5 +1,6 @@
 /** Finds uses of a name in a form: for a function a call, #'F or 'F; for a variable any mention. */
 
+import { isDefiner } from './definition.ts';
 import { elementsOf, type Form, formsWithin, nameOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 import { nonForms, placesIn } from './syntax.ts';
@@ -170,7 +171,7 @@ export function nameMentionsIn(
     const before = elementBefore(part);
     const opened = part.parent?.tokenKind;
     const opening = opened === "#'" || (opened === '(' && before === undefined);
-    if (part.index === 1 && opened === '(' && before?.symbolName.startsWith('DEF')) definitions++;
+    if (part.index === 1 && opened === '(' && isDefiner(before?.symbolName ?? '')) definitions++;
     else if (isAccessorOption(part)) definitions++;
     else
       uses.push({

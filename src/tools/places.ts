@@ -5,7 +5,8 @@ import { relative } from 'node:path';
 import type { ReadLimits } from '../files/regular.ts';
 import type { Evaluated, Place } from '../image/wire/operations.ts';
 import { boundLine } from '../kernel/reply.ts';
-import { definedLambdaList } from '../source/definition.ts';
+import { isDefiner } from '../source/definition.ts';
+import { definedLambdaList } from '../source/definition-details.ts';
 import {
   type Defined,
   definedAt,
@@ -20,7 +21,7 @@ import type { DefinitionName } from '../source/form-matching.ts';
 import { mayContainPlainly } from '../source/mentioning.ts';
 import { headNameOf, unqualifiedName } from '../source/qualified.ts';
 import type { SourcePosition, SourceText } from '../source/text.ts';
-import { type Extent, TopLevelForms, type TopLevelHead } from '../source/top-level.ts';
+import { type Extent, type TopLevelDefinition, TopLevelForms } from '../source/top-level.ts';
 import type { Span } from '../source/tree.ts';
 import type { SoughtName } from '../source/uses.ts';
 import { visibleLine } from '../visible.ts';
@@ -77,7 +78,7 @@ export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'tex
  * loaded; `note` is a remark for a file that changed. */
 export interface FormOf {
   forms: TopLevelForms;
-  form: TopLevelHead;
+  form: TopLevelDefinition;
   same: boolean;
   note: string | undefined;
 }
@@ -268,7 +269,7 @@ export class Places {
     if (found?.start === undefined) return undefined;
     const forms = found.now.forms();
     const note = found.changed && CHANGED[found.changed];
-    return { forms, form: forms.headAt(found.start), same: found.same, note };
+    return { forms, form: forms.definitionAt(found.start), same: found.same, note };
   }
 
   sourceText(file: string): SourceText | undefined {
@@ -303,7 +304,7 @@ export class Places {
     if (source === undefined || !mayContainPlainly(source.text.text, [symbol.replace(/^SETF /, '')]))
       return [];
     return formsNaming(source.forms(), { name: symbol })
-      .filter(({ start, top, operator }) => start === top || operator.startsWith('DEF'))
+      .filter(({ start, top, operator }) => start === top || isDefiner(operator))
       .map((found) => ({
         ...linesOf(source, found),
         file: this.fileName(file),

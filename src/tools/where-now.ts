@@ -1,10 +1,10 @@
 // Finds the place of loaded code in the current text of its file.
 
 import type { Place } from '../image/wire/operations.ts';
+import { isDefiner, methodKey } from '../source/definition.ts';
 import { formsNaming } from '../source/definitions.ts';
 import type { Features } from '../source/form.ts';
 import { type DefinitionName, formAgain, formDefining, formMentions } from '../source/form-matching.ts';
-import { methodKey } from '../source/heads.ts';
 import { headNameOf } from '../source/qualified.ts';
 import type { TopLevelForms } from '../source/top-level.ts';
 import type { Span } from '../source/tree.ts';
@@ -160,7 +160,7 @@ function formsAround({ name, method }: DefinitionName, forms: TopLevelForms): nu
   const nested = formsNaming(forms, { name: headNameOf(name) }).filter(
     (found) =>
       found.start !== found.top &&
-      found.operator.startsWith('DEF') &&
+      isDefiner(found.operator) &&
       (method === undefined || found.method === methodKey(method)),
   );
   return [...new Set(nested.map(({ top }) => top))];

@@ -18,7 +18,7 @@ import { LineReader } from '../../src/server/line-reader.ts';
 import { imbalanceOf } from '../../src/source/balance.ts';
 import { callMentionsIn } from '../../src/source/calls.ts';
 import { brokenCall, codeFinder, topLevelLists, withoutProse } from '../../src/source/code-search.ts';
-import { definedLambdaList, parseDefinition } from '../../src/source/definition.ts';
+import { definedLambdaList, definitionDetails } from '../../src/source/definition-details.ts';
 import { definitionsIn, formsNaming, likeliestFormsNaming } from '../../src/source/definitions.ts';
 import { elementsOf, readForm } from '../../src/source/form.ts';
 import { formDefining } from '../../src/source/form-matching.ts';
@@ -97,7 +97,7 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   },
   topLevelForms: (text) => {
     const all = forms(text);
-    return all.allExtents().map((_, number) => all.headAt(number));
+    return all.allExtents().map((_, number) => all.definitionAt(number));
   },
   mentionsOf: (text) => formsIn(text).map((form) => nameMentionsIn(form, 'FOO')),
   definitionsIn: (text) => definitionsIn(forms(text)),
@@ -197,11 +197,11 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
     const [reader, frame] = [new FrameReader(), encodeFrame({ text })];
     for (let at = 0; at < frame.length; at += 100) reader.push(frame.subarray(at, at + 100));
   },
-  definitionOf: (text) => parseDefinition(text, FEATURES),
+  definitionOf: (text) => definitionDetails(text, FEATURES),
   partAt: (text) => {
     const all = forms(text);
     return all.allExtents().map(({ end }, number) => {
-      const form = all.headAt(number);
+      const form = all.definitionAt(number);
       return form && partAt(text, form, end - 1);
     });
   },

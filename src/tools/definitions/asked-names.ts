@@ -1,8 +1,8 @@
 // Parses names of definitions: symbols, (setf NAME), strings, and forms such as (defmethod area (circle)).
 
 import { CallError } from '../../errors.ts';
+import { definitionOf, methodsMeant } from '../../source/definition.ts';
 import { elementsOf, symbolNameOf } from '../../source/form.ts';
-import { headOf, methodsMeant } from '../../source/heads.ts';
 import { packageNamed } from '../../source/symbol-text.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
@@ -82,7 +82,7 @@ function queryAt(forms: TopLevelForms, start: number): DefinitionQuery {
     return { name: text, symbol: symbolNameOf(form) || text.replace(/^"|"$/g, '').toUpperCase() };
   const isSetf = symbolNameOf(first) === 'SETF' && second !== undefined && third === undefined;
   if (isSetf) return { name: text, symbol: `SETF ${symbolNameOf(second)}` };
-  const head = headOf(form);
+  const head = definitionOf(form);
   const nameText = second?.text;
   const operator = symbolNameOf(first);
   if (nameText?.startsWith('"') && operator !== '')

@@ -2,8 +2,8 @@
 
 import type { DescribeData, Evaluated, Place, Thing } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
+import { methodKey } from '../../source/definition.ts';
 import type { DefinitionName } from '../../source/form-matching.ts';
-import { methodKey } from '../../source/heads.ts';
 import { definedName, headNameOf } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
 import { unixTimeText } from '../times.ts';

@@ -7,7 +7,7 @@ import type { Agreement } from '../../image/wire/operations.ts';
 
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
-import { parseDefinition } from '../../source/definition.ts';
+import { definitionDetails } from '../../source/definition-details.ts';
 import { definedAt } from '../../source/definitions.ts';
 import type { TopLevelForms } from '../../source/top-level.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
@@ -231,7 +231,7 @@ function signaturesOf(forms: TopLevelForms, starts: readonly number[]): Map<stri
     const home = forms.homeAt(top);
     for (const { start, end, name, operator } of definedAt(forms, top)) {
       if (/defmethod$/.test(operator)) continue;
-      const list = parseDefinition(forms.source.text.slice(start, end), forms.features)?.lambdaList;
+      const list = definitionDetails(forms.source.text.slice(start, end), forms.features)?.lambdaList;
       if (list !== undefined) signatures.set(`${home} ${name}`, { name, home, list: JSON.stringify(list) });
     }
   }

@@ -1,5 +1,6 @@
 // Prepares the text to compile when only some forms of a file are loaded. These forms keep their positions.
 
+import { isDefiner } from '../../source/definition.ts';
 import { elementsOf, type Form, symbolNameOf } from '../../source/form.ts';
 import { mayContainPlainly } from '../../source/mentioning.ts';
 import { topLevelFormsIn } from '../../source/top-level.ts';
@@ -125,7 +126,7 @@ function setsAmongOthers(form: Form): boolean {
 /** Returns true when FORM assigns a variable that controls the reader. Searches lists to DEPTH levels. */
 function assigns(form: Form, depth: number): boolean {
   const operator = operatorOf(form);
-  if (depth === 0 || operator.startsWith('DEF') || DEFERRING_OPERATORS.includes(operator)) return false;
+  if (depth === 0 || isDefiner(operator) || DEFERRING_OPERATORS.includes(operator)) return false;
   return (
     assignedPlaces(form).some(isReaderVariable) || elementsOf(form).some((part) => assigns(part, depth - 1))
   );

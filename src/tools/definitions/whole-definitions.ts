@@ -2,8 +2,8 @@
 // operator and name in the file, or is appended.
 
 import { CallError } from '../../errors.ts';
+import { definitionOf } from '../../source/definition.ts';
 import { formsNaming, type NamingForm } from '../../source/definitions.ts';
-import { headOf } from '../../source/heads.ts';
 import { commentedStart, type Splice } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { type Extent, TopLevelForms } from '../../source/top-level.ts';
@@ -40,7 +40,7 @@ function targetOf(
   { forms, source, present }: EditedFile,
 ): NamingForm | undefined {
   const form = given.formFrom(extent.start);
-  const head = form && headOf(form);
+  const head = form && definitionOf(form);
   if (head === undefined) return undefined;
   const { name, operator, method } = head;
   const same = formsNaming(forms, { name }).filter(

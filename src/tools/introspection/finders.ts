@@ -31,7 +31,7 @@ export function findersIn(
     for (const name of FINDERS) {
       for (const { top, args, how } of callMentionsIn(text, places.features, { name })) {
         const head =
-          args !== undefined || how === 'as a function' ? places.forms(file)?.headAt(top) : undefined;
+          args !== undefined || how === 'as a function' ? places.forms(file)?.definitionAt(top) : undefined;
         if (!head?.name || !['DEFUN', 'DEFMETHOD', 'DEFGENERIC'].includes(head.operator)) continue;
         const [user, home] = [qualified(head.name, head.home), head.home];
         if (homes.includes(home) && !found.has(user)) found.set(user, places.siteAt(file, top));

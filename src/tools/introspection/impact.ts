@@ -4,7 +4,7 @@ import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import type { ImpactData, Place, WhoCallsData } from '../../image/wire/operations.ts';
 import { type ArgumentsFor, type CallContext, defineTool, type ToolDescription } from '../../kernel/tool.ts';
-import { type ParsedDefinition, parseDefinition } from '../../source/definition.ts';
+import { type DefinitionDetails, definitionDetails } from '../../source/definition-details.ts';
 import type { Features } from '../../source/form.ts';
 import { type LambdaList, parsedLambdaList } from '../../source/lambda-list.ts';
 import { codeName, partsOfName, readableName, setfName } from '../../source/qualified.ts';
@@ -96,7 +96,7 @@ interface Request extends ArgumentsFor<typeof IMPACT_OF_CHANGE> {
 type Change =
   | { kind: 'removal' }
   | { kind: 'new lambda list'; lambdaList: LambdaList }
-  | { kind: 'new definition'; definition: ParsedDefinition; text: string };
+  | { kind: 'new definition'; definition: DefinitionDetails; text: string };
 
 export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions) {
   const { image, places } = origins;
@@ -155,7 +155,7 @@ export async function checkPresentCalls(
 }
 
 function newOperator({ definition }: { definition?: string }, features: Features): string | undefined {
-  return definition === undefined ? undefined : parseDefinition(definition, features)?.operator;
+  return definition === undefined ? undefined : definitionDetails(definition, features)?.operator;
 }
 
 /** Returns the facts of the image on the name in REQUEST. When the name means the place `(setf NAME)`,
@@ -224,8 +224,8 @@ function proposedChange(facts: ImpactData, request: Request, features: Features)
   );
 }
 
-function readDefinition(facts: ImpactData, text: string, features: Features): ParsedDefinition {
-  const found = parseDefinition(text, features);
+function readDefinition(facts: ImpactData, text: string, features: Features): DefinitionDetails {
+  const found = definitionDetails(text, features);
   if (found === undefined) {
     throw new CallError(
       'The definition cannot be read. Give one whole form, such as (defun name (arguments) ...), or give lambda_list.',
@@ -342,7 +342,7 @@ async function impactOnCalls(
   };
 }
 
-function definitionIn(change: Change): ParsedDefinition | undefined {
+function definitionIn(change: Change): DefinitionDetails | undefined {
   return change.kind === 'new definition' ? change.definition : undefined;
 }
 
@@ -389,7 +389,7 @@ function elsewhereIn({ files = [], naming = [] }: ImpactData) {
 function functionsToRecompile(
   facts: ImpactData,
   callers: WhoCallsData | undefined,
-  definition: ParsedDefinition | undefined,
+  definition: DefinitionDetails | undefined,
   operator: string | undefined,
 ): Recompile {
   const { kind, inline, compilerMacro, structureUsers = [] } = facts;

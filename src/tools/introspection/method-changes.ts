@@ -2,21 +2,21 @@
 // invalid.
 
 import type { ImpactData, Place } from '../../image/wire/operations.ts';
-import type { ParsedDefinition } from '../../source/definition.ts';
+import { definitionOf, methodKey } from '../../source/definition.ts';
+import type { DefinitionDetails } from '../../source/definition-details.ts';
 import { type Features, readForm } from '../../source/form.ts';
-import { headOf, methodKey } from '../../source/heads.ts';
 import { disagreement, type LambdaList, parsedLambdaList } from '../../source/lambda-list.ts';
 
 /** Returns the lambda list that calls must fit after the method DEFINITION is defined. TEXT is its source.
  * Returns undefined unless it replaces a method with a keyword that no other method accepts. */
 export function lambdaListWithMethod(
   { methods = [], arglist }: ImpactData,
-  definition: ParsedDefinition | undefined,
+  definition: DefinitionDetails | undefined,
   features: Features,
   text = '',
 ): LambdaList | undefined {
   const form = readForm(text, 0, features);
-  const specializers = form && headOf(form)?.method;
+  const specializers = form && definitionOf(form)?.method;
   const replaced = methods.find(({ place }) => methodKey(place.description ?? '') === specializers);
   const [own, old] = [arglist, replaced?.arglist].map((text) => text && parsedLambdaList(text));
   const others = methods
