@@ -3,6 +3,7 @@
 import { type Features, type Form, formsWithin, symbolNameOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 import { mayContain } from './mentioning.ts';
+import { isPackageDefinition, OWN_OPTIONS } from './packages.ts';
 import type { SourceText } from './text.ts';
 import { TopLevelForms } from './top-level.ts';
 
@@ -28,22 +29,20 @@ export function packageNamedIn(
   );
 }
 
-const DEFINERS: readonly string[] = ['DEFPACKAGE', 'DEFINE-PACKAGE'];
-
 function roleOf(part: Form, top: Form, names: ReadonlySet<string>): PackageRole | undefined {
   const separator = part.name?.indexOf(PACKAGE_MARKER) ?? -1;
   if (separator > 0 && names.has(part.name?.slice(0, separator) ?? '')) return 'prefix';
   if (!names.has(part.designatedString ?? '')) return undefined;
-  const operator = symbolNameOf(part.parent?.elements[0]);
-  if (DEFINERS.includes(operator)) return part.index === 1 ? undefined : 'definition';
+  const { parent } = part;
+  if (parent && isPackageDefinition(parent)) return part.index === 1 ? undefined : 'definition';
+  const operator = symbolNameOf(parent?.elements[0]);
   if (operator === 'IN-PACKAGE') return 'current';
-  if (DEFINERS.includes(symbolNameOf(top.first)))
-    return isInOption(part, operator) ? 'definition' : undefined;
+  if (isPackageDefinition(top)) return isInOption(part, operator) ? 'definition' : undefined;
   return part.isString || separator === 0 ? 'name' : undefined;
 }
 
 /** True when a form, in the option OPERATOR of a package definition, is the name of another package. */
 function isInOption({ index }: Form, operator: string): boolean {
   if (operator.endsWith('IMPORT-FROM')) return index === 1;
-  return index > 0 && !['EXPORT', 'INTERN', 'SHADOW', 'NICKNAMES', 'DOCUMENTATION'].includes(operator);
+  return index > 0 && !OWN_OPTIONS.has(operator) && !['NICKNAMES', 'DOCUMENTATION'].includes(operator);
 }

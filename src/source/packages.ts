@@ -21,7 +21,7 @@ interface Planned {
 }
 
 /** Options of a package definition that name symbols of the defined package. */
-const OWN_OPTIONS = new Set(['EXPORT', 'INTERN', 'SHADOW', 'UNEXPORT', 'UNINTERN']);
+export const OWN_OPTIONS = new Set(['EXPORT', 'INTERN', 'SHADOW', 'UNEXPORT', 'UNINTERN']);
 /** Options whose first name is another package. Their further names are symbols of that package. */
 const IMPORT_OPTIONS = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
 
@@ -83,12 +83,10 @@ export class Packages {
     const definition = option?.parent;
     if (option === undefined || definition === undefined) return undefined;
     if (!isPackageDefinition(definition)) return isInDefinition(definition) ? 'deeper' : undefined;
-    const [key, first] = option.elements;
-    const isImport = IMPORT_OPTIONS.has(key?.symbolName ?? '');
-    const isOwn = OWN_OPTIONS.has(key?.symbolName ?? '');
-    if (part === key || (isImport && part === first)) return 'other';
-    const home = (isImport ? first : isOwn ? definition.elements[1] : undefined)?.designatedString;
-    return home !== undefined && this.has(renaming, home) === true ? 'symbol' : 'other';
+    const home = homeOfOption(option);
+    if (part === option.elements[0] || part === home) return 'other';
+    const name = home?.designatedString;
+    return name !== undefined && this.has(renaming, name) === true ? 'symbol' : 'other';
   }
 }
 
@@ -123,6 +121,15 @@ const DEFINING = /DEF(?:INE-)?PACKAGE/i;
 /** True when FORM is a DEFPACKAGE, or its operator has a similar name, such as DEFINE-PACKAGE of UIOP. */
 export function isPackageDefinition(form: Form): boolean {
   return form.first?.symbolName.search(DEFINING) === 0;
+}
+
+/** Returns the form that names the package whose symbols OPTION, of a package definition, names; undefined when
+ *  OPTION names no symbols or is in no package definition. */
+export function homeOfOption({ first, parent, elements }: Form): Form | undefined {
+  if (parent === undefined || !isPackageDefinition(parent)) return undefined;
+  const key = first?.symbolName ?? '';
+  if (IMPORT_OPTIONS.has(key)) return elements[1];
+  return OWN_OPTIONS.has(key) ? parent.elements[1] : undefined;
 }
 
 function* packagesDefined(text: string): Generator<{ name: string; form: Form }, void> {

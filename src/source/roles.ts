@@ -6,6 +6,7 @@ import { type Features, type Form, formsWithin, nameOf, symbolNameOf } from './f
 import { MAKERS } from './instances.ts';
 import { PACKAGE_MARKER, withoutPackage } from './lexer.ts';
 import { mayContain } from './mentioning.ts';
+import { homeOfOption } from './packages.ts';
 import type { SourceText } from './text.ts';
 import { TopLevelForms } from './top-level.ts';
 import { namesSymbol, type SoughtName } from './uses.ts';
@@ -88,26 +89,13 @@ export function computedIn(
   return found;
 }
 
-/** Clauses of a DEFPACKAGE whose elements name symbols of the defined package. */
-const OWN_CLAUSES: ReadonlySet<string> = new Set(['EXPORT', 'INTERN', 'SHADOW']);
-/** Clauses of a DEFPACKAGE whose first element is another package. The other elements name symbols of that
- *  package. */
-const FROM_CLAUSES: ReadonlySet<string> = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
-
-/** True when PART, in a clause of a DEFPACKAGE, is a string or symbol such as #:NAME for the sought
+/** True when PART, in an option of a package definition, is a string or symbol such as #:NAME for the sought
  *  symbol. */
 function isDesignator(part: Form, { name, packages }: SoughtName): boolean {
-  if (part.designatedString !== name) return false;
-  const [clause, definition] = stepsFrom(part);
-  if (clause === undefined || definition === undefined || clause.index === 0) return false;
-  if (!['DEFPACKAGE', 'DEFINE-PACKAGE'].includes(withoutPackage(definition.operator))) return false;
-  const kind = withoutPackage(clause.operator);
-  const home = OWN_CLAUSES.has(kind)
-    ? definition.list.elements[1]
-    : FROM_CLAUSES.has(kind) && clause.index > 1
-      ? clause.list.elements[1]
-      : undefined;
-  return home !== undefined && (packages === undefined || packages.has(home.designatedString ?? ''));
+  if (part.designatedString !== name || part.index === 0) return false;
+  const home = part.parent && homeOfOption(part.parent);
+  if (home === undefined || home === part) return false;
+  return packages === undefined || packages.has(home.designatedString ?? '');
 }
 
 /** Maximum number of lists around a symbol to examine. */
