@@ -16,7 +16,7 @@ import { agreementSection, displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
 import { conditionText, endingText, outputSection } from '../endings.ts';
 import { checkPresentCalls } from '../introspection/impact.ts';
-import { unfitText } from '../introspection/impact-text.ts';
+import { unfitText } from '../introspection/impact-calls-text.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, redefinedSection } from '../remarks.ts';
