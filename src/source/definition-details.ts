@@ -1,11 +1,12 @@
-/** Reads the text of one definition: its name, its lambda list, and the accessors of a class or structure. */
+/** Reads the parts of a definition: its lambda list, and the slots and accessors of a class or structure. */
 
-import { definedSymbol, methodListIndex, namedBy } from './definition.ts';
+import { type Definition, definedSymbol, definitionOf, methodListIndex, namedBy } from './definition.ts';
 import { elementsOf, type Form, readForm, symbolNameOf } from './form.ts';
 import { type LambdaList, lambdaListOf } from './lambda-list.ts';
 
-export interface DefinitionDetails {
-  operator: string;
+/** A definition, with the parts that decide which calls and instances fit it. */
+export interface DefinitionDetails extends Definition {
+  /** The symbol in the name, without its package. */
   name: string;
   /** Whether the form defines `(setf NAME)`, a function or a place. */
   setf: boolean;
@@ -34,19 +35,16 @@ const OTHERS: readonly string[] = [
 ];
 const CLASSES: readonly string[] = ['DEFCLASS', 'DEFINE-CONDITION'];
 
-/** Returns the definition that the first form of TEXT makes under FEATURES. Returns undefined for a form that
- *  is no definition, and for a definition whose text does not show its lambda list. */
-export function definitionDetails(
-  text: string,
-  features: ReadonlySet<string>,
-): DefinitionDetails | undefined {
-  const form = readForm(text, 0, features);
-  if (form?.kind !== 'cons') return undefined;
-  const { operator, symbol, setf } = definedSymbol(form);
+/** Returns the details of the definition that FORM makes. Returns undefined for a form that is no definition,
+ *  and for a definition whose text does not show its lambda list. */
+export function definitionDetails(form: Form | undefined): DefinitionDetails | undefined {
+  const definition = form?.kind === 'cons' ? definitionOf(form) : undefined;
+  if (form === undefined || definition === undefined) return undefined;
+  const { operator, method } = definition;
+  const { symbol, setf } = definedSymbol(form);
   const name = symbolNameOf(symbol);
-  if (name === '') return undefined;
   const elements = elementsOf(form);
-  const base = { operator, name, setf };
+  const base = { operator, name, setf, method };
   if (FUNCTIONS.includes(operator)) return withList(base, elements[2]);
   if (operator === 'DEFMETHOD') return withList(base, elements[methodListIndex(elements)]);
   if (CLASSES.includes(operator))

@@ -6,8 +6,8 @@ import { PACKAGE_MARKER } from './lexer.ts';
 import type { Extent, TopLevelForms } from './top-level.ts';
 import type { Span } from './tree.ts';
 
-/** A form that defines a name, as listed in the outline of a file. */
-export interface Defined {
+/** A form that names something, as the outline of a file lists it. */
+export interface OutlineEntry {
   /** UTF-16 indices where the form begins and ends. */
   start: number;
   end: number;
@@ -23,17 +23,18 @@ export interface Defined {
 }
 
 /** Returns the definitions in FORMS in text order. Forms without operator and name are left out. */
-export function definitionsIn(forms: TopLevelForms): Defined[] {
+export function definitionsIn(forms: TopLevelForms): OutlineEntry[] {
   return forms.allExtents().flatMap(({ start }) => [...definedAt(forms, start)]);
 }
 
 /** Yields the definitions in the form at START of FORMS, nested ones included. */
-export function* definedAt(forms: TopLevelForms, start: number): Generator<Defined, void> {
+export function* definedAt(forms: TopLevelForms, start: number): Generator<OutlineEntry, void> {
   const top = forms.formFrom(start);
-  for (const { form, depth } of top ? namedForms(top) : []) yield definedBy(form, depth);
+  for (const { form, depth } of top ? namedForms(top) : []) yield outlineEntry(form, depth);
 }
 
-function definedBy(form: Form, depth: number): Defined {
+/** Returns the entry for FORM, one of `namedForms`, that DEPTH forms contain. */
+export function outlineEntry(form: Form, depth: number): OutlineEntry {
   const [operator, name, ...rest] = elementsOf(form) as [Form, Form, ...Form[]];
   const { start, end } = form;
   const written = { operator: operator.text.toLowerCase(), name: name.oneLine };
@@ -176,7 +177,7 @@ const DEPTH = 3;
 /** Yields FORM if it is a list with an operator and a name. Otherwise yields such forms inside FORM, as in
  *  (let (...) (defun name ...)). It is a generator because a table of data can look like very many
  *  definitions. */
-function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: number }, void> {
+export function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: number }, void> {
   const [operator, name, ...rest] = form.tokenKind === '(' ? elementsOf(form) : [];
   if (name === undefined || operator?.kind !== 'atom') return;
   if (!operator.name || operator.name.startsWith(PACKAGE_MARKER)) return;

@@ -1,14 +1,15 @@
 /** Sums up a Lisp file: the names that it defines, exports and uses. */
 
-import { type Defined, definedAt } from './definitions.ts';
+import { definedSymbol, isDefiner } from './definition.ts';
+import { namedForms, type OutlineEntry, outlineEntry } from './definitions.ts';
 import { elementsOf, type Form, symbolNameOf } from './form.ts';
 import { PACKAGE_MARKER, tokenName, tokensOf, upperCase, withoutPackage } from './lexer.ts';
 import { isPackageDefinition } from './packages.ts';
 import type { TopLevelForms } from './top-level.ts';
 
 /** A definition in a file. */
-export interface SummedDefinition extends Pick<Defined, 'operator' | 'name' | 'documentation'> {
-  /** The name without its package, as the reader interns it; '' when the name is a list or a string. */
+export interface SummedDefinition extends Pick<OutlineEntry, 'operator' | 'name' | 'documentation'> {
+  /** The name without its package, as the reader interns it; '' for a setf function or a string. */
   symbol: string;
   /** The package that is current at the definition. */
   home: string;
@@ -57,17 +58,13 @@ function addForm(summary: FileSummary, forms: TopLevelForms, start: number): voi
     summary.exports.set(named.designatedString, exportsIn(top));
     return;
   }
-  for (const defined of definedAt(forms, start)) {
-    if (/^(?:.*:)?def/.test(defined.operator))
-      summary.definitions.push({
-        operator: defined.operator,
-        name: defined.name,
-        documentation: defined.documentation,
-        symbol: symbolOf(defined.name),
-        home: forms.homeAt(start),
-      });
-    else if (defined.depth === 0)
-      summary.others.set(defined.operator, (summary.others.get(defined.operator) ?? 0) + 1);
+  for (const { form, depth } of namedForms(top)) {
+    const { operator, name, documentation } = outlineEntry(form, depth);
+    const defined = definedSymbol(form);
+    const symbol = defined.setf ? '' : symbolNameOf(defined.symbol);
+    if (isDefiner(defined.operator))
+      summary.definitions.push({ operator, name, documentation, symbol, home: forms.homeAt(start) });
+    else if (depth === 0) summary.others.set(operator, (summary.others.get(operator) ?? 0) + 1);
   }
 }
 
@@ -78,10 +75,6 @@ function exportsIn(top: Form): string[] {
     .filter((option) => symbolNameOf(option.first) === 'EXPORT')
     .flatMap((option) => elementsOf(option).slice(1))
     .flatMap(({ designatedString }) => designatedString ?? []);
-}
-
-function symbolOf(name: string): string {
-  return name.startsWith('(') || name.startsWith('"') ? '' : withoutPackage(tokenName('atom', name));
 }
 
 function addUses(uses: Set<string>, text: string): void {

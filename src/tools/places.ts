@@ -5,15 +5,16 @@ import { relative } from 'node:path';
 import type { ReadLimits } from '../files/regular.ts';
 import type { Evaluated, Place } from '../image/wire/operations.ts';
 import { boundLine } from '../kernel/reply.ts';
-import { isDefiner } from '../source/definition.ts';
+import { type Definition, definitionOf, isDefiner } from '../source/definition.ts';
 import { definedLambdaList } from '../source/definition-details.ts';
 import {
-  type Defined,
   definedAt,
   formsNaming,
   innermostDefining,
   likeliestFormsNaming,
   type NamingForm,
+  namedForms,
+  type OutlineEntry,
   type SoughtDefinition,
 } from '../source/definitions.ts';
 import type { Features } from '../source/form.ts';
@@ -323,12 +324,12 @@ export class Places {
   }
 
   /** Returns the definitions in FILE with their line numbers; undefined when FILE cannot be read. */
-  async outline(file: string): Promise<(Defined & { line: number; lastLine: number })[] | undefined> {
+  async outline(file: string): Promise<(OutlineEntry & { line: number; lastLine: number })[] | undefined> {
     const source = this.#sources.read(file);
     if (source === undefined) return undefined;
     const forms = source.forms();
     const lineAt = (index: number) => source.text.positionAt(index).line;
-    const outline: (Defined & { line: number; lastLine: number })[] = [];
+    const outline: (OutlineEntry & { line: number; lastLine: number })[] = [];
     const turn = takingTurns();
     await forms.readAhead(turn);
     for (const { start } of forms.allExtents()) {
@@ -365,9 +366,12 @@ export class Places {
   }
 
   /** Returns the definitions in the form at index START of FILE, those in its subforms included. */
-  definitionsIn(file: string, start: number): Defined[] {
-    const forms = this.forms(file);
-    return forms ? [...definedAt(forms, start)] : [];
+  definitionsIn(file: string, start: number): (Definition & Span)[] {
+    const top = this.forms(file)?.formFrom(start);
+    return [...(top ? namedForms(top) : [])].flatMap(({ form }) => {
+      const definition = definitionOf(form);
+      return definition ? { ...definition, start: form.start, end: form.end } : [];
+    });
   }
 
   /** Returns the file of PLACE in its current version and, if known, in its loaded one; undefined when it

@@ -197,7 +197,7 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
     const [reader, frame] = [new FrameReader(), encodeFrame({ text })];
     for (let at = 0; at < frame.length; at += 100) reader.push(frame.subarray(at, at + 100));
   },
-  definitionOf: (text) => definitionDetails(text, FEATURES),
+  definitionOf: (text) => definitionDetails(readForm(text, 0, FEATURES)),
   partAt: (text) => {
     const all = forms(text);
     return all.allExtents().map(({ end }, number) => {
