@@ -168,10 +168,10 @@ class Rewriting {
     positional.slice(0, args.length).forEach((name, index) => {
       bindings.set(name, [args[index] as Form]);
     });
-    const left = args.slice(positional.length);
-    if (rest !== undefined) bindings.set(rest, left);
-    if (keys.size > 0) this.#bindKeys(left, bindings);
-    else if (left.length > 0 && rest === undefined) throw new Unfit('it has more arguments than old');
+    const remaining = args.slice(positional.length);
+    if (rest !== undefined) bindings.set(rest, remaining);
+    if (keys.size > 0) this.#bindKeys(remaining, bindings);
+    else if (remaining.length > 0 && rest === undefined) throw new Unfit('it has more arguments than old');
     return bindings;
   }
 

@@ -2,7 +2,7 @@
 
 import { type Definition, definitionOf, methodKey } from './definition.ts';
 import { formsWithin } from './form.ts';
-import { headNameOf, partsOfName } from './qualified.ts';
+import { definitionNameOf, partsOfName } from './qualified.ts';
 import type { TopLevelForms } from './top-level.ts';
 
 /** A definition whose text is unknown. `name` is `PACKAGE::NAME`; `method` has a method's qualifiers and
@@ -54,7 +54,7 @@ function hasName({ definition }: Entry, wanted: Definition | undefined): boolean
 export function formDefining({ name, method }: DefinitionName, now: TopLevelForms): number | undefined {
   const naming = [...now.mentioning([partsOfName(name).symbol])]
     .map(({ form }) => ({ start: form.start, definition: definitionOf(form) }))
-    .filter(({ definition }) => definition?.name === headNameOf(name));
+    .filter(({ definition }) => definition?.name === definitionNameOf(name));
   if (naming.length <= 1) return naming[0]?.start;
   const wanted = method && methodKey(method);
   const fitting = naming.filter(({ definition }) => wanted !== undefined && definition?.method === wanted);

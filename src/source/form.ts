@@ -291,16 +291,16 @@ export class FormReader {
    *  SBCL skips a radix or package prefix as a whole form. */
   #skipped(from: number): number | undefined {
     let at: number | undefined = from;
-    for (let left = 1; left > 0 && at !== undefined; ) {
+    for (let remaining = 1; remaining > 0 && at !== undefined; ) {
       const kind = this.tree.kind(at);
       if (kind === ')' || kind === 'end') return undefined;
       if (isFeature(kind)) {
         const test = this.#test(at);
-        if (test?.holds === false) left++;
+        if (test?.holds === false) remaining++;
         at = test?.tokenAfter;
         continue;
       }
-      if (!isPrefix(kind) || kind === '::' || RADIX.test(kind)) left--;
+      if (!isPrefix(kind) || kind === '::' || RADIX.test(kind)) remaining--;
       at = kind === '(' || kind === '#(' ? this.tree.tokenAfterList(at) : at + 1;
     }
     return at;
@@ -337,13 +337,14 @@ export class FormReader {
 
 /** Yields FORM and all forms inside it, in the order of the text. */
 export function* formsWithin(form: Form): Generator<Form, void> {
-  const left = [form];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+  const pending = [form];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     yield next;
-    if (next.inner !== undefined) left.push(next.inner);
+    if (next.inner !== undefined) pending.push(next.inner);
     else {
-      if (next.tail !== undefined) left.push(next.tail);
-      for (let index = next.elements.length - 1; index >= 0; index--) left.push(next.elements[index] as Form);
+      if (next.tail !== undefined) pending.push(next.tail);
+      for (let index = next.elements.length - 1; index >= 0; index--)
+        pending.push(next.elements[index] as Form);
     }
   }
 }

@@ -24,8 +24,8 @@ export function unqualifiedName(name: string): string {
   return setf ? `(SETF ${symbol})` : symbol;
 }
 
-/** Returns NAME as the form that defines it writes it: `NAME` or `SETF NAME`. */
-export function headNameOf(name: string): string {
+/** Returns NAME as the `name` of a Definition has it: `NAME` or `SETF NAME`. */
+export function definitionNameOf(name: string): string {
   const { symbol, setf } = partsOfName(name);
   return setf ? `SETF ${symbol}` : symbol;
 }

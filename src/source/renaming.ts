@@ -8,7 +8,7 @@ import { upperCase } from './lexer.ts';
 import { isLoopWord } from './loop-words.ts';
 import { atomsIn, formsMentioning } from './mentioning.ts';
 import { mayDefinePackage, type Packages, type Renaming } from './packages.ts';
-import { spokenAs, spokenOf } from './prose.ts';
+import { inCaseOfProse, proseMentions } from './prose.ts';
 import { spelled, symbolIn, writtenSymbol } from './symbol-text.ts';
 import { type Span, treeOf } from './tree.ts';
 
@@ -163,11 +163,11 @@ class Scanner {
       // The edits from START to END are the last ones.
       const before = this.#edits.findLastIndex((edit) => edit.end <= start || edit.start >= end);
       const covered = this.#edits.slice(before + 1).sort(byStart);
-      for (const spoken of apartFrom(spokenOf(this.#text, from, start, end), covered)) {
+      for (const spoken of apartFrom(proseMentions(this.#text, from, start, end), covered)) {
         // A string that is just the name is a designator, not prose.
         if (kind === 'string' && spoken.start === start && spoken.end === end) continue;
         if (this.#task.prose) {
-          const text = spokenAs(to, this.#text.slice(spoken.start, spoken.end));
+          const text = inCaseOfProse(to, this.#text.slice(spoken.start, spoken.end));
           this.#edits.push({ ...spoken, text, from, how: 'prose' });
         } else this.#keep(spoken, 'prose');
       }

@@ -151,10 +151,10 @@ export class TopLevelForms {
 
 /** Yields the top-level form FORM, or, for a PROGN or the like, the top-level forms in it. */
 export function* topLevelFormsIn(form: Form): Generator<Form, void> {
-  const left = [form];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+  const pending = [form];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (!SPREADING.includes(symbolNameOf(next.first))) yield next;
-    else for (const part of elementsOf(next).toReversed()) left.push(part);
+    else for (const part of elementsOf(next).toReversed()) pending.push(part);
   }
 }
 

@@ -41,7 +41,7 @@ export function isSoughtName(form: Form | undefined, sought: SoughtName): boolea
 
 /** A list to search. `depth` is the number of backquotes around it minus that of commas. `data` is true in a
  *  quoted form. */
-interface Left {
+interface PendingList {
   list: Form;
   depth: number;
   data: boolean;
@@ -51,11 +51,11 @@ interface Left {
  *  when there are no others, because they can be expansions of a local macro. */
 export function usesIn(form: Form, sought: SoughtName): number[] {
   const found = { code: new Set<number>(), templates: new Set<number>() };
-  const left: Left[] = [{ list: form, depth: 0, data: false }];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+  const pending: PendingList[] = [{ list: form, depth: 0, data: false }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { list, depth, data } = next;
     if (list.kind === 'comma' && list.inner)
-      left.push({ list: list.inner, depth: Math.max(0, depth - 1), data: false });
+      pending.push({ list: list.inner, depth: Math.max(0, depth - 1), data: false });
     if (list.kind !== 'cons') continue;
     const elements = elementsOf(list);
     if (!data)
@@ -69,7 +69,7 @@ export function usesIn(form: Form, sought: SoughtName): number[] {
     const lists = sought.variable || inner > 0 ? new Map<Form, readonly Form[]>() : nonForms(elements);
     for (const element of elements)
       for (const part of lists.get(element) ?? [element])
-        left.push({ list: part, depth: inner, data: quoted });
+        pending.push({ list: part, depth: inner, data: quoted });
   }
   return [...(found.code.size > 0 ? found.code : found.templates)].sort((one, other) => one - other);
 }
@@ -133,8 +133,8 @@ export function usePositionsIn(
     return { starts: [more.length > 0 ? start : only], sure: true };
   });
   if (whole && !exact.has(form.start)) {
-    const left = usesIn(form, sought).filter((start) => !exact.has(start));
-    spots.push({ starts: left, sure: left.length <= 1 });
+    const others = usesIn(form, sought).filter((start) => !exact.has(start));
+    spots.push({ starts: others, sure: others.length <= 1 });
   }
   return inside > 0 ? [...spots, { starts: [], sure: false, inside: true }] : spots;
 }

@@ -32,7 +32,7 @@ export function walkSource(
 
 /** A form to walk. `depth` is the number of backquotes around it minus that of commas. `quoted` is true
  *  inside a QUOTE. */
-interface Left {
+interface PendingForm {
   form: Form;
   depth: number;
   quoted: boolean;
@@ -41,26 +41,26 @@ interface Left {
 }
 
 function walk(top: Form, visitor: Visitor, seen: Set<number>): void {
-  const left: Left[] = [{ form: top, depth: 0, quoted: false }];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+  const pending: PendingForm[] = [{ form: top, depth: 0, quoted: false }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { form } = next;
     const { inner } = form;
     if (seen.has(form.firstToken)) continue;
     if (form.kind === 'comma' && inner)
-      left.push({ ...next, form: inner, depth: Math.max(0, next.depth - 1) });
+      pending.push({ ...next, form: inner, depth: Math.max(0, next.depth - 1) });
     // The reader evaluates a `#.` form, even in data.
-    else if (form.kind === 'read-time' && inner) left.push({ form: inner, depth: 0, quoted: false });
+    else if (form.kind === 'read-time' && inner) pending.push({ form: inner, depth: 0, quoted: false });
     else if (form.kind === 'cons') {
       seen.add(form.firstToken);
       const parts = next.isSilent
         ? [...form.elements, ...(form.tail ? [form.tail] : [])].map((part) => ({ ...next, form: part }))
         : partsToWalk({ ...next, form }, visitor);
-      for (const part of parts.reverse()) left.push(part);
+      for (const part of parts.reverse()) pending.push(part);
     }
   }
 }
 
-function partsToWalk({ form, depth, quoted }: Left, visitor: Visitor): Left[] {
+function partsToWalk({ form, depth, quoted }: PendingForm, visitor: Visitor): PendingForm[] {
   const { elements: plain, tail } = spineOf(form);
   const elements = tail ? [...plain, tail] : plain;
   const data = depth > 0 || quoted;

@@ -20,7 +20,7 @@ import {
 import type { Features } from '../source/form.ts';
 import type { DefinitionName } from '../source/form-matching.ts';
 import { mayContainPlainly } from '../source/mentioning.ts';
-import { headNameOf, unqualifiedName } from '../source/qualified.ts';
+import { definitionNameOf, unqualifiedName } from '../source/qualified.ts';
 import type { SourcePosition, SourceText } from '../source/text.ts';
 import { type Extent, type TopLevelDefinition, TopLevelForms } from '../source/top-level.ts';
 import type { Span } from '../source/tree.ts';
@@ -429,7 +429,7 @@ function noSource(name?: string): Site {
 /** Returns the lines of SOURCE that define NAME within the top-level form at index AT. */
 function excerpt(source: Source, at: number, { name }: DefinitionName) {
   const end = source.text.text.length;
-  return linesOf(source, innermostDefining(source.forms(), at, headNameOf(name)) ?? { start: at, end });
+  return linesOf(source, innermostDefining(source.forms(), at, definitionNameOf(name)) ?? { start: at, end });
 }
 
 function linesOf({ text }: Source, { start, end }: { start: number; end: number }) {

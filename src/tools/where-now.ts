@@ -5,7 +5,7 @@ import { isDefiner, methodKey } from '../source/definition.ts';
 import { formsNaming } from '../source/definitions.ts';
 import type { Features } from '../source/form.ts';
 import { type DefinitionName, formAgain, formDefining, formMentions } from '../source/form-matching.ts';
-import { headNameOf } from '../source/qualified.ts';
+import { definitionNameOf } from '../source/qualified.ts';
 import type { TopLevelForms } from '../source/top-level.ts';
 import type { Span } from '../source/tree.ts';
 import { type SoughtName, type UsePosition, usePositionsIn, usesIn } from '../source/uses.ts';
@@ -157,7 +157,7 @@ function formAround(
 
 /** Returns the starts of the top-level forms that contain the definition in a nested form. */
 function formsAround({ name, method }: DefinitionName, forms: TopLevelForms): number[] {
-  const nested = formsNaming(forms, { name: headNameOf(name) }).filter(
+  const nested = formsNaming(forms, { name: definitionNameOf(name) }).filter(
     (found) =>
       found.start !== found.top &&
       isDefiner(found.operator) &&

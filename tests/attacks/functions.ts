@@ -27,7 +27,7 @@ import { argumentOf, checkFit, disagreement, parsedLambdaList } from '../../src/
 import { packageNamedIn } from '../../src/source/package-uses.ts';
 import { Packages } from '../../src/source/packages.ts';
 import { partAt } from '../../src/source/parts.ts';
-import { spokenOf } from '../../src/source/prose.ts';
+import { proseMentions } from '../../src/source/prose.ts';
 import { noteKeywords, scanFor } from '../../src/source/renaming.ts';
 import { computedIn, namedIn } from '../../src/source/roles.ts';
 import { applySplices, changedForms, unfinishedLine } from '../../src/source/splice.ts';
@@ -157,7 +157,7 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   packageNamedIn: (text) => packageNamedIn(new SourceText(text), FEATURES, new Set(['FOO'])),
   hunksBetween: (text) => hunksBetween(text, text.replaceAll('f', 'g').slice(100)),
   namedPlaces: (text) => namedPlaces(text.split(' ').map((file) => ({ file, within: [{ file }] }))),
-  spokenOf: (text) => spokenOf(text, 'FOO'),
+  proseMentions: (text) => proseMentions(text, 'FOO'),
   'diffHunks, of little': (text) => diffHunks(text, `${text}x`),
   'diffHunks, of all': (text) => diffHunks(text, text.replaceAll('(', '[').replaceAll('a', 'b')),
   changeOf: (text) => fileDiffOf('x', fileText(text), fileText(`${text}\nx`)),

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { noTakers } from '../../src/source/keywords.ts';
 import { Packages, type Renaming } from '../../src/source/packages.ts';
-import { spokenOf } from '../../src/source/prose.ts';
+import { proseMentions } from '../../src/source/prose.ts';
 import { noteKeywords, scanFor } from '../../src/source/renaming.ts';
 import { applySplices } from '../../src/source/splice.ts';
 import { spelled, symbolIn } from '../../src/source/symbol-text.ts';
@@ -310,7 +310,7 @@ test('symbols are read and written', () => {
 });
 
 test('prose speaks of a name in upper case, with a hyphen, or marked as code', () => {
-  const found = (text: string, name: string) => spokenOf(text, name).map(({ start }) => start);
+  const found = (text: string, name: string) => proseMentions(text, name).map(({ start }) => start);
   expect(found('list the LIST. (list) `list` lists LIST-1 app:list', 'LIST')).toEqual([9, 16, 23, 46]);
   expect(found('a-b A-B, a-b. a-b.c xa-b A-b', 'A-B')).toEqual([0, 4, 9]);
 });

@@ -4,7 +4,7 @@
 import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import { callMentionsIn } from '../../source/calls.ts';
 import type { Definition } from '../../source/definition.ts';
-import { headNameOf } from '../../source/qualified.ts';
+import { definitionNameOf } from '../../source/qualified.ts';
 import type { Span } from '../../source/tree.ts';
 import { moreText } from '../agreement.ts';
 import type { Places } from '../places.ts';
@@ -30,7 +30,7 @@ export function possibleUsers(
   const { name, files = [], accessibleIn = [], natures = [] } = found;
   const callee = { ...usedOf({ name, accessibleIn }), macro: natures.includes('MACRO') };
   const users = new Map<string, NameUser>();
-  const names = new Set(listed.map(({ name }) => headNameOf(name)));
+  const names = new Set(listed.map(({ name }) => definitionNameOf(name)));
   for (const file of files) {
     const text = places.sourceText(file);
     if (text === undefined) continue;

@@ -15,7 +15,7 @@ import { type Form, readForm } from '../../source/form.ts';
 import type { Takers } from '../../source/keywords.ts';
 import { mayContainPlainly } from '../../source/mentioning.ts';
 import { Packages, type Renaming } from '../../source/packages.ts';
-import { spokenAs, spokenOf } from '../../source/prose.ts';
+import { inCaseOfProse, proseMentions } from '../../source/prose.ts';
 import { unqualifiedName } from '../../source/qualified.ts';
 import { noteKeywords, type RenameEdit, type Scan, scanFor, type Task } from '../../source/renaming.ts';
 import { applySplices } from '../../source/splice.ts';
@@ -367,8 +367,8 @@ class Planning {
 function proseScan(text: string, renamings: readonly Renaming[], change: boolean): Scan {
   const scan: Scan = { edits: [], kept: [] };
   for (const { from, to } of renamings) {
-    for (const { start, end } of spokenOf(text, from)) {
-      const put = spokenAs(to, text.slice(start, end));
+    for (const { start, end } of proseMentions(text, from)) {
+      const put = inCaseOfProse(to, text.slice(start, end));
       if (change) scan.edits.push({ start, end, text: put, from, how: 'prose' });
       else scan.kept.push({ start, why: 'prose' });
     }
