@@ -175,9 +175,9 @@ function nameOr(option: readonly (Form | undefined)[] | undefined, usual: string
 /** Operators of definitions whose lambda list shows how to write a call. */
 const DEFINERS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFTYPE'];
 
-/** Returns the name and the lambda list of the definition at START of SOURCE, on one line without comments. The name is
- *  bare, or `(SETF NAME)`. Returns undefined for other forms, and when the reader can skip, compute or share parts of the
- *  list. */
+/** Returns the name and the lambda list of the definition at START of SOURCE, on one line without comments. The
+ *  name has no package: it is `NAME` or `(SETF NAME)`. Returns undefined for other forms, and when the reader can
+ *  skip, compute or share parts of the list. */
 export function definedLambdaList(
   source: string,
   start: number,

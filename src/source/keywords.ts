@@ -6,7 +6,8 @@ import type { Form } from './form.ts';
 import { atomsIn } from './mentioning.ts';
 
 /** The names, without packages, of functions, classes and structures that take the keyword of a renamed
- *  symbol. When X is renamed, (defun area (&key x)) adds AREA to `functions`, so that the :x in (area :x 1) is renamed too. */
+ *  symbol. When X is renamed, (defun area (&key x)) adds AREA to `functions`, so that the :x in (area :x 1) is
+ *  renamed too. */
 export interface Takers {
   functions: Set<string>;
   classes: Set<string>;

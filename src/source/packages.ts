@@ -123,8 +123,8 @@ export function isPackageDefinition(form: Form): boolean {
   return form.first?.symbolName.search(DEFINING) === 0;
 }
 
-/** Returns the form that names the package whose symbols OPTION, of a package definition, names; undefined when
- *  OPTION names no symbols or is in no package definition. */
+/** Returns the form that names the package whose symbols OPTION, of a package definition, names. Returns
+ *  undefined when OPTION names no symbols or is in no package definition. */
 export function homeOfOption({ first, parent, elements }: Form): Form | undefined {
   if (parent === undefined || !isPackageDefinition(parent)) return undefined;
   const key = first?.symbolName ?? '';

@@ -44,8 +44,8 @@ export async function checkPresentCalls(
   return { name: facts.name, ...checkedCalls(callers, elsewhereIn(facts), acceptedBy(facts, list), places) };
 }
 
-/** Returns the effects of CHANGE on the calls of the function in FACTS, and the functions to compile again. OPERATOR is
- * that of the new definition. */
+/** Returns the effects of CHANGE on the calls of the function in FACTS, and the functions to compile again.
+ * OPERATOR is that of the new definition. */
 export async function impactOnCalls(
   image: Image,
   places: Places,
