@@ -1,6 +1,7 @@
 /** Finds the lists in Common Lisp forms that are no forms, such as bindings, clauses and declarations. Their
  *  first element is no operator. Also finds the places that a form sets. */
 
+import { methodListIndex } from './definition.ts';
 import { elementsOf, type Form, nameOf, symbolNameOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 
@@ -116,8 +117,8 @@ function defaultsIn(list: Form | undefined): Form[] {
 /** Returns the lambda list of a method with the evaluated forms in it: objects of EQL specializers, and
  *  defaults. It is the first list among ELEMENTS from index FIRST on. */
 function methodList(elements: readonly Form[], first = 2): Parts {
-  const list = elements.slice(first).find((element) => element.kind === 'cons');
-  if (list === undefined) return new Map();
+  const list = elements[methodListIndex(elements, first)];
+  if (list?.kind !== 'cons') return new Map();
   const specializers = elementsOf(list).map((parameter) => elementsOf(parameter)[1]);
   const evaluated = specializers
     .filter((each) => symbolNameOf(elementsOf(each)[0]) === 'EQL')
