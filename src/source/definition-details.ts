@@ -1,6 +1,13 @@
 /** Reads the parts of a definition: its lambda list, and the slots and accessors of a class or structure. */
 
-import { type Definition, definedSymbol, definitionOf, methodListIndex, namedBy } from './definition.ts';
+import {
+  type Definition,
+  definedSymbol,
+  definesPlace,
+  definitionOf,
+  methodListIndex,
+  namedBy,
+} from './definition.ts';
 import { elementsOf, type Form, readForm, symbolNameOf } from './form.ts';
 import { type LambdaList, lambdaListOf } from './lambda-list.ts';
 
@@ -28,7 +35,6 @@ export interface DefinitionDetails extends Definition {
 }
 
 const FUNCTIONS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFGENERIC', 'DEFINE-COMPILER-MACRO', 'DEFTYPE'];
-const PLACES: readonly string[] = ['DEFSETF', 'DEFINE-SETF-EXPANDER'];
 const OTHERS: readonly string[] = [
   ...['DEFVAR', 'DEFPARAMETER', 'DEFCONSTANT', 'DEFGLOBAL', 'DEFINE-LOAD-TIME-GLOBAL'],
   ...['DEFINE-SYMBOL-MACRO', 'DEFINE-METHOD-COMBINATION'],
@@ -57,7 +63,7 @@ export function definitionDetails(form: Form | undefined): DefinitionDetails | u
   if (operator === 'DEFSTRUCT')
     return { ...base, ...structureParts(name, elementsOf(elements[1]).slice(1), elements.slice(2)) };
   if (operator === 'DEFINE-MODIFY-MACRO') return withPlace(withList(base, elements[2]));
-  if (PLACES.includes(operator)) return { ...base, setf: true };
+  if (definesPlace(operator)) return { ...base, setf: true };
   return OTHERS.includes(operator) ? base : undefined;
 }
 

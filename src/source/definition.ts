@@ -43,6 +43,11 @@ export function isDefiner(operator: string): boolean {
   return operator.startsWith('DEF');
 }
 
+/** True when a form with OPERATOR and a name NAME defines (setf NAME). */
+export function definesPlace(operator: string): boolean {
+  return operator === 'DEFSETF' || operator === 'DEFINE-SETF-EXPANDER';
+}
+
 /** The operators of Common Lisp and SBCL that define a name. Only DEFMETHOD makes several definitions of one
  *  name. */
 export const STANDARD_DEFINERS: ReadonlySet<string> = new Set(

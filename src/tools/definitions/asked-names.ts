@@ -1,7 +1,7 @@
 // Parses names of definitions: symbols, (setf NAME), strings, and forms such as (defmethod area (circle)).
 
 import { CallError } from '../../errors.ts';
-import { definitionOf, methodsMeant } from '../../source/definition.ts';
+import { definesPlace, definitionOf, methodsMeant } from '../../source/definition.ts';
 import { elementsOf, symbolNameOf } from '../../source/form.ts';
 import { packageNamed } from '../../source/symbol-text.ts';
 import { SourceText } from '../../source/text.ts';
@@ -50,8 +50,7 @@ export interface AskedDefinition {
 export function askedDefinition(text: string): AskedDefinition {
   const [form, ...others] = text.trimStart().startsWith('(') ? parseQueries(text) : [];
   if (form?.operator === undefined || others.length > 0) return { name: text };
-  const isPlace = ['DEFSETF', 'DEFINE-SETF-EXPANDER'].includes(form.operator);
-  return { name: isPlace ? `(setf ${form.name})` : form.name, form };
+  return { name: definesPlace(form.operator) ? `(setf ${form.name})` : form.name, form };
 }
 
 /** Does the same as askedDefinition, but returns TEXT itself when it is a form that defines nothing. The

@@ -4,6 +4,7 @@ import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import type { ImpactData, Place } from '../../image/wire/operations.ts';
 import { type ArgumentsFor, type CallContext, defineTool, type ToolDescription } from '../../kernel/tool.ts';
+import { definesPlace } from '../../source/definition.ts';
 import { type DefinitionDetails, definitionDetails } from '../../source/definition-details.ts';
 import { type Features, readForm } from '../../source/form.ts';
 import { parsedLambdaList } from '../../source/lambda-list.ts';
@@ -161,7 +162,7 @@ function isRemoval({ lambda_list: list, definition }: Request): boolean {
  * defines a place. */
 function meansPlace(facts: ImpactData, { definition, operator = '' }: Request): boolean {
   const alone = facts.kind === undefined && !isNamed(facts);
-  const isPlace = definition !== undefined && ['DEFSETF', 'DEFINE-SETF-EXPANDER'].includes(operator);
+  const isPlace = definition !== undefined && definesPlace(operator);
   return facts.place === true && (alone || isPlace);
 }
 
