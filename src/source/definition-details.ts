@@ -6,7 +6,7 @@ import {
   definesPlace,
   definitionOf,
   methodListIndex,
-  namedBy,
+  symbolInName,
 } from './definition.ts';
 import { elementsOf, type Form, readForm, symbolNameOf } from './form.ts';
 import { type LambdaList, lambdaListOf } from './lambda-list.ts';
@@ -192,7 +192,7 @@ export function definedLambdaList(
   const [definer, defined, list] = form?.elements ?? [];
   if (form?.start !== start || !DEFINERS.includes(symbolNameOf(definer)) || list?.notation !== '(')
     return undefined;
-  const { symbol, setf } = namedBy(defined);
+  const { symbol, setf } = symbolInName(defined);
   const name = setf ? `(SETF ${symbolNameOf(symbol)})` : symbolNameOf(defined);
   const isClosed = list.tree.tokenAfterList(list.firstToken) !== undefined;
   return name && isClosed && !/#[+.\d-]/.test(list.oneLine) ? { name, lambdaList: list.oneLine } : undefined;

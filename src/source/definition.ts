@@ -23,19 +23,19 @@ export function definitionOf(form: Form): Definition | undefined {
   return { operator, name: setf ? `SETF ${name}` : name, method: methodOf(form, operator) };
 }
 
-/** Returns the operator of FORM, without its package, and the symbol that FORM names, as `namedBy` does. The
- *  operator is '' when FORM is no list that begins with a symbol. */
+/** Returns the operator of FORM, without its package, and the symbol that FORM names. The operator is '' when
+ *  FORM is no list that begins with a symbol. */
 export function definedSymbol(form: Form): { operator: string; symbol: Form | undefined; setf: boolean } {
   const [operator, second] = form.tokenKind === '(' ? form.elements : [];
-  return { operator: operator?.symbolName ?? '', ...namedBy(second) };
+  return { operator: operator?.symbolName ?? '', ...symbolInName(second) };
 }
 
-/** Returns the symbol in FORM, the name of a definition. It is FORM itself, its first element, or NAME in
- *  (setf NAME). */
-export function namedBy(form: Form | undefined): { symbol: Form | undefined; setf: boolean } {
-  const parts = elementsOf(form);
+/** Returns the symbol in NAME, the name of a definition. It is NAME itself, its first element, or X in
+ *  (setf X). */
+export function symbolInName(name: Form | undefined): { symbol: Form | undefined; setf: boolean } {
+  const parts = elementsOf(name);
   const setf = parts.length === 2 && symbolNameOf(parts[0]) === 'SETF';
-  return { symbol: setf ? parts[1] : (parts[0] ?? form), setf };
+  return { symbol: setf ? parts[1] : (parts[0] ?? name), setf };
 }
 
 /** True when OPERATOR, without its package, is by its name that of a definition. */
@@ -58,7 +58,8 @@ export const STANDARD_DEFINERS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Number of elements of a method to search for its lambda list. */
+/** Number of elements of a method to search for its lambda list. A method has few qualifiers, but a list of data
+ *  can have very many elements. */
 const SEARCHED_ELEMENTS = 12;
 
 /** Returns the index of the lambda list of a method with ELEMENTS: that of the first list from index FROM on;

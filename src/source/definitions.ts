@@ -1,6 +1,6 @@
 /** Finds the definitions in a Lisp text by the shape of its forms: operator, name, further elements. */
 
-import { definitionOf, isDefiner, methodListIndex, namedBy } from './definition.ts';
+import { definitionOf, isDefiner, methodListIndex, symbolInName } from './definition.ts';
 import { elementsOf, type Form, formsWithin } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 import type { Extent, TopLevelForms } from './top-level.ts';
@@ -196,5 +196,5 @@ function* namedFormsIn(forms: readonly Form[], depth: number): ReturnType<typeof
 
 /** True when PART, the element after an operator, can be a name: an atom, or (setf NAME). */
 function isName(part: Form): boolean {
-  return part.notation !== '(' || namedBy(part).setf;
+  return part.notation !== '(' || symbolInName(part).setf;
 }

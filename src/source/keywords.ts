@@ -169,6 +169,7 @@ function definitionAround(inner: Form): Definer | undefined {
 }
 
 function asDefinition(form: Form): Definer | undefined {
-  const { operator, symbol } = definedSymbol(form);
-  return isDefiner(operator) && symbol !== undefined ? { name: symbol.symbolName, form } : undefined;
+  if (!isDefiner(form.first?.symbolName ?? '')) return undefined;
+  const { symbol } = definedSymbol(form);
+  return symbol && { name: symbol.symbolName, form };
 }

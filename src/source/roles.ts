@@ -154,10 +154,13 @@ function placeOf(part: Form): Place {
 
 /** True when PART is the name in (OPERATOR NAME), (OPERATOR (NAME options)) or (OPERATOR (setf NAME)). */
 function isDefined(part: Form): boolean {
-  return [part.parent, part.parent?.parent].some((list) => {
+  const { parent, index } = part;
+  const isNameIn = (list: Form | undefined) => {
     const defined = list && definedSymbol(list);
     return defined?.symbol === part && STANDARD_DEFINERS.has(defined.operator);
-  });
+  };
+  // Only a part in the place of a name is asked, because a list can have very many others.
+  return (index === 1 && isNameIn(parent)) || (index <= 1 && parent?.index === 1 && isNameIn(parent.parent));
 }
 
 /** True when STEP leads to the element INDEX of a call of one of OPERATORS. */
