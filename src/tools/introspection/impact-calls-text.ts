@@ -51,6 +51,7 @@ export interface Recompile {
 const NO_EXPANDER_USES =
   'SBCL records no uses of a setf expander. who_calls lists the forms in files that set such a place; compile these again.';
 
+/** Returns the parts of an answer on the calls of a function; [] when IMPACT is of no function. */
 export function callSections(impact: CallImpact): Part[] {
   const {
     kind,
@@ -118,6 +119,7 @@ export function findingSection(
 /** Maximum number of characters of the list of names to compile again. */
 const RECOMPILE_LIMIT = 4000;
 
+/** Returns lines on the functions to compile again, with at most LIMIT names in each list. */
 export function recompileText(
   { why, names, perhaps = [], replaced, expanders = [], expanded = [] }: Recompile,
   limit: number,

@@ -22,9 +22,11 @@ export interface ClassImpact {
   instances?: number;
 }
 
+/** What follows from another layout of a structure. */
 export const OTHER_LAYOUT =
   'This changes the layout of the structure, so SBCL signals an error when it is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.';
 
+/** Returns lines on the superclasses that the class would lose or gain. */
 export function superclassText({
   superclassesGone: gone = [],
   superclassesCome: come = [],
@@ -81,10 +83,12 @@ function unusedText(accessors: readonly ChangedFunction[]): string | false {
   return `Functions${home && ` of ${home.slice(0, -2)}`} that would be gone, and that nobody is known to call: ${listed}`;
 }
 
+/** Returns the list of the subclasses of the class. */
 export function subclassSection({ subclasses = [], subclassCount = 0 }: ClassImpact): Section {
   return { header: 'Subclasses', rows: locatedRows(subclasses), of: subclassCount };
 }
 
+/** Returns lines on the slots and instances of the class; false when the definition is no class. */
 export function classText({ class: kind, slots, instances }: ClassImpact): string | false {
   if (kind === undefined) return false;
   const number = instances === undefined ? 'not counted, as the heap is large' : String(instances);

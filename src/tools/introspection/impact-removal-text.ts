@@ -21,13 +21,8 @@ export interface RemovalImpact {
   references: string;
 }
 
-/** For some kinds of definitions, a sentence on uses that SBCL does not record. */
-const NOT_RECORDED: Readonly<Record<string, string>> = Object.fromEntries(
-  ['type', 'symbol macro'].map((nature) => [
-    nature.toUpperCase(),
-    `SBCL records no uses of a ${nature}. Code that was compiled with this one keeps it until it is compiled again.`,
-  ]),
-);
+/** The kinds of definitions whose uses SBCL does not record. */
+const NOT_RECORDED: readonly string[] = ['TYPE', 'SYMBOL MACRO'];
 
 const NOT_NAMED = 'The sources that are loaded do not name it elsewhere.';
 
@@ -50,8 +45,10 @@ const PACKAGE_ROLES: Readonly<Record<PackageRole, string>> = {
   prefix: 'Symbols written with its name',
 };
 
+/** Matches a method that is entered beside the primary one, so that a call does not need it. */
 const AUXILIARY = /^:(?:BEFORE|AFTER|AROUND) /;
 
+/** Returns the parts of an answer on the removal of a definition, besides its calls; [] for another change. */
 export function removalSections(impact: RemovalImpact & ClassImpact & Pick<CallImpact, 'method'>): Part[] {
   const { removal } = impact;
   if (removal === undefined) return [];
@@ -80,7 +77,8 @@ export function removalSections(impact: RemovalImpact & ClassImpact & Pick<CallI
     ({ length }) => length > 0,
   );
   return [
-    NOT_RECORDED[impact.nature] ?? false,
+    NOT_RECORDED.includes(impact.nature) &&
+      `SBCL records no uses of a ${impact.nature.toLowerCase()}. Code that was compiled with this one keeps it until it is compiled again.`,
     symbolMacro !== undefined && `It expands into ${symbolMacro}.`,
     removal.isNamed && !isKnown && !impact.references && NOT_NAMED,
     subclassSection(impact),

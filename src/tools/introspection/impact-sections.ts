@@ -5,6 +5,7 @@ import { unqualifiedName } from '../../source/qualified.ts';
 import { codeShape, type MergedRows, mergeAlikeRows, SHARING, sharedHome } from '../alike-rows.ts';
 import type { CheckedCall } from './call-checks.ts';
 
+/** A use in an answer: its place, the line there, the definition around it, and the reason why it breaks. */
 export interface LocatedUse {
   name?: string | undefined;
   at: string;
@@ -90,10 +91,12 @@ function callRows(calls: readonly CheckedCall[]): Row[] {
   return mergeAlikeRows(shaped, '    ', ALIKE_LIMIT);
 }
 
+/** Returns a row for each of USES. */
 export function locatedRows(uses: readonly LocatedUse[]): Row[] {
   return uses.map((use) => ({ text: locatedText(use), count: 1 }));
 }
 
+/** Returns the text of a use on one line. */
 export function locatedText({ name, at, text, why }: LocatedUse): string {
   return [name, at, text, why && `[${why}]`].filter(Boolean).join('  ');
 }

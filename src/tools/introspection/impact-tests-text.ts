@@ -19,6 +19,7 @@ export interface TestImpact {
   unloadedTests: string[];
 }
 
+/** Returns the text on the tests that reach the definition or name it, with at most LIMIT of each. */
 export function testSection(impact: TestImpact & { kind?: string }, limit: number): string | false {
   const { kind, testSystems = 0, tests, testCount, testsMore } = impact;
   const unloaded = impact.unloaded.filter(({ unloadedTests }) => unloadedTests);
@@ -46,6 +47,7 @@ export function testSection(impact: TestImpact & { kind?: string }, limit: numbe
   return `Tests that reach it (${testCount}):\n${lines}${remaining > 0 ? `\n  ... ${remaining} more; limit shows them` : ''}${more}`;
 }
 
+/** Returns a line on the tests NAMES, which a run with coverage has recorded; false when it was not measured. */
 export function recordedText(names: string[] | undefined, limit: number): string | false {
   if (names === undefined) return false;
   if (names.length === 0) return 'No test reached it in the last run with coverage.';
