@@ -81,12 +81,12 @@ function queryAt(forms: TopLevelForms, start: number): DefinitionQuery {
     return { name: text, symbol: symbolNameOf(form) || text.replace(/^"|"$/g, '').toUpperCase() };
   const isSetf = symbolNameOf(first) === 'SETF' && second !== undefined && third === undefined;
   if (isSetf) return { name: text, symbol: `SETF ${symbolNameOf(second)}` };
-  const head = definitionOf(form);
+  const definition = definitionOf(form);
   const nameText = second?.text;
   const operator = symbolNameOf(first);
   if (nameText?.startsWith('"') && operator !== '')
     return { name: nameText, symbol: nameText.slice(1, -1).toUpperCase(), operator };
-  if (nameText === undefined || head === undefined) {
+  if (nameText === undefined || definition === undefined) {
     throw new CallError(
       `${text} names no definition. Give a symbol, (setf area), or (defmethod area (circle)).`,
     );
@@ -94,7 +94,7 @@ function queryAt(forms: TopLevelForms, start: number): DefinitionQuery {
   const methods = methodsMeant(form);
   return {
     name: nameText,
-    symbol: head.name,
+    symbol: definition.name,
     operator,
     head: form.oneLine,
     ...(methods.length > 0 && { methods }),

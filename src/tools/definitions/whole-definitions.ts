@@ -40,9 +40,9 @@ function targetOf(
   { forms, source, present }: EditedFile,
 ): NamingForm | undefined {
   const form = given.formFrom(extent.start);
-  const head = form && definitionOf(form);
-  if (head === undefined) return undefined;
-  const { name, operator, method } = head;
+  const definition = form && definitionOf(form);
+  if (definition === undefined) return undefined;
+  const { name, operator, method } = definition;
   const same = formsNaming(forms, { name }).filter(
     (each) => each.operator === operator && each.method === method && each.start === each.top,
   );

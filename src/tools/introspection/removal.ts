@@ -221,8 +221,8 @@ function evaluated(
       const top = forms.definitionAt(start);
       const caller = definedIn({ ...top, home: forms.packageAt(start) ?? current ?? top.home }, nameOf);
       if (caller === undefined) continue;
-      const head = forms.formFrom(start);
-      const key = JSON.stringify([top.operator, caller, head && definitionOf(head)?.method]);
+      const whole = forms.formFrom(start);
+      const key = JSON.stringify([top.operator, caller, whole && definitionOf(whole)?.method]);
       if (seen.has(key) || known.has(caller)) continue;
       seen.add(key);
       for (const { start: at, role } of uses.get(start) ?? [])
