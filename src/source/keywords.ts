@@ -8,13 +8,13 @@ import { atomsIn } from './mentioning.ts';
 /** The names, without packages, of functions, classes and structures that take the keyword of a renamed
  *  symbol. When X is renamed, (defun area (&key x)) adds AREA to `functions`, so that the :x in (area :x 1) is
  *  renamed too. */
-export interface Takers {
+export interface KeywordTakers {
   functions: Set<string>;
   classes: Set<string>;
   structures: Set<string>;
 }
 
-export function noTakers(): Takers {
+export function noKeywordTakers(): KeywordTakers {
   return { functions: new Set(), classes: new Set(), structures: new Set() };
 }
 
@@ -59,7 +59,7 @@ function sectionsOf({ elements }: Form): string[] {
 
 /** Adds to TAKERS the functions and classes that FORM defines with a symbol as keyword parameter or initarg. NAMED is true
  *  for a part that is the symbol. */
-export function noteTakers(form: Form, named: (part: Form) => boolean, takers: Takers): void {
+export function addKeywordTakers(form: Form, named: (part: Form) => boolean, takers: KeywordTakers): void {
   const [withSymbol, withInitarg] = [
     new Map<Form | undefined, string>(),
     new Map<Form | undefined, string>(),
@@ -70,7 +70,7 @@ export function noteTakers(form: Form, named: (part: Form) => boolean, takers: T
     if (!named(part)) continue;
     withSymbol.set(part.parent, part.symbolName);
     const lambdaList = lambdaListOf(part);
-    if (lambdaList !== undefined) noteDefinition(definitionAround(lambdaList), takers);
+    if (lambdaList !== undefined) addDefinition(definitionAround(lambdaList), takers);
   }
   for (const [slot, name] of withInitarg) {
     const definition = slot && withSymbol.get(slot) === name ? definitionAround(slot) : undefined;
@@ -78,7 +78,7 @@ export function noteTakers(form: Form, named: (part: Form) => boolean, takers: T
   }
 }
 
-function noteDefinition(definition: Definer | undefined, takers: Takers): void {
+function addDefinition(definition: Definer | undefined, takers: KeywordTakers): void {
   if (definition === undefined) return;
   const ofClass = classInitialized(definition);
   if (ofClass !== undefined) takers.classes.add(ofClass);
@@ -87,7 +87,7 @@ function noteDefinition(definition: Definer | undefined, takers: Takers): void {
 
 /** True when the keyword PART belongs to one of TAKERS: in a call, after :INITARG, in :DEFAULT-INITARGS, in a
  *  declaration, or in a lambda list. */
-export function takesKeyword(part: Form, takers: Takers): boolean {
+export function takesKeyword(part: Form, takers: KeywordTakers): boolean {
   const list = part.parent;
   if (list === undefined) return false;
   if (part.index === 0) return isDeclared(list, takers);
@@ -103,7 +103,7 @@ function isInitarg(part: Form): boolean {
 
 /** True when the list PARAMETER declares a keyword parameter of one of TAKERS, as (:name type) in an FTYPE
  *  does. */
-function isDeclared(parameter: Form, { functions, ...takers }: Takers): boolean {
+function isDeclared(parameter: Form, { functions, ...takers }: KeywordTakers): boolean {
   const { parent } = parameter;
   if (isParameter(parameter)) {
     const declaration = parent?.parent?.parent;
@@ -116,7 +116,7 @@ function isDeclared(parameter: Form, { functions, ...takers }: Takers): boolean 
 }
 
 /** True when PART is an argument of the call LIST, and the called function or class is one of TAKERS. */
-function isInCall(part: Form, list: Form, takers: Takers): boolean {
+function isInCall(part: Form, list: Form, takers: KeywordTakers): boolean {
   const [operator, ...args] = list.elements.slice(0, Math.min(part.index, 3));
   const { functions, classes, structures } = takers;
   // In #S(AREA :X 1) keywords have odd indices. In (make-instance 'area :x 1) they are at odd distances from
@@ -131,13 +131,13 @@ function isInCall(part: Form, list: Form, takers: Takers): boolean {
   return called.includes('CALL-NEXT-METHOD') && takesInDefinition(definitionAround(list), takers);
 }
 
-function takesInDefinition(definition: Definer | undefined, { functions, classes }: Takers): boolean {
+function takesInDefinition(definition: Definer | undefined, { functions, classes }: KeywordTakers): boolean {
   if (definition === undefined) return false;
   const ofClass = classInitialized(definition);
   return ofClass === undefined ? functions.has(definition.name) : classes.has(ofClass);
 }
 
-function isOfClass(definition: Definer | undefined, { classes }: Takers): boolean {
+function isOfClass(definition: Definer | undefined, { classes }: KeywordTakers): boolean {
   return definition !== undefined && classes.has(definition.name);
 }
 

@@ -13,7 +13,8 @@ export interface Renaming {
   exporters: ReadonlySet<string>;
 }
 
-interface Planned {
+/** A package that a text defines and the image lacks. */
+interface UnloadedPackage {
   uses: string[];
   /** Packages to import from, each with the names of the imported symbols. */
   imports: [from: string, names: Set<string>][];
@@ -28,7 +29,7 @@ const IMPORT_OPTIONS = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
 export class Packages {
   readonly #names: ReadonlyMap<string, string>;
   readonly #local = new Map<string, string>();
-  readonly #planned = new Map<string, Planned>();
+  readonly #unloaded = new Map<string, UnloadedPackage>();
 
   /** NAMES has pairs: a name or nickname of a package, and its proper name. LOCAL has triples: a package, a
    *  local nickname in it, and the package with that nickname. */
@@ -46,16 +47,16 @@ export class Packages {
 
   /** True when NAME is a name or nickname of a package in the image or in a noted text. */
   knows(name: string): boolean {
-    return this.#names.has(name) || this.#planned.has(name);
+    return this.#names.has(name) || this.#unloaded.has(name);
   }
 
   /** Records the packages that TEXT defines and that the image lacks. */
   note(text: string): void {
     for (const { name, form } of packagesDefined(text)) {
       if (this.#names.has(name)) continue;
-      const planned: Planned = { uses: [], imports: [], shadows: new Set() };
-      for (const option of form.elements.slice(2)) readOption(option, planned);
-      this.#planned.set(name, planned);
+      const unloaded: UnloadedPackage = { uses: [], imports: [], shadows: new Set() };
+      for (const option of form.elements.slice(2)) readOption(option, unloaded);
+      this.#unloaded.set(name, unloaded);
     }
   }
 
@@ -64,13 +65,13 @@ export class Packages {
   has(renaming: Renaming, name: string, within?: string): boolean | undefined {
     const proper = this.proper(name, within);
     if (renaming.packages.has(proper)) return true;
-    const planned = this.#planned.get(proper);
-    if (planned === undefined) return this.#names.has(proper) || this.#names.has(name) ? false : undefined;
-    if (planned.shadows.has(renaming.from)) return false;
+    const unloaded = this.#unloaded.get(proper);
+    if (unloaded === undefined) return this.#names.has(proper) || this.#names.has(name) ? false : undefined;
+    if (unloaded.shadows.has(renaming.from)) return false;
     return (
-      planned.imports.some(
+      unloaded.imports.some(
         ([from, names]) => names.has(renaming.from) && renaming.packages.has(this.proper(from)),
-      ) || planned.uses.some((used) => renaming.exporters.has(this.proper(used)))
+      ) || unloaded.uses.some((used) => renaming.exporters.has(this.proper(used)))
     );
   }
 
@@ -156,12 +157,12 @@ export function mayDefinePackage(text: string): boolean {
   return DEFINING.test(text);
 }
 
-function readOption(option: Form, planned: Planned): void {
+function readOption(option: Form, unloaded: UnloadedPackage): void {
   const [key, ...parts] = option.elements.flatMap((part) => (isRest(part) ? part.elements : part));
   const names = parts.flatMap((part) => part.designatedString ?? []);
   const [first, ...more] = names;
   const name = key?.symbolName ?? '';
-  if (name === 'USE') planned.uses.push(...names);
-  if (name === 'SHADOW') for (const each of names) planned.shadows.add(each);
-  if (IMPORT_OPTIONS.has(name) && first !== undefined) planned.imports.push([first, new Set(more)]);
+  if (name === 'USE') unloaded.uses.push(...names);
+  if (name === 'SHADOW') for (const each of names) unloaded.shadows.add(each);
+  if (IMPORT_OPTIONS.has(name) && first !== undefined) unloaded.imports.push([first, new Set(more)]);
 }

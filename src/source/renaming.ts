@@ -3,7 +3,7 @@
 import { isDefiner } from './definition.ts';
 import type { Form } from './form.ts';
 import { formatCalls } from './format-calls.ts';
-import { isParameter, namesKeyword, noteTakers, type Takers, takesKeyword } from './keywords.ts';
+import { addKeywordTakers, isParameter, type KeywordTakers, namesKeyword, takesKeyword } from './keywords.ts';
 import { upperCase } from './lexer.ts';
 import { isLoopWord } from './loop-words.ts';
 import { atomsIn, formsMentioning } from './mentioning.ts';
@@ -18,7 +18,7 @@ export interface Task {
   packages: Packages;
   packageAt: (index: number) => string;
   /** By symbol name: the functions, classes and structures that take the keyword of that name. */
-  takers: ReadonlyMap<string, Takers>;
+  takers: ReadonlyMap<string, KeywordTakers>;
   /** Whether to rename the keyword of a parameter together with the parameter. */
   keywords: boolean;
   /** Whether to rename in comments and strings. */
@@ -249,7 +249,7 @@ const FORMATTING = new Set(
 
 /** Adds to TASK's takers the definitions in TEXT that have the symbol of RENAMING as a keyword parameter, or
  *  as a slot with an initarg of that name. Calls of these definitions take a keyword of that name. */
-export function noteKeywords(text: string, renaming: Renaming, task: Task): void {
+export function addTakersIn(text: string, renaming: Renaming, task: Task): void {
   const takers = task.takers.get(renaming.from);
   if (takers === undefined) return;
   const named = (part: Form) => {
@@ -259,5 +259,5 @@ export function noteKeywords(text: string, renaming: Renaming, task: Task): void
     const current = task.packageAt(part.start);
     return task.packages.has(renaming, prefix ?? current, current) === true;
   };
-  for (const form of formsMentioning(text, [renaming.from])) noteTakers(form, named, takers);
+  for (const form of formsMentioning(text, [renaming.from])) addKeywordTakers(form, named, takers);
 }

@@ -28,7 +28,7 @@ import { packageNamedIn } from '../../src/source/package-uses.ts';
 import { Packages } from '../../src/source/packages.ts';
 import { partAt } from '../../src/source/parts.ts';
 import { proseMentions } from '../../src/source/prose.ts';
-import { noteKeywords, scanFor } from '../../src/source/renaming.ts';
+import { addTakersIn, scanFor } from '../../src/source/renaming.ts';
 import { computedIn, namedIn } from '../../src/source/roles.ts';
 import { applySplices, changedForms, unfinishedLine } from '../../src/source/splice.ts';
 import { SourceText } from '../../src/source/text.ts';
@@ -61,7 +61,7 @@ function rename(name: string, text: string): void {
   const takers = new Map([[name, { functions: taking, classes: taking, structures: taking }]]);
   const packageAt = (index: number) => all.packageAt(index) ?? 'P';
   const task = { renamings: [renaming], packages, packageAt, takers, keywords: true, prose: true };
-  noteKeywords(text, renaming, task);
+  addTakersIn(text, renaming, task);
   applySplices(text, scanFor(text, task).edits);
 }
 

@@ -1,10 +1,10 @@
 // Which places of a text a rename changes, and which only look like the name.
 
 import { expect, test } from 'vitest';
-import { noTakers } from '../../src/source/keywords.ts';
+import { noKeywordTakers } from '../../src/source/keywords.ts';
 import { Packages, type Renaming } from '../../src/source/packages.ts';
 import { proseMentions } from '../../src/source/prose.ts';
-import { noteKeywords, scanFor } from '../../src/source/renaming.ts';
+import { addTakersIn, scanFor } from '../../src/source/renaming.ts';
 import { applySplices } from '../../src/source/splice.ts';
 import { spelled, symbolIn } from '../../src/source/symbol-text.ts';
 import { SourceText } from '../../src/source/text.ts';
@@ -43,9 +43,9 @@ function renamed(text: string, how: How = {}): { text: string; kept: string[] } 
   const packageAt = (index: number) => forms.packageAt(index) ?? begins;
   const all = { ...renaming(from, to), ...(how.packages && { packages: new Set(how.packages) }) };
   const task = { renamings: [all], packages: APP, packageAt, keywords, prose };
-  const takers = { ...noTakers(), structures: new Set(how.structures) };
+  const takers = { ...noKeywordTakers(), structures: new Set(how.structures) };
   const whole = { ...task, takers: new Map([[from, takers]]) };
-  if (keywords) noteKeywords(text, all, whole);
+  if (keywords) addTakersIn(text, all, whole);
   const scan = scanFor(text, whole);
   return { text: applySplices(text, scan.edits) as string, kept: scan.kept.map(({ why }) => why) };
 }

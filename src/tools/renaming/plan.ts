@@ -12,12 +12,12 @@ import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile } from '../../files/write.ts';
 import type { RenameFacts } from '../../image/wire/operations.ts';
 import { type Form, readForm } from '../../source/form.ts';
-import type { Takers } from '../../source/keywords.ts';
+import type { KeywordTakers } from '../../source/keywords.ts';
 import { mayContainPlainly } from '../../source/mentioning.ts';
 import { Packages, type Renaming } from '../../source/packages.ts';
 import { inCaseOfProse, proseMentions } from '../../source/prose.ts';
 import { unqualifiedName } from '../../source/qualified.ts';
-import { noteKeywords, type RenameEdit, type Scan, scanFor, type Task } from '../../source/renaming.ts';
+import { addTakersIn, type RenameEdit, type Scan, scanFor, type Task } from '../../source/renaming.ts';
 import { applySplices } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { type Extent, TopLevelForms } from '../../source/top-level.ts';
@@ -120,7 +120,7 @@ class Planning {
   readonly #packages: Packages;
   /** For each name, the definitions that accept it as a keyword, such as constructors with a slot of that
    * name. */
-  readonly #takers = new Map<string, Takers>();
+  readonly #takers = new Map<string, KeywordTakers>();
   readonly #loaded = new Set<string>();
   readonly #plan: RenamePlan;
 
@@ -232,7 +232,7 @@ class Planning {
     for (const file of files.filter(isLispFile)) {
       await turn();
       const text = this.#decodedText(file);
-      noteKeywords(text, first, this.#task(file, text, this.#renamings));
+      addTakersIn(text, first, this.#task(file, text, this.#renamings));
     }
     // Subclasses inherit initargs. Each entry of `heirs` is a class and its subclasses.
     const classes = this.#takers.get(first.from)?.classes ?? new Set();
