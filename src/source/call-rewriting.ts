@@ -1,8 +1,8 @@
 /** Rewrites the calls of a function in a source text by a pattern, as after a change of its lambda list. */
 
 import type { CallMention, Mentioned } from './calls.ts';
-import { bareName, elementsOf, type Form, formsWithin, readForm } from './form.ts';
-import { bareTokenName, PACKAGE_MARKER } from './lexer.ts';
+import { elementsOf, type Form, formsWithin, readForm, symbolNameOf } from './form.ts';
+import { PACKAGE_MARKER, withoutPackage } from './lexer.ts';
 import type { Splice } from './splice.ts';
 import type { SourceText } from './text.ts';
 import type { Span } from './tree.ts';
@@ -26,7 +26,7 @@ export function callPatternOf(from: string, to: string): CallPattern | string {
   if (old === undefined) return 'old must be one call with parameters, such as (area shape &key unit)';
   if (replacement === undefined) return 'new must be one call, such as (area :of shape)';
   const pattern: CallPattern = {
-    operator: bareName(old.first),
+    operator: symbolNameOf(old.first),
     required: [],
     optional: [],
     keys: new Map(),
@@ -34,9 +34,9 @@ export function callPatternOf(from: string, to: string): CallPattern | string {
   };
   let mode = '';
   for (const part of elementsOf(old).slice(1)) {
-    const name = bareName(part);
+    const name = symbolNameOf(part);
     if (name === '' || part.name?.startsWith(PACKAGE_MARKER) || !Number.isNaN(Number(name)))
-      return `old has ${part.line}, which is no parameter: give a symbol for each argument`;
+      return `old has ${part.oneLine}, which is no parameter: give a symbol for each argument`;
     if (name.startsWith('&')) mode = name;
     else if (mode === '') pattern.required.push(name);
     else if (mode === '&OPTIONAL') pattern.optional.push(name);
@@ -50,7 +50,9 @@ export function callPatternOf(from: string, to: string): CallPattern | string {
 /** Returns TEXT as a list; undefined unless TEXT is exactly one list. */
 function wholeList(text: string): Form | undefined {
   const form = readForm(text.trim(), 0, new Set());
-  return form?.kind === 'cons' && form.token === '(' && form.end === text.trim().length ? form : undefined;
+  return form?.kind === 'cons' && form.tokenKind === '(' && form.end === text.trim().length
+    ? form
+    : undefined;
 }
 
 type Obstacle =
@@ -138,8 +140,8 @@ class Rewriting {
   #newCall(form: Form, elements: readonly Form[]): string {
     this.#checkBlanks(form, elements);
     const { operator, to } = this.#pattern;
-    const isOwn = bareName(to.first) === operator;
-    const isFuncall = bareName(elements[0]) !== operator;
+    const isOwn = symbolNameOf(to.first) === operator;
+    const isFuncall = symbolNameOf(elements[0]) !== operator;
     if (isFuncall && !isOwn) throw new Unfit('called by FUNCALL, and new calls another function');
     const named = elements.slice(0, isFuncall ? 2 : 1);
     const begin = isOwn ? named.map((part) => this.#source(part)).join(' ') : (to.first?.text ?? '');
@@ -166,10 +168,10 @@ class Rewriting {
     positional.slice(0, args.length).forEach((name, index) => {
       bindings.set(name, [args[index] as Form]);
     });
-    const left = args.slice(positional.length);
-    if (rest !== undefined) bindings.set(rest, left);
-    if (keys.size > 0) this.#bindKeys(left, bindings);
-    else if (left.length > 0 && rest === undefined) throw new Unfit('it has more arguments than old');
+    const remaining = args.slice(positional.length);
+    if (rest !== undefined) bindings.set(rest, remaining);
+    if (keys.size > 0) this.#bindKeys(remaining, bindings);
+    else if (remaining.length > 0 && rest === undefined) throw new Unfit('it has more arguments than old');
     return bindings;
   }
 
@@ -179,7 +181,7 @@ class Rewriting {
       const name = keyword?.name ?? '';
       if (!name.startsWith(PACKAGE_MARKER) || value === undefined)
         throw new Unfit('its keywords are not written out');
-      const parameter = this.#pattern.keys.get(bareTokenName(name));
+      const parameter = this.#pattern.keys.get(withoutPackage(name));
       if (parameter === undefined) throw new Unfit('it has a keyword that old lacks', keyword?.text);
       if (!bindings.has(parameter)) bindings.set(parameter, [value]);
     }
@@ -191,7 +193,7 @@ class Rewriting {
     let [afterKeyword, gap]: [boolean, string | undefined] = [false, undefined];
     for (const part of elementsOf(this.#pattern.to).slice(1)) {
       const isKeyword = part.name?.startsWith(PACKAGE_MARKER) === true;
-      const parameter = this.#isParameter(part) ? bareName(part) : undefined;
+      const parameter = this.#isParameter(part) ? symbolNameOf(part) : undefined;
       if (parameter !== undefined && (bindings.get(parameter) ?? []).length === 0) {
         if (afterKeyword) parts.pop();
         else if (parameter !== this.#pattern.rest) gap = parameter;
@@ -210,8 +212,8 @@ class Rewriting {
     let [text, at] = ['', part.start];
     for (const inner of formsWithin(part)) {
       if (!this.#isParameter(inner)) continue;
-      const bound = bindings.get(bareName(inner));
-      if (bound === undefined) throw new Unfit('it lacks an argument that new needs', bareName(inner));
+      const bound = bindings.get(symbolNameOf(inner));
+      if (bound === undefined) throw new Unfit('it lacks an argument that new needs', symbolNameOf(inner));
       const { text: template } = part.tree;
       text += template.slice(at, inner.start) + bound.map((form) => this.#source(form)).join(' ');
       at = inner.end;
@@ -221,8 +223,8 @@ class Rewriting {
 
   #isParameter(form: Form): boolean {
     const { required, optional, rest, keys } = this.#pattern;
-    if (form.mark !== 'atom' || form.name?.startsWith(PACKAGE_MARKER)) return false;
-    return [...required, ...optional, rest, ...keys.values()].includes(bareName(form));
+    if (form.notation !== 'atom' || form.name?.startsWith(PACKAGE_MARKER)) return false;
+    return [...required, ...optional, rest, ...keys.values()].includes(symbolNameOf(form));
   }
 
   #source({ start, end }: Span): string {
@@ -280,7 +282,7 @@ function isKeyword(text: string): boolean {
 }
 
 function hasAtomOverLines(form: Form): boolean {
-  return [...formsWithin(form)].some((inner) => inner.mark === 'atom' && inner.text.includes('\n'));
+  return [...formsWithin(form)].some((inner) => inner.notation === 'atom' && inner.text.includes('\n'));
 }
 
 const LINE_WIDTH = 100;

@@ -1,6 +1,6 @@
 /** Finds the calls of a function in a source file, with their arguments, and its other mentions. */
 
-import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
+import { elementsOf, type Form, nameOf, symbolNameOf } from './form.ts';
 import { formatCalls } from './format-calls.ts';
 import { type Argument, argumentOf } from './lambda-list.ts';
 import { upperCase } from './lexer.ts';
@@ -71,7 +71,7 @@ function formatMentions(text: string, { name, packages }: Callee, tops: readonly
 /** Returns ELEMENTS of a form, without those in the scope of a local function or macro named as the
  *  callee. */
 function unshadowed(elements: readonly Form[], state: Walk, data: boolean): readonly Form[] {
-  const operator = operatorOf(elements[0]);
+  const operator = nameOf(elements[0]);
   if (!LOCAL.includes(operator)) return elements;
   const names = elementsOf(elements[1]).map((binding) => elementsOf(binding)[0]);
   if (!names.some((name) => isSoughtName(name, state))) return elements;
@@ -81,7 +81,7 @@ function unshadowed(elements: readonly Form[], state: Walk, data: boolean): read
 /** Returns PARTS of the form with ELEMENTS, with each SETF place (NAME ...) replaced by its arguments. Such a
  *  place calls the function (setf NAME), not NAME. */
 function withoutPlaces(elements: readonly Form[], parts: readonly Form[], state: Walk): readonly Form[] {
-  if (state.setf || state.macro || !['SETF', 'PSETF'].includes(operatorOf(elements[0]))) return parts;
+  if (state.setf || state.macro || !['SETF', 'PSETF'].includes(nameOf(elements[0]))) return parts;
   return parts.flatMap((part, index) => {
     const [name, ...args] = index % 2 === 1 ? elementsOf(part) : [];
     return isSoughtSymbol(name, state) ? args : [part];
@@ -96,11 +96,11 @@ function note(form: Form, elements: readonly Form[], state: Walk, data: boolean)
   if (state.setf) noteSetf(form, elements, state, data);
   else if (isSoughtSymbol(first, state))
     state.found.push({ start, top, ...callOf(elements.slice(1), data), ...callIn(form, elements, data) });
-  if (operatorOf(first) === 'FUNCTION' && isSoughtName(second, state)) {
+  if (nameOf(first) === 'FUNCTION' && isSoughtName(second, state)) {
     state.found.push({ start, top, how: 'as a function' });
-  } else if (operatorOf(first) === 'QUOTE' && isSoughtName(second, state)) {
+  } else if (nameOf(first) === 'QUOTE' && isSoughtName(second, state)) {
     state.found.push({ start, top, how: 'as a name' });
-  } else if (bareName(first) === 'FUNCALL' && second && isReference(second, state)) {
+  } else if (symbolNameOf(first) === 'FUNCALL' && second && isReference(second, state)) {
     state.seen.add(second.firstToken);
     const call = { ...callOf(elements.slice(2), data), ...callIn(form, elements, data) };
     state.found.push({ start, top, also: second.start, ...call });
@@ -132,5 +132,5 @@ function callIn(form: Form, elements: readonly Form[], data: boolean): Pick<Call
 
 function isReference(form: Form | undefined, state: Walk): boolean {
   const [operator, name] = elementsOf(form);
-  return ['FUNCTION', 'QUOTE'].includes(operatorOf(operator)) && isSoughtName(name, state);
+  return ['FUNCTION', 'QUOTE'].includes(nameOf(operator)) && isSoughtName(name, state);
 }

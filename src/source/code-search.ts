@@ -1,7 +1,7 @@
 // Searches a Lisp text by tokens, so that names in comments and strings do not match.
 
 import { FormReader } from './form.ts';
-import { bareTokenName, nameOf, PACKAGE_MARKER, type Token, tokensOf } from './lexer.ts';
+import { PACKAGE_MARKER, type Token, tokenName, tokensOf, withoutPackage } from './lexer.ts';
 import { treeOf } from './tree.ts';
 
 /** The start and end of a match, as UTF-16 indices. */
@@ -17,12 +17,12 @@ export function codeFinder(
   pattern: string,
 ): ((text: string) => Generator<Occurrence | undefined>) | undefined {
   const wanted = [...tokensOf(pattern)].map((token) => {
-    const kind = isWhole(token, pattern) ? 'whole' : 'bare';
-    return { kind, key: keyOf(token, pattern, kind === 'bare') } as const;
+    const kind = isWhole(token, pattern) ? 'whole' : 'symbolName';
+    return { kind, key: keyOf(token, pattern, kind === 'symbolName') } as const;
   });
-  const [anyWhole, anyBare] = [
+  const [anyWhole, anySymbolName] = [
     wanted.some(({ kind }) => kind === 'whole'),
-    wanted.some(({ kind }) => kind === 'bare'),
+    wanted.some(({ kind }) => kind === 'symbolName'),
   ];
   if (wanted.length === 0) return undefined;
   return function* (text) {
@@ -32,7 +32,7 @@ export function codeFinder(
     for (const token of tokensOf(text)) {
       const keys = {
         whole: anyWhole ? keyOf(token, text, false) : '',
-        bare: anyBare ? keyOf(token, text, true) : '',
+        symbolName: anySymbolName ? keyOf(token, text, true) : '',
       };
       begun.push({ start: token.start, count: 0 });
       begun = begun.filter((match) => {
@@ -50,21 +50,21 @@ export function codeFinder(
 
 /** True when TOKEN of PATTERN is a qualified symbol or a literal, which must match exactly. */
 function isWhole({ kind, start, end }: Token, pattern: string): boolean {
-  const name = nameOf(kind, pattern.slice(start, end));
+  const name = tokenName(kind, pattern.slice(start, end));
   return name.includes(PACKAGE_MARKER) || (kind === 'atom' && name === '');
 }
 
 /** The beginning of a number with a radix prefix, such as #x1F. */
 const RADIX = /^#\d*[brox]/i;
 
-/** Returns a key that equal tokens share. With IS_BARE, the key of a symbol leaves out its package. */
-function keyOf(token: Token, text: string, isBare: boolean): string {
+/** Returns a key that equal tokens share. With IS_SYMBOL_NAME, the key of a symbol leaves out its package. */
+function keyOf(token: Token, text: string, isSymbolName: boolean): string {
   const { kind, start, end } = token;
   const written = text.slice(start, end);
-  const name = nameOf(kind, written);
+  const name = tokenName(kind, written);
   if (kind !== 'atom') return name === '' ? kind : `${kind} ${name}`;
   if (name === '') return `"${RADIX.test(written) ? written.toUpperCase() : written}`;
-  return `:${isBare && !name.startsWith(PACKAGE_MARKER) ? bareTokenName(name) : name}`;
+  return `:${isSymbolName && !name.startsWith(PACKAGE_MARKER) ? withoutPackage(name) : name}`;
 }
 
 /** `brokenCall` does not return calls longer than this many characters. */
@@ -78,9 +78,9 @@ export function brokenCall(text: string, start: number): { from: number; call: s
   if (text[from] !== '(') return undefined;
   const part = text.slice(from, from + LONGEST);
   const tree = treeOf(part);
-  const behind = tree.behind(0);
-  const spans = behind !== undefined && part.slice(0, tree.end(behind - 1)).includes('\n');
-  return spans ? { from, call: tree.line(0, behind) } : undefined;
+  const tokenAfter = tree.tokenAfterList(0);
+  const spans = tokenAfter !== undefined && part.slice(0, tree.end(tokenAfter - 1)).includes('\n');
+  return spans ? { from, call: tree.oneLine(0, tokenAfter) } : undefined;
 }
 
 /** Returns TEXT with comments and string contents replaced by spaces, so that offsets stay valid. */
@@ -100,5 +100,5 @@ function blank(text: string): string {
 
 /** Returns the number of top-level lists in TEXT, including lists that #+ or #- may exclude. */
 export function topLevelLists(text: string): number {
-  return [...new FormReader(treeOf(text)).forms()].filter(({ mark }) => mark === '(').length;
+  return [...new FormReader(treeOf(text)).forms()].filter(({ notation }) => notation === '(').length;
 }

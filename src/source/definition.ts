@@ -1,194 +1,125 @@
-/** Reads the text of one definition: its name, its lambda list, and the accessors of a class or structure. */
+/** Reads which definition a form is: its operator, its name, and for a method the qualifiers and
+ *  specializers. A form is judged by its shape alone, so a call has a Definition too. */
 
-import { bareName, elementsOf, type Form, namedBy, readForm } from './form.ts';
-import { type LambdaList, lambdaListOf } from './lambda-list.ts';
+import { elementsOf, type Form, symbolNameOf } from './form.ts';
+import { PACKAGE_MARKER, type Token, tokenName, tokensOf, upperCase, withoutPackage } from './lexer.ts';
 
-export interface ParsedDefinition {
+/** The definition that a form (OPERATOR NAME ...) makes. */
+export interface Definition {
+  /** The operator without its package. */
   operator: string;
+  /** The symbol in the name, without its package; preceded by `SETF ` for a setf function. */
   name: string;
-  /** Whether the form defines `(setf NAME)`, a function or a place. */
-  setf: boolean;
-  lambdaList?: LambdaList;
-  /** The names, without packages, of the slots of a class or structure. */
-  slots?: string[];
-  /** The names, without packages, of the other functions that the form defines: readers, writers, copier and
-   *  predicate. */
-  accessors?: string[];
-  /** The name, without its package, of the structure that this structure includes. */
-  include?: string;
-  initargs?: string[];
-  /** The superclasses of a class as the source writes them. */
-  superclasses?: string[];
-  /** The keywords of the default initargs of a class. */
-  defaults?: string[];
-  /** A structure's constructors with lambda lists; undefined when a list cannot be determined. */
-  constructors?: Map<string, LambdaList | undefined>;
+  /** The qualifiers and specializers of a method, as `methodKey` returns them; '' for the other definitions of
+   *  Common Lisp. A macro of a program can define methods, so a form with another operator has them too. */
+  method: string;
 }
 
-const FUNCTIONS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFGENERIC', 'DEFINE-COMPILER-MACRO', 'DEFTYPE'];
-const PLACES: readonly string[] = ['DEFSETF', 'DEFINE-SETF-EXPANDER'];
-const OTHERS: readonly string[] = [
-  ...['DEFVAR', 'DEFPARAMETER', 'DEFCONSTANT', 'DEFGLOBAL', 'DEFINE-LOAD-TIME-GLOBAL'],
-  ...['DEFINE-SYMBOL-MACRO', 'DEFINE-METHOD-COMBINATION'],
-];
-const CLASSES: readonly string[] = ['DEFCLASS', 'DEFINE-CONDITION'];
-
-/** Returns the definition that the first form of TEXT makes under FEATURES. Returns undefined for a form that
- *  is no definition, and for a definition whose text does not show its lambda list. */
-export function parseDefinition(text: string, features: ReadonlySet<string>): ParsedDefinition | undefined {
-  const elements = elementsOf(readForm(text, 0, features));
-  const [first, second] = elements;
-  const operator = bareName(first);
-  const { symbol, setf } = namedBy(second);
-  const name = bareName(symbol);
-  if (name === '') return undefined;
-  const base = { operator, name, setf };
-  if (FUNCTIONS.includes(operator)) return withList(base, elements[2]);
-  if (operator === 'DEFMETHOD')
-    return withList(
-      base,
-      elements.slice(2).find(({ isList }) => isList),
-    );
-  if (CLASSES.includes(operator))
-    return {
-      ...base,
-      ...classParts(elements[3]),
-      superclasses: elementsOf(elements[2]).map((each) => each.text),
-      defaults: defaultInitargs(elements.slice(4)),
-    };
-  if (operator === 'DEFSTRUCT')
-    return { ...base, ...structureParts(name, elementsOf(second).slice(1), elements.slice(2)) };
-  if (operator === 'DEFINE-MODIFY-MACRO') return withPlace(withList(base, elements[2]));
-  if (PLACES.includes(operator)) return { ...base, setf: true };
-  return OTHERS.includes(operator) ? base : undefined;
+/** Returns the definition that FORM makes; undefined when FORM is no list with an operator and a name. */
+export function definitionOf(form: Form): Definition | undefined {
+  const { operator, symbol, setf } = definedSymbol(form);
+  const name = symbolNameOf(symbol);
+  if (operator === '' || name === '') return undefined;
+  return { operator, name: setf ? `SETF ${name}` : name, method: methodOf(form, operator) };
 }
 
-function partsOf(form: Form): readonly Form[] {
-  return form.kind === 'cons' ? elementsOf(form) : [form];
+/** Returns the operator of FORM, without its package, and the symbol that FORM names. The operator is '' when
+ *  FORM is no list that begins with a symbol. */
+export function definedSymbol(form: Form): { operator: string; symbol: Form | undefined; setf: boolean } {
+  const [operator, second] = form.tokenKind === '(' ? form.elements : [];
+  return { operator: operator?.symbolName ?? '', ...symbolInName(second) };
 }
 
-function withList(base: ParsedDefinition, form: Form | undefined): ParsedDefinition | undefined {
-  const lambdaList = lambdaListOf(form, base.operator === 'DEFMACRO');
-  return lambdaList && { ...base, lambdaList };
+/** Returns the symbol in NAME, the name of a definition. It is NAME itself, its first element, or X in
+ *  (setf X). */
+export function symbolInName(name: Form | undefined): { symbol: Form | undefined; setf: boolean } {
+  const parts = elementsOf(name);
+  const setf = parts.length === 2 && symbolNameOf(parts[0]) === 'SETF';
+  return { symbol: setf ? parts[1] : (parts[0] ?? name), setf };
 }
 
-/** Returns DEFINITION, of a modify macro, with the place argument added to its lambda list. */
-function withPlace(definition: ParsedDefinition | undefined): ParsedDefinition | undefined {
-  const list = definition?.lambdaList;
-  return list && { ...definition, lambdaList: { ...list, required: list.required + 1 } };
+/** True when OPERATOR, without its package, is by its name that of a definition. */
+export function isDefiner(operator: string): boolean {
+  return operator.startsWith('DEF');
 }
 
-function classParts(slots: Form | undefined): Partial<ParsedDefinition> {
+/** True when a form with OPERATOR and a name NAME defines (setf NAME). */
+export function definesPlace(operator: string): boolean {
+  return operator === 'DEFSETF' || operator === 'DEFINE-SETF-EXPANDER';
+}
+
+/** The operators of Common Lisp and SBCL that define a name. Only DEFMETHOD makes several definitions of one
+ *  name. */
+export const STANDARD_DEFINERS: ReadonlySet<string> = new Set(
+  (
+    'DEFCLASS DEFSTRUCT DEFINE-CONDITION DEFTYPE DEFUN DEFMACRO DEFGENERIC DEFMETHOD DEFVAR DEFPARAMETER ' +
+    'DEFCONSTANT DEFGLOBAL DEFINE-LOAD-TIME-GLOBAL DEFINE-SYMBOL-MACRO DEFINE-METHOD-COMBINATION DEFSETF DEFINE-SETF-EXPANDER ' +
+    'DEFINE-COMPILER-MACRO DEFINE-MODIFY-MACRO'
+  ).split(' '),
+);
+
+/** Number of elements of a method to search for its lambda list. A method has few qualifiers, but a list of data
+ *  can have very many elements. */
+const SEARCHED_ELEMENTS = 12;
+
+/** Returns the index of the lambda list of a method with ELEMENTS: that of the first list from index FROM on;
+ *  -1 when there is none. */
+export function methodListIndex(elements: readonly Form[], from = 2): number {
+  return elements.slice(0, SEARCHED_ELEMENTS).findIndex(({ isList }, index) => index >= from && isList);
+}
+
+function methodOf(form: Form, operator: string): string {
+  if (operator !== 'DEFMETHOD' && STANDARD_DEFINERS.has(operator)) return '';
+  const list = methodListIndex(form.elements);
+  const qualifiers = form.elements.slice(2, Math.max(list, 2)).map((part) => methodKey(part.text));
+  const parameters = list === -1 ? [] : elementsOf(form.elements[list]);
+  const optional = parameters.findIndex((part) => symbolNameOf(part).startsWith('&'));
+  const specializers = parameters.slice(0, optional === -1 ? undefined : optional).map(specializerOf);
+  return [...qualifiers, ...specializers].join(' ');
+}
+
+/** Returns the methods that FORM may mean, each as in the `method` of a Definition; [] when no list follows
+ *  the name. The list can be a lambda list or only specializers, so (defmethod area (circle)) means `T` or
+ *  `CIRCLE`. */
+export function methodsMeant(form: Form): string[] {
+  const list = methodListIndex(form.elements);
+  if (list === -1) return [];
+  const parts = [...form.elements.slice(2, list), ...elementsOf(form.elements[list])];
+  const alone = parts.map((part) => methodKey(part.text)).join(' ');
+  return [...new Set([definitionOf(form)?.method ?? alone, alone])];
+}
+
+/** Returns the specializer of a method's PARAMETER: `CLASS`, `EQL OBJECT`, or T. */
+function specializerOf(parameter: Form): string {
+  const specializer = elementsOf(parameter)[1];
+  return specializer === undefined ? 'T' : methodKey(specializer.text);
+}
+
+/** Returns a key of METHOD, the qualifiers and specializers as SBCL prints them or as a file writes them.
+ *  Equal methods have equal keys. A key has no package names, but all literals. */
+export function methodKey(method: string): string {
   const names: string[] = [];
-  const accessors: string[] = [];
-  const initargs: string[] = [];
-  for (const slot of elementsOf(slots)) {
-    const [name, ...options] = partsOf(slot);
-    names.push(bareName(name));
-    for (let index = 0; index < options.length; index += 2) {
-      const value = options[index + 1];
-      switch (bareName(options[index])) {
-        case 'READER':
-          accessors.push(bareName(value));
-          break;
-        case 'WRITER':
-          accessors.push(functionName(value));
-          break;
-        case 'ACCESSOR':
-          accessors.push(bareName(value), `(SETF ${bareName(value)})`);
-          break;
-        case 'INITARG':
-          initargs.push(bareName(value));
-      }
-    }
-  }
-  return { slots: names, accessors, initargs, constructors: new Map() };
+  for (const token of tokensOf(method)) if (!/^[()']$/.test(token.kind)) names.push(wordOf(token, method));
+  return names.filter((name) => name !== 'QUOTE').join(' ');
 }
 
-/** Returns the function name FORM, a symbol or (SETF NAME), without packages. */
-function functionName(form: Form | undefined): string {
-  const [, place] = elementsOf(form);
-  return place ? `(SETF ${bareName(place)})` : bareName(form);
+/** Returns TOKEN's name without its package. The colons of keywords and uninterned symbols stay. */
+function wordOf(token: Token, text: string): string {
+  const written = text.slice(token.start, token.end);
+  const name = token.kind === 'atom' ? tokenName(token.kind, written) : '';
+  if (name === '') return literalWord(written);
+  const mark = name.startsWith(PACKAGE_MARKER + PACKAGE_MARKER)
+    ? '#:'
+    : name.startsWith(PACKAGE_MARKER)
+      ? ':'
+      : '';
+  return mark + withoutPackage(name);
 }
 
-function defaultInitargs(options: readonly Form[]): string[] {
-  const given = options.map(elementsOf);
-  const [, ...values] = given.find(([key]) => bareName(key) === 'DEFAULT-INITARGS') ?? [];
-  return values.filter((_, index) => index % 2 === 0).map(bareName);
-}
-
-function structureParts(
-  name: string,
-  optionForms: readonly Form[],
-  body: readonly Form[],
-): Partial<ParsedDefinition> {
-  const options = optionForms.map(partsOf);
-  const option = (wanted: string) => options.find(([key]) => bareName(key) === wanted);
-  const slots = body.map(partsOf).filter(([slot]) => bareName(slot) !== '');
-  const slotNames = slots.map(([slot]) => bareName(slot));
-  // :CONC-NAME without a value means no prefix.
-  const concName = option('CONC-NAME');
-  const prefix = concName ? nameOr(concName, '') : `${name}-`;
-  const accessors = slots.flatMap(([slot, , ...slotOptions]) => {
-    const reader = prefix + bareName(slot);
-    return isReadOnly(slotOptions) ? [reader] : [reader, `(SETF ${reader})`];
-  });
-  const include = nameOr(option('INCLUDE'), '');
-  const keywordList: LambdaList = {
-    required: 0,
-    optional: 0,
-    rest: false,
-    keys: slotNames,
-    // Other keywords may be valid too: the text does not show the slots of an included structure.
-    otherKeys: option('INCLUDE') !== undefined,
-  };
-  const constructors = options.filter(([key]) => bareName(key) === 'CONSTRUCTOR');
-  const usualConstructor = [undefined];
-  return {
-    slots: slotNames,
-    ...(include !== '' && { include }),
-    accessors: [
-      ...accessors,
-      nameOr(option('COPIER'), `COPY-${name}`),
-      nameOr(option('PREDICATE'), `${name}-P`),
-    ],
-    constructors: new Map(
-      (constructors.length > 0 ? constructors : [usualConstructor]).map((each) => {
-        const [, , list] = each;
-        return [nameOr(each, `MAKE-${name}`), list ? lambdaListOf(list) : keywordList];
-      }),
-    ),
-  };
-}
-
-function isReadOnly(options: readonly Form[]): boolean {
-  const index = options.findIndex((each) => bareName(each) === 'READ-ONLY');
-  return index !== -1 && bareName(options[index + 1]) !== 'NIL';
-}
-
-/** Returns the name in a structure's OPTION; USUAL when it is absent or empty, '' when it is NIL. */
-function nameOr(option: readonly (Form | undefined)[] | undefined, usual: string): string {
-  const form = option?.[1];
-  if (form === undefined) return usual;
-  const name = bareName(form);
-  return name === 'NIL' ? '' : name;
-}
-
-/** Operators of definitions whose lambda list shows how to write a call. */
-const DEFINERS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFTYPE'];
-
-/** Returns the name and the lambda list of the definition at START of SOURCE, on one line without comments. The name is
- *  bare, or `(SETF NAME)`. Returns undefined for other forms, and when the reader can skip, compute or share parts of the
- *  list. */
-export function definedLambdaList(
-  source: string,
-  start: number,
-): { name: string; lambdaList: string } | undefined {
-  const form = readForm(source, start);
-  const [definer, defined, list] = form?.elements ?? [];
-  if (form?.start !== start || !DEFINERS.includes(bareName(definer)) || list?.mark !== '(') return undefined;
-  const { symbol, setf } = namedBy(defined);
-  const name = setf ? `(SETF ${bareName(symbol)})` : bareName(defined);
-  const isClosed = list.tree.behind(list.firstToken) !== undefined;
-  return name && isClosed && !/#[+.\d-]/.test(list.line) ? { name, lambdaList: list.line } : undefined;
+/** Returns the spelling that equal literals like TEXT share. The reader ignores the case of a character's
+ *  name, and SBCL prints the space character as `#\ `. */
+function literalWord(text: string): string {
+  if (text === '#\\ ') return '#\\SPACE';
+  const exact = text.startsWith('"') || (text.startsWith('#\\') && [...text].length === 3);
+  return exact ? text : upperCase(text);
 }

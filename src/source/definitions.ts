@@ -1,13 +1,13 @@
 /** Finds the definitions in a Lisp text by the shape of its forms: operator, name, further elements. */
 
-import { elementsOf, type Form, formsWithin, namedBy } from './form.ts';
-import { headOf } from './heads.ts';
+import { definitionOf, isDefiner, methodListIndex, symbolInName } from './definition.ts';
+import { elementsOf, type Form, formsWithin } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 import type { Extent, TopLevelForms } from './top-level.ts';
 import type { Span } from './tree.ts';
 
-/** A form that defines a name, as listed in the outline of a file. */
-export interface Defined {
+/** A form that names something, as the outline of a file lists it. */
+export interface OutlineEntry {
   /** UTF-16 indices where the form begins and ends. */
   start: number;
   end: number;
@@ -23,20 +23,21 @@ export interface Defined {
 }
 
 /** Returns the definitions in FORMS in text order. Forms without operator and name are left out. */
-export function definitionsIn(forms: TopLevelForms): Defined[] {
+export function definitionsIn(forms: TopLevelForms): OutlineEntry[] {
   return forms.allExtents().flatMap(({ start }) => [...definedAt(forms, start)]);
 }
 
 /** Yields the definitions in the form at START of FORMS, nested ones included. */
-export function* definedAt(forms: TopLevelForms, start: number): Generator<Defined, void> {
+export function* definedAt(forms: TopLevelForms, start: number): Generator<OutlineEntry, void> {
   const top = forms.formFrom(start);
-  for (const { form, depth } of top ? namedForms(top) : []) yield definedBy(form, depth);
+  for (const { form, depth } of top ? namedForms(top) : []) yield outlineEntry(form, depth);
 }
 
-function definedBy(form: Form, depth: number): Defined {
+/** Returns the entry for FORM, one of `namedForms`, that DEPTH forms contain. */
+export function outlineEntry(form: Form, depth: number): OutlineEntry {
   const [operator, name, ...rest] = elementsOf(form) as [Form, Form, ...Form[]];
   const { start, end } = form;
-  const written = { operator: operator.text.toLowerCase(), name: name.line };
+  const written = { operator: operator.text.toLowerCase(), name: name.oneLine };
   if (!isName(name)) return { start, end, depth, ...written };
   const [list, documentation] = [listAfter(rest), documentationIn(rest)];
   return { start, end, depth, ...written, list, documentation };
@@ -45,8 +46,8 @@ function definedBy(form: Form, depth: number): Defined {
 /** Returns the first list in REST, with up to two qualifiers before it; undefined if there is none. REST are
  *  the elements after a name. */
 function listAfter(rest: Form[]): string | undefined {
-  const at = rest.findIndex(({ kind, mark }) => kind === 'cons' || mark === '(');
-  const parts = at === -1 || at > 2 ? [] : rest.slice(0, at + 1).map((part) => part.line);
+  const at = rest.findIndex(({ kind, notation }) => kind === 'cons' || notation === '(');
+  const parts = at === -1 || at > 2 ? [] : rest.slice(0, at + 1).map((part) => part.oneLine);
   return parts.length > 0 && parts.every((part) => !part.startsWith('"')) ? parts.join(' ') : undefined;
 }
 
@@ -55,7 +56,7 @@ function listAfter(rest: Form[]): string | undefined {
 function documentationIn(rest: Form[]): string | undefined {
   const strings = rest.slice(0, 3).filter(({ isString }) => isString);
   const option = rest.find(
-    (part) => part.mark === '(' && part.first?.name === `${PACKAGE_MARKER}DOCUMENTATION`,
+    (part) => part.notation === '(' && part.first?.name === `${PACKAGE_MARKER}DOCUMENTATION`,
   );
   const docstring = option ? elementsOf(option)[1] : rest.length > 1 ? strings[0] : undefined;
   const line = docstring?.text.slice(1, -1).trim().split('\n')[0];
@@ -63,7 +64,7 @@ function documentationIn(rest: Form[]): string | undefined {
 }
 
 /** A definition to find. `name` is `NAME` or `SETF NAME`. `methods` are the accepted qualifiers and
- *  specializers, as in the `method` of a Head; undefined accepts any. */
+ *  specializers, as in the `method` of a Definition; undefined accepts any. */
 export interface SoughtDefinition {
   name: string;
   operator?: string;
@@ -74,9 +75,9 @@ export interface SoughtDefinition {
 export interface NamingForm extends Extent {
   /** Start of the top-level form that is or contains this form. */
   top: number;
-  /** The `operator` of the form's Head; '' when the form has no Head. */
+  /** The `operator` of the form's Definition; '' when the form has none. */
   operator: string;
-  /** The `method` of the form's Head; '' when the form has no Head. */
+  /** The `method` of the form's Definition; '' when the form has none. */
   method: string;
   /** The name as written; the first element of a name with options, as in (defstruct (NAME OPTION)). */
   written: string;
@@ -121,7 +122,7 @@ export function likeliestFormsNaming(forms: TopLevelForms, wanted: SoughtDefinit
 }
 
 function isDefining({ operator }: NamingForm): boolean {
-  return operator.startsWith('DEF');
+  return isDefiner(operator);
 }
 
 /** Returns those of TARGETS, sorted by start, that are in no other of them. */
@@ -138,24 +139,23 @@ function outermost<Target extends Span>(targets: readonly Target[]): Target[] {
  *  HOME its package. */
 function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: string): NamingForm | undefined {
   const [operator, name, ...rest] = elementsOf(form) as [Form, Form, ...Form[]];
-  const head = headOf(form);
-  // A string is a name too, as in (defsystem "name" ...), but it makes no head.
-  const ownName = head?.name ?? (name.isString ? name.text.slice(1, -1).toUpperCase() : undefined);
-  const ownOperator = head?.operator ?? operator.text.toUpperCase();
+  const definition = definitionOf(form);
+  // A string is a name too, as in (defsystem "name" ...), but it makes no Definition.
+  const ownName = definition?.name ?? (name.isString ? name.text.slice(1, -1).toUpperCase() : undefined);
+  const ownOperator = definition?.operator ?? operator.text.toUpperCase();
   if (ownName !== wanted.name || (wanted.operator ?? ownOperator) !== ownOperator) return undefined;
-  const lambdaList = rest.findIndex(({ kind }) => kind === 'cons');
-  const parts = head?.operator === 'DEFMETHOD' ? rest.slice(0, lambdaList + 1) : [];
+  const parts = definition?.operator === 'DEFMETHOD' ? rest.slice(0, methodListIndex(rest, 0) + 1) : [];
   const symbol = isName(name) ? name : (elementsOf(name)[0] ?? name);
   return {
     start: form.start,
     end: form.end,
-    lead: form.start === place.start ? place.lead : (form.lead ?? form.start),
+    fullStart: form.start === place.start ? place.fullStart : (form.featureStart ?? form.start),
     top: place.start,
-    operator: head?.operator ?? '',
-    method: head?.method ?? '',
-    written: symbol.line,
+    operator: definition?.operator ?? '',
+    method: definition?.method ?? '',
+    written: symbol.oneLine,
     home,
-    head: `(${[operator, name, ...parts].map((part) => part.line).join(' ')})`,
+    head: `(${[operator, name, ...parts].map((part) => part.oneLine).join(' ')})`,
   };
 }
 
@@ -163,9 +163,9 @@ function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: str
  *  do, returns the span of the whole form. Returns undefined when no form begins at START. */
 export function innermostDefining(forms: TopLevelForms, start: number, symbol: string): Span | undefined {
   const whole = forms.formFrom(start);
-  if (whole === undefined || headOf(whole)?.name === symbol) return whole;
+  if (whole === undefined || definitionOf(whole)?.name === symbol) return whole;
   const inner = [...formsWithin(whole)].filter(
-    (form) => form.kind === 'cons' && headOf(form)?.name === symbol,
+    (form) => form.kind === 'cons' && definitionOf(form)?.name === symbol,
   );
   const [only = whole, ...more] = outermost(inner);
   return more.length > 0 ? whole : only;
@@ -177,14 +177,14 @@ const DEPTH = 3;
 /** Yields FORM if it is a list with an operator and a name. Otherwise yields such forms inside FORM, as in
  *  (let (...) (defun name ...)). It is a generator because a table of data can look like very many
  *  definitions. */
-function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: number }, void> {
-  const [operator, name, ...rest] = form.token === '(' ? elementsOf(form) : [];
+export function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: number }, void> {
+  const [operator, name, ...rest] = form.tokenKind === '(' ? elementsOf(form) : [];
   if (name === undefined || operator?.kind !== 'atom') return;
   if (!operator.name || operator.name.startsWith(PACKAGE_MARKER)) return;
   const inner = namedFormsIn(isName(name) || depth === DEPTH ? [] : [name, ...rest], depth + 1);
   const first = inner.next();
   // An inner form that has no name and contains no named form is most likely a clause or a binding.
-  if (first.done && depth > 0 && !isName(name) && !operator.name.startsWith('DEF')) return;
+  if (first.done && depth > 0 && !isName(name) && !isDefiner(operator.symbolName)) return;
   yield { form, depth };
   if (!first.done) yield first.value;
   yield* inner;
@@ -196,5 +196,5 @@ function* namedFormsIn(forms: readonly Form[], depth: number): ReturnType<typeof
 
 /** True when PART, the element after an operator, can be a name: an atom, or (setf NAME). */
 function isName(part: Form): boolean {
-  return part.mark !== '(' || namedBy(part).setf;
+  return part.notation !== '(' || symbolInName(part).setf;
 }

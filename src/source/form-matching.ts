@@ -1,8 +1,8 @@
 /** Finds, in the current text of a file, a form of an older text, or the form that defines a name. */
 
+import { type Definition, definitionOf, methodKey } from './definition.ts';
 import { formsWithin } from './form.ts';
-import { type Head, headOf, methodKey } from './heads.ts';
-import { headNameOf, partsOfName } from './qualified.ts';
+import { definitionNameOf, partsOfName } from './qualified.ts';
 import type { TopLevelForms } from './top-level.ts';
 
 /** A definition whose text is unknown. `name` is `PACKAGE::NAME`; `method` has a method's qualifiers and
@@ -16,7 +16,7 @@ export interface DefinitionName {
 interface Entry {
   start: number;
   text: string;
-  head: Head | undefined;
+  definition: Definition | undefined;
 }
 
 const outlines = new WeakMap<TopLevelForms, Entry[]>();
@@ -28,9 +28,12 @@ export function formAgain(start: number, before: TopLevelForms, now: TopLevelFor
   const [olds, news] = [outlineOf(before), outlineOf(now)];
   const old = olds.find((each) => each.start === start);
   if (old === undefined) return undefined;
-  const sameName = (other: Entry) => hasName(other, old.head);
-  const keys = [sameName, (other: Entry) => sameName(other) && other.head?.method === old.head?.method];
-  for (const same of old.head ? keys : []) {
+  const sameName = (other: Entry) => hasName(other, old.definition);
+  const keys = [
+    sameName,
+    (other: Entry) => sameName(other) && other.definition?.method === old.definition?.method,
+  ];
+  for (const same of old.definition ? keys : []) {
     const again = news.filter(same);
     if (again.length === 0) return undefined;
     if (again.length === 1 && olds.filter(same).length === 1) return again[0]?.start;
@@ -40,19 +43,21 @@ export function formAgain(start: number, before: TopLevelForms, now: TopLevelFor
   return again.length === 1 && olds.filter(equal).length === 1 ? again[0]?.start : undefined;
 }
 
-function hasName({ head }: Entry, wanted: Head | undefined): boolean {
-  return head !== undefined && head.operator === wanted?.operator && head.name === wanted.name;
+function hasName({ definition }: Entry, wanted: Definition | undefined): boolean {
+  return (
+    definition !== undefined && definition.operator === wanted?.operator && definition.name === wanted.name
+  );
 }
 
 /** Returns the offset of the only form of NOW with the definition of the given name; undefined for none or
  *  several. */
 export function formDefining({ name, method }: DefinitionName, now: TopLevelForms): number | undefined {
   const naming = [...now.mentioning([partsOfName(name).symbol])]
-    .map(({ form }) => ({ start: form.start, head: headOf(form) }))
-    .filter(({ head }) => head?.name === headNameOf(name));
+    .map(({ form }) => ({ start: form.start, definition: definitionOf(form) }))
+    .filter(({ definition }) => definition?.name === definitionNameOf(name));
   if (naming.length <= 1) return naming[0]?.start;
   const wanted = method && methodKey(method);
-  const fitting = naming.filter(({ head }) => wanted !== undefined && head?.method === wanted);
+  const fitting = naming.filter(({ definition }) => wanted !== undefined && definition?.method === wanted);
   return fitting.length === 1 ? fitting[0]?.start : undefined;
 }
 
@@ -60,7 +65,7 @@ export function formDefining({ name, method }: DefinitionName, now: TopLevelForm
 export function formMentions(start: number, { name }: DefinitionName, now: TopLevelForms): boolean {
   const { symbol } = partsOfName(name);
   const form = now.formFrom(start);
-  if (form !== undefined) for (const part of formsWithin(form)) if (part.bare === symbol) return true;
+  if (form !== undefined) for (const part of formsWithin(form)) if (part.symbolName === symbol) return true;
   return false;
 }
 
@@ -69,7 +74,7 @@ function outlineOf(forms: TopLevelForms): Entry[] {
   if (known !== undefined) return known;
   const entries = forms.allExtents().flatMap(({ start }) => {
     const form = forms.formFrom(start);
-    return form ? [{ start, text: form.text, head: headOf(form) }] : [];
+    return form ? [{ start, text: form.text, definition: definitionOf(form) }] : [];
   });
   outlines.set(forms, entries);
   return entries;

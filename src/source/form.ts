@@ -1,6 +1,6 @@
 /** Reads forms from the tree of a Lisp text: either as SBCL's reader would, or all that the text has. */
 
-import { bareTokenName, nextToken, PACKAGE_MARKER } from './lexer.ts';
+import { nextToken, PACKAGE_MARKER, withoutPackage } from './lexer.ts';
 import { isFeature, isPrefix, RADIX, Tree, treeOf } from './tree.ts';
 
 /** Feature names: 'SBCL' for a keyword, otherwise 'PACKAGE::NAME'. */
@@ -29,60 +29,65 @@ export class Form {
   readonly #reading: FormReader;
   /** Number of the first token, which identifies the form within its text. */
   readonly firstToken: number;
-  /** Kind of the first token, with two exceptions. 'operator' is the QUOTE or FUNCTION that a prefix
-   *  abbreviates. 'broken' is a form without end in a reading under features. */
-  readonly mark: string;
+  /** How the text writes the form: the kind of its first token, such as '(', "'" or 'atom'. There are two
+   *  other values. 'operator' is the QUOTE or FUNCTION that a prefix abbreviates. 'unclosed' is a list
+   *  without its end in a reading under features. */
+  readonly notation: string;
   readonly start: number;
   readonly end: number;
   /** Number of the token after the form. */
-  readonly behind: number;
+  readonly tokenAfter: number;
   /** The form after a prefix. */
   readonly inner: Form | undefined;
-  /** Offset of the first #+ or #- directly before it, if any. */
-  lead: number | undefined;
+  /** Offset of the first feature expression (#+ or #-) directly before the form, if any. */
+  featureStart: number | undefined;
   /** The list that contains this form, or the form of the prefix before it. */
   parent: Form | undefined;
+  /** The position of this form among the elements of the list that contains it. */
   index = 0;
   /** Prefixes before the form, the outermost first. Empty in a reading under features. */
-  marks: readonly string[] = NONE;
+  prefixes: readonly string[] = NONE;
   #items: Items | undefined;
   #name: string | undefined;
 
-  constructor(reading: FormReader, mark: string, at: number, behind: number, inner?: Form) {
+  constructor(reading: FormReader, notation: string, at: number, tokenAfter: number, inner?: Form) {
     this.#reading = reading;
-    this.mark = mark;
+    this.notation = notation;
     this.firstToken = at;
     this.start = this.tree.start(at);
-    this.end = inner?.end ?? (mark === 'broken' ? this.tree.text.length : this.tree.end(behind - 1));
-    this.behind = behind;
+    this.end =
+      inner?.end ?? (notation === 'unclosed' ? this.tree.text.length : this.tree.end(tokenAfter - 1));
+    this.tokenAfter = tokenAfter;
     this.inner = inner;
     if (inner !== undefined) inner.parent = this;
   }
 
-  /** 'cons': a list with elements, also the (QUOTE X) of 'X. 'comma' and 'made' (#.): a prefix, with the form
-   *  after it as `inner`. 'atom': anything else, also a reference such as #1#, which is not followed. */
-  get kind(): 'atom' | 'cons' | 'comma' | 'made' {
-    if (this.mark === '(') return this.#reading.isEmpty(this) ? 'atom' : 'cons';
-    if (OPERATORS.has(this.mark)) return 'cons';
-    if (this.mark === ',') return 'comma';
-    if (this.mark === '#.') return 'made';
+  /** 'cons': a list with elements, also the (QUOTE X) of 'X. 'comma' and 'read-time' (#., evaluation at read
+   *  time): a prefix, with the form after it as `inner`. 'atom': anything else, also a reference such as
+   *  #1#, which is not followed. */
+  get kind(): 'atom' | 'cons' | 'comma' | 'read-time' {
+    if (this.notation === '(') return this.#reading.isEmpty(this) ? 'atom' : 'cons';
+    if (OPERATORS.has(this.notation)) return 'cons';
+    if (this.notation === ',') return 'comma';
+    if (this.notation === '#.') return 'read-time';
     return 'atom';
   }
 
-  /** The name of a symbol or number, as `nameOf` returns it. For #. it is the name of the form after it.
-   *  Undefined for lists and commas; '' for other forms. */
+  /** The name of a symbol or number, as `tokenName` of lexer.ts returns it. For #. it is the name of the form
+   *  after it. Undefined for lists and commas; '' for other forms. */
   get name(): string | undefined {
-    if (this.mark === 'atom') return this.#nameOfAtom();
-    if (this.mark === 'operator') return OPERATORS.get(this.token);
-    let made: Form = this;
-    while (made.mark === '#.' && made.inner !== undefined) made = made.inner;
-    if (made !== this) return made.name ?? '';
-    return this.mark !== '(' && this.kind === 'atom' ? '' : undefined;
+    if (this.notation === 'atom') return this.#nameOfAtom();
+    if (this.notation === 'operator') return OPERATORS.get(this.tokenKind);
+    let evaluated: Form = this;
+    while (evaluated.notation === '#.' && evaluated.inner !== undefined) evaluated = evaluated.inner;
+    if (evaluated !== this) return evaluated.name ?? '';
+    return this.notation !== '(' && this.kind === 'atom' ? '' : undefined;
   }
 
-  /** The name of a symbol or number without its package; '' for anything else. */
-  get bare(): string {
-    return this.mark === 'atom' ? bareTokenName(this.#nameOfAtom()) : '';
+  /** The name of a symbol or number without its package; '' for anything else, also after #. and for an
+   *  operator that a prefix abbreviates. */
+  get symbolName(): string {
+    return this.notation === 'atom' ? withoutPackage(this.#nameOfAtom()) : '';
   }
 
   #nameOfAtom(): string {
@@ -91,14 +96,14 @@ export class Form {
   }
 
   get isList(): boolean {
-    return this.mark === '(' || this.mark === '#(';
+    return this.notation === '(' || this.notation === '#(';
   }
 
   get isString(): boolean {
-    return this.mark === 'atom' && this.tree.text.charAt(this.start) === '"';
+    return this.notation === 'atom' && this.tree.text.charAt(this.start) === '"';
   }
 
-  get token(): string {
+  get tokenKind(): string {
     return this.tree.kind(this.firstToken);
   }
 
@@ -107,21 +112,22 @@ export class Form {
   }
 
   /** The text of the form on one line, without comments. */
-  get line(): string {
-    return this.tree.line(this.firstToken, this.behind);
+  get oneLine(): string {
+    return this.tree.oneLine(this.firstToken, this.tokenAfter);
   }
 
   get tree(): Tree {
     return this.#reading.tree;
   }
 
-  /** The contents of a string, or the bare name of a symbol; undefined for other forms. */
-  get designated(): string | undefined {
-    return this.isString ? this.text.slice(1, -1).replace(/\\(.)/gs, '$1') : this.bare || undefined;
+  /** The string that the form designates: the contents of a string, or the name of a symbol without its
+   *  package; undefined for other forms. */
+  get designatedString(): string | undefined {
+    return this.isString ? this.text.slice(1, -1).replace(/\\(.)/gs, '$1') : this.symbolName || undefined;
   }
 
   get isBackquote(): boolean {
-    return this.mark === '`';
+    return this.notation === '`';
   }
 
   /** The first element. Reads the others only if a prefix or feature expression comes first. */
@@ -151,15 +157,15 @@ interface Items {
   tail?: Form | undefined;
 }
 
-/** A prefix before a form: its token number, and the offset of the #+ or #- directly before it. */
+/** A prefix before a form: its token number, and the offset of the feature expression directly before it. */
 interface Prefix {
   at: number;
-  lead: number | undefined;
+  featureStart: number | undefined;
 }
 
 /** Reads forms as the SBCL reader would under FEATURES. Without features, reads everything in the text: it
  *  includes forms that #+ excludes, reads dots as elements and unclosed lists as lists, and stores the
- *  prefixes of a form in its `marks`. */
+ *  prefixes of a form in its `prefixes`. */
 export class FormReader {
   readonly tree: Tree;
   readonly #features: Features | undefined;
@@ -178,7 +184,7 @@ export class FormReader {
     const first = this.#past(from)?.at;
     if (first === undefined || this.tree.kind(first) === 'end' || this.tree.kind(first) === ')')
       return undefined;
-    return new Form(this, 'broken', first, this.tree.count());
+    return new Form(this, 'unclosed', first, this.tree.count());
   }
 
   /** Yields all top-level forms. A reading under features stops at a surplus `)`. It is a generator, so that
@@ -188,7 +194,7 @@ export class FormReader {
       const form = this.form(at);
       if (form !== undefined) yield form;
       else if (this.#features !== undefined || this.tree.kind(at) !== ')') return;
-      at = form?.behind ?? at + 1;
+      at = form?.tokenAfter ?? at + 1;
     }
   }
 
@@ -196,22 +202,22 @@ export class FormReader {
   #read(from: number): Form | undefined {
     if (FIRST.has(this.tree.kind(from))) return this.#plain(from);
     let prefixes: Prefix[] | undefined;
-    let lead: number | undefined;
+    let featureStart: number | undefined;
     let at = from;
     for (let kind = this.tree.kind(at); isFeature(kind) || isPrefix(kind); kind = this.tree.kind(at)) {
       if (isPrefix(kind)) {
         prefixes ??= [];
-        prefixes.push({ at: at++, lead });
-        lead = undefined;
+        prefixes.push({ at: at++, featureStart });
+        featureStart = undefined;
         continue;
       }
       const past = this.#past(at);
       if (past === undefined) return undefined;
-      ({ at, lead } = past);
+      ({ at, featureStart } = past);
       if (this.#features === undefined) prefixes = undefined;
     }
     const form = this.#plain(at);
-    if (form !== undefined) form.lead = lead;
+    if (form !== undefined) form.featureStart = featureStart;
     return form === undefined || prefixes === undefined ? form : this.#prefixed(prefixes, form);
   }
 
@@ -219,20 +225,20 @@ export class FormReader {
     const kind = this.tree.kind(at);
     if (kind === ')' || kind === 'end') return undefined;
     if (kind !== '(' && kind !== '#(') return new Form(this, kind, at, at + 1);
-    const behind = this.tree.behind(at);
-    const broken = behind === undefined && this.#features !== undefined;
-    return new Form(this, broken ? 'broken' : kind, at, behind ?? this.tree.count());
+    const tokenAfter = this.tree.tokenAfterList(at);
+    const broken = tokenAfter === undefined && this.#features !== undefined;
+    return new Form(this, broken ? 'unclosed' : kind, at, tokenAfter ?? this.tree.count());
   }
 
   #prefixed(prefixes: readonly Prefix[], form: Form): Form {
     if (this.#features === undefined) {
-      form.marks = prefixes.map(({ at }) => this.tree.kind(at));
+      form.prefixes = prefixes.map(({ at }) => this.tree.kind(at));
       return form;
     }
-    return prefixes.reduceRight<Form>((inner, { at, lead }) => {
-      const mark = this.tree.kind(at);
-      const whole = TRANSPARENT.has(mark) ? inner : new Form(this, mark, at, inner.behind, inner);
-      whole.lead = lead ?? whole.lead;
+    return prefixes.reduceRight<Form>((inner, { at, featureStart }) => {
+      const notation = this.tree.kind(at);
+      const whole = TRANSPARENT.has(notation) ? inner : new Form(this, notation, at, inner.tokenAfter, inner);
+      whole.featureStart = featureStart ?? whole.featureStart;
       return whole;
     }, form);
   }
@@ -241,14 +247,15 @@ export class FormReader {
    *  token, and the offset of the #+ or #- directly before it. Returns undefined when an expression or an
    *  excluded form is missing. */
   #past(from: number): Prefix | undefined {
-    let lead: number | undefined;
+    let featureStart: number | undefined;
     for (let at = from; ; ) {
       const kind = this.tree.kind(at);
-      if (!isFeature(kind)) return { at, lead };
+      if (!isFeature(kind)) return { at, featureStart };
       const test = this.#test(at);
-      const next = test === undefined ? undefined : test.holds ? test.behind : this.#skipped(test.behind);
+      const next =
+        test === undefined ? undefined : test.holds ? test.tokenAfter : this.#skipped(test.tokenAfter);
       if (next === undefined) return undefined;
-      lead = test?.holds ? (lead ?? this.tree.start(at)) : undefined;
+      featureStart = test?.holds ? (featureStart ?? this.tree.start(at)) : undefined;
       at = next;
     }
   }
@@ -256,7 +263,7 @@ export class FormReader {
   /** Evaluates the feature expression after the #+ or #- at token AT. Returns whether it includes the next
    *  form, and the number of the token after the expression. Returns undefined for a missing or too deeply
    *  nested expression. */
-  #test(at: number): { holds: boolean; behind: number } | undefined {
+  #test(at: number): { holds: boolean; tokenAfter: number } | undefined {
     if (this.#depth > MAX_DEPTH) return undefined;
     this.#depth++;
     const test = this.#read(at + 1);
@@ -264,7 +271,7 @@ export class FormReader {
       this.#features === undefined ||
       (test !== undefined && this.#holds(test, this.#features, 0) === (this.tree.kind(at) === '#+'));
     this.#depth--;
-    return test && { holds, behind: test.behind };
+    return test && { holds, tokenAfter: test.tokenAfter };
   }
 
   #holds(test: Form, features: Features, depth: number): boolean {
@@ -284,24 +291,24 @@ export class FormReader {
    *  SBCL skips a radix or package prefix as a whole form. */
   #skipped(from: number): number | undefined {
     let at: number | undefined = from;
-    for (let left = 1; left > 0 && at !== undefined; ) {
+    for (let remaining = 1; remaining > 0 && at !== undefined; ) {
       const kind = this.tree.kind(at);
       if (kind === ')' || kind === 'end') return undefined;
       if (isFeature(kind)) {
         const test = this.#test(at);
-        if (test?.holds === false) left++;
-        at = test?.behind;
+        if (test?.holds === false) remaining++;
+        at = test?.tokenAfter;
         continue;
       }
-      if (!isPrefix(kind) || kind === '::' || RADIX.test(kind)) left--;
-      at = kind === '(' || kind === '#(' ? this.tree.behind(at) : at + 1;
+      if (!isPrefix(kind) || kind === '::' || RADIX.test(kind)) remaining--;
+      at = kind === '(' || kind === '#(' ? this.tree.tokenAfterList(at) : at + 1;
     }
     return at;
   }
 
   /** Returns the first element of the list FORM; undefined if a prefix or feature expression precedes it. */
-  firstIn({ mark, firstToken }: Form): Form | undefined {
-    return mark === '(' && FIRST.has(this.tree.kind(firstToken + 1))
+  firstIn({ notation, firstToken }: Form): Form | undefined {
+    return notation === '(' && FIRST.has(this.tree.kind(firstToken + 1))
       ? this.#plain(firstToken + 1)
       : undefined;
   }
@@ -311,17 +318,17 @@ export class FormReader {
   }
 
   itemsOf(form: Form): Items {
-    if (form.inner !== undefined && OPERATORS.has(form.mark)) {
+    if (form.inner !== undefined && OPERATORS.has(form.notation)) {
       const operator = new Form(this, 'operator', form.firstToken, form.firstToken + 1);
       return { elements: [operator, form.inner] };
     }
-    if (form.token !== '(' && form.token !== '#(') return { elements: NONE };
+    if (form.tokenKind !== '(' && form.tokenKind !== '#(') return { elements: NONE };
     const elements: Form[] = [];
     let dot: number | undefined;
-    for (let each = this.#read(form.firstToken + 1); each !== undefined; each = this.#read(each.behind)) {
+    for (let each = this.#read(form.firstToken + 1); each !== undefined; each = this.#read(each.tokenAfter)) {
       each.parent = form;
       each.index = elements.length;
-      if (each.mark === '.' && this.#features !== undefined) dot = elements.length;
+      if (each.notation === '.' && this.#features !== undefined) dot = elements.length;
       else elements.push(each);
     }
     return dot === undefined ? { elements } : { elements: elements.slice(0, dot), tail: elements[dot] };
@@ -330,23 +337,16 @@ export class FormReader {
 
 /** Yields FORM and all forms inside it, in the order of the text. */
 export function* formsWithin(form: Form): Generator<Form, void> {
-  const left = [form];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+  const pending = [form];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     yield next;
-    if (next.inner !== undefined) left.push(next.inner);
+    if (next.inner !== undefined) pending.push(next.inner);
     else {
-      if (next.tail !== undefined) left.push(next.tail);
-      for (let index = next.elements.length - 1; index >= 0; index--) left.push(next.elements[index] as Form);
+      if (next.tail !== undefined) pending.push(next.tail);
+      for (let index = next.elements.length - 1; index >= 0; index--)
+        pending.push(next.elements[index] as Form);
     }
   }
-}
-
-/** Returns the symbol in FORM, the name of a definition. It is FORM itself, its first element, or NAME in
- *  (setf NAME). */
-export function namedBy(form: Form | undefined): { symbol: Form | undefined; setf: boolean } {
-  const parts = elementsOf(form);
-  const setf = parts.length === 2 && bareName(parts[0]) === 'SETF';
-  return { symbol: setf ? parts[1] : (parts[0] ?? form), setf };
 }
 
 /** Returns the form at or after INDEX of SOURCE, read under FEATURES. Without features, reads all that the
@@ -360,14 +360,14 @@ export function readForm(source: string, index: number, features?: Features): Fo
   return new FormReader(known ? tree : new Tree(source, index), features).form(known ? number : 0);
 }
 
-/** Returns the name of the symbol FORM without its package; '' when FORM is no symbol or number. */
-export function bareName(form: Form | undefined): string {
-  return bareTokenName(operatorOf(form));
+/** Returns the name of the symbol FORM without its package; '' when FORM is no symbol or number. Unlike
+ *  `symbolName` it also names the form after #. and the operator that a prefix abbreviates. */
+export function symbolNameOf(form: Form | undefined): string {
+  return withoutPackage(nameOf(form));
 }
 
-/** Returns the name of FORM, usually an operator, as `nameOf` returns it; '' when FORM is a list or
- *  missing. */
-export function operatorOf(form: Form | undefined): string {
+/** Returns the `name` of FORM, usually an operator; '' when FORM is a list or missing. */
+export function nameOf(form: Form | undefined): string {
   return form?.name ?? '';
 }
 

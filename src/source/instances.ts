@@ -1,12 +1,13 @@
 /** Finds where a source file makes instances, with which initargs, and where it names slots. */
 
-import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
+import { elementsOf, type Form, nameOf, symbolNameOf } from './form.ts';
 import { argumentOf } from './lambda-list.ts';
 import type { SourceText } from './text.ts';
 import { isSoughtSymbol, type SoughtName } from './uses.ts';
 import { walkSource } from './walk.ts';
 
-/** The bare names to look for: classes that change, and the initargs and slots that they lose. */
+/** What to look for: classes that change, and the names, without packages, of the initargs and slots that
+ *  they lose. */
 interface Sought {
   classes: readonly SoughtName[];
   initargs: readonly string[];
@@ -70,7 +71,7 @@ function makingIn(
   classes: readonly SoughtName[],
   initargs: readonly string[],
 ): Omit<InstanceUse, 'start'> | undefined {
-  const at = MAKERS.get(operatorOf(elements[0]));
+  const at = MAKERS.get(nameOf(elements[0]));
   if (at === undefined) return passedIn(elements, classes, initargs);
   const [designator, ...rest] = elements.slice(at);
   const keys = keywordsIn(rest.filter((_, index) => index % 2 === 0));
@@ -91,13 +92,13 @@ function passedIn(
   classes: readonly SoughtName[],
   initargs: readonly string[],
 ): Omit<InstanceUse, 'start'> | undefined {
-  if (operatorOf(elements[0]) === 'QUOTE') return undefined;
+  if (nameOf(elements[0]) === 'QUOTE') return undefined;
   for (const [index, element] of elements.entries()) {
     const quoted = quotedIn(element);
     const wanted = quoted && classes.find((each) => isSoughtSymbol(quoted, each));
     if (!wanted) continue;
     const keys = keywordsIn(elements.slice(index + 1));
-    const maker = elements.slice(0, index).some((each) => MAKERS.has(operatorOf(elementsOf(each)[1])));
+    const maker = elements.slice(0, index).some((each) => MAKERS.has(nameOf(elementsOf(each)[1])));
     if (!maker && !keys.some((key) => initargs.includes(key))) return undefined;
     return { name: wanted.name, keys, how: 'its arguments are computed' };
   }
@@ -107,8 +108,8 @@ function passedIn(
 /** Returns the object quoted in FORM; undefined when FORM quotes nothing. FORM may be (find-class 'NAME). */
 function quotedIn(form: Form | undefined): Form | undefined {
   const [operator, quoted] = elementsOf(form);
-  if (operatorOf(operator) === 'FIND-CLASS') return quotedIn(quoted);
-  return operatorOf(operator) === 'QUOTE' ? quoted : undefined;
+  if (nameOf(operator) === 'FIND-CLASS') return quotedIn(quoted);
+  return nameOf(operator) === 'QUOTE' ? quoted : undefined;
 }
 
 function keywordsIn(forms: readonly Form[]): string[] {
@@ -116,8 +117,8 @@ function keywordsIn(forms: readonly Form[]): string[] {
 }
 
 function slotsNamed([operator, second, third]: readonly Form[]): string[] {
-  const name = operatorOf(operator);
-  if (READERS.has(name)) return [quotedIn(third)].filter((slot) => slot !== undefined).map(bareName);
+  const name = nameOf(operator);
+  if (READERS.has(name)) return [quotedIn(third)].filter((slot) => slot !== undefined).map(symbolNameOf);
   if (name !== 'WITH-SLOTS') return [];
-  return elementsOf(second).map((slot) => bareName(elementsOf(slot)[1] ?? slot));
+  return elementsOf(second).map((slot) => symbolNameOf(elementsOf(slot)[1] ?? slot));
 }

@@ -1,18 +1,20 @@
 /** Finds the keywords that a rename of a symbol must rename too: keyword parameters, initargs, and keywords
  *  in calls. */
 
-import { bareName, type Form, namedBy } from './form.ts';
+import { definedSymbol, isDefiner, methodListIndex } from './definition.ts';
+import type { Form } from './form.ts';
 import { atomsIn } from './mentioning.ts';
 
-/** The bare names of functions, classes and structures that take the keyword of a renamed symbol. When X is
- *  renamed, (defun area (&key x)) adds AREA to `functions`, so that the :x in (area :x 1) is renamed too. */
-export interface Takers {
+/** The names, without packages, of functions, classes and structures that take the keyword of a renamed
+ *  symbol. When X is renamed, (defun area (&key x)) adds AREA to `functions`, so that the :x in (area :x 1) is
+ *  renamed too. */
+export interface KeywordTakers {
   functions: Set<string>;
   classes: Set<string>;
   structures: Set<string>;
 }
 
-export function noTakers(): Takers {
+export function noKeywordTakers(): KeywordTakers {
   return { functions: new Set(), classes: new Set(), structures: new Set() };
 }
 
@@ -48,27 +50,27 @@ function sectionOf({ parent, index }: Form): string {
 
 function sectionsOf({ elements }: Form): string[] {
   let section = '';
-  return elements.map(({ bare }) => {
+  return elements.map(({ symbolName }) => {
     const before = section;
-    if (bare.startsWith('&')) section = bare;
+    if (symbolName.startsWith('&')) section = symbolName;
     return before;
   });
 }
 
 /** Adds to TAKERS the functions and classes that FORM defines with a symbol as keyword parameter or initarg. NAMED is true
  *  for a part that is the symbol. */
-export function noteTakers(form: Form, named: (part: Form) => boolean, takers: Takers): void {
+export function addKeywordTakers(form: Form, named: (part: Form) => boolean, takers: KeywordTakers): void {
   const [withSymbol, withInitarg] = [
     new Map<Form | undefined, string>(),
     new Map<Form | undefined, string>(),
   ];
   for (const part of atomsIn(form)) {
-    if (part.bare === '') continue;
-    if (isInitarg(part)) withInitarg.set(part.parent, part.bare);
+    if (part.symbolName === '') continue;
+    if (isInitarg(part)) withInitarg.set(part.parent, part.symbolName);
     if (!named(part)) continue;
-    withSymbol.set(part.parent, part.bare);
+    withSymbol.set(part.parent, part.symbolName);
     const lambdaList = lambdaListOf(part);
-    if (lambdaList !== undefined) noteDefinition(definitionAround(lambdaList), takers);
+    if (lambdaList !== undefined) addDefinition(definitionAround(lambdaList), takers);
   }
   for (const [slot, name] of withInitarg) {
     const definition = slot && withSymbol.get(slot) === name ? definitionAround(slot) : undefined;
@@ -76,7 +78,7 @@ export function noteTakers(form: Form, named: (part: Form) => boolean, takers: T
   }
 }
 
-function noteDefinition(definition: Definition | undefined, takers: Takers): void {
+function addDefinition(definition: Definer | undefined, takers: KeywordTakers): void {
   if (definition === undefined) return;
   const ofClass = classInitialized(definition);
   if (ofClass !== undefined) takers.classes.add(ofClass);
@@ -85,28 +87,28 @@ function noteDefinition(definition: Definition | undefined, takers: Takers): voi
 
 /** True when the keyword PART belongs to one of TAKERS: in a call, after :INITARG, in :DEFAULT-INITARGS, in a
  *  declaration, or in a lambda list. */
-export function takesKeyword(part: Form, takers: Takers): boolean {
+export function takesKeyword(part: Form, takers: KeywordTakers): boolean {
   const list = part.parent;
   if (list === undefined) return false;
   if (part.index === 0) return isDeclared(list, takers);
   if (isInitarg(part)) return isOfClass(definitionAround(list), takers);
-  if (list.first?.bare === 'DEFAULT-INITARGS')
+  if (list.first?.symbolName === 'DEFAULT-INITARGS')
     return part.index % 2 === 1 && list.parent !== undefined && isOfClass(asDefinition(list.parent), takers);
   return isInCall(part, list, takers);
 }
 
 function isInitarg(part: Form): boolean {
-  return part.parent?.elements[part.index - 1]?.bare === 'INITARG' && part.text.startsWith(':');
+  return part.parent?.elements[part.index - 1]?.symbolName === 'INITARG' && part.text.startsWith(':');
 }
 
 /** True when the list PARAMETER declares a keyword parameter of one of TAKERS, as (:name type) in an FTYPE
  *  does. */
-function isDeclared(parameter: Form, { functions, ...takers }: Takers): boolean {
+function isDeclared(parameter: Form, { functions, ...takers }: KeywordTakers): boolean {
   const { parent } = parameter;
   if (isParameter(parameter)) {
     const declaration = parent?.parent?.parent;
     const [operator, , ...declared] = declaration?.elements ?? [];
-    return operator?.bare === 'FTYPE' && declared.some(({ bare }) => functions.has(bare));
+    return operator?.symbolName === 'FTYPE' && declared.some(({ symbolName }) => functions.has(symbolName));
   }
   if (parent === undefined || parameter.index > 0 || !isParameter(parent) || parent.parent === undefined)
     return false;
@@ -114,57 +116,60 @@ function isDeclared(parameter: Form, { functions, ...takers }: Takers): boolean 
 }
 
 /** True when PART is an argument of the call LIST, and the called function or class is one of TAKERS. */
-function isInCall(part: Form, list: Form, takers: Takers): boolean {
+function isInCall(part: Form, list: Form, takers: KeywordTakers): boolean {
   const [operator, ...args] = list.elements.slice(0, Math.min(part.index, 3));
   const { functions, classes, structures } = takers;
   // In #S(AREA :X 1) keywords have odd indices. In (make-instance 'area :x 1) they are at odd distances from
   // the class.
-  if (list.marks.at(-1) === '#s') return structures.has(operator?.bare ?? '') && part.index % 2 === 1;
-  const quoted = args.filter(({ marks }) => /^#?'$/.test(marks.at(-1) ?? ''));
-  const called = [operator?.bare ?? '', ...quoted.map(({ bare }) => bare)];
+  if (list.prefixes.at(-1) === '#s')
+    return structures.has(operator?.symbolName ?? '') && part.index % 2 === 1;
+  const quoted = args.filter(({ prefixes }) => /^#?'$/.test(prefixes.at(-1) ?? ''));
+  const called = [operator?.symbolName ?? '', ...quoted.map(({ symbolName }) => symbolName)];
   if (called.some((name) => functions.has(name))) return true;
-  if (quoted.some(({ bare, index }) => classes.has(bare) && (part.index - index) % 2 === 1)) return true;
+  if (quoted.some(({ symbolName, index }) => classes.has(symbolName) && (part.index - index) % 2 === 1))
+    return true;
   return called.includes('CALL-NEXT-METHOD') && takesInDefinition(definitionAround(list), takers);
 }
 
-function takesInDefinition(definition: Definition | undefined, { functions, classes }: Takers): boolean {
+function takesInDefinition(definition: Definer | undefined, { functions, classes }: KeywordTakers): boolean {
   if (definition === undefined) return false;
   const ofClass = classInitialized(definition);
   return ofClass === undefined ? functions.has(definition.name) : classes.has(ofClass);
 }
 
-function isOfClass(definition: Definition | undefined, { classes }: Takers): boolean {
+function isOfClass(definition: Definer | undefined, { classes }: KeywordTakers): boolean {
   return definition !== undefined && classes.has(definition.name);
 }
 
-interface Definition {
+/** A form around a parameter, and the name, without its package, of what it defines. */
+interface Definer {
   name: string;
   form: Form;
 }
 
 /** Returns the class that DEFINITION initializes, if it is a method of INITIALIZE-INSTANCE or the like. */
-function classInitialized({ name, form }: Definition): string | undefined {
+function classInitialized({ name, form }: Definer): string | undefined {
   if (!INITIALIZING.has(name)) return undefined;
-  const lambdaList = form.elements.slice(2).find(({ isList }) => isList);
-  return lambdaList?.elements[0]?.elements[1]?.bare;
+  return form.elements[methodListIndex(form.elements)]?.elements[0]?.elements[1]?.symbolName;
 }
 
 /** Returns the innermost definition around INNER: a list whose operator begins with DEF, a local function, or
  *  a :CONSTRUCTOR option of a structure. */
-function definitionAround(inner: Form): Definition | undefined {
+function definitionAround(inner: Form): Definer | undefined {
   for (let form = inner.parent; form !== undefined; form = form.parent) {
     const [operator, named] = form.elements;
-    const local = /^(?:FLET|LABELS|MACROLET)$/.test(form.parent?.parent?.first?.bare ?? '');
-    if (local && operator?.bare) return { name: operator.bare, form };
-    if (operator?.bare === 'CONSTRUCTOR' && named !== undefined) return { name: named.bare, form };
+    const local = /^(?:FLET|LABELS|MACROLET)$/.test(form.parent?.parent?.first?.symbolName ?? '');
+    if (local && operator?.symbolName) return { name: operator.symbolName, form };
+    if (operator?.symbolName === 'CONSTRUCTOR' && named !== undefined)
+      return { name: named.symbolName, form };
     const definition = asDefinition(form);
     if (definition !== undefined) return definition;
   }
   return undefined;
 }
 
-function asDefinition(form: Form): Definition | undefined {
-  const [operator, named] = form.elements;
-  if (!operator?.bare.startsWith('DEF') || named === undefined) return undefined;
-  return { name: bareName(namedBy(named).symbol), form };
+function asDefinition(form: Form): Definer | undefined {
+  if (!isDefiner(form.first?.symbolName ?? '')) return undefined;
+  const { symbol } = definedSymbol(form);
+  return symbol && { name: symbol.symbolName, form };
 }

@@ -1,6 +1,6 @@
 /** Checks whether the arguments of a call fit a lambda list. Both are read from source text. */
 
-import { bareName, elementsOf, type Form, readForm, spineOf } from './form.ts';
+import { elementsOf, type Form, readForm, spineOf, symbolNameOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 
 /** The numbers of required and optional arguments that a lambda list accepts. With `rest`, it accepts any
@@ -48,8 +48,8 @@ export function lambdaListOf(form: Form | undefined, macro = false, depth = 0): 
   let mode = 'required';
   for (let i = 0; i < elements.length; i++) {
     const element = elements[i];
-    const name = bareName(element);
-    if (element?.kind === 'made' || element?.kind === 'comma') return undefined;
+    const name = symbolNameOf(element);
+    if (element?.kind === 'read-time' || element?.kind === 'comma') return undefined;
     if (name === '&WHOLE' || name === '&ENVIRONMENT') i++;
     else if (name === '&ALLOW-OTHER-KEYS') list.otherKeys = true;
     else if (name === '&REST' || name === '&BODY' || name === '&MORE') {
@@ -75,9 +75,9 @@ export function lambdaListOf(form: Form | undefined, macro = false, depth = 0): 
 
 function keyOf(form: Form | undefined): string {
   const [variable] = elementsOf(form);
-  if (form?.kind !== 'cons') return bareName(form);
+  if (form?.kind !== 'cons') return symbolNameOf(form);
   const [keyword] = variable?.kind === 'cons' ? elementsOf(variable) : [];
-  return bareName(keyword ?? variable);
+  return symbolNameOf(keyword ?? variable);
 }
 
 /** Returns the arguments that the lambda list TEXT accepts; undefined if TEXT is no list. MACRO is true for
@@ -95,7 +95,7 @@ export function parsedLambdaList(
 /** Classifies FORM as an argument of a call. */
 export function argumentOf(form: Form): Argument {
   const { kind, name = '' } = form;
-  if (kind === 'made') return { unknown: true };
+  if (kind === 'read-time') return { unknown: true };
   if (kind === 'cons' || isProper(form)) return { list: form };
   return kind === 'atom' && name.startsWith(PACKAGE_MARKER) && name.length > 1
     ? { keyword: name.slice(1) }

@@ -13,7 +13,7 @@ export interface Token {
 export const PACKAGE_MARKER = '\0';
 
 /** Returns NAME, the name of a token, without its package. */
-export function bareTokenName(name: string): string {
+export function withoutPackage(name: string): string {
   return name.slice(name.lastIndexOf(PACKAGE_MARKER) + 1);
 }
 
@@ -157,7 +157,7 @@ function endOfSymbol(source: string, start: number): number {
 /** Returns the name of the token WRITTEN, of KIND. For a symbol or number it is the name that the reader
  *  interns, after the package and PACKAGE_MARKER. For a dispatch macro it is the number. Other tokens have
  *  the name ''. */
-export function nameOf(kind: string, written: string): string {
+export function tokenName(kind: string, written: string): string {
   if (kind.startsWith('#')) return /^#(\d*)/.exec(written)?.[1] ?? '';
   if (kind !== 'atom' || written.startsWith('"')) return '';
   if (!written.startsWith('#')) return symbolName(written);

@@ -34,8 +34,8 @@ const loopWords = new WeakMap<Form, ReadonlySet<Form>>();
 
 /** True when PART is a word of LOOP, such as FOR, not a form or variable that has the same name. */
 export function isLoopWord(part: Form): boolean {
-  const { parent, bare } = part;
-  if (!LOOP_WORDS.has(bare) || parent?.first?.bare !== 'LOOP') return false;
+  const { parent, symbolName } = part;
+  if (!LOOP_WORDS.has(symbolName) || parent?.first?.symbolName !== 'LOOP') return false;
   const words = loopWords.get(parent) ?? wordsOfLoop(parent);
   loopWords.set(parent, words);
   return words.has(part);
@@ -46,13 +46,14 @@ function wordsOfLoop({ elements }: Form): ReadonlySet<Form> {
   let joined: string | undefined;
   for (const [index, part] of elements.entries()) {
     const before = elements[index - 1];
-    if (before === undefined || !LOOP_WORDS.has(part.bare)) continue;
-    const behindAnd = joined === 'variables' && before.bare === 'AND';
-    const isForm = before.bare === '=' || (words.has(before) && (behindAnd || BEFORE_FORMS.has(before.bare)));
+    if (before === undefined || !LOOP_WORDS.has(part.symbolName)) continue;
+    const isAfterAnd = joined === 'variables' && before.symbolName === 'AND';
+    const isForm =
+      before.symbolName === '=' || (words.has(before) && (isAfterAnd || BEFORE_FORMS.has(before.symbolName)));
     // IT is always a word: it means the value of the last test.
-    if (isForm && part.bare !== 'IT') continue;
+    if (isForm && part.symbolName !== 'IT') continue;
     words.add(part);
-    joined = JOINED.get(part.bare) ?? joined;
+    joined = JOINED.get(part.symbolName) ?? joined;
   }
   return words;
 }

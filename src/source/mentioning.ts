@@ -25,5 +25,5 @@ export function* formsMentioning(text: string, symbols: readonly string[]): Gene
 
 /** Yields the atoms of FORM, such as symbols and strings, without feature expressions. */
 export function* atomsIn(form: Form): Generator<Form, void> {
-  for (const part of formsWithin(form)) if (part.mark === 'atom') yield part;
+  for (const part of formsWithin(form)) if (part.notation === 'atom') yield part;
 }

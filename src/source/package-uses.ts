@@ -1,8 +1,9 @@
 /** Finds where a source text names a package: alone, or as the prefix of a symbol. */
 
-import { bareName, type Features, type Form, formsWithin } from './form.ts';
+import { type Features, type Form, formsWithin, symbolNameOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 import { mayContain } from './mentioning.ts';
+import { isPackageDefinition, OWN_OPTIONS } from './packages.ts';
 import type { SourceText } from './text.ts';
 import { TopLevelForms } from './top-level.ts';
 
@@ -22,27 +23,26 @@ export function packageNamedIn(
   if (!mayContain(source.text, words)) return [];
   return [...new TopLevelForms(source, features).mentioning(words)].flatMap(({ form: top }) =>
     [...formsWithin(top)].flatMap((part) => {
-      const role = part.mark === 'atom' ? roleOf(part, top, names) : undefined;
+      const role = part.notation === 'atom' ? roleOf(part, top, names) : undefined;
       return role === undefined ? [] : { start: part.start, top: top.start, role };
     }),
   );
 }
 
-const DEFINERS: readonly string[] = ['DEFPACKAGE', 'DEFINE-PACKAGE'];
-
 function roleOf(part: Form, top: Form, names: ReadonlySet<string>): PackageRole | undefined {
-  const mark = part.name?.indexOf(PACKAGE_MARKER) ?? -1;
-  if (mark > 0 && names.has(part.name?.slice(0, mark) ?? '')) return 'prefix';
-  if (!names.has(part.designated ?? '')) return undefined;
-  const operator = bareName(part.parent?.elements[0]);
-  if (DEFINERS.includes(operator)) return part.index === 1 ? undefined : 'definition';
+  const separator = part.name?.indexOf(PACKAGE_MARKER) ?? -1;
+  if (separator > 0 && names.has(part.name?.slice(0, separator) ?? '')) return 'prefix';
+  if (!names.has(part.designatedString ?? '')) return undefined;
+  const { parent } = part;
+  if (parent && isPackageDefinition(parent)) return part.index === 1 ? undefined : 'definition';
+  const operator = symbolNameOf(parent?.elements[0]);
   if (operator === 'IN-PACKAGE') return 'current';
-  if (DEFINERS.includes(bareName(top.first))) return isInOption(part, operator) ? 'definition' : undefined;
-  return part.isString || mark === 0 ? 'name' : undefined;
+  if (isPackageDefinition(top)) return isInOption(part, operator) ? 'definition' : undefined;
+  return part.isString || separator === 0 ? 'name' : undefined;
 }
 
 /** True when a form, in the option OPERATOR of a package definition, is the name of another package. */
 function isInOption({ index }: Form, operator: string): boolean {
   if (operator.endsWith('IMPORT-FROM')) return index === 1;
-  return index > 0 && !['EXPORT', 'INTERN', 'SHADOW', 'NICKNAMES', 'DOCUMENTATION'].includes(operator);
+  return index > 0 && !OWN_OPTIONS.has(operator) && !['NICKNAMES', 'DOCUMENTATION'].includes(operator);
 }

@@ -13,7 +13,8 @@ export interface Renaming {
   exporters: ReadonlySet<string>;
 }
 
-interface Planned {
+/** A package that a text defines and the image lacks. */
+interface UnloadedPackage {
   uses: string[];
   /** Packages to import from, each with the names of the imported symbols. */
   imports: [from: string, names: Set<string>][];
@@ -21,14 +22,14 @@ interface Planned {
 }
 
 /** Options of a package definition that name symbols of the defined package. */
-const OWN_OPTIONS = new Set(['EXPORT', 'INTERN', 'SHADOW', 'UNEXPORT', 'UNINTERN']);
+export const OWN_OPTIONS = new Set(['EXPORT', 'INTERN', 'SHADOW', 'UNEXPORT', 'UNINTERN']);
 /** Options whose first name is another package. Their further names are symbols of that package. */
 const IMPORT_OPTIONS = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
 
 export class Packages {
   readonly #names: ReadonlyMap<string, string>;
   readonly #local = new Map<string, string>();
-  readonly #planned = new Map<string, Planned>();
+  readonly #unloaded = new Map<string, UnloadedPackage>();
 
   /** NAMES has pairs: a name or nickname of a package, and its proper name. LOCAL has triples: a package, a
    *  local nickname in it, and the package with that nickname. */
@@ -46,16 +47,16 @@ export class Packages {
 
   /** True when NAME is a name or nickname of a package in the image or in a noted text. */
   knows(name: string): boolean {
-    return this.#names.has(name) || this.#planned.has(name);
+    return this.#names.has(name) || this.#unloaded.has(name);
   }
 
   /** Records the packages that TEXT defines and that the image lacks. */
   note(text: string): void {
     for (const { name, form } of packagesDefined(text)) {
       if (this.#names.has(name)) continue;
-      const planned: Planned = { uses: [], imports: [], shadows: new Set() };
-      for (const option of form.elements.slice(2)) readOption(option, planned);
-      this.#planned.set(name, planned);
+      const unloaded: UnloadedPackage = { uses: [], imports: [], shadows: new Set() };
+      for (const option of form.elements.slice(2)) readOption(option, unloaded);
+      this.#unloaded.set(name, unloaded);
     }
   }
 
@@ -64,13 +65,13 @@ export class Packages {
   has(renaming: Renaming, name: string, within?: string): boolean | undefined {
     const proper = this.proper(name, within);
     if (renaming.packages.has(proper)) return true;
-    const planned = this.#planned.get(proper);
-    if (planned === undefined) return this.#names.has(proper) || this.#names.has(name) ? false : undefined;
-    if (planned.shadows.has(renaming.from)) return false;
+    const unloaded = this.#unloaded.get(proper);
+    if (unloaded === undefined) return this.#names.has(proper) || this.#names.has(name) ? false : undefined;
+    if (unloaded.shadows.has(renaming.from)) return false;
     return (
-      planned.imports.some(
+      unloaded.imports.some(
         ([from, names]) => names.has(renaming.from) && renaming.packages.has(this.proper(from)),
-      ) || planned.uses.some((used) => renaming.exporters.has(this.proper(used)))
+      ) || unloaded.uses.some((used) => renaming.exporters.has(this.proper(used)))
     );
   }
 
@@ -83,12 +84,10 @@ export class Packages {
     const definition = option?.parent;
     if (option === undefined || definition === undefined) return undefined;
     if (!isPackageDefinition(definition)) return isInDefinition(definition) ? 'deeper' : undefined;
-    const [key, first] = option.elements;
-    const isImport = IMPORT_OPTIONS.has(key?.bare ?? '');
-    const isOwn = OWN_OPTIONS.has(key?.bare ?? '');
-    if (part === key || (isImport && part === first)) return 'other';
-    const home = (isImport ? first : isOwn ? definition.elements[1] : undefined)?.designated;
-    return home !== undefined && this.has(renaming, home) === true ? 'symbol' : 'other';
+    const home = homeOfOption(option);
+    if (part === option.elements[0] || part === home) return 'other';
+    const name = home?.designatedString;
+    return name !== undefined && this.has(renaming, name) === true ? 'symbol' : 'other';
   }
 }
 
@@ -101,8 +100,8 @@ function listAround({ parent }: Form): Form | undefined {
 
 /** True when LIST follows a dot and is not computed by `#.`. */
 function isRest(list: Form): boolean {
-  if (!list.isList || list.marks.includes('#.')) return false;
-  return list.parent?.elements[list.index - 1]?.mark === '.';
+  if (!list.isList || list.prefixes.includes('#.')) return false;
+  return list.parent?.elements[list.index - 1]?.notation === '.';
 }
 
 /** By list: true for a package definition and the lists inside one. */
@@ -122,14 +121,23 @@ const DEFINING = /DEF(?:INE-)?PACKAGE/i;
 
 /** True when FORM is a DEFPACKAGE, or its operator has a similar name, such as DEFINE-PACKAGE of UIOP. */
 export function isPackageDefinition(form: Form): boolean {
-  return form.first?.bare.search(DEFINING) === 0;
+  return form.first?.symbolName.search(DEFINING) === 0;
+}
+
+/** Returns the form that names the package whose symbols OPTION, of a package definition, names. Returns
+ *  undefined when OPTION names no symbols or is in no package definition. */
+export function homeOfOption({ first, parent, elements }: Form): Form | undefined {
+  if (parent === undefined || !isPackageDefinition(parent)) return undefined;
+  const key = first?.symbolName ?? '';
+  if (IMPORT_OPTIONS.has(key)) return elements[1];
+  return OWN_OPTIONS.has(key) ? parent.elements[1] : undefined;
 }
 
 function* packagesDefined(text: string): Generator<{ name: string; form: Form }, void> {
   if (!mayDefinePackage(text)) return;
   for (const top of new FormReader(treeOf(text)).forms())
     for (const form of topLevelFormsIn(top)) {
-      const name = isPackageDefinition(form) ? form.elements[1]?.designated : undefined;
+      const name = isPackageDefinition(form) ? form.elements[1]?.designatedString : undefined;
       if (name !== undefined) yield { name, form };
     }
 }
@@ -138,7 +146,7 @@ function* packagesDefined(text: string): Generator<{ name: string; form: Form },
  *  package. */
 export function packagesUsing(text: string, homes: readonly string[]): string[] {
   const named = (option: Form) =>
-    [...formsWithin(option)].some(({ designated = '' }) => homes.includes(designated));
+    [...formsWithin(option)].some(({ designatedString = '' }) => homes.includes(designatedString));
   return [...packagesDefined(text)].flatMap(({ name, form }) =>
     form.elements.slice(2).some(named) ? name : [],
   );
@@ -149,12 +157,12 @@ export function mayDefinePackage(text: string): boolean {
   return DEFINING.test(text);
 }
 
-function readOption(option: Form, planned: Planned): void {
+function readOption(option: Form, unloaded: UnloadedPackage): void {
   const [key, ...parts] = option.elements.flatMap((part) => (isRest(part) ? part.elements : part));
-  const names = parts.flatMap((part) => part.designated ?? []);
+  const names = parts.flatMap((part) => part.designatedString ?? []);
   const [first, ...more] = names;
-  const name = key?.bare ?? '';
-  if (name === 'USE') planned.uses.push(...names);
-  if (name === 'SHADOW') for (const each of names) planned.shadows.add(each);
-  if (IMPORT_OPTIONS.has(name) && first !== undefined) planned.imports.push([first, new Set(more)]);
+  const name = key?.symbolName ?? '';
+  if (name === 'USE') unloaded.uses.push(...names);
+  if (name === 'SHADOW') for (const each of names) unloaded.shadows.add(each);
+  if (IMPORT_OPTIONS.has(name) && first !== undefined) unloaded.imports.push([first, new Set(more)]);
 }

@@ -1,14 +1,14 @@
 // Finds the part of a definition at an offset that runs outside of functions, such as an initform.
 
 import { readForm } from './form.ts';
-import type { TopLevelHead } from './top-level.ts';
+import type { TopLevelDefinition } from './top-level.ts';
 
 /** A list around the offset AT of `partAt`. `operator` is its first symbol, `last` its last symbol before AT,
- *  and `behind` the last symbol before this list in the list around it. */
+ *  and `symbolBefore` the last symbol before this list in the list around it. */
 interface Around {
   operator: string;
   last: string;
-  behind: string;
+  symbolBefore: string;
 }
 
 /** By slot option: the name for the part that is the option's value. */
@@ -19,10 +19,11 @@ const SLOT_PARTS: ReadonlyMap<string, string> = new Map([
 
 /** By operator of a definition: a function that returns the name of the part. Its arguments are the lists
  *  around the offset, the outermost first, and the last symbol before the offset. */
-const PARTS: ReadonlyMap<string, (lists: readonly Around[], behind: string) => string | undefined> = new Map([
-  ...['DEFMETHOD', 'DEFGENERIC'].map((operator) => [operator, partOfMethod] as const),
-  ...['DEFCLASS', 'DEFINE-CONDITION'].map((operator) => [operator, partOfClass] as const),
-]);
+const PARTS: ReadonlyMap<string, (lists: readonly Around[], symbolBefore: string) => string | undefined> =
+  new Map([
+    ...['DEFMETHOD', 'DEFGENERIC'].map((operator) => [operator, partOfMethod] as const),
+    ...['DEFCLASS', 'DEFINE-CONDITION'].map((operator) => [operator, partOfClass] as const),
+  ]);
 
 /** True when `partAt` can name parts of definitions with OPERATOR. */
 export function hasParts(operator: string): boolean {
@@ -30,14 +31,14 @@ export function hasParts(operator: string): boolean {
 }
 
 /** Returns the name of the part around offset AT of FORM in SOURCE; undefined when there is none. */
-export function partAt(source: string, form: TopLevelHead, at: number): string | undefined {
+export function partAt(source: string, form: TopLevelDefinition, at: number): string | undefined {
   const lists: Around[] = [];
   let list = readForm(source, form.start);
   while (list?.isList && list.start < at) {
     const before = list.elements.filter(({ start }) => start < at);
-    const names = before.filter(({ mark }) => mark === 'atom').map((atom) => atom.bare);
+    const names = before.filter(({ notation }) => notation === 'atom').map((atom) => atom.symbolName);
     const operator = names.find((name) => name !== '') ?? '';
-    lists.push({ operator, last: names.at(-1) ?? '', behind: lists.at(-1)?.last ?? '' });
+    lists.push({ operator, last: names.at(-1) ?? '', symbolBefore: lists.at(-1)?.last ?? '' });
     const inner = before.at(-1);
     list = inner && inner.end > at ? inner : undefined;
   }
@@ -48,12 +49,14 @@ function partOfMethod(lists: readonly Around[]): string | undefined {
   const operators = lists.map(({ operator }) => operator);
   if (operators.includes('LOAD-TIME-VALUE')) return 'load-time value';
   // In a lambda list, the specializer follows the name of its parameter.
-  const specializer = lists.findIndex(({ operator, behind }) => operator === 'EQL' && behind !== '');
+  const specializer = lists.findIndex(
+    ({ operator, symbolBefore }) => operator === 'EQL' && symbolBefore !== '',
+  );
   const parameter = lists[specializer - 1];
-  return parameter && parameter.operator === lists[specializer]?.behind ? 'specializer' : undefined;
+  return parameter && parameter.operator === lists[specializer]?.symbolBefore ? 'specializer' : undefined;
 }
 
-function partOfClass(lists: readonly Around[], behind: string): string | undefined {
+function partOfClass(lists: readonly Around[], symbolBefore: string): string | undefined {
   if (lists[1]?.operator === 'DEFAULT-INITARGS') return 'default initarg';
-  return SLOT_PARTS.get(lists[3]?.behind ?? behind);
+  return SLOT_PARTS.get(lists[3]?.symbolBefore ?? symbolBefore);
 }

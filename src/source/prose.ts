@@ -7,18 +7,18 @@ import { lowerCase, upperCase } from './lexer.ts';
 const NAME_CHARACTER = String.raw`[\p{L}\p{N}*+\-%$&!?<>=/_~^@\\|]`;
 
 /** A mention in prose, by UTF-16 indices. */
-interface Spoken {
+interface ProseMention {
   start: number;
   end: number;
 }
 
 /** Returns the mentions of the symbol NAME from START to END of TEXT. A name of letters counts only in upper
  *  case, or after a package prefix, a quote or a parenthesis. */
-export function spokenOf(text: string, name: string, start = 0, end = text.length): Spoken[] {
+export function proseMentions(text: string, name: string, start = 0, end = text.length): ProseMention[] {
   if (end - start < name.length) return [];
   const pattern = patternOf(name);
   const plainWord = /^\p{L}+$/u.test(name);
-  const found: Spoken[] = [];
+  const found: ProseMention[] = [];
   // The pattern looks at two characters after a match, also after END. Searching all of TEXT would be slow.
   const area = text.slice(0, end + 2);
   pattern.lastIndex = start;
@@ -44,6 +44,6 @@ function patternOf(name: string): RegExp {
 }
 
 /** Returns NAME in the case of WORD, the word in prose that it replaces. */
-export function spokenAs(name: string, word: string): string {
+export function inCaseOfProse(name: string, word: string): string {
   return word === upperCase(word) ? name : lowerCase(name);
 }

@@ -1,6 +1,6 @@
 /** Parses and writes names as the image prints them: `PACKAGE::NAME` or `PACKAGE::(SETF NAME)`. */
 
-import { bareTokenName, PACKAGE_MARKER } from './lexer.ts';
+import { PACKAGE_MARKER, withoutPackage } from './lexer.ts';
 import { inBars, spelled } from './symbol-text.ts';
 
 /** The parts of a name: its package `home` ('' for none), and its `symbol`. `setf` is true for a setf
@@ -24,8 +24,8 @@ export function unqualifiedName(name: string): string {
   return setf ? `(SETF ${symbol})` : symbol;
 }
 
-/** Returns NAME as the form that defines it writes it: `NAME` or `SETF NAME`. */
-export function headNameOf(name: string): string {
+/** Returns NAME as the `name` of a Definition has it: `NAME` or `SETF NAME`. */
+export function definitionNameOf(name: string): string {
   const { symbol, setf } = partsOfName(name);
   return setf ? `SETF ${symbol}` : symbol;
 }
@@ -59,10 +59,10 @@ export function readableName({ symbol, setf }: Pick<QualifiedName, 'symbol' | 's
 export function qualified(name: string, home: string): string {
   const setf = /^\(SETF (.*)\)$/s.exec(name)?.[1];
   const symbol = setf ?? name;
-  const mark = symbol.indexOf(PACKAGE_MARKER);
-  const isKeyword = mark === 0 && symbol.charAt(1) !== PACKAGE_MARKER;
-  const prefix = isKeyword ? 'KEYWORD' : mark > 0 ? symbol.slice(0, mark) : home;
-  return `${prefix}::${setf === undefined ? bareTokenName(symbol) : `(SETF ${bareTokenName(symbol)})`}`;
+  const separator = symbol.indexOf(PACKAGE_MARKER);
+  const isKeyword = separator === 0 && symbol.charAt(1) !== PACKAGE_MARKER;
+  const prefix = isKeyword ? 'KEYWORD' : separator > 0 ? symbol.slice(0, separator) : home;
+  return `${prefix}::${setf === undefined ? withoutPackage(symbol) : `(SETF ${withoutPackage(symbol)})`}`;
 }
 
 /** Returns the prefix `PACKAGE::` that all of NAMES share; '' when they share none. */

@@ -1,13 +1,14 @@
 /** Finds the edits that rename symbols in a text, and the places where the old name stays. */
 
+import { isDefiner } from './definition.ts';
 import type { Form } from './form.ts';
 import { formatCalls } from './format-calls.ts';
-import { isParameter, namesKeyword, noteTakers, type Takers, takesKeyword } from './keywords.ts';
+import { addKeywordTakers, isParameter, type KeywordTakers, namesKeyword, takesKeyword } from './keywords.ts';
 import { upperCase } from './lexer.ts';
 import { isLoopWord } from './loop-words.ts';
 import { atomsIn, formsMentioning } from './mentioning.ts';
 import { mayDefinePackage, type Packages, type Renaming } from './packages.ts';
-import { spokenAs, spokenOf } from './prose.ts';
+import { inCaseOfProse, proseMentions } from './prose.ts';
 import { spelled, symbolIn, writtenSymbol } from './symbol-text.ts';
 import { type Span, treeOf } from './tree.ts';
 
@@ -17,7 +18,7 @@ export interface Task {
   packages: Packages;
   packageAt: (index: number) => string;
   /** By symbol name: the functions, classes and structures that take the keyword of that name. */
-  takers: ReadonlyMap<string, Takers>;
+  takers: ReadonlyMap<string, KeywordTakers>;
   /** Whether to rename the keyword of a parameter together with the parameter. */
   keywords: boolean;
   /** Whether to rename in comments and strings. */
@@ -45,7 +46,7 @@ export interface Scan {
   edits: RenameEdit[];
   kept: KeptName[];
   /** Offset of an unclosed form or string. The text from there on was not read. */
-  cut?: number;
+  unreadableAt?: number;
 }
 
 /** Returns the edits that TASK makes in TEXT, sorted by start, and the places that keep an old name. */
@@ -79,7 +80,7 @@ class Scanner {
     for (const top of formsMentioning(this.#text, [...byName.keys()])) {
       const may = { mayDefinePackage: mayDefinePackage(top.text), mayHaveKeys: /&key/i.test(top.text) };
       for (const part of atomsIn(top)) {
-        const renaming = byName.get(part.designated ?? '');
+        const renaming = byName.get(part.designatedString ?? '');
         if (renaming === undefined && !part.isString) continue;
         const current = this.#task.packageAt(part.start);
         if (part.isString) this.#string(part, current);
@@ -88,7 +89,11 @@ class Scanner {
     }
     for (const { start, end } of tree.gaps()) this.#prose(start, end, 'comment');
     const edits = this.#edits.sort(byStart);
-    return { edits, kept: this.#kept, ...(tree.cut !== undefined && { cut: tree.cut }) };
+    return {
+      edits,
+      kept: this.#kept,
+      ...(tree.unreadableAt !== undefined && { unreadableAt: tree.unreadableAt }),
+    };
   }
 
   #name(part: Form, renaming: Renaming, context: Context): void {
@@ -141,7 +146,7 @@ class Scanner {
         const start = part.start + 1 + at;
         // A string that begins with ~/NAME/ can be a path in the user's home directory.
         const isPath = found.prefix === undefined && inside.startsWith('~/') && at === 2;
-        if (isPath && !FORMATTING.has(part.parent?.first?.bare ?? '')) this.#keep({ start }, 'string');
+        if (isPath && !FORMATTING.has(part.parent?.first?.symbolName ?? '')) this.#keep({ start }, 'string');
         else {
           const text = renamed(written, renaming);
           this.#edits.push({ start, end: start + written.length, text, from: renaming.from, how: 'name' });
@@ -158,11 +163,11 @@ class Scanner {
       // The edits from START to END are the last ones.
       const before = this.#edits.findLastIndex((edit) => edit.end <= start || edit.start >= end);
       const covered = this.#edits.slice(before + 1).sort(byStart);
-      for (const spoken of apartFrom(spokenOf(this.#text, from, start, end), covered)) {
+      for (const spoken of apartFrom(proseMentions(this.#text, from, start, end), covered)) {
         // A string that is just the name is a designator, not prose.
         if (kind === 'string' && spoken.start === start && spoken.end === end) continue;
         if (this.#task.prose) {
-          const text = spokenAs(to, this.#text.slice(spoken.start, spoken.end));
+          const text = inCaseOfProse(to, this.#text.slice(spoken.start, spoken.end));
           this.#edits.push({ ...spoken, text, from, how: 'prose' });
         } else this.#keep(spoken, 'prose');
       }
@@ -208,7 +213,7 @@ function renamed(token: string, { to }: Renaming): string {
 function namedWithPackage(part: Form, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
   const means = (other: Form) => {
-    const name = isPlainName(other) ? (other.designated ?? '') : '';
+    const name = isPlainName(other) ? (other.designatedString ?? '') : '';
     return name !== '' && packages.knows(packages.proper(name)) && packages.has(renaming, name) === true;
   };
   const otherArg = otherArgument(part);
@@ -221,18 +226,18 @@ function namedWithPackage(part: Form, renaming: Renaming, packages: Packages): b
  *  another argument, and when the list is a definition or no call. */
 function otherArgument(part: Form): Form | undefined {
   const { parent } = part;
-  if (parent === undefined || !isCall(parent) || parent.first?.bare.startsWith('DEF')) return undefined;
+  if (parent === undefined || !isCall(parent) || isDefiner(parent.first?.symbolName ?? '')) return undefined;
   const [, first, second] = parent.elements;
   return part === first ? second : part === second ? first : undefined;
 }
 
 /** True when a list looks like a call: its first element is a symbol, neither keyword nor uninterned. */
 function isCall({ first }: Form): boolean {
-  return first !== undefined && first.bare !== '' && !isPlainName(first);
+  return first !== undefined && first.symbolName !== '' && !isPlainName(first);
 }
 
 function isPlainName(part: Form): boolean {
-  return part.isString || (part.bare !== '' && /^#?:/.test(part.text));
+  return part.isString || (part.symbolName !== '' && /^#?:/.test(part.text));
 }
 
 const FORMATTING = new Set(
@@ -244,15 +249,15 @@ const FORMATTING = new Set(
 
 /** Adds to TASK's takers the definitions in TEXT that have the symbol of RENAMING as a keyword parameter, or
  *  as a slot with an initarg of that name. Calls of these definitions take a keyword of that name. */
-export function noteKeywords(text: string, renaming: Renaming, task: Task): void {
+export function addTakersIn(text: string, renaming: Renaming, task: Task): void {
   const takers = task.takers.get(renaming.from);
   if (takers === undefined) return;
   const named = (part: Form) => {
-    if (part.bare !== renaming.from) return false;
+    if (part.symbolName !== renaming.from) return false;
     const { prefix } = writtenSymbol(part.text);
     if (prefix === '' || prefix === '#') return false;
     const current = task.packageAt(part.start);
     return task.packages.has(renaming, prefix ?? current, current) === true;
   };
-  for (const form of formsMentioning(text, [renaming.from])) noteTakers(form, named, takers);
+  for (const form of formsMentioning(text, [renaming.from])) addKeywordTakers(form, named, takers);
 }

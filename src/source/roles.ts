@@ -1,10 +1,12 @@
 // Finds where a source text names a symbol that is no function there, and the role of the symbol at each
 // place, such as class or type.
 
-import { bareName, type Features, type Form, formsWithin, operatorOf } from './form.ts';
+import { definedSymbol, methodListIndex, STANDARD_DEFINERS } from './definition.ts';
+import { type Features, type Form, formsWithin, nameOf, symbolNameOf } from './form.ts';
 import { MAKERS } from './instances.ts';
-import { PACKAGE_MARKER } from './lexer.ts';
+import { PACKAGE_MARKER, withoutPackage } from './lexer.ts';
 import { mayContain } from './mentioning.ts';
+import { homeOfOption } from './packages.ts';
 import type { SourceText } from './text.ts';
 import { TopLevelForms } from './top-level.ts';
 import { namesSymbol, type SoughtName } from './uses.ts';
@@ -58,7 +60,7 @@ export function namedIn(source: SourceText, features: Features, sought: SoughtNa
 function namedInForm(top: Form, sought: SoughtName): NamedAs[] {
   const found: { start: number; place: Place }[] = [];
   for (const part of formsWithin(top)) {
-    if (part.mark !== 'atom') continue;
+    if (part.notation !== 'atom') continue;
     if (isDesignator(part, sought)) found.push({ start: part.start, place: 'export' });
     else if (namesSymbol(part.name, sought)) found.push({ start: part.start, place: placeOf(part) });
   }
@@ -79,34 +81,21 @@ export function computedIn(
   const found: ReturnType<typeof computedIn> = [];
   walkSource(source, features, ['MAKE-INSTANCE', 'MAKE-CONDITION'], (top) => ({
     visit: ({ start }, [first, argument], data) => {
-      const makes = ['MAKE-INSTANCE', 'MAKE-CONDITION'].includes(operatorOf(first));
-      if (!makes || data || argument === undefined || operatorOf(argument.first) === 'QUOTE') return;
+      const makes = ['MAKE-INSTANCE', 'MAKE-CONDITION'].includes(nameOf(first));
+      if (!makes || data || argument === undefined || nameOf(argument.first) === 'QUOTE') return;
       found.push({ start, top: top.start, role: 'computed' });
     },
   }));
   return found;
 }
 
-/** Clauses of a DEFPACKAGE whose elements name symbols of the defined package. */
-const OWN_CLAUSES: ReadonlySet<string> = new Set(['EXPORT', 'INTERN', 'SHADOW']);
-/** Clauses of a DEFPACKAGE whose first element is another package. The other elements name symbols of that
- *  package. */
-const FROM_CLAUSES: ReadonlySet<string> = new Set(['IMPORT-FROM', 'SHADOWING-IMPORT-FROM']);
-
-/** True when PART, in a clause of a DEFPACKAGE, is a string or symbol such as #:NAME for the sought
+/** True when PART, in an option of a package definition, is a string or symbol such as #:NAME for the sought
  *  symbol. */
 function isDesignator(part: Form, { name, packages }: SoughtName): boolean {
-  if (part.designated !== name) return false;
-  const [clause, definition] = stepsFrom(part);
-  if (clause === undefined || definition === undefined || clause.index === 0) return false;
-  if (!['DEFPACKAGE', 'DEFINE-PACKAGE'].includes(bare(definition.operator))) return false;
-  const kind = bare(clause.operator);
-  const home = OWN_CLAUSES.has(kind)
-    ? definition.list.elements[1]
-    : FROM_CLAUSES.has(kind) && clause.index > 1
-      ? clause.list.elements[1]
-      : undefined;
-  return home !== undefined && (packages === undefined || packages.has(home.designated ?? ''));
+  if (part.designatedString !== name || part.index === 0) return false;
+  const home = part.parent && homeOfOption(part.parent);
+  if (home === undefined || home === part) return false;
+  return packages === undefined || packages.has(home.designatedString ?? '');
 }
 
 /** Maximum number of lists around a symbol to examine. */
@@ -122,22 +111,10 @@ function stepsFrom(part: Form): Step[] {
   ) {
     const [first] = list.elements;
     if (first === undefined) continue;
-    steps.push({ list, operator: operatorOf(first), index: list.inner === inner ? 1 : inner.index });
+    steps.push({ list, operator: nameOf(first), index: list.inner === inner ? 1 : inner.index });
   }
   return steps;
 }
-
-function bare(operator: string): string {
-  return operator.slice(operator.lastIndexOf(PACKAGE_MARKER) + 1);
-}
-
-const DEFINERS: ReadonlySet<string> = new Set(
-  (
-    'DEFCLASS DEFSTRUCT DEFINE-CONDITION DEFTYPE DEFUN DEFMACRO DEFGENERIC DEFMETHOD DEFVAR DEFPARAMETER ' +
-    'DEFCONSTANT DEFGLOBAL DEFINE-LOAD-TIME-GLOBAL DEFINE-SYMBOL-MACRO DEFINE-METHOD-COMBINATION DEFSETF DEFINE-SETF-EXPANDER ' +
-    'DEFINE-COMPILER-MACRO DEFINE-MODIFY-MACRO'
-  ).split(' '),
-);
 
 /** By operator: the index of the argument that is the quoted name of a class. */
 const CLASS_ARGUMENTS: ReadonlyMap<string, number> = new Map([
@@ -163,33 +140,37 @@ const CASES = ['CASE', 'ECASE', 'CCASE'];
 
 function placeOf(part: Form): Place {
   const steps = stepsFrom(part);
-  if (isDefined(steps)) return 'definition';
+  if (isDefined(part)) return 'definition';
   for (let at = 0; at < steps.length; at++) {
     const found = roleAt(steps, at, at === 0 ? part : (steps[at - 1] as Step).list);
     if (found !== undefined) return found;
     // In a type specifier, as (or null NAME) or (NAME 10), NAME has the role of the whole specifier. In other
     // lists it has not.
     const step = steps[at] as Step;
-    if (step.index > 0 && step.operator !== '' && !COMPOUNDS.has(bare(step.operator))) break;
+    if (step.index > 0 && step.operator !== '' && !COMPOUNDS.has(withoutPackage(step.operator))) break;
   }
   return placeInCode(steps);
 }
 
-/** True when a symbol is the name in (OPERATOR NAME), (OPERATOR (NAME options)) or (OPERATOR (setf NAME)).
- *  The two steps are those of the symbol. */
-function isDefined([list, outer]: readonly Step[]): boolean {
-  const isNameIn = (step: Step | undefined) => step?.index === 1 && DEFINERS.has(bare(step.operator));
-  return isNameIn(list) || ((list?.index === 0 || isAt(1, list, 'SETF')) && isNameIn(outer));
+/** True when PART is the name in (OPERATOR NAME), (OPERATOR (NAME options)) or (OPERATOR (setf NAME)). */
+function isDefined(part: Form): boolean {
+  const { parent, index } = part;
+  const isNameIn = (list: Form | undefined) => {
+    const defined = list && definedSymbol(list);
+    return defined?.symbol === part && STANDARD_DEFINERS.has(defined.operator);
+  };
+  // Only a part in the place of a name is asked, because a list can have very many others.
+  return (index === 1 && isNameIn(parent)) || (index <= 1 && parent?.index === 1 && isNameIn(parent.parent));
 }
 
 /** True when STEP leads to the element INDEX of a call of one of OPERATORS. */
 function isAt(index: number, step: Step | undefined, ...operators: readonly string[]): boolean {
-  return step?.index === index && operators.includes(bare(step.operator));
+  return step?.index === index && operators.includes(withoutPackage(step.operator));
 }
 
 /** True when STEP leads to the element INDEX, or a later one, of a call of one of OPERATORS. */
 function isFrom(index: number, step: Step | undefined, ...operators: readonly string[]): boolean {
-  return step !== undefined && step.index >= index && operators.includes(bare(step.operator));
+  return step !== undefined && step.index >= index && operators.includes(withoutPackage(step.operator));
 }
 
 /** Returns the role that STEPS[AT] and the lists around it give to INNER, their element with the symbol;
@@ -200,7 +181,7 @@ function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefi
   if (list.operator === 'QUOTE') return quotedRole(outer, list.list);
   // INNER is the first element of its list, as NAME is in (handler-case FORM (NAME ...)).
   if (list.index === 0) {
-    if (list.list.parent?.mark === '#s') return 'instance';
+    if (list.list.parent?.notation === '#s') return 'instance';
     if (isFrom(2, outer, 'HANDLER-CASE') || isAt(1, third, 'HANDLER-BIND')) return 'handler';
     if (isFrom(2, outer, ...TYPECASES)) return 'type';
     if (isFrom(2, outer, ...CASES)) return 'data';
@@ -210,9 +191,9 @@ function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefi
   if (isKeyword(list.operator) && isAt(1, list, 'INCLUDE', 'METACLASS')) return 'superclass';
   if (isKeyword(list.operator) && isAt(1, list, 'METHOD-COMBINATION')) return 'combination';
   // A qualifier stands between the name of a method and its lambda list.
-  if (isFrom(2, list, 'DEFMETHOD') && list.index < parametersIn(list.list)) return 'combination';
+  if (isFrom(2, list, 'DEFMETHOD') && list.index < methodListIndex(list.list.elements)) return 'combination';
   if (isAt(1, list, 'THE') || isAt(2, list, 'CHECK-TYPE')) return 'type';
-  if (isBehind(inner, list.list, ['TYPE', 'OF-TYPE'])) return 'type';
+  if (follows(inner, list.list, ['TYPE', 'OF-TYPE'])) return 'type';
   // In (case KEY ((NAME ...) ...)).
   if (outer?.index === 0 && isFrom(2, third, ...CASES)) return 'data';
   return declaredRole(list, outer, third);
@@ -223,26 +204,20 @@ function isKeyword(operator: string): boolean {
 }
 
 /** True when one of WORDS precedes INNER in LIST, as in (:type INNER) or (of-type INNER). */
-function isBehind(inner: Form, list: Form, words: readonly string[]): boolean {
-  return inner.index > 0 && words.includes(bareName(list.elements[inner.index - 1]));
+function follows(inner: Form, list: Form, words: readonly string[]): boolean {
+  return inner.index > 0 && words.includes(symbolNameOf(list.elements[inner.index - 1]));
 }
 
 /** True when LIST is a parameter (VARIABLE CLASS) in the lambda list of METHOD. */
 function isSpecializer(list: Step, method: Step | undefined): boolean {
   if (list.index !== 1 || list.list.elements.length !== 2 || method === undefined) return false;
-  if (isFrom(0, method, 'DEFMETHOD')) return method.index === parametersIn(method.list);
+  if (isFrom(0, method, 'DEFMETHOD')) return method.index === methodListIndex(method.list.elements);
   // An option of DEFGENERIC.
   return (
-    isKeyword(method.operator) && isFrom(0, method, 'METHOD') && method.index === parametersIn(method.list, 1)
+    isKeyword(method.operator) &&
+    isFrom(0, method, 'METHOD') &&
+    method.index === methodListIndex(method.list.elements, 1)
   );
-}
-
-/** Number of elements of a method to search for its lambda list. */
-const QUALIFIERS = 12;
-
-/** Returns the index of the lambda list in METHOD: of the first list at or after index FROM. */
-function parametersIn(method: Form, from = 2): number {
-  return method.elements.slice(0, QUALIFIERS).findIndex((each, index) => index >= from && each.isList);
 }
 
 /** Returns the role of a symbol in a declaration; undefined when it is in none. The arguments are its steps. */
@@ -254,14 +229,14 @@ function declaredRole(list: Step, outer: Step | undefined, third: Step | undefin
 
 /** Returns the role of QUOTED, the form in (QUOTE FORM), as an argument in the list OUTER. */
 function quotedRole(outer: Step | undefined, quoted: Form): Place {
-  const operator = bare(outer?.operator ?? '');
+  const operator = withoutPackage(outer?.operator ?? '');
   if (outer === undefined) return 'data';
   if (CLASS_ARGUMENTS.get(operator) === outer.index) return 'instance';
-  if (TYPE_FUNCTIONS.has(operator) || isBehind(quoted, outer.list, ['ELEMENT-TYPE'])) return 'type';
+  if (TYPE_FUNCTIONS.has(operator) || follows(quoted, outer.list, ['ELEMENT-TYPE'])) return 'type';
   if (EXPORTING.has(operator)) return 'export';
   // As in (apply #'make-instance 'name arguments).
   const passed = outer.list.elements.slice(0, Math.min(outer.index, 3));
-  return passed.some((each) => CLASS_ARGUMENTS.has(bareName(each.elements[1]))) ? 'instance' : 'data';
+  return passed.some((each) => CLASS_ARGUMENTS.has(symbolNameOf(each.elements[1]))) ? 'instance' : 'data';
 }
 
 /** By operator that binds variables: the index of the list of variables or bindings. */
@@ -283,8 +258,8 @@ function placeInCode(steps: readonly Step[]): Place {
   if (list === undefined) return 'code';
   const first = list.index === 0;
   if (bindsIn(outer) || (first && bindsIn(third))) return 'variable';
-  if (first && outer?.index === 1 && BINDS_FIRST.test(bare(outer.operator))) return 'variable';
-  if (['FOR', 'AS', 'WITH'].includes(bareName(list.list.elements[list.index - 1]))) return 'variable';
+  if (first && outer?.index === 1 && BINDS_FIRST.test(withoutPackage(outer.operator))) return 'variable';
+  if (['FOR', 'AS', 'WITH'].includes(symbolNameOf(list.list.elements[list.index - 1]))) return 'variable';
   if (steps.some(({ operator }) => operator === 'QUOTE')) return 'data';
   return first || list.operator === 'FUNCTION' ? 'call' : 'code';
 }
@@ -292,8 +267,8 @@ function placeInCode(steps: readonly Step[]): Place {
 /** True when the element of FORM around a symbol lists variables to bind, as bindings or as a lambda list. */
 function bindsIn(form: Step | undefined): boolean {
   if (form === undefined) return false;
-  const operator = bare(form.operator);
+  const operator = withoutPackage(form.operator);
   return operator === 'DEFMETHOD'
-    ? form.index === parametersIn(form.list)
+    ? form.index === methodListIndex(form.list.elements)
     : BINDERS.get(operator) === form.index;
 }

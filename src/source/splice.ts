@@ -22,11 +22,11 @@ export function spliceBefore(forms: TopLevelForms, extent: Extent, added: string
 
 /** Returns the splice that inserts ADDED after the form at EXTENT and a comment on its line. EOL is the line
  *  break of TEXT. */
-export function spliceAfter(text: string, { lead, end }: Extent, added: string, eol: string): Splice {
-  const indentation = /^[ \t]*/.exec(text.slice(lineStartOf(text, lead), lead))?.[0] ?? '';
+export function spliceAfter(text: string, { fullStart, end }: Extent, added: string, eol: string): Splice {
+  const indentation = /^[ \t]*/.exec(text.slice(lineStartOf(text, fullStart), fullStart))?.[0] ?? '';
   const comment = /^[ \t]*;[^\r\n]*/.exec(text.slice(end))?.[0] ?? '';
   const at = end + comment.length;
-  const breaks = eol.repeat(breaksBetween(innerBlankAfter(text, at), blankBefore(text, lead)));
+  const breaks = eol.repeat(breaksBetween(innerBlankAfter(text, at), blankBefore(text, fullStart)));
   return { start: at, end: at, text: `${breaks}${indentation}${added}${commentBreak(text, at, added, eol)}` };
 }
 
@@ -37,11 +37,11 @@ export function spliceOver(text: string, { start, end }: Extent, added: string, 
 
 /** Returns the splice that removes the form at EXTENT from TEXT. If nothing else is on its lines, also
  *  removes the white space above or below it, usually the one with fewer line breaks. */
-export function spliceOut(text: string, { lead, end }: Extent): Splice {
-  const above = blankBefore(text, lead);
+export function spliceOut(text: string, { fullStart, end }: Extent): Splice {
+  const above = blankBefore(text, fullStart);
   const below = blankAfter(text, end);
-  const formOnly = { start: lead, end, text: '' };
-  const withAbove = { ...formOnly, start: lead - above.length };
+  const formOnly = { start: fullStart, end, text: '' };
+  const withAbove = { ...formOnly, start: fullStart - above.length };
   const withBelow = { ...formOnly, end: end + below.length };
   const [isFirst, isLast] = [withAbove.start === 0, withBelow.end === text.length];
   if (isFirst && isLast) return formOnly;
@@ -57,11 +57,11 @@ export function spliceOut(text: string, { lead, end }: Extent): Splice {
 }
 
 /** Returns the start of the comment right above the form at EXTENT of FORMS, or before it on its line.
- *  Returns the `lead` of EXTENT when there is none. */
+ *  Returns the `fullStart` of EXTENT when there is none. */
 export function commentedStart(forms: TopLevelForms, extent: Extent): number {
   const { text } = forms.source;
-  let [below, start] = [extent.lead, extent.lead];
-  for (const comment of commentsFrom(text, endAbove(text, extent.lead)).reverse()) {
+  let [below, start] = [extent.fullStart, extent.fullStart];
+  for (const comment of commentsFrom(text, endAbove(text, extent.fullStart)).reverse()) {
     const isApart = lineBreaksIn(text.slice(comment.end, below)) > 1;
     if (isApart || text.startsWith(SECTION, comment.start)) return start;
     below = comment.start;
@@ -142,11 +142,11 @@ export function unfinishedLine(text: string, features: ReadonlySet<string>): num
   for (let [at, last] = [0, 0]; ; ) {
     const form = reading.form(at);
     if (form === undefined) return lineOf(last);
-    if (form.start === text.length + 1 && form.mark === '(')
-      return form.lead === undefined ? undefined : lineOf(form.lead);
+    if (form.start === text.length + 1 && form.notation === '(')
+      return form.featureStart === undefined ? undefined : lineOf(form.featureStart);
     if (form.end > text.length) return lineOf(form.start);
     last = form.end;
-    at = form.behind;
+    at = form.tokenAfter;
   }
 }
 
@@ -181,8 +181,8 @@ function keptForms(before: TopLevelForms, splices: readonly Splice[]) {
   // NEXT is the index of the first splice that ends after the start of the form. SHIFT is the number of
   // characters by which earlier splices move the form.
   let [next, shift] = [0, 0];
-  for (const [number, { start, end, lead }] of before.allExtents().entries()) {
-    for (let splice = splices[next]; splice && splice.end <= lead; splice = splices[++next])
+  for (const [number, { start, end, fullStart }] of before.allExtents().entries()) {
+    for (let splice = splices[next]; splice && splice.end <= fullStart; splice = splices[++next])
       shift += splice.text.length - (splice.end - splice.start);
     const isAffected = (splices[next]?.start ?? end) < end;
     if (!isAffected) kept.set(start + shift, { number, end: end + shift });

@@ -1,14 +1,15 @@
 /** Sums up a Lisp file: the names that it defines, exports and uses. */
 
-import { type Defined, definedAt } from './definitions.ts';
-import { bareName, elementsOf, type Form } from './form.ts';
-import { bareTokenName, nameOf, PACKAGE_MARKER, tokensOf, upperCase } from './lexer.ts';
+import { definedSymbol, isDefiner } from './definition.ts';
+import { namedForms, type OutlineEntry, outlineEntry } from './definitions.ts';
+import { elementsOf, type Form, symbolNameOf } from './form.ts';
+import { PACKAGE_MARKER, tokenName, tokensOf, upperCase, withoutPackage } from './lexer.ts';
 import { isPackageDefinition } from './packages.ts';
 import type { TopLevelForms } from './top-level.ts';
 
 /** A definition in a file. */
-export interface SummedDefinition extends Pick<Defined, 'operator' | 'name' | 'documentation'> {
-  /** The name without its package, as the reader interns it; '' when the name is a list or a string. */
+export interface SummedDefinition extends Pick<OutlineEntry, 'operator' | 'name' | 'documentation'> {
+  /** The name without its package, as the reader interns it; '' for a setf function or a string. */
   symbol: string;
   /** The package that is current at the definition. */
   home: string;
@@ -47,27 +48,23 @@ function addForm(summary: FileSummary, forms: TopLevelForms, start: number): voi
   const top = forms.formFrom(start);
   if (top === undefined) return;
   addUses(summary.uses, top.text);
-  const operator = bareName(top.first);
+  const operator = symbolNameOf(top.first);
   const [, named] = elementsOf(top);
-  if (operator === 'IN-PACKAGE' && named?.designated !== undefined) {
-    if (!summary.packages.includes(named.designated)) summary.packages.push(named.designated);
+  if (operator === 'IN-PACKAGE' && named?.designatedString !== undefined) {
+    if (!summary.packages.includes(named.designatedString)) summary.packages.push(named.designatedString);
     return;
   }
-  if (isPackageDefinition(top) && named?.designated !== undefined) {
-    summary.exports.set(named.designated, exportsIn(top));
+  if (isPackageDefinition(top) && named?.designatedString !== undefined) {
+    summary.exports.set(named.designatedString, exportsIn(top));
     return;
   }
-  for (const defined of definedAt(forms, start)) {
-    if (/^(?:.*:)?def/.test(defined.operator))
-      summary.definitions.push({
-        operator: defined.operator,
-        name: defined.name,
-        documentation: defined.documentation,
-        symbol: symbolOf(defined.name),
-        home: forms.homeAt(start),
-      });
-    else if (defined.depth === 0)
-      summary.others.set(defined.operator, (summary.others.get(defined.operator) ?? 0) + 1);
+  for (const { form, depth } of namedForms(top)) {
+    const { operator, name, documentation } = outlineEntry(form, depth);
+    const defined = definedSymbol(form);
+    const symbol = defined.setf ? '' : symbolNameOf(defined.symbol);
+    if (isDefiner(defined.operator))
+      summary.definitions.push({ operator, name, documentation, symbol, home: forms.homeAt(start) });
+    else if (depth === 0) summary.others.set(operator, (summary.others.get(operator) ?? 0) + 1);
   }
 }
 
@@ -75,24 +72,20 @@ function addForm(summary: FileSummary, forms: TopLevelForms, start: number): voi
 function exportsIn(top: Form): string[] {
   return elementsOf(top)
     .slice(2)
-    .filter((option) => bareName(option.first) === 'EXPORT')
+    .filter((option) => symbolNameOf(option.first) === 'EXPORT')
     .flatMap((option) => elementsOf(option).slice(1))
-    .flatMap(({ designated }) => designated ?? []);
-}
-
-function symbolOf(name: string): string {
-  return name.startsWith('(') || name.startsWith('"') ? '' : bareTokenName(nameOf('atom', name));
+    .flatMap(({ designatedString }) => designatedString ?? []);
 }
 
 function addUses(uses: Set<string>, text: string): void {
   let before = '';
   for (const { kind, start, end } of tokensOf(text)) {
     if (kind === 'atom') {
-      const name = nameOf(kind, text.slice(start, end));
+      const name = tokenName(kind, text.slice(start, end));
       const isKeyword = name.startsWith(PACKAGE_MARKER);
-      const bare = bareTokenName(name);
-      if (bare !== '' && !isKeyword && (/^[('`]$|^#'$/.test(before) || /^[*+].*[*+]$/.test(bare)))
-        uses.add(upperCase(bare));
+      const symbol = withoutPackage(name);
+      if (symbol !== '' && !isKeyword && (/^[('`]$|^#'$/.test(before) || /^[*+].*[*+]$/.test(symbol)))
+        uses.add(upperCase(symbol));
     }
     before = kind;
   }

@@ -1,6 +1,6 @@
 /** Parses the text of a symbol into package and name, and writes another name in the same spelling. */
 
-import { bareTokenName, lowerCase, nameOf, nextToken, upperCase } from './lexer.ts';
+import { lowerCase, nextToken, tokenName, upperCase, withoutPackage } from './lexer.ts';
 
 /** A parsed symbol. `prefix` is its package prefix: '' for a keyword, '#' for an uninterned symbol, undefined
  *  for none. `base` is the index of the name after the prefix. */
@@ -18,7 +18,7 @@ export function writtenSymbol(token: string): Written {
 
 /** Returns the package name that TEXT, the part of a symbol before the colon, designates. */
 export function packageNamed(text: string): string {
-  return text === '' ? '' : nameOf('atom', text);
+  return text === '' ? '' : tokenName('atom', text);
 }
 
 /** Matches a name that needs escapes, because the reader would not read it as one symbol. */
@@ -40,12 +40,12 @@ export function spelled(name: string, base: string): string {
 export function symbolIn(text: string): { name: string; prefix?: string } | undefined {
   const { kind, start, end } = nextToken(text, 0);
   const token = text.slice(start, end);
-  const name = nameOf(kind, token);
+  const name = tokenName(kind, token);
   if (kind !== 'atom' || name === '' || text.slice(end).trim() !== '' || token.startsWith('#'))
     return undefined;
   const { prefix, base } = writtenSymbol(token);
   const written = token.slice(base);
   // TEXT is a number, or dots alone.
   if (!/[\\|]/.test(written) && NOT_PLAIN.test(written)) return undefined;
-  return { name: bareTokenName(name), ...(prefix !== undefined && { prefix }) };
+  return { name: withoutPackage(name), ...(prefix !== undefined && { prefix }) };
 }

@@ -1,7 +1,8 @@
 /** Finds the lists in Common Lisp forms that are no forms, such as bindings, clauses and declarations. Their
  *  first element is no operator. Also finds the places that a form sets. */
 
-import { bareName, elementsOf, type Form, operatorOf } from './form.ts';
+import { methodListIndex } from './definition.ts';
+import { elementsOf, type Form, nameOf, symbolNameOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 
 /** Lists that are not evaluated as forms, each with the evaluated forms in it. */
@@ -15,26 +16,27 @@ type FormsIn = (list: Form) => readonly Form[];
 
 /** Returns the lists among ELEMENTS of a form that are not evaluated, each with the evaluated forms in it. */
 export function nonForms(elements: readonly Form[]): Parts {
-  const name = operatorOf(elements[0]);
+  const name = nameOf(elements[0]);
   // A method in a DEFGENERIC has no name.
   if (name === `${PACKAGE_MARKER}METHOD`) return methodList(elements, 1);
   return (
-    (name.startsWith(PACKAGE_MARKER) ? undefined : SYNTAX.get(bareName(elements[0])))?.(elements) ?? new Map()
+    (name.startsWith(PACKAGE_MARKER) ? undefined : SYNTAX.get(symbolNameOf(elements[0])))?.(elements) ??
+    new Map()
   );
 }
 
 /** By operator: the function that finds the lists that are no forms. */
 const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
-  ...each('LET LET* PROG PROG* SYMBOL-MACROLET HANDLER-BIND RESTART-BIND', at(1, eachOf(behindName))),
-  ...each('DO DO*', at(1, eachOf(behindName)), at(2, elementsOf)),
+  ...each('LET LET* PROG PROG* SYMBOL-MACROLET HANDLER-BIND RESTART-BIND', at(1, eachOf(afterFirst))),
+  ...each('DO DO*', at(1, eachOf(afterFirst)), at(2, elementsOf)),
   ...each(
     'DOLIST DOTIMES DO-SYMBOLS DO-EXTERNAL-SYMBOLS DO-ALL-SYMBOLS WITH-OPEN-FILE WITH-OPEN-STREAM WITH-SIMPLE-RESTART',
-    at(1, behindName),
+    at(1, afterFirst),
   ),
-  ...each('WITH-OUTPUT-TO-STRING WITH-INPUT-FROM-STRING PPRINT-LOGICAL-BLOCK', at(1, behindName)),
-  ...each('WITH-HASH-TABLE-ITERATOR WITH-PACKAGE-ITERATOR', at(1, behindName)),
+  ...each('WITH-OUTPUT-TO-STRING WITH-INPUT-FROM-STRING PPRINT-LOGICAL-BLOCK', at(1, afterFirst)),
+  ...each('WITH-HASH-TABLE-ITERATOR WITH-PACKAGE-ITERATOR', at(1, afterFirst)),
   ...each('COND', from(1, elementsOf)),
-  ...each('CASE ECASE CCASE TYPECASE ETYPECASE CTYPECASE', from(2, behindName)),
+  ...each('CASE ECASE CCASE TYPECASE ETYPECASE CTYPECASE', from(2, afterFirst)),
   ...each('HANDLER-CASE RESTART-CASE', from(2, inFunction)),
   ...each('PRINT-UNREADABLE-OBJECT', at(1, elementsOf)),
   ...each('ASSERT', at(2, elementsOf)),
@@ -45,12 +47,12 @@ const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('DEFUN DEFMACRO DEFTYPE DEFGENERIC DEFINE-COMPILER-MACRO DEFINE-SETF-EXPANDER', at(2, defaultsIn)),
   ...each('DEFINE-MODIFY-MACRO', at(2, defaultsIn)),
   ...each('DEFSETF', at(2, defaultsIn), at(3, nothing)),
-  ...each('DEFINE-METHOD-COMBINATION', at(2, defaultsIn), at(3, eachOf(behindName))),
+  ...each('DEFINE-METHOD-COMBINATION', at(2, defaultsIn), at(3, eachOf(afterFirst))),
   ...each('DEFMETHOD', methodList),
-  ...each('DEFCLASS DEFINE-CONDITION', at(2, nothing), at(3, eachOf(behindName))),
-  ...each('WITH-SLOTS WITH-ACCESSORS', at(1, eachOf(behindName))),
-  ...each('DEFSTRUCT', at(1, eachOf(structureOption)), from(2, behindName)),
-  ...each('LOOP', behindWords),
+  ...each('DEFCLASS DEFINE-CONDITION', at(2, nothing), at(3, eachOf(afterFirst))),
+  ...each('WITH-SLOTS WITH-ACCESSORS', at(1, eachOf(afterFirst))),
+  ...each('DEFSTRUCT', at(1, eachOf(structureOption)), from(2, afterFirst)),
+  ...each('LOOP', loopPatterns),
 ]);
 
 /** Returns an entry for each of OPERATORS, names separated by spaces, with all SYNTAXES. */
@@ -79,7 +81,7 @@ function nothing(): Form[] {
   return [];
 }
 
-function behindName(list: Form | undefined): Form[] {
+function afterFirst(list: Form | undefined): Form[] {
   return elementsOf(list).slice(1);
 }
 
@@ -102,10 +104,10 @@ function defaultsIn(list: Form | undefined): Form[] {
   const lists = [list];
   while (lists.length > 0) {
     const parameters = elementsOf(lists.pop());
-    const first = parameters.findIndex((parameter) => OPTIONAL.includes(operatorOf(parameter)));
+    const first = parameters.findIndex((parameter) => OPTIONAL.includes(nameOf(parameter)));
     const required = first === -1 ? parameters : parameters.slice(0, first);
     for (const parameter of parameters.slice(required.length))
-      defaults.push(...behindName(parameter).slice(0, 1));
+      defaults.push(...afterFirst(parameter).slice(0, 1));
     // A required parameter of a macro can be a lambda list.
     for (const parameter of required.toReversed()) lists.push(parameter);
   }
@@ -115,29 +117,29 @@ function defaultsIn(list: Form | undefined): Form[] {
 /** Returns the lambda list of a method with the evaluated forms in it: objects of EQL specializers, and
  *  defaults. It is the first list among ELEMENTS from index FIRST on. */
 function methodList(elements: readonly Form[], first = 2): Parts {
-  const list = elements.slice(first).find((element) => element.kind === 'cons');
-  if (list === undefined) return new Map();
+  const list = elements[methodListIndex(elements, first)];
+  if (list?.kind !== 'cons') return new Map();
   const specializers = elementsOf(list).map((parameter) => elementsOf(parameter)[1]);
   const evaluated = specializers
-    .filter((each) => bareName(elementsOf(each)[0]) === 'EQL')
-    .flatMap(behindName);
+    .filter((each) => symbolNameOf(elementsOf(each)[0]) === 'EQL')
+    .flatMap(afterFirst);
   return new Map([[list, [...evaluated, ...defaultsIn(list)]]]);
 }
 
 /** Returns the evaluated forms in OPTION of a DEFSTRUCT: defaults of parameters or slots, or its value. */
 function structureOption(option: Form): Form[] {
   const [name, of, ...rest] = elementsOf(option);
-  if (bareName(name) === 'INCLUDE') return rest.flatMap(behindName);
-  return bareName(name) === 'CONSTRUCTOR' ? defaultsIn(rest[0]) : of === undefined ? [] : [of];
+  if (symbolNameOf(name) === 'INCLUDE') return rest.flatMap(afterFirst);
+  return symbolNameOf(name) === 'CONSTRUCTOR' ? defaultsIn(rest[0]) : of === undefined ? [] : [of];
 }
 
 /** Words of LOOP before a pattern of variables or a type, so that a list after them is no form. */
 const BEFORE_NAMES: readonly string[] = ['FOR', 'AS', 'WITH', 'AND', 'OF-TYPE'];
 
 /** Returns the lists among ELEMENTS of a LOOP that are variables or types, not forms. */
-function behindWords(elements: readonly Form[]): Parts {
-  const behind = elements.filter((_, index) => BEFORE_NAMES.includes(bareName(elements[index - 1])));
-  return parts(behind, nothing);
+function loopPatterns(elements: readonly Form[]): Parts {
+  const patterns = elements.filter((_, index) => BEFORE_NAMES.includes(symbolNameOf(elements[index - 1])));
+  return parts(patterns, nothing);
 }
 
 /** True when the argument at `index` of `count` arguments is a place. */
@@ -174,12 +176,12 @@ const SET_WITHIN: ReadonlyMap<string, Choice> = new Map([
 
 /** Returns the places that the form with ELEMENTS sets, nested ones included. */
 export function placesIn(elements: readonly Form[]): readonly Form[] {
-  const isSet = SET.get(bareName(elements[0]));
+  const isSet = SET.get(symbolNameOf(elements[0]));
   if (isSet === undefined) return [];
   const places = elements.slice(1).filter((_, index, args) => isSet(index, args.length));
   for (const place of places) {
     const [operator, ...parts] = elementsOf(place);
-    const isSetWithin = SET_WITHIN.get(operatorOf(operator));
+    const isSetWithin = SET_WITHIN.get(nameOf(operator));
     if (isSetWithin) places.push(...parts.filter((_, index) => isSetWithin(index, parts.length)));
   }
   return places;

@@ -1,7 +1,7 @@
 // Finds the systems that an .asd file defines, and the systems of a file. Ignores names and paths that the
 // file computes.
 
-import { bareName, elementsOf, type Form } from './form.ts';
+import { elementsOf, type Form, symbolNameOf } from './form.ts';
 import { type TopLevelForms, topLevelFormsIn } from './top-level.ts';
 
 /** Returns the literal names of the systems that FORMS, the forms of an .asd file, define. */
@@ -17,7 +17,7 @@ export function systemsWith(forms: TopLevelForms, path: string): string[] {
     const folder = folderOf(form, '');
     if (folder === undefined) return [];
     if (filesIn(form, folder).some((file) => isSameFile(path, file))) return [name];
-    const inferred = bareName(optionOf(form, 'CLASS')) === 'PACKAGE-INFERRED-SYSTEM';
+    const inferred = symbolNameOf(optionOf(form, 'CLASS')) === 'PACKAGE-INFERRED-SYSTEM';
     const root = joined(folder);
     const isBelow = root === '' ? !path.startsWith('../') : path.startsWith(`${root}/`);
     return inferred && isBelow ? [joined(name, withoutType(path.slice(root.length)))] : [];
@@ -46,9 +46,9 @@ export function describedSystems(forms: TopLevelForms): DefinedSystem[] {
 /** Returns the name of the system in PART, an element of :depends-on: a name, or a list such as (:version
  *  NAME ...) or (:feature EXPRESSION PART). */
 function neededName(part: Form | undefined): string | undefined {
-  const [kind, first, second] = part?.token === '(' ? elementsOf(part) : [];
-  if (kind === undefined) return nameOf(part);
-  return neededName(bareName(kind) === 'FEATURE' ? second : first);
+  const [kind, first, second] = part?.tokenKind === '(' ? elementsOf(part) : [];
+  if (kind === undefined) return componentName(part);
+  return neededName(symbolNameOf(kind) === 'FEATURE' ? second : first);
 }
 
 function definedSystems(forms: TopLevelForms): { name: string; form: Form }[] {
@@ -56,7 +56,7 @@ function definedSystems(forms: TopLevelForms): { name: string; form: Form }[] {
   return tops
     .flatMap((top) => [...topLevelFormsIn(top)])
     .flatMap((form) => {
-      const name = bareName(form.first) === 'DEFSYSTEM' ? nameOf(elementsOf(form)[1]) : undefined;
+      const name = symbolNameOf(form.first) === 'DEFSYSTEM' ? componentName(elementsOf(form)[1]) : undefined;
       return name === undefined ? [] : [{ name, form }];
     });
 }
@@ -65,7 +65,7 @@ function definedSystems(forms: TopLevelForms): { name: string; form: Form }[] {
  *  type. Leaves out computed paths. */
 function filesIn(form: Form, folder: string): string[] {
   return elementsOf(optionOf(form, 'COMPONENTS')).flatMap((component) => {
-    const name = nameOf(elementsOf(component)[1]);
+    const name = componentName(elementsOf(component)[1]);
     const path = name === undefined ? undefined : folderOf(component, name);
     if (path === undefined) return [];
     const own = joined(folder, path);
@@ -78,20 +78,20 @@ function folderOf(component: Form, usual: string): string | undefined {
   const given = optionOf(component, 'PATHNAME');
   if (given === undefined) return usual;
   const literal = given.inner ?? given;
-  return literal.isString ? literal.designated : undefined;
+  return literal.isString ? literal.designatedString : undefined;
 }
 
 /** Returns the value of the option :NAME of COMPONENT, a list of operator, name and options. */
 function optionOf(component: Form, name: string): Form | undefined {
   const parts = elementsOf(component);
-  const at = parts.findIndex((part, index) => index >= 2 && index % 2 === 0 && bareName(part) === name);
+  const at = parts.findIndex((part, index) => index >= 2 && index % 2 === 0 && symbolNameOf(part) === name);
   return at === -1 ? undefined : parts[at + 1];
 }
 
 /** Returns the name of the system or component that FORM, a string or symbol, designates; undefined for
  *  other forms. */
-function nameOf(form: Form | undefined): string | undefined {
-  return form?.isString ? form.designated : form?.designated?.toLowerCase();
+function componentName(form: Form | undefined): string | undefined {
+  return form?.isString ? form.designatedString : form?.designatedString?.toLowerCase();
 }
 
 /** True when PATH is the file of a component with path FILE, which can lack its type. */

@@ -37,9 +37,9 @@ export class SourceText {
   indexOfOctet(octet: number): number {
     const line = lastUpTo(this.#octets, octet);
     let index = this.#starts[line] ?? 0;
-    const left = octet - (this.#octets[line] ?? 0);
-    if (this.#octets === this.#starts) return Math.min(index + left, this.text.length);
-    for (let octets = 0; octets < left && index < this.text.length; ) {
+    const remaining = octet - (this.#octets[line] ?? 0);
+    if (this.#octets === this.#starts) return Math.min(index + remaining, this.text.length);
+    for (let octets = 0; octets < remaining && index < this.text.length; ) {
       const code = this.text.codePointAt(index) ?? 0;
       octets += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
       index += code < 0x10000 ? 1 : 2;

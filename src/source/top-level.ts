@@ -1,20 +1,21 @@
 /** Finds the top-level forms of a Lisp text: their extents, what they define, and their packages. */
 
-import { bareName, elementsOf, type Features, type Form, FormReader, namedBy, readForm } from './form.ts';
+import { definedSymbol } from './definition.ts';
+import { elementsOf, type Features, type Form, FormReader, readForm, symbolNameOf } from './form.ts';
 import { mayContain } from './mentioning.ts';
 import { lastUpTo, type SourceText } from './text.ts';
 import { treeOf } from './tree.ts';
 
-/** The span of a form. `lead` is the start of the #+ or #- before it; `start` if there is none. */
+/** The span of a form. `fullStart` is the start of the #+ or #- before it; `start` if there is none. */
 export interface Extent {
   start: number;
   end: number;
-  lead: number;
+  fullStart: number;
 }
 
 /** A top-level form. `operator`, without package, and `name` are its first elements as the reader interns
  *  them. A setf function is `(SETF NAME)`. `home` is the current package at the form. */
-export interface TopLevelHead {
+export interface TopLevelDefinition {
   start: number;
   operator: string;
   name?: string;
@@ -62,8 +63,8 @@ export class TopLevelForms {
   #take(form: Form | undefined): void {
     this.#done = form === undefined;
     if (form === undefined) return;
-    this.#at = form.behind;
-    this.#read.push({ start: form.start, end: form.end, lead: form.lead ?? form.start });
+    this.#at = form.tokenAfter;
+    this.#read.push({ start: form.start, end: form.end, fullStart: form.featureStart ?? form.start });
     const entered = packageEntered(form);
     if (entered === undefined) return;
     this.#entered.ends.push(form.end);
@@ -96,8 +97,12 @@ export class TopLevelForms {
   }
 
   /** Returns the form that begins at START, and what it defines. */
-  headAt(start: number): TopLevelHead {
-    return { start, ...headOf(this.formFrom(start)), home: this.homeAt(start) };
+  definitionAt(start: number): TopLevelDefinition {
+    const form = this.formFrom(start);
+    const { operator, symbol, setf } = form ? definedSymbol(form) : { operator: '' };
+    const name = operator !== '' && symbol?.notation === 'atom' ? symbol.name : '';
+    const written = name && { name: setf ? `(SETF ${name})` : name };
+    return { start, operator, ...written, home: this.homeAt(start) };
   }
 
   /** Returns the extent of the last form that begins at INDEX or before. */
@@ -144,20 +149,12 @@ export class TopLevelForms {
   }
 }
 
-function headOf(form: Form | undefined): { operator: string; name?: string } {
-  const [operator, second] = form?.token === '(' ? form.elements : [];
-  if (operator?.mark !== 'atom') return { operator: '' };
-  const { symbol, setf } = namedBy(second?.mark === '(' || second?.mark === 'atom' ? second : undefined);
-  const name = symbol?.mark === 'atom' ? symbol.name : '';
-  return { operator: operator.bare, ...(name && { name: setf ? `(SETF ${name})` : name }) };
-}
-
 /** Yields the top-level form FORM, or, for a PROGN or the like, the top-level forms in it. */
 export function* topLevelFormsIn(form: Form): Generator<Form, void> {
-  const left = [form];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    if (!SPREADING.includes(bareName(next.first))) yield next;
-    else for (const part of elementsOf(next).toReversed()) left.push(part);
+  const pending = [form];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (!SPREADING.includes(symbolNameOf(next.first))) yield next;
+    else for (const part of elementsOf(next).toReversed()) pending.push(part);
   }
 }
 
@@ -165,6 +162,6 @@ export function* topLevelFormsIn(form: Form): Generator<Form, void> {
 function packageEntered(form: Form): string | undefined {
   let entered: string | undefined;
   for (const each of topLevelFormsIn(form))
-    if (bareName(each.first) === 'IN-PACKAGE') entered = elementsOf(each)[1]?.designated ?? entered;
+    if (symbolNameOf(each.first) === 'IN-PACKAGE') entered = elementsOf(each)[1]?.designatedString ?? entered;
   return entered;
 }

@@ -1,7 +1,7 @@
 /** Holds the tree of a Lisp text: its tokens and matching parentheses, whatever the features. `form.ts` reads
  *  forms from it. The trees of recently used texts are cached. */
 
-import { nameOf, nextToken } from './lexer.ts';
+import { nextToken, tokenName } from './lexer.ts';
 
 /** A half-open span of a text, in UTF-16 indices. */
 export interface Span {
@@ -18,7 +18,7 @@ export class Tree {
   readonly #starts = new Numbers();
   readonly #ends = new Numbers();
   /** By number of an opening parenthesis: the token after the closing one. Otherwise 0. */
-  readonly #behind = new Numbers();
+  readonly #tokensAfterLists = new Numbers();
   /** Numbers of the opening tokens without closing one so far. */
   readonly #open: number[] = [];
   #at: number;
@@ -40,16 +40,16 @@ export class Tree {
     this.#at = kind === 'end' ? start : end;
     this.#done = kind === 'end';
     if (this.#done) {
-      for (const numbers of [this.#kinds, this.#starts, this.#ends, this.#behind]) numbers.trim();
+      for (const numbers of [this.#kinds, this.#starts, this.#ends, this.#tokensAfterLists]) numbers.trim();
       return;
     }
     const number = this.#kinds.length;
     this.#kinds.push(codeOf(kind));
     this.#starts.push(start);
     this.#ends.push(end);
-    this.#behind.push(0);
+    this.#tokensAfterLists.push(0);
     const opened = kind === ')' ? this.#open.pop() : undefined;
-    if (opened !== undefined) this.#behind.set(opened, number + 1);
+    if (opened !== undefined) this.#tokensAfterLists.set(opened, number + 1);
     if (kind === '(' || kind === '#(') this.#open.push(number);
   }
 
@@ -80,14 +80,14 @@ export class Tree {
   /** Returns the name of the token; '' for a number after a radix prefix, as in #x FF. */
   name(number: number): string {
     if (RADIX.test(this.#kindRead(number - 1) ?? '')) return '';
-    return nameOf(this.kind(number), this.text.slice(this.start(number), this.end(number)));
+    return tokenName(this.kind(number), this.text.slice(this.start(number), this.end(number)));
   }
 
   /** Returns the number of the token after the list that token NUMBER opens; undefined if the list is not
    *  closed. */
-  behind(number: number): number | undefined {
-    while (this.kind(number) !== 'end' && !this.#behind.at(number) && this.read(1));
-    return this.#behind.at(number) || undefined;
+  tokenAfterList(number: number): number | undefined {
+    while (this.kind(number) !== 'end' && !this.#tokensAfterLists.at(number) && this.read(1));
+    return this.#tokensAfterLists.at(number) || undefined;
   }
 
   count(): number {
@@ -96,15 +96,16 @@ export class Tree {
   }
 
   /** The offset of the first unreadable part, such as a string that is not closed. */
-  get cut(): number | undefined {
+  get unreadableAt(): number | undefined {
     this.count();
     return this.#at < this.text.length ? this.#at : undefined;
   }
 
-  /** Returns the text of the tokens from FROM up to, not including, BEHIND on one line, without comments. */
-  line(from: number, behind: number): string {
+  /** Returns the text of the tokens from FROM up to, not including, TOKEN_AFTER on one line, without
+   *  comments. */
+  oneLine(from: number, tokenAfter: number): string {
     let line = '';
-    for (let number = from; number < behind; number++) {
+    for (let number = from; number < tokenAfter; number++) {
       const apart = number > from && this.start(number) > this.end(number - 1);
       if (apart && this.kind(number) !== ')' && !this.kind(number - 1).endsWith('(')) line += ' ';
       line += this.text.slice(this.start(number), this.end(number)).replace(/\s+/g, ' ');
@@ -181,9 +182,9 @@ export function isPrefix(kind: string): boolean {
 }
 
 /** Limit of the total size of the texts with cached trees. */
-const KEPT = 2 * 1024 * 1024;
+const CACHE_LIMIT = 2 * 1024 * 1024;
 /** Added to the length of each text, so that many short texts reach the limit too. */
-const EACH = 1000;
+const ENTRY_OVERHEAD = 1000;
 
 // The cache has two generations. In one map, finding the oldest entry would skip all deleted ones, which is
 // too slow.
@@ -194,8 +195,8 @@ export function treeOf(text: string): Tree {
   const known = young.get(text);
   if (known !== undefined) return known;
   const tree = old.get(text) ?? new Tree(text);
-  size += text.length + EACH;
-  if (size > KEPT / 2) [young, old, size] = [new Map(), young, text.length + EACH];
+  size += text.length + ENTRY_OVERHEAD;
+  if (size > CACHE_LIMIT / 2) [young, old, size] = [new Map(), young, text.length + ENTRY_OVERHEAD];
   young.set(text, tree);
   return tree;
 }

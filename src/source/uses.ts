@@ -1,6 +1,7 @@
 /** Finds uses of a name in a form: for a function a call, #'F or 'F; for a variable any mention. */
 
-import { elementsOf, type Form, formsWithin, operatorOf } from './form.ts';
+import { isDefiner } from './definition.ts';
+import { elementsOf, type Form, formsWithin, nameOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 import { nonForms, placesIn } from './syntax.ts';
 
@@ -35,12 +36,12 @@ export function isSoughtSymbol(form: Form | undefined, sought: SoughtName): bool
 export function isSoughtName(form: Form | undefined, sought: SoughtName): boolean {
   if (!sought.setf) return isSoughtSymbol(form, sought);
   const [setf, symbol] = elementsOf(form);
-  return operatorOf(setf) === 'SETF' && isSoughtSymbol(symbol, sought);
+  return nameOf(setf) === 'SETF' && isSoughtSymbol(symbol, sought);
 }
 
 /** A list to search. `depth` is the number of backquotes around it minus that of commas. `data` is true in a
  *  quoted form. */
-interface Left {
+interface PendingList {
   list: Form;
   depth: number;
   data: boolean;
@@ -50,17 +51,17 @@ interface Left {
  *  when there are no others, because they can be expansions of a local macro. */
 export function usesIn(form: Form, sought: SoughtName): number[] {
   const found = { code: new Set<number>(), templates: new Set<number>() };
-  const left: Left[] = [{ list: form, depth: 0, data: false }];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+  const pending: PendingList[] = [{ list: form, depth: 0, data: false }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { list, depth, data } = next;
     if (list.kind === 'comma' && list.inner)
-      left.push({ list: list.inner, depth: Math.max(0, depth - 1), data: false });
+      pending.push({ list: list.inner, depth: Math.max(0, depth - 1), data: false });
     if (list.kind !== 'cons') continue;
     const elements = elementsOf(list);
     if (!data)
       for (const start of usesOf(list, sought, list === form))
         found[depth > 0 ? 'templates' : 'code'].add(start);
-    const quoted = data || operatorOf(elements[0]) === 'QUOTE';
+    const quoted = data || nameOf(elements[0]) === 'QUOTE';
     const inner = list.isBackquote ? depth + 1 : depth;
     // In a quoted form, only the forms after commas are evaluated.
     if (quoted && inner === 0) continue;
@@ -68,7 +69,7 @@ export function usesIn(form: Form, sought: SoughtName): number[] {
     const lists = sought.variable || inner > 0 ? new Map<Form, readonly Form[]>() : nonForms(elements);
     for (const element of elements)
       for (const part of lists.get(element) ?? [element])
-        left.push({ list: part, depth: inner, data: quoted });
+        pending.push({ list: part, depth: inner, data: quoted });
   }
   return [...(found.code.size > 0 ? found.code : found.templates)].sort((one, other) => one - other);
 }
@@ -132,8 +133,8 @@ export function usePositionsIn(
     return { starts: [more.length > 0 ? start : only], sure: true };
   });
   if (whole && !exact.has(form.start)) {
-    const left = usesIn(form, sought).filter((start) => !exact.has(start));
-    spots.push({ starts: left, sure: left.length <= 1 });
+    const others = usesIn(form, sought).filter((start) => !exact.has(start));
+    spots.push({ starts: others, sure: others.length <= 1 });
   }
   return inside > 0 ? [...spots, { starts: [], sure: false, inside: true }] : spots;
 }
@@ -164,12 +165,13 @@ export function nameMentionsIn(
   const quotes: { end: number; quoted: boolean }[] = [];
   for (const part of form ? formsWithin(form) : []) {
     while ((quotes.at(-1)?.end ?? part.end) < part.end) quotes.pop();
-    if (part.mark === "'" || part.mark === ',') quotes.push({ end: part.end, quoted: part.mark === "'" });
-    if (part.bare !== name || part.name?.startsWith(PACKAGE_MARKER)) continue;
+    if (part.notation === "'" || part.notation === ',')
+      quotes.push({ end: part.end, quoted: part.notation === "'" });
+    if (part.symbolName !== name || part.name?.startsWith(PACKAGE_MARKER)) continue;
     const before = elementBefore(part);
-    const opened = part.parent?.token;
+    const opened = part.parent?.tokenKind;
     const opening = opened === "#'" || (opened === '(' && before === undefined);
-    if (part.index === 1 && opened === '(' && before?.bare.startsWith('DEF')) definitions++;
+    if (part.index === 1 && opened === '(' && isDefiner(before?.symbolName ?? '')) definitions++;
     else if (isAccessorOption(part)) definitions++;
     else
       uses.push({
@@ -187,7 +189,7 @@ const ACCESSOR_OPTIONS: ReadonlySet<string> = new Set(
 /** True when PART is the name of an accessor in a slot option, as in (:writer (setf PART)). */
 function isAccessorOption(part: Form): boolean {
   const list = part.parent;
-  const name = part.index === 1 && elementBefore(part)?.bare === 'SETF' && list ? list : part;
+  const name = part.index === 1 && elementBefore(part)?.symbolName === 'SETF' && list ? list : part;
   return ACCESSOR_OPTIONS.has(elementBefore(name)?.name ?? '');
 }
 

@@ -1,6 +1,6 @@
 /** Walks the forms of a source text, and distinguishes code from quoted data and backquotes. */
 
-import { type Form, operatorOf, spineOf } from './form.ts';
+import { type Form, nameOf, spineOf } from './form.ts';
 import { mayContainPlainly } from './mentioning.ts';
 import { nonForms } from './syntax.ts';
 import type { SourceText } from './text.ts';
@@ -32,35 +32,35 @@ export function walkSource(
 
 /** A form to walk. `depth` is the number of backquotes around it minus that of commas. `quoted` is true
  *  inside a QUOTE. */
-interface Left {
+interface PendingForm {
   form: Form;
   depth: number;
   quoted: boolean;
   /** Set for a list that is no form: the walk visits only `#.` forms in it. */
-  mute?: true;
+  isSilent?: true;
 }
 
 function walk(top: Form, visitor: Visitor, seen: Set<number>): void {
-  const left: Left[] = [{ form: top, depth: 0, quoted: false }];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+  const pending: PendingForm[] = [{ form: top, depth: 0, quoted: false }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { form } = next;
     const { inner } = form;
     if (seen.has(form.firstToken)) continue;
     if (form.kind === 'comma' && inner)
-      left.push({ ...next, form: inner, depth: Math.max(0, next.depth - 1) });
+      pending.push({ ...next, form: inner, depth: Math.max(0, next.depth - 1) });
     // The reader evaluates a `#.` form, even in data.
-    else if (form.kind === 'made' && inner) left.push({ form: inner, depth: 0, quoted: false });
+    else if (form.kind === 'read-time' && inner) pending.push({ form: inner, depth: 0, quoted: false });
     else if (form.kind === 'cons') {
       seen.add(form.firstToken);
-      const parts = next.mute
+      const parts = next.isSilent
         ? [...form.elements, ...(form.tail ? [form.tail] : [])].map((part) => ({ ...next, form: part }))
         : partsToWalk({ ...next, form }, visitor);
-      for (const part of parts.reverse()) left.push(part);
+      for (const part of parts.reverse()) pending.push(part);
     }
   }
 }
 
-function partsToWalk({ form, depth, quoted }: Left, visitor: Visitor): Left[] {
+function partsToWalk({ form, depth, quoted }: PendingForm, visitor: Visitor): PendingForm[] {
   const { elements: plain, tail } = spineOf(form);
   const elements = tail ? [...plain, tail] : plain;
   const data = depth > 0 || quoted;
@@ -69,10 +69,10 @@ function partsToWalk({ form, depth, quoted }: Left, visitor: Visitor): Left[] {
   const lists = quoted || inner > 0 ? new Map<Form, readonly Form[]>() : nonForms(elements);
   const parts = (visitor.within?.(elements, data) ?? elements).flatMap((each) => lists.get(each) ?? [each]);
   // A quote in a backquote belongs to the template, in which forms after commas are evaluated.
-  const isQuoted = quoted || (inner === 0 && operatorOf(elements[0]) === 'QUOTE');
+  const isQuoted = quoted || (inner === 0 && nameOf(elements[0]) === 'QUOTE');
   return [
     ...parts.map((part) => ({ form: part, depth: inner, quoted: isQuoted })),
     // Lists that are no forms come last, so that their parts are not visited twice.
-    ...[...lists.keys()].map((list) => ({ form: list, depth: 0, quoted: false, mute: true as const })),
+    ...[...lists.keys()].map((list) => ({ form: list, depth: 0, quoted: false, isSilent: true as const })),
   ];
 }

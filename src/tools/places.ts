@@ -5,22 +5,24 @@ import { relative } from 'node:path';
 import type { ReadLimits } from '../files/regular.ts';
 import type { Evaluated, Place } from '../image/wire/operations.ts';
 import { boundLine } from '../kernel/reply.ts';
-import { definedLambdaList } from '../source/definition.ts';
+import { type Definition, definitionOf, isDefiner } from '../source/definition.ts';
+import { definedLambdaList } from '../source/definition-details.ts';
 import {
-  type Defined,
   definedAt,
   formsNaming,
   innermostDefining,
   likeliestFormsNaming,
   type NamingForm,
+  namedForms,
+  type OutlineEntry,
   type SoughtDefinition,
 } from '../source/definitions.ts';
 import type { Features } from '../source/form.ts';
 import type { DefinitionName } from '../source/form-matching.ts';
 import { mayContainPlainly } from '../source/mentioning.ts';
-import { headNameOf, unqualifiedName } from '../source/qualified.ts';
+import { definitionNameOf, unqualifiedName } from '../source/qualified.ts';
 import type { SourcePosition, SourceText } from '../source/text.ts';
-import { type Extent, TopLevelForms, type TopLevelHead } from '../source/top-level.ts';
+import { type Extent, type TopLevelDefinition, TopLevelForms } from '../source/top-level.ts';
 import type { Span } from '../source/tree.ts';
 import type { SoughtName } from '../source/uses.ts';
 import { visibleLine } from '../visible.ts';
@@ -76,7 +78,7 @@ export type NamedText = Pick<DefinitionText, 'file' | 'line' | 'lastLine' | 'tex
  * `note` is a remark when the file has changed. */
 export interface FormOf {
   forms: TopLevelForms;
-  form: TopLevelHead;
+  form: TopLevelDefinition;
   same: boolean;
   note: string | undefined;
 }
@@ -267,7 +269,7 @@ export class Places {
     if (found?.start === undefined) return undefined;
     const forms = found.now.forms();
     const note = found.changed && CHANGED[found.changed];
-    return { forms, form: forms.headAt(found.start), same: found.same, note };
+    return { forms, form: forms.definitionAt(found.start), same: found.same, note };
   }
 
   sourceText(file: string): SourceText | undefined {
@@ -302,7 +304,7 @@ export class Places {
     if (source === undefined || !mayContainPlainly(source.text.text, [symbol.replace(/^SETF /, '')]))
       return [];
     return formsNaming(source.forms(), { name: symbol })
-      .filter(({ start, top, operator }) => start === top || operator.startsWith('DEF'))
+      .filter(({ start, top, operator }) => start === top || isDefiner(operator))
       .map((found) => ({
         ...linesOf(source, found),
         file: this.fileName(file),
@@ -320,13 +322,13 @@ export class Places {
     return source !== undefined && likeliestFormsNaming(source.forms(), wanted).length > 0;
   }
 
-  /** Returns the definitions in FILE, with the numbers of their lines; undefined when FILE cannot be read. */
-  async outline(file: string): Promise<(Defined & { line: number; lastLine: number })[] | undefined> {
+  /** Returns the definitions in FILE with their line numbers; undefined when FILE cannot be read. */
+  async outline(file: string): Promise<(OutlineEntry & { line: number; lastLine: number })[] | undefined> {
     const source = this.#sources.read(file);
     if (source === undefined) return undefined;
     const forms = source.forms();
     const lineAt = (index: number) => source.text.positionAt(index).line;
-    const outline: (Defined & { line: number; lastLine: number })[] = [];
+    const outline: (OutlineEntry & { line: number; lastLine: number })[] = [];
     const turn = takingTurns();
     await forms.readAhead(turn);
     for (const { start } of forms.allExtents()) {
@@ -362,10 +364,13 @@ export class Places {
     return this.#sources.read(file)?.forms();
   }
 
-  /** Returns the definitions in the form at the index START of FILE, including those in forms inside it. */
-  definitionsIn(file: string, start: number): Defined[] {
-    const forms = this.forms(file);
-    return forms ? [...definedAt(forms, start)] : [];
+  /** Returns the definitions in the form at index START of FILE, those in its subforms included. */
+  definitionsIn(file: string, start: number): (Definition & Span)[] {
+    const top = this.forms(file)?.formFrom(start);
+    return [...(top ? namedForms(top) : [])].flatMap(({ form }) => {
+      const definition = definitionOf(form);
+      return definition ? { ...definition, start: form.start, end: form.end } : [];
+    });
   }
 
   /** Returns the current version of the file of PLACE and, if it is known, the version that the image loaded. Returns
@@ -423,7 +428,7 @@ function noSource(name?: string): Site {
 /** Returns the lines of SOURCE with the innermost form that defines NAME inside the top-level form at the index AT. */
 function excerpt(source: Source, at: number, { name }: DefinitionName) {
   const end = source.text.text.length;
-  return linesOf(source, innermostDefining(source.forms(), at, headNameOf(name)) ?? { start: at, end });
+  return linesOf(source, innermostDefining(source.forms(), at, definitionNameOf(name)) ?? { start: at, end });
 }
 
 function linesOf({ text }: Source, { start, end }: { start: number; end: number }) {

@@ -1,11 +1,11 @@
 // Finds where code that the image has loaded is in the current text of its file.
 
 import type { Place } from '../image/wire/operations.ts';
+import { isDefiner, methodKey } from '../source/definition.ts';
 import { formsNaming } from '../source/definitions.ts';
 import type { Features } from '../source/form.ts';
 import { type DefinitionName, formAgain, formDefining, formMentions } from '../source/form-matching.ts';
-import { methodKey } from '../source/heads.ts';
-import { headNameOf } from '../source/qualified.ts';
+import { definitionNameOf } from '../source/qualified.ts';
 import type { TopLevelForms } from '../source/top-level.ts';
 import type { Span } from '../source/tree.ts';
 import { type SoughtName, type UsePosition, usePositionsIn, usesIn } from '../source/uses.ts';
@@ -157,10 +157,10 @@ function formAround(
 
 /** Returns the indexes at which those top-level forms begin that contain the definition in a form inside them. */
 function formsAround({ name, method }: DefinitionName, forms: TopLevelForms): number[] {
-  const nested = formsNaming(forms, { name: headNameOf(name) }).filter(
+  const nested = formsNaming(forms, { name: definitionNameOf(name) }).filter(
     (found) =>
       found.start !== found.top &&
-      found.operator.startsWith('DEF') &&
+      isDefiner(found.operator) &&
       (method === undefined || found.method === methodKey(method)),
   );
   return [...new Set(nested.map(({ top }) => top))];

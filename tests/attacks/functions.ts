@@ -18,7 +18,7 @@ import { LineReader } from '../../src/server/line-reader.ts';
 import { imbalanceOf } from '../../src/source/balance.ts';
 import { callMentionsIn } from '../../src/source/calls.ts';
 import { brokenCall, codeFinder, topLevelLists, withoutProse } from '../../src/source/code-search.ts';
-import { definedLambdaList, parseDefinition } from '../../src/source/definition.ts';
+import { definedLambdaList, definitionDetails } from '../../src/source/definition-details.ts';
 import { definitionsIn, formsNaming, likeliestFormsNaming } from '../../src/source/definitions.ts';
 import { elementsOf, readForm } from '../../src/source/form.ts';
 import { formDefining } from '../../src/source/form-matching.ts';
@@ -27,8 +27,8 @@ import { argumentOf, checkFit, disagreement, parsedLambdaList } from '../../src/
 import { packageNamedIn } from '../../src/source/package-uses.ts';
 import { Packages } from '../../src/source/packages.ts';
 import { partAt } from '../../src/source/parts.ts';
-import { spokenOf } from '../../src/source/prose.ts';
-import { noteKeywords, scanFor } from '../../src/source/renaming.ts';
+import { proseMentions } from '../../src/source/prose.ts';
+import { addTakersIn, scanFor } from '../../src/source/renaming.ts';
 import { computedIn, namedIn } from '../../src/source/roles.ts';
 import { applySplices, changedForms, unfinishedLine } from '../../src/source/splice.ts';
 import { SourceText } from '../../src/source/text.ts';
@@ -61,7 +61,7 @@ function rename(name: string, text: string): void {
   const takers = new Map([[name, { functions: taking, classes: taking, structures: taking }]]);
   const packageAt = (index: number) => all.packageAt(index) ?? 'P';
   const task = { renamings: [renaming], packages, packageAt, takers, keywords: true, prose: true };
-  noteKeywords(text, renaming, task);
+  addTakersIn(text, renaming, task);
   applySplices(text, scanFor(text, task).edits);
 }
 
@@ -97,7 +97,7 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   },
   topLevelForms: (text) => {
     const all = forms(text);
-    return all.allExtents().map((_, number) => all.headAt(number));
+    return all.allExtents().map((_, number) => all.definitionAt(number));
   },
   mentionsOf: (text) => formsIn(text).map((form) => nameMentionsIn(form, 'FOO')),
   definitionsIn: (text) => definitionsIn(forms(text)),
@@ -157,7 +157,7 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
   packageNamedIn: (text) => packageNamedIn(new SourceText(text), FEATURES, new Set(['FOO'])),
   hunksBetween: (text) => hunksBetween(text, text.replaceAll('f', 'g').slice(100)),
   namedPlaces: (text) => namedPlaces(text.split(' ').map((file) => ({ file, within: [{ file }] }))),
-  spokenOf: (text) => spokenOf(text, 'FOO'),
+  proseMentions: (text) => proseMentions(text, 'FOO'),
   'diffHunks, of little': (text) => diffHunks(text, `${text}x`),
   'diffHunks, of all': (text) => diffHunks(text, text.replaceAll('(', '[').replaceAll('a', 'b')),
   changeOf: (text) => fileDiffOf('x', fileText(text), fileText(`${text}\nx`)),
@@ -197,11 +197,11 @@ export const FUNCTIONS: { readonly [name: string]: (text: string) => unknown } =
     const [reader, frame] = [new FrameReader(), encodeFrame({ text })];
     for (let at = 0; at < frame.length; at += 100) reader.push(frame.subarray(at, at + 100));
   },
-  definitionOf: (text) => parseDefinition(text, FEATURES),
+  definitionOf: (text) => definitionDetails(readForm(text, 0, FEATURES)),
   partAt: (text) => {
     const all = forms(text);
     return all.allExtents().map(({ end }, number) => {
-      const form = all.headAt(number);
+      const form = all.definitionAt(number);
       return form && partAt(text, form, end - 1);
     });
   },

@@ -2,7 +2,7 @@
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
-  headNameOf,
+  definitionNameOf,
   partsOfName,
   readableName,
   setfName,
@@ -25,7 +25,7 @@ test.each([
 
 test('a name is put together again', () => {
   expect(unqualifiedName('P::(SETF a b)')).toBe('(SETF a b)');
-  expect(headNameOf('P::(SETF a b)')).toBe('SETF a b');
+  expect(definitionNameOf('P::(SETF a b)')).toBe('SETF a b');
   expect(setfName('P::a b')).toBe('P::(SETF a b)');
   expect(readableName({ symbol: 'a|b\\', setf: true })).toBe('(setf |a\\|b\\\\|)');
 });

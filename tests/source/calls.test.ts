@@ -72,6 +72,7 @@ test.each([
   ['(dolist (x (start 1)) x)', '(start 1)'],
   ['(defun f (&key (x (start 0))) x)', '(start 0)'],
   ['(defmethod f ((x (eql 1)) &optional (y (start 2))) y)', '(start 2)'],
+  ['(defmethod f :before () (start 3))', '(start 3)'],
   ['(flet ((f (&key (x (start 0))) (start x))) (f))', '(start 0)', '(start x)'],
   ['(multiple-value-bind (a b) (start 1) (list a b))', '(start 1)'],
   ['(destructuring-bind (a) (start 1) (start a))', '(start 1)', '(start a)'],

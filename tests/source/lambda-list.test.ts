@@ -1,7 +1,7 @@
 // The lambda list of a definition as it stands in the source, and when the text alone does not tell it.
 
 import { expect, test } from 'vitest';
-import { definedLambdaList } from '../../src/source/definition.ts';
+import { definedLambdaList } from '../../src/source/definition-details.ts';
 
 test.each([
   ['(defun f (a b) a)', 'F', '(a b)'],

@@ -1,10 +1,10 @@
 // Which places of a text a rename changes, and which only look like the name.
 
 import { expect, test } from 'vitest';
-import { noTakers } from '../../src/source/keywords.ts';
+import { noKeywordTakers } from '../../src/source/keywords.ts';
 import { Packages, type Renaming } from '../../src/source/packages.ts';
-import { spokenOf } from '../../src/source/prose.ts';
-import { noteKeywords, scanFor } from '../../src/source/renaming.ts';
+import { proseMentions } from '../../src/source/prose.ts';
+import { addTakersIn, scanFor } from '../../src/source/renaming.ts';
 import { applySplices } from '../../src/source/splice.ts';
 import { spelled, symbolIn } from '../../src/source/symbol-text.ts';
 import { SourceText } from '../../src/source/text.ts';
@@ -43,9 +43,9 @@ function renamed(text: string, how: How = {}): { text: string; kept: string[] } 
   const packageAt = (index: number) => forms.packageAt(index) ?? begins;
   const all = { ...renaming(from, to), ...(how.packages && { packages: new Set(how.packages) }) };
   const task = { renamings: [all], packages: APP, packageAt, keywords, prose };
-  const takers = { ...noTakers(), structures: new Set(how.structures) };
+  const takers = { ...noKeywordTakers(), structures: new Set(how.structures) };
   const whole = { ...task, takers: new Map([[from, takers]]) };
-  if (keywords) noteKeywords(text, all, whole);
+  if (keywords) addTakersIn(text, all, whole);
   const scan = scanFor(text, whole);
   return { text: applySplices(text, scan.edits) as string, kept: scan.kept.map(({ why }) => why) };
 }
@@ -272,9 +272,9 @@ test('a package that the image has not is known by its definition', () => {
 
 test('a list that does not end is read, and what follows a string that does not end is not', () => {
   expect(renamed('(frob)\n(defun g ()\n  (frob\n').text).toBe('(twist)\n(defun g ()\n  (twist\n');
-  expect(treeOf('(frob (frob').cut).toBe(undefined);
+  expect(treeOf('(frob (frob').unreadableAt).toBe(undefined);
   const text = '(frob) (frob "frob';
-  expect([renamed(text).text, treeOf(text).cut]).toEqual(['(twist) (twist "frob', 13]);
+  expect([renamed(text).text, treeOf(text).unreadableAt]).toEqual(['(twist) (twist "frob', 13]);
 });
 
 test('lists and prefixes can be as deep as no program has them', () => {
@@ -310,7 +310,7 @@ test('symbols are read and written', () => {
 });
 
 test('prose speaks of a name in upper case, with a hyphen, or marked as code', () => {
-  const found = (text: string, name: string) => spokenOf(text, name).map(({ start }) => start);
+  const found = (text: string, name: string) => proseMentions(text, name).map(({ start }) => start);
   expect(found('list the LIST. (list) `list` lists LIST-1 app:list', 'LIST')).toEqual([9, 16, 23, 46]);
   expect(found('a-b A-B, a-b. a-b.c xa-b A-b', 'A-B')).toEqual([0, 4, 9]);
 });

@@ -60,7 +60,7 @@ function edited(name: string, text: string, splice: Splice): string {
 function withoutAdded(name: string, text: string, { start, text: put }: Splice, added: string): string {
   const at = start + put.indexOf(added);
   const end = at + added.length;
-  return edited(name, text, spliceOut(text, { start: at, lead: at, end }));
+  return edited(name, text, spliceOut(text, { start: at, fullStart: at, end }));
 }
 
 const random = randomFrom(20_261_122);
@@ -92,7 +92,7 @@ describe('random edits of definitions in libraries', () => {
 
     edited(name, text, spliceOut(text, extent));
     // What shares a line with another form does not go back to it.
-    if (/[^ \t\n][ \t]*$/.test(text.slice(0, extent.lead))) return;
+    if (/[^ \t\n][ \t]*$/.test(text.slice(0, extent.fullStart))) return;
     if (!/^[ \t]*(?:;.*)?\r?(?:\n|$)/.test(text.slice(extent.end))) return;
     const whole = '(defun fresh-one () 1)';
     for (const splice of [
@@ -107,7 +107,7 @@ describe('random edits of definitions in libraries', () => {
 
 /** Returns the top-level form of TEXT that is or holds what begins at START, or is the next. */
 function extentLike(text: string, start: number): Extent {
-  return formsOf(text).extentAround(start) ?? { start: 0, end: 0, lead: 0 };
+  return formsOf(text).extentAround(start) ?? { start: 0, end: 0, fullStart: 0 };
 }
 
 test('an outline has what a nested form defines, also behind an empty list and with options behind the name', () => {
@@ -123,8 +123,8 @@ test('an outline has what a nested form defines, also behind an empty list and w
 
 describe('what is found', () => {
   const found = (text: string, name: string, more: object = {}) =>
-    likeliestFormsNaming(formsOf(text), { name, ...more }).map(({ start, end, head, home, lead }) => ({
-      text: text.slice(lead, end),
+    likeliestFormsNaming(formsOf(text), { name, ...more }).map(({ start, end, head, home, fullStart }) => ({
+      text: text.slice(fullStart, end),
       head,
       home,
       inner: start,

@@ -3,7 +3,7 @@
 import type { Image } from '../../image/image.ts';
 import { fewOf } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
-import { methodKey } from '../../source/heads.ts';
+import { methodKey } from '../../source/definition.ts';
 import { definedName } from '../../source/qualified.ts';
 import { callOptions } from '../calling.ts';
 import { foundValue, isLookupFailure, packageOf } from '../lookup.ts';

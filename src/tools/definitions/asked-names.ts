@@ -1,8 +1,8 @@
 // Parses names of definitions: symbols, (setf NAME), strings, and forms such as (defmethod area (circle)).
 
 import { CallError } from '../../errors.ts';
-import { bareName, elementsOf } from '../../source/form.ts';
-import { headOf, methodsMeant } from '../../source/heads.ts';
+import { definesPlace, definitionOf, methodsMeant } from '../../source/definition.ts';
+import { elementsOf, symbolNameOf } from '../../source/form.ts';
 import { packageNamed } from '../../source/symbol-text.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
@@ -50,8 +50,7 @@ export interface AskedDefinition {
 export function askedDefinition(text: string): AskedDefinition {
   const [form, ...others] = text.trimStart().startsWith('(') ? parseQueries(text) : [];
   if (form?.operator === undefined || others.length > 0) return { name: text };
-  const isPlace = ['DEFSETF', 'DEFINE-SETF-EXPANDER'].includes(form.operator);
-  return { name: isPlace ? `(setf ${form.name})` : form.name, form };
+  return { name: definesPlace(form.operator) ? `(setf ${form.name})` : form.name, form };
 }
 
 /** Does the same as askedDefinition, but returns TEXT itself when it is a form that defines nothing. The
@@ -76,17 +75,18 @@ function queryAt(forms: TopLevelForms, start: number): DefinitionQuery {
   const form = whole?.inner ?? whole;
   const text = (form?.text ?? '').trim();
   const [first, second, third] = elementsOf(form);
-  if (form?.mark === 'broken') throw new CallError(`${text} does not end. Give a symbol or a whole list.`);
+  if (form?.notation === 'unclosed')
+    throw new CallError(`${text} does not end. Give a symbol or a whole list.`);
   if (form === undefined || first === undefined)
-    return { name: text, symbol: bareName(form) || text.replace(/^"|"$/g, '').toUpperCase() };
-  const isSetf = bareName(first) === 'SETF' && second !== undefined && third === undefined;
-  if (isSetf) return { name: text, symbol: `SETF ${bareName(second)}` };
-  const head = headOf(form);
+    return { name: text, symbol: symbolNameOf(form) || text.replace(/^"|"$/g, '').toUpperCase() };
+  const isSetf = symbolNameOf(first) === 'SETF' && second !== undefined && third === undefined;
+  if (isSetf) return { name: text, symbol: `SETF ${symbolNameOf(second)}` };
+  const definition = definitionOf(form);
   const nameText = second?.text;
-  const operator = bareName(first);
+  const operator = symbolNameOf(first);
   if (nameText?.startsWith('"') && operator !== '')
     return { name: nameText, symbol: nameText.slice(1, -1).toUpperCase(), operator };
-  if (nameText === undefined || head === undefined) {
+  if (nameText === undefined || definition === undefined) {
     throw new CallError(
       `${text} names no definition. Give a symbol, (setf area), or (defmethod area (circle)).`,
     );
@@ -94,9 +94,9 @@ function queryAt(forms: TopLevelForms, start: number): DefinitionQuery {
   const methods = methodsMeant(form);
   return {
     name: nameText,
-    symbol: head.name,
+    symbol: definition.name,
     operator,
-    head: form.line,
+    head: form.oneLine,
     ...(methods.length > 0 && { methods }),
   };
 }

@@ -2,9 +2,9 @@
 
 import type { DescribeData, Evaluated, Place, Thing } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
+import { methodKey } from '../../source/definition.ts';
 import type { DefinitionName } from '../../source/form-matching.ts';
-import { methodKey } from '../../source/heads.ts';
-import { definedName, headNameOf } from '../../source/qualified.ts';
+import { definedName, definitionNameOf } from '../../source/qualified.ts';
 import type { Places } from '../places.ts';
 import { unixTimeText } from '../times.ts';
 import type { Changed } from '../where-now.ts';
@@ -152,7 +152,7 @@ function evaluatedRow(
   { evaluated: textOf }: Reading,
 ): ReadRow | undefined {
   if (evaluated === undefined || textOf === undefined) return undefined;
-  const text = textOf({ symbol: headNameOf(fullName), method, evaluated });
+  const text = textOf({ symbol: definitionNameOf(fullName), method, evaluated });
   const at = `evaluated ${unixTimeText(evaluated.time)}`;
   const note = `by ${evaluated.by ?? 'code'}; its text was not kept`;
   return { name, kind, at, ...(text === undefined ? { note } : { text }) };

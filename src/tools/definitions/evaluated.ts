@@ -2,9 +2,9 @@
 
 import type { Evaluated } from '../../image/wire/operations.ts';
 import type { Evaluation, ReplHistory } from '../../records/repl-history.ts';
+import { methodKey } from '../../source/definition.ts';
 import { formsNaming } from '../../source/definitions.ts';
 import type { Features } from '../../source/form.ts';
-import { methodKey } from '../../source/heads.ts';
 import { unfinishedLine } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';

@@ -7,16 +7,16 @@ import type { Agreement } from '../../image/wire/operations.ts';
 
 import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
-import { parseDefinition } from '../../source/definition.ts';
-import { definedAt } from '../../source/definitions.ts';
+import { definitionDetails } from '../../source/definition-details.ts';
+import { namedForms } from '../../source/definitions.ts';
 import type { TopLevelForms } from '../../source/top-level.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { visibleName } from '../../visible.ts';
 import { agreementSection, displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
 import { conditionText, endingText, outputSection } from '../endings.ts';
-import { checkPresentCalls } from '../introspection/impact.ts';
-import { unfitText } from '../introspection/impact-text.ts';
+import { checkPresentCalls } from '../introspection/impact-calls.ts';
+import { unfitText } from '../introspection/impact-calls-text.ts';
 import { foundValue, isLookupFailure } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { groupedWarnings, redefinedSection } from '../remarks.ts';
@@ -229,10 +229,12 @@ function signaturesOf(forms: TopLevelForms, starts: readonly number[]): Map<stri
   const signatures = new Map<string, FunctionSignature>();
   for (const top of starts) {
     const home = forms.homeAt(top);
-    for (const { start, end, name, operator } of definedAt(forms, top)) {
-      if (/defmethod$/.test(operator)) continue;
-      const list = parseDefinition(forms.source.text.slice(start, end), forms.features)?.lambdaList;
-      if (list !== undefined) signatures.set(`${home} ${name}`, { name, home, list: JSON.stringify(list) });
+    const whole = forms.formFrom(top);
+    for (const { form } of whole ? namedForms(whole) : []) {
+      const details = definitionDetails(form);
+      if (details?.lambdaList === undefined || details.operator === 'DEFMETHOD') continue;
+      const name = form.elements[1]?.oneLine ?? '';
+      signatures.set(`${home} ${name}`, { name, home, list: JSON.stringify(details.lambdaList) });
     }
   }
   return signatures;

@@ -23,15 +23,15 @@ export function movedWithComments(placed: readonly Placed[], features: Features)
   for (const [index, { edit, located }] of placed.entries()) {
     if (located === undefined || edit.query === undefined || edit.change.kind !== 'delete') continue;
     const { file, target } = located;
-    const lead = commentedStart(file.forms, target);
-    if (lead === target.lead) continue;
-    const comment = unindented(file.source.text, lead, target.lead);
+    const fullStart = commentedStart(file.forms, target);
+    if (fullStart === target.fullStart) continue;
+    const comment = unindented(file.source.text, fullStart, target.fullStart);
     const definition = { symbol: edit.query.symbol, head: target.head, comment };
     for (const [to, other] of moved.entries()) {
       const commented = withComment(other, definition, features);
       if (commented === undefined) continue;
       moved[to] = commented;
-      moved[index] = { edit, located: { file, target: { ...target, lead } } };
+      moved[index] = { edit, located: { file, target: { ...target, fullStart } } };
       break;
     }
   }
@@ -54,9 +54,9 @@ function withComment(
   if (same === undefined) return undefined;
   const from = commentedStart(forms, same);
   if (!/(^|\n)$/.test(text.slice(0, from))) return undefined;
-  const own = unindented(text, from, same.lead);
+  const own = unindented(text, from, same.fullStart);
   if (own !== '') return own.trim() === comment.trim() ? placed : undefined;
-  const commented = text.slice(0, same.lead) + comment + text.slice(same.lead);
+  const commented = text.slice(0, same.fullStart) + comment + text.slice(same.fullStart);
   return { edit: withNewText(edit, commented), located };
 }
 

@@ -13,7 +13,7 @@ import {
   pageNote,
 } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
-import type { Defined } from '../../source/definitions.ts';
+import type { OutlineEntry } from '../../source/definitions.ts';
 import { visibleName } from '../../visible.ts';
 import { knowFeatures } from '../lookup.ts';
 import { type PageArguments, pageOf } from '../paging.ts';
@@ -55,7 +55,14 @@ export async function outline(
   };
 }
 
-function lineText({ line, depth, operator, name, list, documentation }: Defined & { line: number }): string {
+function lineText({
+  line,
+  depth,
+  operator,
+  name,
+  list,
+  documentation,
+}: OutlineEntry & { line: number }): string {
   const form = [operator, cut(name), list && cut(list)].filter(Boolean).join(' ');
   return boundLine(
     `${line}: ${'  '.repeat(depth)}(${form})${documentation ? `  ${cut(documentation)}` : ''}`,

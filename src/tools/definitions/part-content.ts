@@ -1,6 +1,7 @@
 // Prepares the text to compile when only some forms of a file are loaded. These forms keep their positions.
 
-import { bareName, elementsOf, type Form } from '../../source/form.ts';
+import { isDefiner } from '../../source/definition.ts';
+import { elementsOf, type Form, symbolNameOf } from '../../source/form.ts';
 import { mayContainPlainly } from '../../source/mentioning.ts';
 import { topLevelFormsIn } from '../../source/top-level.ts';
 import type { PlannedFile } from './edited-files.ts';
@@ -97,7 +98,7 @@ function isSetting(form: Form): boolean {
 function assignedPlaces(form: Form): string[] {
   if (!['SETF', 'SETQ'].includes(operatorOf(form))) return [];
   const places = elementsOf(form).filter((_, index) => index % 2 === 1);
-  return places.map((place) => bareName(place) || operatorOf(place));
+  return places.map((place) => symbolNameOf(place) || operatorOf(place));
 }
 
 function isReaderVariable(place: string): boolean {
@@ -125,12 +126,12 @@ function setsAmongOthers(form: Form): boolean {
 /** Returns true when FORM assigns a variable that controls the reader. Searches lists to DEPTH levels. */
 function assigns(form: Form, depth: number): boolean {
   const operator = operatorOf(form);
-  if (depth === 0 || operator.startsWith('DEF') || DEFERRING_OPERATORS.includes(operator)) return false;
+  if (depth === 0 || isDefiner(operator) || DEFERRING_OPERATORS.includes(operator)) return false;
   return (
     assignedPlaces(form).some(isReaderVariable) || elementsOf(form).some((part) => assigns(part, depth - 1))
   );
 }
 
 function operatorOf(form: Form): string {
-  return bareName(elementsOf(form)[0]);
+  return symbolNameOf(elementsOf(form)[0]);
 }

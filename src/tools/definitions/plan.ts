@@ -9,7 +9,6 @@ import { applySplices, changedForms } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { TopLevelForms } from '../../source/top-level.ts';
 import { visibleName } from '../../visible.ts';
-
 import { knowFeatures } from '../lookup.ts';
 import { planCallsEdit } from './call-edits.ts';
 import { partInFile, splicesAtEnd, splicesOf } from './edit-splices.ts';

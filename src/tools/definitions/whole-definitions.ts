@@ -2,8 +2,8 @@
 // operator and name in the file, or is appended.
 
 import { CallError } from '../../errors.ts';
+import { definitionOf } from '../../source/definition.ts';
 import { formsNaming, type NamingForm } from '../../source/definitions.ts';
-import { headOf } from '../../source/heads.ts';
 import { commentedStart, type Splice } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { type Extent, TopLevelForms } from '../../source/top-level.ts';
@@ -25,7 +25,7 @@ export function splicesOfWhole(label: string, text: string, file: EditedFile): S
     const written = given.source.text.slice(from, extent.end);
     const target = targetOf(label, given, extent, file);
     if (target === undefined) added.push(written);
-    else splices.push(...replacing(label, written, { file, target, isCommented: from < extent.lead }));
+    else splices.push(...replacing(label, written, { file, target, isCommented: from < extent.fullStart }));
   }
   if (added.length > 0) splices.push(...splicesAtEnd(label, added.join('\n\n'), file));
   return splices;
@@ -40,9 +40,9 @@ function targetOf(
   { forms, source, present }: EditedFile,
 ): NamingForm | undefined {
   const form = given.formFrom(extent.start);
-  const head = form && headOf(form);
-  if (head === undefined) return undefined;
-  const { name, operator, method } = head;
+  const definition = form && definitionOf(form);
+  if (definition === undefined) return undefined;
+  const { name, operator, method } = definition;
   const same = formsNaming(forms, { name }).filter(
     (each) => each.operator === operator && each.method === method && each.start === each.top,
   );

@@ -189,7 +189,7 @@ class Checks {
     const form = possible ? this.#places.formOf(row)?.form : undefined;
     const { name, setf = false } = this.#callee;
     if (form === undefined) return;
-    if (this.#places.definitionsIn(file, form.start).some((each) => isOf(each.name, name))) return;
+    if (this.#places.definitionsIn(file, form.start).some((each) => each.name === name)) return;
     const query = { used: name, setf, packages: this.#packages, sites: true, variable: false };
     const user = outsideUser(row, query, this.#places, new Set());
     // In a DEFCLASS and the like, the parts without code only name accessors.
@@ -267,11 +267,6 @@ class Checks {
     if (!this.#reported.has(key)) rows.push(row);
     this.#reported.add(key);
   }
-}
-
-/** Returns true when WRITTEN, a name in source text, is the symbol NAME. Its package is ignored. */
-function isOf(written: string, name: string): boolean {
-  return written.toUpperCase().replace(/^.*:/s, '') === name;
 }
 
 /** Groups ROWS by caller, and sorts the rows of each caller by place. SBCL records another order when one

@@ -1,7 +1,7 @@
 // Finds the uses of functions, and the instances, that a new definition of a class or structure breaks.
 
 import type { ClassFunction, ImpactData } from '../../image/wire/operations.ts';
-import type { ParsedDefinition } from '../../source/definition.ts';
+import type { DefinitionDetails } from '../../source/definition-details.ts';
 import { type InstanceUse, instanceUsesIn } from '../../source/instances.ts';
 import { type LambdaList, parsedLambdaList } from '../../source/lambda-list.ts';
 import { unqualifiedName } from '../../source/qualified.ts';
@@ -33,7 +33,7 @@ export function usesOf({ unfit, unknown, perhaps }: CheckedCalls): CheckedCall[]
  * of a function against a lambda list. */
 export async function changedFunctions(
   { accessors = [], typedStructure = [], slots = [] }: ImpactData,
-  definition: Pick<ParsedDefinition, 'slots' | 'accessors' | 'constructors'> | undefined,
+  definition: Pick<DefinitionDetails, 'slots' | 'accessors' | 'constructors'> | undefined,
   check: (name: string, list: LambdaList | undefined) => Promise<CheckedCalls | undefined>,
 ): Promise<ChangedFunction[]> {
   if (definition?.slots === undefined) return [];
@@ -64,7 +64,7 @@ function withoutKeys(arglist: string | undefined, gone: readonly string[]): Lamb
 /** Returns true when the new definition has other superclasses than the present class. */
 export function hasOtherSuperclasses(
   { superclasses: old = [] }: ImpactData,
-  { superclasses: now }: ParsedDefinition,
+  { superclasses: now }: DefinitionDetails,
 ): boolean {
   const sorted = (names: readonly string[]) =>
     names
@@ -77,7 +77,7 @@ export function hasOtherSuperclasses(
 /** Returns true when DEFINITION changes the slots of a structure, their order, or its :INCLUDE. */
 export function hasOtherLayout(
   { slots = [], include = '' }: ImpactData,
-  definition: ParsedDefinition | undefined,
+  definition: DefinitionDetails | undefined,
 ): boolean {
   if (definition?.operator !== 'DEFSTRUCT') return false;
   return (
@@ -99,7 +99,7 @@ export interface BrokenInstances {
  * lacks. */
 export function brokenInstances(
   { name: className, initargs = [], slots = [], inheritedSlots = [], files = [] }: ImpactData,
-  definition: Pick<ParsedDefinition, 'slots' | 'initargs' | 'defaults'> | undefined,
+  definition: Pick<DefinitionDetails, 'slots' | 'initargs' | 'defaults'> | undefined,
   places: Places,
 ): BrokenInstances {
   const broken: BrokenInstances = { unfit: [], unknown: [] };

@@ -30,10 +30,11 @@ export function findersIn(
     if (text === undefined) continue;
     for (const name of FINDERS) {
       for (const { top, args, how } of callMentionsIn(text, places.features, { name })) {
-        const head =
-          args !== undefined || how === 'as a function' ? places.forms(file)?.headAt(top) : undefined;
-        if (!head?.name || !['DEFUN', 'DEFMETHOD', 'DEFGENERIC'].includes(head.operator)) continue;
-        const [user, home] = [qualified(head.name, head.home), head.home];
+        const definition =
+          args !== undefined || how === 'as a function' ? places.forms(file)?.definitionAt(top) : undefined;
+        if (!definition?.name || !['DEFUN', 'DEFMETHOD', 'DEFGENERIC'].includes(definition.operator))
+          continue;
+        const [user, home] = [qualified(definition.name, definition.home), definition.home];
         if (homes.includes(home) && !found.has(user)) found.set(user, places.siteAt(file, top));
       }
     }

@@ -2,12 +2,13 @@
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
-import type { ImpactData, Place, WhoCallsData } from '../../image/wire/operations.ts';
+import type { ImpactData, Place } from '../../image/wire/operations.ts';
 import { type ArgumentsFor, type CallContext, defineTool, type ToolDescription } from '../../kernel/tool.ts';
-import { type ParsedDefinition, parseDefinition } from '../../source/definition.ts';
-import type { Features } from '../../source/form.ts';
-import { type LambdaList, parsedLambdaList } from '../../source/lambda-list.ts';
-import { codeName, partsOfName, readableName, setfName } from '../../source/qualified.ts';
+import { definesPlace } from '../../source/definition.ts';
+import { type DefinitionDetails, definitionDetails } from '../../source/definition-details.ts';
+import { type Features, readForm } from '../../source/form.ts';
+import { parsedLambdaList } from '../../source/lambda-list.ts';
+import { codeName, partsOfName, setfName } from '../../source/qualified.ts';
 import { callOptions } from '../calling.ts';
 import { askedMethod } from '../definitions/asked-method.ts';
 import { askedDefinition } from '../definitions/asked-names.ts';
@@ -16,12 +17,11 @@ import { foundValue, isLookupFailure, lookupResult, PACKAGE, packageOf } from '.
 import { isNot, isVariable } from '../natures.ts';
 import type { Places } from '../places.ts';
 import type { ReachedDefinitions } from '../tests/reached.ts';
-import { type CheckedCalls, checkedCalls } from './call-checks.ts';
-import { brokenInstances, changedFunctions, hasOtherLayout, hasOtherSuperclasses } from './class-changes.ts';
+import { hasOtherSuperclasses } from './class-changes.ts';
 import { findersIn } from './finders.ts';
+import { type Change, impactOnCalls, impactOnClass } from './impact-calls.ts';
 import { definitionTexts, testsNaming, unloadedFiles, unloadedTestFiles } from './impact-context.ts';
-import { type Impact, impactText, type Recompile } from './impact-text.ts';
-import { incongruentMethods, lambdaListWithMethod } from './method-changes.ts';
+import { type Impact, impactText } from './impact-text.ts';
 import { referencesOf } from './references.ts';
 import { isGlobalVariable, isNamed, removalOf } from './removal.ts';
 
@@ -71,12 +71,6 @@ const IMPACT_OF_CHANGE = {
 
 const LIMIT = 30;
 
-/** The replacement of a removed class: a definition without slots. */
-const NOTHING = { slots: [], accessors: [], initargs: [] };
-
-/** Maximum number of callers to search; no function has so many. */
-const CALLER_LIMIT = 20_000;
-
 const METHOD_LAMBDA_LIST =
   'lambda_list is that of a function or generic function. For a method give its whole new DEFMETHOD as definition.';
 
@@ -92,11 +86,6 @@ interface Request extends ArgumentsFor<typeof IMPACT_OF_CHANGE> {
   /** The operator of the new definition or, without one, of a form given as name. */
   operator: string | undefined;
 }
-
-type Change =
-  | { kind: 'removal' }
-  | { kind: 'new lambda list'; lambdaList: LambdaList }
-  | { kind: 'new definition'; definition: ParsedDefinition; text: string };
 
 export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions) {
   const { image, places } = origins;
@@ -120,7 +109,7 @@ export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions
         named && isGlobalVariable(facts) ? await referencesText(origins, request, limit, context) : '';
       const impact: Impact = {
         ...descriptionOf(affected, places),
-        ...(await impactOnCalls(image, places, affected, request, change, context)),
+        ...(await impactOnCalls(image, places, affected, request.operator, change, context)),
         ...(await impactOnClass(image, places, affected, change, context)),
         method: change.kind === 'removal' ? method : undefined,
         ...((named || facts.type) && { removal: removalOf(facts, places, origins.history, references) }),
@@ -137,25 +126,10 @@ export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions
   });
 }
 
-/** Checks the calls of a function against its present lambda list. Returns undefined when the lambda list or
- * the calls are unknown. */
-export async function checkPresentCalls(
-  image: Image,
-  places: Places,
-  { name, home }: { name: string; home: string },
-  context: CallContext,
-): Promise<({ name: string } & CheckedCalls) | undefined> {
-  const reply = await image.call('impact', { name, package: home, limit: 1 }, callOptions(context));
-  const facts = foundValue(reply);
-  if (isLookupFailure(facts) || facts.kind === undefined || facts.arglist === undefined) return undefined;
-  const list = parsedLambdaList(facts.arglist, undefined, facts.kind === 'MACRO');
-  const callers = list && (await callersOf(image, facts.name, context));
-  if (callers === undefined) return undefined;
-  return { name: facts.name, ...checkedCalls(callers, elsewhereIn(facts), acceptedBy(facts, list), places) };
-}
-
 function newOperator({ definition }: { definition?: string }, features: Features): string | undefined {
-  return definition === undefined ? undefined : parseDefinition(definition, features)?.operator;
+  return definition === undefined
+    ? undefined
+    : definitionDetails(readForm(definition, 0, features))?.operator;
 }
 
 /** Returns the facts of the image on the name in REQUEST. When the name means the place `(setf NAME)`,
@@ -188,7 +162,7 @@ function isRemoval({ lambda_list: list, definition }: Request): boolean {
  * defines a place. */
 function meansPlace(facts: ImpactData, { definition, operator = '' }: Request): boolean {
   const alone = facts.kind === undefined && !isNamed(facts);
-  const isPlace = definition !== undefined && ['DEFSETF', 'DEFINE-SETF-EXPANDER'].includes(operator);
+  const isPlace = definition !== undefined && definesPlace(operator);
   return facts.place === true && (alone || isPlace);
 }
 
@@ -214,7 +188,7 @@ function proposedChange(facts: ImpactData, request: Request, features: Features)
   const { lambda_list: listText, definition: text } = request;
   if (text !== undefined) {
     if (listText !== undefined) throw new CallError('Give lambda_list or definition, not both.');
-    return { kind: 'new definition', definition: readDefinition(facts, text, features), text };
+    return { kind: 'new definition', definition: readDefinition(facts, text, features) };
   }
   if (listText === undefined) return { kind: 'removal' };
   const lambdaList = parsedLambdaList(listText, features, facts.kind === 'MACRO');
@@ -224,8 +198,8 @@ function proposedChange(facts: ImpactData, request: Request, features: Features)
   );
 }
 
-function readDefinition(facts: ImpactData, text: string, features: Features): ParsedDefinition {
-  const found = parseDefinition(text, features);
+function readDefinition(facts: ImpactData, text: string, features: Features): DefinitionDetails {
+  const found = definitionDetails(readForm(text, 0, features));
   if (found === undefined) {
     throw new CallError(
       'The definition cannot be read. Give one whole form, such as (defun name (arguments) ...), or give lambda_list.',
@@ -312,126 +286,6 @@ function findersOf(
   if (!findingUnrecorded) return { finding: finding.map(locate), findingCount };
   const found = findersIn(files, homes, places);
   return { finding: found, findingCount: found.length };
-}
-
-async function impactOnCalls(
-  image: Image,
-  places: Places,
-  facts: ImpactData,
-  { operator }: Request,
-  change: Change,
-  context: CallContext,
-) {
-  const definition = definitionIn(change);
-  const isMethod = definition?.operator === 'DEFMETHOD';
-  // Adding or removing a compiler macro does not change the lambda list of the function.
-  const isCompilerMacro = operator === 'DEFINE-COMPILER-MACRO' && facts.kind !== 'COMPILER MACRO';
-  const list = isCompilerMacro ? undefined : lambdaListIn(change);
-  const accepted =
-    isMethod && change.kind === 'new definition'
-      ? lambdaListWithMethod(facts, definition, places.features, change.text)
-      : acceptedBy(facts, list);
-  const ofMethod = isMethod || isCompilerMacro;
-  const callers = facts.kind === undefined ? undefined : await callersOf(image, facts.name, context);
-  return {
-    checked: accepted !== undefined,
-    ofMethod,
-    ...(callers && checkedCalls(callers, elsewhereIn(facts), accepted, places)),
-    recompile: functionsToRecompile(facts, callers, definition, operator),
-    methods: incongruentMethods(facts, list, ofMethod, (place) => places.site(place)),
-  };
-}
-
-function definitionIn(change: Change): ParsedDefinition | undefined {
-  return change.kind === 'new definition' ? change.definition : undefined;
-}
-
-function lambdaListIn(change: Change): LambdaList | undefined {
-  if (change.kind === 'new lambda list') return change.lambdaList;
-  const definition = definitionIn(change);
-  return definition?.operator === 'DEFTYPE' ? undefined : definition?.lambdaList;
-}
-
-/** Returns the lambda list that calls must fit when the definition gets LIST. For a generic function with
- * &key, it includes the keywords of all methods. */
-function acceptedBy(facts: ImpactData, list: LambdaList | undefined): LambdaList | undefined {
-  if (list?.keys === undefined || facts.kind !== 'GENERIC-FUNCTION') return list;
-  const lists = (facts.methods ?? []).map(({ arglist }) => parsedLambdaList(arglist));
-  return {
-    ...list,
-    keys: [...list.keys, ...lists.flatMap((method) => method?.keys ?? [])],
-    otherKeys: list.otherKeys || lists.some((method) => method?.otherKeys === true),
-  };
-}
-
-async function callersOf(
-  image: Image,
-  name: string,
-  context: CallContext,
-): Promise<WhoCallsData | undefined> {
-  // Bars around the name make the reader read exactly this symbol.
-  const { home, ...callee } = partsOfName(name);
-  const reply = await image.call(
-    'who-calls',
-    { name: readableName(callee), package: home, sites: true, offset: 0, limit: CALLER_LIMIT },
-    callOptions(context),
-  );
-  const found = foundValue(reply);
-  return isLookupFailure(found) ? undefined : found;
-}
-
-function elsewhereIn({ files = [], naming = [] }: ImpactData) {
-  return { files, naming };
-}
-
-/** Returns the functions to compile again, because the old definition is compiled into them, and the
- * reason. */
-function functionsToRecompile(
-  facts: ImpactData,
-  callers: WhoCallsData | undefined,
-  definition: ParsedDefinition | undefined,
-  operator: string | undefined,
-): Recompile {
-  const { kind, inline, compilerMacro, structureUsers = [] } = facts;
-  const { holders = [], perhapsHolders = [], expanders = [], expanded = [] } = facts;
-  if (hasOtherLayout(facts, definition))
-    return { why: 'the structure has another layout', names: structureUsers };
-  if (definition?.operator === 'DEFMACRO' && kind !== 'MACRO') {
-    const rows = callers?.rows?.filter(({ possible }) => !possible) ?? [];
-    return { why: 'it becomes a macro', names: rows.flatMap(({ name }) => name ?? []) };
-  }
-  const compiledIn = { names: holders, perhaps: perhapsHolders };
-  const expansions = { expanders, expanded };
-  if (kind === 'MACRO') return { why: 'it is a macro', ...compiledIn, ...expansions };
-  if (inline) return { why: 'it is inline', ...compiledIn, ...expansions };
-  if (!compilerMacro) return { why: 'its value is compiled into them', ...compiledIn, ...expansions };
-  const changes = kind === 'COMPILER MACRO' || operator === 'DEFINE-COMPILER-MACRO';
-  return changes
-    ? { why: 'its compiler macro changes', ...compiledIn, ...expansions }
-    : { why: '', names: [], replaced: compiledIn, ...expansions };
-}
-
-async function impactOnClass(
-  image: Image,
-  places: Places,
-  facts: ImpactData,
-  change: Change,
-  context: CallContext,
-): Promise<Pick<Impact, 'accessors' | 'otherLayout' | 'made'>> {
-  const removed = change.kind === 'removal';
-  const definition = definitionIn(change);
-  const after = removed ? NOTHING : definition;
-  // `naming` from the image is about the name in FACTS, not about the accessors of a class.
-  const elsewhere = { ...elsewhereIn(facts), naming: [] };
-  const check = async (accessor: string, list: LambdaList | undefined) => {
-    const callers = await callersOf(image, accessor, context);
-    return callers && checkedCalls(callers, elsewhere, list, places);
-  };
-  return {
-    accessors: await changedFunctions(facts, after, check),
-    otherLayout: hasOtherLayout(facts, definition),
-    made: brokenInstances(removed ? { ...facts, initargs: [] } : facts, after, places),
-  };
 }
 
 async function referencesText(

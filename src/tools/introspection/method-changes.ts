@@ -2,27 +2,22 @@
 // invalid.
 
 import type { ImpactData, Place } from '../../image/wire/operations.ts';
-import type { ParsedDefinition } from '../../source/definition.ts';
-import { type Features, readForm } from '../../source/form.ts';
-import { headOf, methodKey } from '../../source/heads.ts';
+import { methodKey } from '../../source/definition.ts';
+import type { DefinitionDetails } from '../../source/definition-details.ts';
 import { disagreement, type LambdaList, parsedLambdaList } from '../../source/lambda-list.ts';
 
-/** Returns the lambda list that calls must fit after the method DEFINITION is defined. TEXT is its source.
- * Returns undefined unless it replaces a method with a keyword that no other method accepts. */
+/** Returns the lambda list that calls must fit after the method DEFINITION is defined. Returns undefined
+ * unless it replaces a method with a keyword that no other method accepts. */
 export function lambdaListWithMethod(
   { methods = [], arglist }: ImpactData,
-  definition: ParsedDefinition | undefined,
-  features: Features,
-  text = '',
+  definition: DefinitionDetails,
 ): LambdaList | undefined {
-  const form = readForm(text, 0, features);
-  const specializers = form && headOf(form)?.method;
-  const replaced = methods.find(({ place }) => methodKey(place.description ?? '') === specializers);
+  const replaced = methods.find(({ place }) => methodKey(place.description ?? '') === definition.method);
   const [own, old] = [arglist, replaced?.arglist].map((text) => text && parsedLambdaList(text));
   const others = methods
     .filter((method) => method !== replaced)
     .map((method) => parsedLambdaList(method.arglist));
-  const lists = [own || undefined, definition?.lambdaList, ...others];
+  const lists = [own || undefined, definition.lambdaList, ...others];
   if (!own || !old || lists.some((list) => list?.otherKeys)) return undefined;
   const keys = lists.flatMap((list) => list?.keys ?? []);
   return old.keys?.some((key) => !keys.includes(key)) ? { ...own, keys } : undefined;

@@ -2,11 +2,12 @@
 // place.
 
 import type { Caller } from '../../image/wire/operations.ts';
-import { bareTokenName } from '../../source/lexer.ts';
+import { isDefiner } from '../../source/definition.ts';
+import { withoutPackage } from '../../source/lexer.ts';
 import { hasParts, partAt } from '../../source/parts.ts';
 import { qualified, unqualifiedName } from '../../source/qualified.ts';
 import type { SourcePosition } from '../../source/text.ts';
-import type { TopLevelForms, TopLevelHead } from '../../source/top-level.ts';
+import type { TopLevelDefinition, TopLevelForms } from '../../source/top-level.ts';
 import { type NameMention, nameMentionsIn, usesIn } from '../../source/uses.ts';
 import { type FormOf, IN_EXPANSION, type Places } from '../places.ts';
 
@@ -100,7 +101,7 @@ function userInFile(caller: Caller, query: UseQuery, places: Places): OutsideUse
 
 /** Returns true when the form may contain the use. A form that defines the name does not use it as data. */
 function isUse({ form, forms, same }: FormOf, { possible }: Caller, { used, variable }: UseQuery): boolean {
-  const isAbout = bareTokenName(form.name ?? '') === used && (possible || form.operator.startsWith('DEF'));
+  const isAbout = withoutPackage(form.name ?? '') === used && (possible || isDefiner(form.operator));
   if ((possible || variable) && (DECLARING_OPERATORS.has(form.operator) || isAbout)) return false;
   const { uses, definitions } = nameMentionsIn(forms.formFrom(form.start), used);
   return uses.length > 0 || (same && !(possible && definitions > 0));
@@ -165,19 +166,15 @@ export function holderAt(
   index: number,
   packages: UseQuery['packages'],
 ): string | undefined {
-  const form = forms.headAt(start);
+  const form = forms.definitionAt(start);
   if (!form.name || !isDefiner(form.operator)) return undefined;
   const name = qualified(form.name, packages[form.home] ?? form.home);
   const { kind, part } = kindIn(forms.source.text, form, [{ index, called: true }]);
   return !part && KINDS.get(form.operator) === IN_FUNCTION ? name : `${name} (${kind})`;
 }
 
-function isDefiner(operator: string): boolean {
-  return KINDS.has(operator) || operator.startsWith('DEF');
-}
-
 /** Returns the uses of the name in FORM. The uses of a setf function are the places that FORM sets. */
-function usesOf(form: TopLevelHead, { used, setf }: UseQuery, forms: TopLevelForms): NameMention[] {
+function usesOf(form: TopLevelDefinition, { used, setf }: UseQuery, forms: TopLevelForms): NameMention[] {
   const top = setf ? forms.formFrom(form.start) : undefined;
   if (top === undefined) return mentionsIn(form, used, forms);
   return usesIn(top, { name: used, setf }).map((index) => ({ index, called: true }));
@@ -185,10 +182,10 @@ function usesOf(form: TopLevelHead, { used, setf }: UseQuery, forms: TopLevelFor
 
 /** Returns the mentions of USED in FORM. When FORM defines USED and also calls it, the defined name does not
  * count: in (test area (is (area 2))), only the second `area` is a use. */
-function mentionsIn(form: TopLevelHead, used: string, forms: TopLevelForms): NameMention[] {
+function mentionsIn(form: TopLevelDefinition, used: string, forms: TopLevelForms): NameMention[] {
   const { uses } = nameMentionsIn(forms.formFrom(form.start), used);
   const [first, ...others] = uses;
-  const isName = bareTokenName(form.name ?? '') === used && first?.called === false;
+  const isName = withoutPackage(form.name ?? '') === used && first?.called === false;
   return isName && others.some(({ called }) => called) ? others : uses;
 }
 
@@ -206,7 +203,7 @@ function generalKind(operator: string): string {
  * definition. */
 function kindIn(
   source: string,
-  form: TopLevelHead,
+  form: TopLevelDefinition,
   uses: readonly NameMention[],
 ): Pick<OutsideUser, 'kind' | 'part'> {
   if (!hasParts(form.operator)) return { kind: kindOf(form.operator) };

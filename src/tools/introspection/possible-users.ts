@@ -3,8 +3,9 @@
 
 import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import { callMentionsIn } from '../../source/calls.ts';
-import type { Defined } from '../../source/definitions.ts';
-import { unqualifiedName } from '../../source/qualified.ts';
+import type { Definition } from '../../source/definition.ts';
+import { definitionNameOf } from '../../source/qualified.ts';
+import type { Span } from '../../source/tree.ts';
 import { moreText } from '../agreement.ts';
 import type { Places } from '../places.ts';
 import { usedOf } from './sites.ts';
@@ -29,7 +30,7 @@ export function possibleUsers(
   const { name, files = [], accessibleIn = [], natures = [] } = found;
   const callee = { ...usedOf({ name, accessibleIn }), macro: natures.includes('MACRO') };
   const users = new Map<string, NameUser>();
-  const names = new Set(listed.map(({ name }) => unqualifiedName(name)));
+  const names = new Set(listed.map(({ name }) => definitionNameOf(name)));
   for (const file of files) {
     const text = places.sourceText(file);
     if (text === undefined) continue;
@@ -47,11 +48,12 @@ export function possibleUsers(
   return [...users.values()];
 }
 
-function isWithin(definitions: readonly Defined[], start: number, names: ReadonlySet<string>): boolean {
-  return definitions.some(
-    (each) =>
-      names.has(each.name.toUpperCase().replace(/^.*:/s, '')) && start >= each.start && start < each.end,
-  );
+function isWithin(
+  definitions: readonly (Definition & Span)[],
+  start: number,
+  names: ReadonlySet<string>,
+): boolean {
+  return definitions.some((each) => names.has(each.name) && start >= each.start && start < each.end);
 }
 
 /** Returns true when an earlier answer (EARLIER_ANSWERS) has the same NAMES and TOTAL. NAMES are functions

@@ -4,13 +4,13 @@
 import type { ImpactData } from '../../image/wire/operations.ts';
 import { boundLine } from '../../kernel/reply.ts';
 import type { ReplHistory } from '../../records/repl-history.ts';
+import { definitionOf, isDefiner } from '../../source/definition.ts';
 import type { Features } from '../../source/form.ts';
-import { headOf } from '../../source/heads.ts';
 import { type PackageRole, packageNamedIn } from '../../source/package-uses.ts';
 import { qualified, unqualifiedName } from '../../source/qualified.ts';
 import { computedIn, namedIn, type Role } from '../../source/roles.ts';
 import { SourceText } from '../../source/text.ts';
-import { TopLevelForms, type TopLevelHead } from '../../source/top-level.ts';
+import { type TopLevelDefinition, TopLevelForms } from '../../source/top-level.ts';
 import type { SoughtName } from '../../source/uses.ts';
 import { groupBy } from '../grouping.ts';
 import { isVariable } from '../natures.ts';
@@ -162,7 +162,7 @@ function foundInFiles<Of extends string>(
   return [...files].sort().flatMap((file) => {
     const text = places.sourceText(file);
     return (text ? find(text) : []).map(({ start, top, role }) => {
-      const caller = definedIn(places.forms(file)?.headAt(top), nameOf);
+      const caller = definedIn(places.forms(file)?.definitionAt(top), nameOf);
       const row = { ...(caller && caller !== name && { caller }), ...places.siteAt(file, start) };
       return { role, form: `${file} ${top}`, row };
     });
@@ -170,8 +170,11 @@ function foundInFiles<Of extends string>(
 }
 
 /** Returns the name that FORM defines, as PACKAGE::NAME; undefined when it defines nothing, or a package. */
-function definedIn(form: TopLevelHead | undefined, nameOf = (name: string) => name): string | undefined {
-  if (!form?.name || !form.operator.startsWith('DEF') || form.operator.endsWith('PACKAGE')) return undefined;
+function definedIn(
+  form: TopLevelDefinition | undefined,
+  nameOf = (name: string) => name,
+): string | undefined {
+  if (!form?.name || !isDefiner(form.operator) || form.operator.endsWith('PACKAGE')) return undefined;
   const name = qualified(form.name, form.home);
   return form.operator === 'DEFMETHOD' ? nameOf(name) : name;
 }
@@ -215,11 +218,11 @@ function evaluated(
     const forms = new TopLevelForms(text, places.features);
     const uses = groupBy(namedIn(text, places.features, { ...sought, current }), ({ top }) => top);
     for (const { start, end } of forms.allExtents()) {
-      const top = forms.headAt(start);
+      const top = forms.definitionAt(start);
       const caller = definedIn({ ...top, home: forms.packageAt(start) ?? current ?? top.home }, nameOf);
       if (caller === undefined) continue;
-      const head = forms.formFrom(start);
-      const key = JSON.stringify([top.operator, caller, head && headOf(head)?.method]);
+      const whole = forms.formFrom(start);
+      const key = JSON.stringify([top.operator, caller, whole && definitionOf(whole)?.method]);
       if (seen.has(key) || known.has(caller)) continue;
       seen.add(key);
       for (const { start: at, role } of uses.get(start) ?? [])

@@ -2,14 +2,14 @@
 
 import type { RenameFacts, StructureData } from '../../image/wire/operations.ts';
 import { type Form, formsWithin } from '../../source/form.ts';
-import { noTakers, type Takers } from '../../source/keywords.ts';
+import { type KeywordTakers, noKeywordTakers } from '../../source/keywords.ts';
 import { unqualifiedName } from '../../source/qualified.ts';
 
 /** The effects of a rename on other names. `names` maps derived names to new names. `takers` are definitions that
  * accept the symbol's name as a keyword. */
 export interface Following {
   names: Map<string, string>;
-  takers: Takers;
+  takers: KeywordTakers;
 }
 
 /** Returns the names that are derived from the symbol of FACTS, which is renamed to TO. FORMS are the top-level forms
@@ -17,7 +17,7 @@ export interface Following {
 export function followingNames(facts: RenameFacts, to: string, forms: readonly Form[]): Following {
   const from = unqualifiedName(facts.name);
   const written = new Set(forms.flatMap(namesWritten));
-  const following: Following = { names: new Map(), takers: noTakers() };
+  const following: Following = { names: new Map(), takers: noKeywordTakers() };
   for (const structure of facts.structures ?? []) ofStructure(structure, from, to, written, following);
   for (const name of facts.made ?? []) {
     const made = following.names.has(name) || written.has(name) ? undefined : madeOf(name, from, to);
@@ -62,5 +62,5 @@ function madeOf(name: string, from: string, to: string): string | undefined {
 }
 
 function namesWritten(form: Form): string[] {
-  return [...formsWithin(form)].map(({ bare }) => bare);
+  return [...formsWithin(form)].map(({ symbolName }) => symbolName);
 }

@@ -12,12 +12,12 @@ import type { Workspace } from '../../files/workspace.ts';
 import { type Present, presentFile } from '../../files/write.ts';
 import type { RenameFacts } from '../../image/wire/operations.ts';
 import { type Form, readForm } from '../../source/form.ts';
-import type { Takers } from '../../source/keywords.ts';
+import type { KeywordTakers } from '../../source/keywords.ts';
 import { mayContainPlainly } from '../../source/mentioning.ts';
 import { Packages, type Renaming } from '../../source/packages.ts';
-import { spokenAs, spokenOf } from '../../source/prose.ts';
+import { inCaseOfProse, proseMentions } from '../../source/prose.ts';
 import { unqualifiedName } from '../../source/qualified.ts';
-import { noteKeywords, type RenameEdit, type Scan, scanFor, type Task } from '../../source/renaming.ts';
+import { addTakersIn, type RenameEdit, type Scan, scanFor, type Task } from '../../source/renaming.ts';
 import { applySplices } from '../../source/splice.ts';
 import { SourceText } from '../../source/text.ts';
 import { type Extent, TopLevelForms } from '../../source/top-level.ts';
@@ -118,8 +118,9 @@ class Planning {
   readonly #dependencies: RenameDependencies;
   readonly #renamings: Renaming[];
   readonly #packages: Packages;
-  /** By name: the definitions that accept this name as a keyword, such as constructors with a slot of this name. */
-  readonly #takers = new Map<string, Takers>();
+  /** For each name, the definitions that accept it as a keyword, such as constructors with a slot of that
+   * name. */
+  readonly #takers = new Map<string, KeywordTakers>();
   readonly #loaded = new Set<string>();
   readonly #plan: RenamePlan;
 
@@ -234,7 +235,7 @@ class Planning {
     for (const file of files.filter(isLispFile)) {
       await turn();
       const text = this.#decodedText(file);
-      noteKeywords(text, first, this.#task(file, text, this.#renamings));
+      addTakersIn(text, first, this.#task(file, text, this.#renamings));
     }
     // Subclasses inherit initargs. Each entry of `heirs` has a class and its subclasses.
     const classes = this.#takers.get(first.from)?.classes ?? new Set();
@@ -260,7 +261,7 @@ class Planning {
       return;
     }
     this.#plan.kept.push(...scan.kept.map(({ start, why }) => ({ at: `${name}:${lineOf(start)}`, why })));
-    if (scan.cut !== undefined) this.#plan.cut.push(`${name}:${lineOf(scan.cut)}`);
+    if (scan.unreadableAt !== undefined) this.#plan.cut.push(`${name}:${lineOf(scan.unreadableAt)}`);
     if (isLispFile(file))
       this.#plan.merged.push(...new Set(this.#merged(text).map((at) => `${name}:${lineOf(at)}`)));
     if (scan.edits.length > 0) this.#plan.changes.push(await this.#change(file));
@@ -370,8 +371,8 @@ class Planning {
 function proseScan(text: string, renamings: readonly Renaming[], change: boolean): Scan {
   const scan: Scan = { edits: [], kept: [] };
   for (const { from, to } of renamings) {
-    for (const { start, end } of spokenOf(text, from)) {
-      const replacement = spokenAs(to, text.slice(start, end));
+    for (const { start, end } of proseMentions(text, from)) {
+      const replacement = inCaseOfProse(to, text.slice(start, end));
       if (change) scan.edits.push({ start, end, text: replacement, from, how: 'prose' });
       else scan.kept.push({ start, why: 'prose' });
     }

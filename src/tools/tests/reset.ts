@@ -5,8 +5,8 @@ import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
 import { toResult } from '../../kernel/outcome.ts';
 import type { CallContext, Result, Tool } from '../../kernel/tool.ts';
+import { isDefiner } from '../../source/definition.ts';
 import { FormReader } from '../../source/form.ts';
-import { bareTokenName } from '../../source/lexer.ts';
 import { codeName, partsOfName, unqualifiedName } from '../../source/qualified.ts';
 import { treeOf } from '../../source/tree.ts';
 import { callOptions } from '../calling.ts';
@@ -78,8 +78,8 @@ async function settingOf(
     for await (const file of lispFiles(workspace, places, lookupBudget()))
       all.push(...definitionsIn(file, symbol, places).filter(isOwn));
   }
-  // If a file has several definitions, the last one is in effect.
-  const definition = all.findLast(({ operator }) => DEFINERS.includes(bareTokenName(operator))) ?? all.at(-1);
+  // The last definition in a file is the effective one.
+  const definition = all.findLast(({ operator }) => DEFINERS.includes(operator)) ?? all.at(-1);
   if (definition !== undefined && !definition.nested)
     return { name: symbol, home: definition.home, form: settingForm(symbol, definition) };
   const why = definition === undefined ? 'No file has' : 'Only a form within another has';
@@ -92,7 +92,7 @@ async function settingOf(
 function definitionsIn(file: string, symbol: string, places: Places): (NamedText & { path: string })[] {
   return places
     .definitionsOf(file, unqualifiedName(symbol))
-    .filter(({ operator, text }) => hasValue(bareTokenName(operator), text))
+    .filter(({ operator, text }) => hasValue(operator, text))
     .map((definition) => ({ ...definition, path: file }));
 }
 
@@ -100,7 +100,7 @@ function hasValue(operator: string, text: string): boolean {
   const [, , value, ...more] = [...new FormReader(treeOf(text)).forms()].at(-1)?.elements ?? [];
   if (value === undefined) return false;
   if (DEFINERS.includes(operator)) return true;
-  return operator.startsWith('DEF') && !OTHERS.test(operator) && more.every(({ isString }) => isString);
+  return isDefiner(operator) && !OTHERS.test(operator) && more.every(({ isString }) => isString);
 }
 
 /** Returns a form that sets SYMBOL to the value that its definition, `text`, gives it. The image reads `text` when it

@@ -1,0 +1,164 @@
+// Renders what a change of a function would break: its calls, and code that has it compiled in.
+
+import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
+import { counted, fewOf, fittingRows } from '../../kernel/reply.ts';
+import type { CheckedCalls } from './call-checks.ts';
+import {
+  callList,
+  type LocatedUse,
+  layOut,
+  locatedRows,
+  type Part,
+  type Section,
+} from './impact-sections.ts';
+import { listedAgain, wasListed } from './possible-users.ts';
+
+/** The effects of a change on the code that calls the definition. */
+export interface CallImpact extends Partial<CheckedCalls> {
+  name: string;
+  kind?: string;
+  /** Qualifiers and specializers of the removed method; undefined when the change is not the removal of a
+   * method. */
+  method: string | undefined;
+  lambdaList?: string;
+  /** True when the calls were checked against a new lambda list. */
+  checked: boolean;
+  /** True when the new definition is a method or compiler macro, which does not set the lambda list for
+   * calls. */
+  ofMethod: boolean;
+  recompile: Recompile;
+  /** Functions that find symbols by computed names, so may call the definition. */
+  finding: LocatedUse[];
+  /** Total number of functions for `finding`, which may list fewer. */
+  findingCount: number;
+  /** Methods that are not congruent with the new lambda list. */
+  methods: LocatedUse[];
+}
+
+/** The functions to compile again, and the reason. */
+export interface Recompile {
+  why: string;
+  names: string[];
+  /** Functions that call the definition and may have it compiled in. */
+  perhaps?: string[];
+  /** Functions with calls that the compiler macro replaced. The compiler macro itself stays. */
+  replaced?: { names: string[]; perhaps: string[] };
+  /** Macros that call the function during expansion, and functions compiled with these expansions. */
+  expanders?: string[];
+  expanded?: string[];
+}
+
+const NO_EXPANDER_USES =
+  'SBCL records no uses of a setf expander. who_calls lists the forms in files that set such a place; compile these again.';
+
+/** Returns the parts of an answer on the calls of a function; [] when IMPACT is of no function. */
+export function callSections(impact: CallImpact): Part[] {
+  const {
+    kind,
+    method,
+    checked,
+    ofMethod,
+    calls = 0,
+    unchecked = [],
+    unfit = [],
+    unknown = [],
+    perhaps = [],
+  } = impact;
+  if (kind === undefined) return [];
+  const noLonger = {
+    header: 'Calls that no longer fit',
+    ...callList(unfit),
+    of: `${unfit.length} of ${counted(calls, 'call')}`,
+  };
+  const undecided = { header: 'Uses that cannot be checked', ...callList(unknown) };
+  if (ofMethod) {
+    const callee = kind === 'GENERIC-FUNCTION' ? 'generic function' : 'function';
+    const stays = `Calls go by the lambda list of the ${callee}, which stays: ${counted(calls, 'call')}.`;
+    return checked ? [stays, noLonger, undecided] : [stays];
+  }
+  const uses = calls + unknown.length;
+  if (uses + perhaps.length === 0)
+    return [kind === 'SETF EXPANDER' ? NO_EXPANDER_USES : 'No calls are known.'];
+  const possible = checked ? 'Possible calls that would not fit' : 'Possible calls';
+  return [
+    !checked && {
+      header: method
+        ? 'Calls of the generic function, which stays; their arguments decide which enter the method'
+        : 'Calls that its removal would break',
+      ...callList(unchecked),
+    },
+    checked && calls > 0 && unfit.length === 0 && `${counted(calls, 'call')} with known arguments: all fit.`,
+    noLonger,
+    undecided,
+    {
+      header:
+        kind === 'SETF EXPANDER'
+          ? 'Forms in files that set such a place; SBCL records no uses of a setf expander'
+          : `${possible}, not in SBCL's cross references`,
+      ...callList(perhaps),
+    },
+  ];
+}
+
+/** Returns the section on code that finds symbols by computed names, or only a line when an earlier answer
+ * (EARLIER_ANSWERS) has the same section. */
+export function findingSection(
+  { kind, finding, findingCount }: CallImpact,
+  earlierAnswers: EarlierAnswers | undefined,
+): Section | string {
+  const names = finding.flatMap(({ name }) => name ?? []);
+  return wasListed(names, findingCount, earlierAnswers)
+    ? `It ${listedAgain(names, findingCount, kind ? 'called' : 'used')}.`
+    : {
+        header: `Code that gets symbols by INTERN, FIND-SYMBOL or the reader, so may ${kind ? 'call' : 'use'} it unseen`,
+        rows: locatedRows(finding),
+        of: findingCount,
+      };
+}
+
+/** Maximum number of characters of the list of names to compile again. */
+const RECOMPILE_LIMIT = 4000;
+
+/** Returns lines on the functions to compile again, with at most LIMIT names in each list. */
+export function recompileText(
+  { why, names, perhaps = [], replaced, expanders = [], expanded = [] }: Recompile,
+  limit: number,
+): string {
+  const few = (all: string[]) => fewOf(all, fittingRows(all.slice(0, limit), RECOMPILE_LIMIT).length);
+  const each = (sure: string[], unsure: string[]) =>
+    [
+      sure.length > 0 && `(${sure.length}): ${few(sure)}`,
+      unsure.length > 0 &&
+        `${sure.length > 0 ? '; ' : ''}perhaps (${unsure.length}), as calls are left in them: ${few(unsure)}`,
+    ]
+      .filter(Boolean)
+      .join('');
+  const isReplaced = replaced && replaced.names.length + replaced.perhaps.length > 0;
+  return [
+    names.length + perhaps.length > 0 && `To compile again, as ${why} ${each(names, perhaps)}`,
+    isReplaced &&
+      `Its compiler macro replaced calls ${each(replaced.names, replaced.perhaps)}\nThese keep its expansion, whatever the function becomes; compile them again when the compiler macro changes.`,
+    expanded.length > 0 &&
+      `Macros that call it when they expand (${expanders.length}): ${few(expanders)}\nTo compile again, if their expansions change (${expanded.length}): ${few(expanded)}`,
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
+const UNFIT_LIMIT = 20;
+
+/** Returns lists of the calls that no longer fit the function, or cannot be checked; '' when all fit. */
+export function unfitText({ name, calls, unfit, unknown, perhaps }: { name: string } & CheckedCalls): string {
+  return layOut(
+    [
+      {
+        header: `Calls that no longer fit ${name}`,
+        ...callList(unfit),
+        of: `${unfit.length} of ${calls}`,
+      },
+      { header: `Uses of ${name} that cannot be checked`, ...callList(unknown) },
+      { header: `Possible calls that would not fit ${name}`, ...callList(perhaps) },
+    ],
+    UNFIT_LIMIT,
+  );
+}

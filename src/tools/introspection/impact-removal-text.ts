@@ -1,0 +1,116 @@
+// Renders what the removal of a definition would break besides its calls.
+
+import { fewOf } from '../../kernel/reply.ts';
+import type { PackageRole } from '../../source/package-uses.ts';
+import { codeName, setfName } from '../../source/qualified.ts';
+import type { Role } from '../../source/roles.ts';
+import type { CallImpact } from './impact-calls-text.ts';
+import { type ClassImpact, subclassSection } from './impact-classes-text.ts';
+import { callList, locatedRows, type Part } from './impact-sections.ts';
+import type { Removal } from './removal.ts';
+
+/** The effects of removing a definition, besides those on its calls. */
+export interface RemovalImpact {
+  /** True when `(setf NAME)` is defined too. */
+  place: boolean;
+  /** The kind of the definition, when it is neither a function nor a class. */
+  nature: string;
+  /** Uses of a removed definition, besides calls. */
+  removal?: Removal;
+  /** The answer of who_references for a removed variable; '' for other definitions. */
+  references: string;
+}
+
+/** The kinds of definitions whose uses SBCL does not record. */
+const NOT_RECORDED: readonly string[] = ['TYPE', 'SYMBOL MACRO'];
+
+const NOT_NAMED = 'The sources that are loaded do not name it elsewhere.';
+
+/** For each role of a name in code, the header of its list. The roles that break first come first. */
+const ROLES: Readonly<Record<Exclude<Role, 'export'>, string>> = {
+  superclass: 'Other definitions that inherit from it',
+  specializer: 'Methods that specialize on it',
+  combination: 'Generic functions and methods that have it as method combination',
+  instance: 'Code that makes it, signals it or finds its class',
+  handler: 'Handlers for it',
+  type: 'Code that names it as a type',
+  code: 'Other code that names it',
+  data: 'Data that names it',
+};
+
+const PACKAGE_ROLES: Readonly<Record<PackageRole, string>> = {
+  definition: 'Definitions of packages that use it or import from it',
+  name: 'Code and data that name it',
+  current: 'IN-PACKAGE forms; the forms behind them are read in it',
+  prefix: 'Symbols written with its name',
+};
+
+/** Matches a method that is entered beside the primary one, so that a call does not need it. */
+const AUXILIARY = /^:(?:BEFORE|AFTER|AROUND) /;
+
+/** Returns the parts of an answer on the removal of a definition, besides its calls; [] for another change. */
+export function removalSections(impact: RemovalImpact & ClassImpact & Pick<CallImpact, 'method'>): Part[] {
+  const { removal } = impact;
+  if (removal === undefined) return [];
+  const { named, ofPackage, usedBy = [], symbolCount = 0, combined = [] } = removal;
+  const { computed, methods, symbolMacro } = removal;
+  if (removal.ofSystem)
+    return [
+      usedBy.length > 0
+        ? `Systems that depend on it (${usedBy.length}): ${usedBy.join(', ')}`
+        : 'No system that ASDF has registered depends on it.',
+    ];
+  if (ofPackage !== undefined)
+    return [
+      usedBy.length > 0 && `Packages that use it (${usedBy.length}): ${usedBy.join(', ')}`,
+      `Symbols of its own: ${symbolCount}`,
+      ...Object.entries(PACKAGE_ROLES).map(([role, header]) => ({
+        header,
+        ...callList(ofPackage[role as PackageRole] ?? []),
+      })),
+    ];
+  const subclasses = new Set(impact.subclasses?.map(({ name }) => name));
+  const inherit = named.superclass?.filter(({ caller }) => !subclasses.has(caller)) ?? [];
+  const written = new Set(named.combination?.map(({ caller }) => caller));
+  const others = combined.filter((each) => !written.has(each));
+  const isKnown = [...Object.values(named), impact.subclasses ?? [], combined].some(
+    ({ length }) => length > 0,
+  );
+  return [
+    NOT_RECORDED.includes(impact.nature) &&
+      `SBCL records no uses of a ${impact.nature.toLowerCase()}. Code that was compiled with this one keeps it until it is compiled again.`,
+    symbolMacro !== undefined && `It expands into ${symbolMacro}.`,
+    removal.isNamed && !isKnown && !impact.references && NOT_NAMED,
+    subclassSection(impact),
+    others.length > 0 && `Other generic functions that have it as method combination: ${fewOf(others, 100)}`,
+    ...Object.entries(ROLES).map(([role, header]) => ({
+      header,
+      ...callList((role === 'superclass' ? inherit : named[role as Role]) ?? []),
+    })),
+    {
+      header: 'Code that makes instances of a class that it computes, so perhaps of this one',
+      ...callList(computed),
+    },
+    impact.method !== undefined &&
+      !AUXILIARY.test(impact.method) &&
+      'A call to which no other primary method applies would signal an error.',
+    {
+      header:
+        impact.method === undefined
+          ? 'Methods of it, which go with it; loading their forms makes it again'
+          : 'Methods that stay',
+      rows: locatedRows(methods.filter(({ name }) => name !== impact.method)),
+    },
+  ];
+}
+
+/** Returns a line on the setf definition of the same name, which stays when the definition is removed. */
+export function placeText({
+  name,
+  place,
+  removal,
+  method,
+}: RemovalImpact & Pick<CallImpact, 'name' | 'method'>): string | false {
+  if (!place || !removal || method !== undefined) return false;
+  return `${codeName(setfName(name))} is another definition: impact_of_change of that tells the forms that set such a place.`;
+}

@@ -1,0 +1,79 @@
+// Renders which tests a change of a definition affects, and which files were not checked.
+
+import { fewOf, listText } from '../../kernel/reply.ts';
+import type { NamingFile } from './impact-context.ts';
+import { type LocatedUse, locatedText } from './impact-sections.ts';
+
+/** The tests that a change affects, and files that are not loaded. */
+export interface TestImpact {
+  testSystems?: number;
+  testsMore?: number;
+  tests: LocatedUse[];
+  testCount: number;
+  /** Tests that reached the definition in the last run with coverage; undefined when it was not measured. */
+  recorded?: string[] | undefined;
+  unloaded: NamingFile[];
+  /** Test files that use the name of the definition, when no test is known to reach it. */
+  testsNaming: NamingFile[];
+  /** Test files that are not loaded, when no test is known to reach the definition. */
+  unloadedTests: string[];
+}
+
+/** Returns the text on the tests that reach the definition or name it, with at most LIMIT of each. */
+export function testSection(impact: TestImpact & { kind?: string }, limit: number): string | false {
+  const { kind, testSystems = 0, tests, testCount, testsMore } = impact;
+  const unloaded = impact.unloaded.filter(({ unloadedTests }) => unloadedTests);
+  const unchecked =
+    unloaded.length > 0 && `Tests that name it, not loaded, so not checked: ${filesText(unloaded, limit)}`;
+  if (kind === undefined) return unchecked;
+  if (testSystems === 0) return 'Tests: no loaded system is known to ASDF as the test of another.';
+  const more = testsMore
+    ? `\nNote: more than ${testsMore} functions and forms reach it, and no further ones were followed, so tests can be missing here; who_calls with within lists its callers in one system.`
+    : '';
+  if (testCount === 0 && impact.testsNaming.length + unloaded.length > 0) {
+    const lines = [
+      impact.testsNaming.length > 0 && `Tests that name it: ${filesText(impact.testsNaming, limit)}`,
+      unchecked,
+    ];
+    return `${lines.filter(Boolean).join('\n')}${more}`;
+  }
+  if (testCount === 0) {
+    const { unloadedTests } = impact;
+    const subject = impact.unloaded.length + unloadedTests.length > 0 ? 'No test that is loaded' : 'No test';
+    return `${subject} is known to reach it.${unloadedTestsText(unloadedTests, limit)}${more}`;
+  }
+  const lines = listText(tests.slice(0, limit).map(locatedText), false);
+  const remaining = testCount - Math.min(limit, tests.length);
+  return `Tests that reach it (${testCount}):\n${lines}${remaining > 0 ? `\n  ... ${remaining} more; limit shows them` : ''}${more}`;
+}
+
+/** Returns a line on the tests NAMES, which a run with coverage has recorded; false when it was not measured. */
+export function recordedText(names: string[] | undefined, limit: number): string | false {
+  if (names === undefined) return false;
+  if (names.length === 0) return 'No test reached it in the last run with coverage.';
+  return `Tests that reached it in a run with coverage (${names.length}): ${fewOf(names, limit)}. run_tests with touching runs these.`;
+}
+
+/** Returns a line with at most LIMIT files that are not loaded and name the definition. Test files are left
+ * out. */
+export function unloadedText(naming: readonly NamingFile[], limit: number): string | false {
+  const files = naming.filter(({ unloadedTests }) => !unloadedTests);
+  if (files.length === 0) return false;
+  return `Files that name it, not loaded, so not checked: ${filesText(files, limit)}`;
+}
+
+function unloadedTestsText(files: readonly string[], limit: number): string {
+  if (files.length === 0) return '';
+  const more = files.length > limit ? ` and ${files.length - limit} more` : '';
+  return ` These test files are not loaded, and their tests may reach it: ${files.slice(0, limit).join(', ')}${more}. Load them first (load_system), and ask again.`;
+}
+
+const LINE_LIMIT = 10;
+
+function filesText(files: readonly NamingFile[], limit: number): string {
+  const entries = files
+    .slice(0, limit)
+    .map(({ file, lines }) => `${file}:${lines.slice(0, LINE_LIMIT).join(',')}`);
+  const more = files.length > limit ? ` and ${files.length - limit} more files` : '';
+  return entries.join('  ') + more;
+}
