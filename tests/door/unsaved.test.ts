@@ -1,34 +1,46 @@
 // What tools answer about a file with unsaved changes in an editor, and when the editor answers wrongly or not at all.
 
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { bad, type Session, type StartOptions } from '../harness.ts';
 import { servingPlace } from '../image/served.ts';
 import { sandboxTest } from '../sandbox/namespaces.ts';
 import { until } from '../server/processes.ts';
-import { ownFolder, ownSession } from '../shared.ts';
-import { type Editor, inTime, type Message, sessionsIn, watchingEditor } from './editor.ts';
+import { ownFolder, ownSession, sharedFolder, sharedSession } from '../shared.ts';
+import { inTime, type Message, sessionsIn, watchingEditor } from './editor.ts';
 
-interface Place {
-  session: Session;
-  root: ReturnType<typeof ownFolder>;
-  editor: Editor;
-  /** The path of the server's socket, without its end. */
-  path: string;
+const serving = servingPlace();
+afterAll(serving.remove);
+const folder = sharedFolder();
+const shared = sharedSession({
+  args: ['--root', folder.path, '--allow', 'edit_definitions'],
+  env: { LIVE_LISP_SERVING: serving.path },
+});
+/** The path of the socket of that server, without its end. */
+let socket: string;
+beforeAll(async () => {
+  await shared.call('image_status');
+  [socket = ''] = await sessionsIn(serving.path);
+});
+
+/** Empties the workspace of the shared server, and connects an editor for the test that calls this. */
+async function start() {
+  for (const name of readdirSync(folder.path)) rmSync(join(folder.path, name), { recursive: true });
+  return { session: shared, root: folder, path: socket, editor: await watchingEditor(socket) };
 }
 
-/** Starts a server and an editor that watches it, for the test that calls this. */
-async function start(options: StartOptions = {}, root = ownFolder()): Promise<Place> {
-  const serving = servingPlace();
-  onTestFinished(serving.remove);
+/** Starts a server with OPTIONS over ROOT, and an editor that watches it, for the test that calls this. */
+async function startOwn(root: ReturnType<typeof ownFolder>, { args = [], env }: StartOptions) {
+  const own = servingPlace();
+  onTestFinished(own.remove);
   const session = await ownSession({
-    ...options,
-    args: ['--root', root.path, ...(options.args ?? [])],
-    env: { ...options.env, LIVE_LISP_SERVING: serving.path },
+    args: ['--root', root.path, ...args],
+    env: { ...env, LIVE_LISP_SERVING: own.path },
   });
   await session.call('image_status');
-  const [path = ''] = await sessionsIn(serving.path);
-  return { session, root, path, editor: await watchingEditor(path) };
+  const [path = ''] = await sessionsIn(own.path);
+  return { session, editor: await watchingEditor(path) };
 }
 
 /** Resolves with the text of the answer to the call of TOOL with ARGS. */
@@ -174,7 +186,7 @@ describe('search_in_buffer', () => {
   test('counts a file that was never saved once, also when one root is in another', async () => {
     const root = ownFolder();
     root.put('src/a.lisp', '(a)\n');
-    const { session, editor } = await start({ args: ['--root', join(root.path, 'src')] }, root);
+    const { session, editor } = await startOwn(root, { args: ['--root', join(root.path, 'src')] });
     editor.texts.set(join(root.path, 'src/b.lisp'), '(b)\n');
     expect(await text(session, 'search_in_buffer', { pattern: '(b)' })).toContain(
       "Found 1 match of '(b)' in 1 of 2 files:",
@@ -252,7 +264,7 @@ describe('a tool that reads the disk', () => {
   });
 
   test('says that it did not search unsaved changes for a definition to edit', async () => {
-    const { session, root, editor } = await start({ args: ['--allow', 'edit_definitions'] });
+    const { session, root, editor } = await start();
     editor.texts.set(root.put('a.lisp', '(defun a () 1)\n'), '(defun b () 1)\n');
     const edits = [{ definition: 'b', text: '(defun b () 2)' }];
     const sentence =
@@ -313,7 +325,7 @@ describe('an editor that gives no valid answer', () => {
   });
 
   test('is named by the error when there is no such file or definition on the disk', async () => {
-    const { session, root, editor } = await start({ args: ['--allow', 'edit_definitions'] });
+    const { session, root, editor } = await start();
     editor.unsaved = undefined;
     const sentence = ' Emacs did not say in time whether it has unsaved changes.';
     expect(await session.text('read_buffer', { buffer: 'new.lisp' })).toBe(
@@ -374,7 +386,7 @@ describe('a file that tools may not read', () => {
   sandboxTest('stays hidden when the sandbox hides it', async () => {
     const home = ownFolder();
     const file = home.put('.npmrc', 'on the disk\n');
-    const { session, editor } = await start({ args: ['--sandbox', 'on'], env: { HOME: home.path } }, home);
+    const { session, editor } = await startOwn(home, { args: ['--sandbox', 'on'], env: { HOME: home.path } });
     editor.texts.set(file, 'token\n');
     expect(await session.call('read_buffer', { buffer: '.npmrc' })).toEqual(
       bad(

@@ -7,6 +7,8 @@ import { type Place, start as startServer } from '../door/server.ts';
 import type { StartOptions } from '../harness.ts';
 
 let browser: Browser | undefined;
+/** The tab that openPage uses in one test after the other. A new one starts processes of Chromium. */
+let tab: Page | undefined;
 
 /** Starts a browser before the tests of a file, and ends it behind them. */
 export function useBrowser(): void {
@@ -17,15 +19,34 @@ export function useBrowser(): void {
       args: ['--no-sandbox', '--disable-dev-shm-usage'],
     });
   });
-  afterAll(() => browser?.close());
+  afterAll(async () => {
+    await browser?.close();
+    tab = undefined;
+  });
+}
+
+function newContext(options: object = {}): Promise<BrowserContext> {
+  if (browser === undefined) throw new Error('useBrowser was not called.');
+  return browser.newContext(options);
 }
 
 /** Returns the browser's state of another person, without cookies, for the test that calls this. */
 export async function newBrowser(options: object = {}): Promise<BrowserContext> {
-  if (browser === undefined) throw new Error('useBrowser was not called.');
-  const context = await browser.newContext(options);
+  const context = await newContext(options);
   onTestFinished(() => context.close());
   return context;
+}
+
+/** Returns an empty tab without cookies. It is the same in all tests of a file, unless one closes it. */
+async function sharedTab(): Promise<Page> {
+  if (tab === undefined || tab.isClosed()) tab = await (await newContext()).newPage();
+  const page = tab;
+  onTestFinished(async () => {
+    if (page.isClosed()) return;
+    await page.goto('about:blank');
+    await page.context().clearCookies();
+  });
+  return page;
 }
 
 /** Starts a server with OPTIONS and ARGS, and its image, for the test that calls this. */
@@ -51,9 +72,10 @@ export async function linkTo({ path }: Pick<Place, 'path'>): Promise<string> {
   return String(Object(result).link);
 }
 
-/** Opens the page of the server at PLACE in the browser CONTEXT. Resolves when it shows the session. */
+/** Opens the page of the server at PLACE: in a new tab of the browser CONTEXT, or else in the tab that all tests share.
+ *  Resolves when it shows the session. */
 export async function openPage(place: Pick<Place, 'path'>, context?: BrowserContext): Promise<Page> {
-  const page = await (context ?? (await newBrowser())).newPage();
+  const page = await (context?.newPage() ?? sharedTab());
   await page.goto(await linkTo(place));
   await page.getByText('Connected', { exact: true }).waitFor();
   return page;

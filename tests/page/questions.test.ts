@@ -260,7 +260,7 @@ test('a reload keeps the question, and the way in', async () => {
 
 test('a question of a session that was killed takes no answer, and the page of the next session opens', async () => {
   const place = await start();
-  const page = await openPage(place);
+  const page = await openPage(place, await newBrowser());
   const called = place.session.call('write_file', WRITE).catch(() => {});
   await approve(page).waitFor();
   process.kill(place.session.pid, 'SIGKILL');
@@ -311,7 +311,7 @@ test('4,000 changed lines stand side by side, on any width and in both colours',
   const place = await start();
   const lines = (word: string) => Array.from({ length: 4000 }, (_, line) => `(${word} ${line})\n`).join('');
   place.root.put('a.lisp', lines('old'));
-  const page = await openPage(place);
+  const page = await openPage(place, await newBrowser());
   const called = place.session.call('write_file', { path: 'a.lisp', content: lines('new') });
   const rows = page.locator('.row');
   await approve(page).waitFor();

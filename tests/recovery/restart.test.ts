@@ -15,7 +15,7 @@ afterAll(folder.remove);
 const RESTARTED = 'This is a new Lisp image; the one before was lost: restart_image ended it.';
 
 test('definitions are built again, values are gone, and the current call tells', async () => {
-  const session = await start({ args: ALLOWED });
+  const session = await start();
   await session.eval('(defvar *x* 1) (setf *x* 2)');
   const { text, notices, isError } = await session.call('restart_image');
   expect([text.replace(/\d\.\d s/, '0.0 s'), notices, isError]).toEqual([
@@ -31,7 +31,7 @@ test('definitions are built again, values are gone, and the current call tells',
 });
 
 test('rebuild: none forgets what was there, also for the next loss', async () => {
-  const session = await start({ args: ALLOWED });
+  const session = await start();
   await session.eval('(defun f () 1)');
   expect(await session.text('restart_image', { rebuild: 'none' })).toBe(
     `${RESTARTED} As asked, nothing was built again; the 1 step of the journal (definitions, loads and the like) is forgotten.`,
@@ -81,7 +81,7 @@ test('without a journal there is nothing to build from', async () => {
 });
 
 test('running calls of others are ended, and told', async () => {
-  const session = await start({ args: ALLOWED });
+  const session = await start();
   await session.eval('(defvar *busy* nil)');
   const busy = session.call('eval_form', { form: '(progn (setf *busy* t) (loop))' });
   await until('it runs', 5000, async () => (await session.eval('*busy*')) === 'T');
@@ -94,7 +94,7 @@ test('running calls of others are ended, and told', async () => {
 });
 
 test('restarts at once and in a row are each answered with what came of them', async () => {
-  const session = await start({ args: ALLOWED });
+  const session = await start();
   await session.eval('(defun f () 1)');
   const atOnce = await Promise.all([1, 2, 3].map(() => session.text('restart_image')));
   const inRow: string[] = [];
@@ -129,7 +129,7 @@ test('C20 a human is asked before the journal is forgotten, and shown what is at
 });
 
 test('C7 C20 code cannot call it, and nobody to ask is a refusal', async () => {
-  const allowed = await start({ args: ALLOWED });
+  const allowed = await start();
   expect(await allowed.eval('(live-lisp:call-tool :restart-image)')).toMatch(
     /^Error: Tool restart_image failed: Tool restart_image cannot be called from code in the image, because it ends that image\. Nothing was done\. Call restart_image directly\.\n/,
   );

@@ -1,6 +1,6 @@
 // Ends all processes that an image has started, even those outside its process group.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 
 /** The name of the environment variable by which the descendants of an image are recognized. */
 export const IMAGE_VARIABLE = 'LIVE_LISP_IMAGE';
@@ -48,17 +48,27 @@ function processesWith(text: string): number[] {
   try {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
-      .filter((name) => environmentOf(name).includes(text))
+      .filter((name) => hasInEnvironment(name, text))
       .map(Number);
   } catch {
     return [];
   }
 }
 
-function environmentOf(pid: string): string {
+/** Memory for one environment after the other. Linux limits the environment of a process to 6 MB. Each end of
+ *  an image reads the environments of all processes, and new memory for each took half of that time. */
+const environment = Buffer.allocUnsafeSlow(6 * 1024 * 1024);
+
+/** True when the environment of the process PID contains TEXT. */
+function hasInEnvironment(pid: string, text: string): boolean {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1');
+    const descriptor = openSync(`/proc/${pid}/environ`, 'r');
+    try {
+      return environment.subarray(0, readSync(descriptor, environment)).includes(text);
+    } finally {
+      closeSync(descriptor);
+    }
   } catch {
-    return ''; // The process belongs to another user, or has ended.
+    return false; // The process belongs to another user, or has ended.
   }
 }

@@ -1,4 +1,5 @@
-// The last profile of a session on the page, and its flame graph as a file in a browser.
+// What a session has recorded, on the page: its last calls, profile and runs of tests; and a flame graph as a file in a
+// browser.
 
 import { expect, test } from 'vitest';
 import { newBrowser, openPage, start, useBrowser } from './browser.ts';
@@ -73,4 +74,67 @@ test('the file of a flame graph opens from the disk, and runs and fetches nothin
     expect.stringMatching(/^APP::work<b><U\+202E>: [\d.]+ %, \d+ of \d+ samples$/),
   );
   expect(requests).toEqual([`file://${path}`]);
+});
+
+test('the last recorded calls are shown as a tree that the keyboard closes', async () => {
+  const place = await start();
+  await place.session.eval(
+    '(progn (defun inner (x) x) (defun outer (x) (1+ (inner (length x)))) (defun run () (list (outer "a\u202eb") (inner 7))))',
+  );
+  const page = await openPage(place);
+  const section = page.locator('#recording');
+  const show = section.getByRole('button', { name: 'Show the last recorded calls' });
+  await show.press('Enter');
+  await section
+    .getByText('This session has recorded no calls. The tool observe records those of its functions.')
+    .waitFor();
+  await place.session.call('observe', { form: '(run)', functions: ['run', 'outer', 'inner'] });
+  await show.press('Enter');
+  await section.getByRole('heading', { name: /^4 calls in / }).waitFor();
+  const calls = (of: string) => section.locator(of).allTextContents();
+  const names = (texts: string[]) => texts.map((text) => /::(\w+)/.exec(text)?.[1]);
+  expect(names(await calls('.tree > li'))).toEqual(['RUN']);
+  expect(names(await calls('.tree > li > details > ul > li'))).toEqual(['OUTER', 'INNER']);
+  const outer = section.locator('summary', { hasText: 'a<U+202E>b' });
+  const within = section.getByText(/^\(COMMON-LISP-USER::INNER 3\) => 3/);
+  expect(await within.isVisible()).toBe(true);
+  await outer.press('Enter');
+  expect(await within.isVisible()).toBe(false);
+  await place.session.call('observe', { form: '(inner 9)', functions: ['inner'] });
+  await show.press('Enter');
+  await section.getByRole('heading', { name: /^1 call in / }).waitFor();
+  expect(names(await calls('.tree li'))).toEqual(['INNER']);
+});
+
+test('runs of tests are shown, and how a test that failed did in each', async () => {
+  const place = await start();
+  const page = await openPage(place);
+  const section = page.locator('#tests');
+  const show = section.getByRole('button', { name: 'Show the last runs' });
+  await show.press('Enter');
+  await section.getByText('This session has run no tests. The tool run_tests runs them.').waitFor();
+  await place.session.eval(
+    `(progn (asdf:load-system :fiveam)
+            (eval (read-from-string "(progn (fiveam:def-suite* prices) (defun price () 2)
+                                      (fiveam:test |DEAR\u202e| (fiveam:is (= 1 (price))))
+                                      (fiveam:test cheap (fiveam:is (= 1 1))))")))`,
+  );
+  const run = () => place.session.call('run_tests', { test: 'prices' });
+  await run();
+  await place.session.eval('(defun price () 1)');
+  await run();
+  await show.press('Enter');
+  const cells = (caption: string) =>
+    section
+      .locator('table', { has: page.locator('caption', { hasText: caption }) })
+      .locator('tbody tr')
+      .evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent ?? '')));
+  await expect.poll(() => cells('Runs')).toHaveLength(2);
+  expect((await cells('Runs')).map((row) => row.slice(2, 4))).toEqual([
+    ['2', '0'],
+    ['1', '1'],
+  ]);
+  expect(await cells('Tests that failed')).toEqual([
+    [expect.stringContaining('DEAR<U+202E>'), 'passed', 'failed'],
+  ]);
 });
