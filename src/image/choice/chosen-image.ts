@@ -7,7 +7,7 @@ import { AttachedImage, type AttachedOptions } from '../attached/attached-image.
 import { fittingImages, listeningImages, type ServedImageList, servedImages } from '../attached/serving.ts';
 import type { Image, ImageNotice, RebuildFrom, RestartableImage, Stake } from '../image.ts';
 import type { SbclImage } from '../own/sbcl-image.ts';
-import { DialledError } from '../process/lifetime.ts';
+import { DialledError } from '../process/starter.ts';
 import type { LossReport } from '../recovery/report.ts';
 import type { Jobs } from '../session/jobs.ts';
 import { Notices } from '../session/notices.ts';
