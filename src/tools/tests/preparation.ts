@@ -5,7 +5,7 @@ import { joinSections } from '../../kernel/reply.ts';
 import type { CallContext, Result } from '../../kernel/tool.ts';
 import { agreementSection, displacedSection } from '../agreement.ts';
 import { callOptions } from '../calling.ts';
-import { holdingSection } from '../debug/hold.ts';
+import { holdingSection } from '../debug/held-text.ts';
 import { conditionText, endingText } from '../endings.ts';
 import { goneText, missingText, systemResult } from '../execution/load-system.ts';
 import { twinsText } from '../execution/load-text.ts';
