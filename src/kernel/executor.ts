@@ -43,9 +43,11 @@ interface Call {
   tool: Tool;
   /** The registered tool, before `raisedBy` raised its level because of the arguments. */
   registered: Tool;
+  /** The validated arguments, without defaults. */
   args: Arguments;
   context: CallContext;
   caller: AuditedCall['caller'];
+  /** The human's answer to the question of an earlier call with the same arguments, if any. */
   verdict: Verdict | undefined;
 }
 

@@ -14,6 +14,86 @@ import { failureLines, type Shown, shortNames } from './failures.ts';
 import { type ChangedResults, hasNotPassed } from './memory.ts';
 import { signalledText, type TestOutcome } from './results.ts';
 
+/** Texts on variables that loads did not set: `which` for the headline, and further `lines`. Both are '' when
+ * there are no such variables. */
+export interface UnsetTexts {
+  which: string;
+  lines: string;
+}
+
+/** A test that the image still has, although its file no longer has it. */
+export interface FormerTest {
+  test: string;
+  file: string;
+}
+
+/** A run and its results. */
+export interface TestRunReport {
+  /** The tested systems or tests, as the subject of the first line. */
+  what: string;
+  tests: readonly TestOutcome[];
+  difference: ChangedResults;
+  /** A phrase for the time of the last run. */
+  when: string;
+  /** Requested tests that no framework has any more. */
+  gone: readonly string[];
+  /** Tests that did not run, because their file no longer has them. */
+  former: readonly FormerTest[];
+  /** Tested systems without any test of a known framework. */
+  unseen: readonly string[];
+  /** Files that have changed since the image loaded them. */
+  stale: readonly string[];
+  /** Variables that loads did not set, perhaps incomplete. */
+  unset: readonly UnsetVariable[];
+  /** Texts of the answer on the variables in `unset`. */
+  unsetNotes: UnsetTexts;
+  ending: Ending;
+  milliseconds: number;
+  /** The text on the loads before the run. */
+  loadNotes: string;
+  /** Tests that ran because code in their coverage was changed. */
+  changed: readonly string[];
+  /** Tests that did not run and have no recorded coverage. */
+  unrecorded: readonly string[];
+  /** Sentences on images that were lost between tests. */
+  losses: readonly string[];
+  /** The sentence on runs that were not made. */
+  shortfall: string;
+  seed: number | undefined;
+  /** The sentence on tests that may not have run, because an earlier one did not finish. */
+  behind: string;
+}
+
+/** Returns the text of a run. */
+export function runText(report: TestRunReport, shown: Shown): string {
+  const { tests, difference, gone, unseen, stale, ending, loadNotes, changed, unrecorded } = report;
+  const counts = countsOf(tests);
+  const bad = tests.filter(hasNotPassed).map(({ test }) => test);
+  const { fixed, fresh, missing } = difference;
+  const short = shortNames([...bad, ...fixed, ...fresh, ...missing, ...changed]);
+  const unchecked = uncheckedOf(tests);
+  const many = unchecked.length === 1 ? '1 test' : `${unchecked.length} tests`;
+  const lines = [
+    headline(report, counts),
+    failureLines(tests, { ...shown, seed: report.seed }, short),
+    report.shortfall,
+    passedLines(tests),
+    namesLine(`${many} checked nothing`, unchecked, shortNames(unchecked)),
+    ...report.losses,
+    differenceLines(report, counts.failedTests, short),
+    goneLine(gone),
+    formerLines(report.former),
+    unseenLine(unseen),
+    staleLine(stale),
+    report.unsetNotes.lines,
+    namesLine('Run too, since what they reached has changed', changed, short),
+    unrecordedLine(unrecorded),
+    behindText(tests, ending, report.behind),
+  ];
+  const text = lines.filter((line) => line !== '').join('\n');
+  return joinSections([text, frameLines(ending, shown.places), loadNotes]);
+}
+
 /** Totals of a test run. */
 export interface Counts {
   tests: number;
@@ -95,79 +175,6 @@ function namesLine(label: string, names: readonly string[], short: (name: string
   return `${label}: ${fewOf(names.map(short), NAMES)}`;
 }
 
-/** A test that the image still has, although its file no longer has it. */
-export interface FormerTest {
-  test: string;
-  file: string;
-}
-
-/** A run and its results. */
-export interface TestRunReport {
-  /** The tested systems or tests, as the subject of the first line. */
-  what: string;
-  tests: readonly TestOutcome[];
-  difference: ChangedResults;
-  /** A phrase for the time of the last run. */
-  when: string;
-  /** Requested tests that no framework has any more. */
-  gone: readonly string[];
-  /** Tests that did not run, because their file no longer has them. */
-  former: readonly FormerTest[];
-  /** Tested systems without any test of a known framework. */
-  unseen: readonly string[];
-  /** Files that have changed since the image loaded them. */
-  stale: readonly string[];
-  /** Variables that loads did not set, perhaps incomplete. */
-  unset: readonly UnsetVariable[];
-  /** Texts of the answer on the variables in `unset`. */
-  unsetNotes: UnsetTexts;
-  ending: Ending;
-  milliseconds: number;
-  /** The text on the loads before the run. */
-  loadNotes: string;
-  /** Tests that ran because code in their coverage was changed. */
-  changed: readonly string[];
-  /** Tests that did not run and have no recorded coverage. */
-  unrecorded: readonly string[];
-  /** Sentences on images that were lost between tests. */
-  losses: readonly string[];
-  /** The sentence on runs that were not made. */
-  shortfall: string;
-  seed: number | undefined;
-  /** The sentence on tests that may not have run, because an earlier one did not finish. */
-  behind: string;
-}
-
-/** Returns the text of a run. */
-export function runText(report: TestRunReport, shown: Shown): string {
-  const { tests, difference, gone, unseen, stale, ending, loadNotes, changed, unrecorded } = report;
-  const counts = countsOf(tests);
-  const bad = tests.filter(hasNotPassed).map(({ test }) => test);
-  const { fixed, fresh, missing } = difference;
-  const short = shortNames([...bad, ...fixed, ...fresh, ...missing, ...changed]);
-  const unchecked = uncheckedOf(tests);
-  const many = unchecked.length === 1 ? '1 test' : `${unchecked.length} tests`;
-  const lines = [
-    headline(report, counts),
-    failureLines(tests, { ...shown, seed: report.seed }, short),
-    report.shortfall,
-    passedLines(tests),
-    namesLine(`${many} checked nothing`, unchecked, shortNames(unchecked)),
-    ...report.losses,
-    differenceLines(report, counts.failedTests, short),
-    goneLine(gone),
-    formerLines(report.former),
-    unseenLine(unseen),
-    staleLine(stale),
-    report.unsetNotes.lines,
-    namesLine('Run too, since what they reached has changed', changed, short),
-    unrecordedLine(unrecorded),
-    behindText(tests, ending, report.behind),
-  ];
-  const text = lines.filter((line) => line !== '').join('\n');
-  return joinSections([text, frameLines(ending, shown.places), loadNotes]);
-}
-
 /** Returns lines on the passed checks when there is only one test and these checks were recorded; otherwise
  * ''. */
 function passedLines([test, ...others]: readonly TestOutcome[]): string {
@@ -215,13 +222,6 @@ function unseenLine(systems: readonly string[]): string {
 function staleLine(files: readonly string[]): string {
   const line = namesLine('Changed, but of no system that was tested, so not loaded', files, (name) => name);
   return line && `${line}. load_file loads it.`;
-}
-
-/** Texts on variables that loads did not set: `which` for the headline, and further `lines`. Both are '' when
- * there are no such variables. */
-export interface UnsetTexts {
-  which: string;
-  lines: string;
 }
 
 /** Returns the texts on UNSET, of which there are TOTAL. Variables that an earlier answer (EARLIER_ANSWERS) has
