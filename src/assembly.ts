@@ -1,39 +1,27 @@
 // Creates the parts of the server and connects them, for the program and for the library.
 
-import { join, resolve } from 'node:path';
-import { attachLine } from './attach.ts';
+import { resolve } from 'node:path';
 import { CALL_TOOL } from './catalog/call-tool.ts';
 import { Catalog, contractSpelling } from './catalog/catalog.ts';
 import { searchToolsTool } from './catalog/search-tools.ts';
 import type { Config } from './config.ts';
 import { Editors } from './door/editors.ts';
-import { SetupError, UsageError } from './errors.ts';
+import { UsageError } from './errors.ts';
 import { realPathOf } from './files/answering.ts';
 import { Intents } from './files/intents.ts';
 import { rollBackUnfinished } from './files/together.ts';
 import { Workspace } from './files/workspace.ts';
-import type { AgentConnection } from './image/attached/attached-peer.ts';
-import { parseServedImage } from './image/attached/serving.ts';
-import type { SwankAddress } from './image/attached/swank.ts';
-import { ThroughSwank } from './image/attached/through-swank.ts';
-import { ChosenImage } from './image/choice/chosen-image.ts';
+import type { ChosenImage } from './image/choice/chosen-image.ts';
 import type { Image, ImageTools } from './image/image.ts';
-import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
-import { type CommandWire, openCommandWire } from './image/process/command-wire.ts';
-import { farPaths, type ImageCommand } from './image/process/image-command.ts';
-import { libraryManager } from './image/process/libraries.ts';
-import { isStopped } from './image/process/process-state.ts';
+import { SbclImage } from './image/own/sbcl-image.ts';
 import { putRevision } from './image/process/revision.ts';
-import { whyUnsupported } from './image/process/sbcl-versions.ts';
-import { LoadedFileReader } from './image/recovery/digests.ts';
 import type { Sandbox } from './image/sandbox/sandbox.ts';
 import { HeldCalls } from './image/session/held.ts';
 import { systemSources } from './image/system-sources.ts';
 import { codeCaller } from './image/wire/origin.ts';
 import type { Series } from './image/wire/series.ts';
-import type { Served } from './image/wire/served.ts';
-import { TIMES, type Times } from './image/wire/times.ts';
-import { initFileNotLoaded } from './init-file.ts';
+import type { Times } from './image/wire/times.ts';
+import { type Connections, chosenImage, imageOptions } from './images.ts';
 import { callFromCode } from './kernel/code-call.ts';
 import { Executor } from './kernel/executor.ts';
 import { OpenQuestions } from './kernel/questions.ts';
@@ -42,10 +30,9 @@ import { readStandingApproval, type StandingApproval, StandingApprovals } from '
 import type { Result } from './kernel/tool.ts';
 import { homeFolder, isInside, isTooWide, realPath } from './paths.ts';
 import { AuditLog } from './records/audit-log.ts';
-import { JournalFiles } from './records/journal-files.ts';
 import { Observations } from './records/observations.ts';
 import { ReplHistory, workspaceFile } from './records/repl-history.ts';
-import { PACKAGE_FOLDER, sandboxOf, sandboxText } from './sandboxing.ts';
+import { sandboxOf, sandboxText } from './sandboxing.ts';
 import { ChangeTurns } from './tools/changing.ts';
 import type { HeldToolCalls } from './tools/debug/hold.ts';
 import type { ToolDependencies, WithFresh } from './tools/dependencies.ts';
@@ -57,50 +44,6 @@ import { Places } from './tools/places.ts';
 import { newcomerText, refusedBySandbox } from './tools/sandbox-text.ts';
 import { ShownWarnings } from './tools/shown-warnings.ts';
 import type { ReadElsewhere, ReadLoaded } from './tools/sources.ts';
-
-/** Returns the options of the image for CONFIG. SANDBOX is the sandbox, which a caller passes if it exists already. */
-export function imageOptions(
-  config: Config,
-  sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config),
-): SbclOptions {
-  return {
-    sbcl: config.sbcl,
-    lispFolder: join(PACKAGE_FOLDER, 'lisp'),
-    cacheFolder: config.cache,
-    root: config.root,
-    heapMb: config.heapMb,
-    limitMs: config.evalTimeoutMs,
-    trees: config.roots,
-    command: config.imageCommand,
-    startFiles: () => startFiles(config),
-    // If a command starts SBCL, SBCL loads the init file of its own user.
-    ...(config.imageCommand === undefined && {
-      libraries: () => ({ ...libraryManager(config), initFile: initFileNotLoaded(config.init) }),
-    }),
-    ...(sandbox && { sandbox }),
-  };
-}
-
-function startFiles({ init }: Config): string[] {
-  return init === undefined ? [] : [init];
-}
-
-/** Returns the option that says where the journal is stored; {} when CONFIG turns the journal off. Images in a sandbox
- * have a store of their own, because code from a sandbox must not be evaluated outside it. Images on other machines
- * also have one. */
-function journalOf(config: Config): Pick<SbclOptions, 'journal'> {
-  const { journals, sandbox, replay, root, imageCommand } = config;
-  if (!replay) return {};
-  const line = sandbox === 'strict' ? 'off-line' : 'on-line';
-  const apart =
-    imageCommand !== undefined
-      ? ['elsewhere', imageCommand.name]
-      : sandbox === 'off'
-        ? []
-        : ['sandboxed', line];
-  const folder = join(journals, ...apart);
-  return { journal: new JournalFiles(folder, root) };
-}
 
 export interface Assembly {
   image: ChosenImage;
@@ -191,32 +134,7 @@ export function assembleParts(
     callTool: (name, args, signal, how) => callFromCode(executor, registry, name, args, signal, how),
     tools: imageTools(registry, holds, () => toolDependencies, among !== undefined),
   };
-  const dial = config.imageCommand && commandConnector(config.imageCommand, config.root, times);
-  const image: ChosenImage = new ChosenImage({
-    choice: config.imageCommand === undefined ? config.image : 'own',
-    folder: config.serving,
-    root: config.root,
-    isTooWide,
-    ownImageRequiredBy: config.ownImageRequiredBy,
-    makeOwn: () =>
-      new SbclImage({
-        ...imageOptions(config, sandbox),
-        ...journalOf(config),
-        ...(without && { without }),
-        loadedFiles: new LoadedFileReader(forbids),
-        ...connections,
-      }),
-    attached: {
-      line: attachLine(),
-      trees: config.roots,
-      // If the image runs on another machine, this machine cannot observe its process.
-      isStopped: (pid) => dial === undefined && isStopped(pid),
-      ...connections,
-      ...(config.init !== undefined && { startFile: config.init }),
-      ...dial?.options,
-    },
-    findByAddress: dial?.find ?? (config.swank && findThroughSwank(config.swank, config.serving, times)),
-  });
+  const image = chosenImage(config, { sandbox, without, forbids, connections });
   const { editors = new Editors(config.root), changes } = among ?? {};
   const workspace = workspaceOf(config, image, sandbox, { editors, ...(changes && { changes }) });
   const longCalls = new LongCalls(image, longMs);
@@ -308,38 +226,6 @@ export function assembleParts(
   };
 }
 
-/** Returns the functions that find an image of somebody else and connect to it. COMMAND is the command line by which a
- * connection is made, CWD the working directory of COMMAND. */
-export function commandConnector(command: ImageCommand, cwd: string, times: Times = TIMES) {
-  let opened: CommandWire | undefined;
-  const find = async (): Promise<Served> => {
-    opened = await openCommandWire(command, cwd, times);
-    const served = parseServedImage(opened.entry, command.name);
-    if (served !== undefined) return served;
-    opened.stream.destroy();
-    throw new SetupError(
-      `What the command of --image ${command.name} says about its image cannot be read. Update live-lisp where that image runs, and here.`,
-    );
-  };
-  const connect = (): AgentConnection => {
-    if (opened === undefined) throw new Error('The command was not started.');
-    return { stream: opened.stream, ended: opened.ended, paths: farPaths(command) };
-  };
-  return { find, options: { connect, line: 'the one that live-lisp attach prints there' } };
-}
-
-/** Returns a function that finds the image that serves Swank at ADDRESS. FOLDER is the folder of the sockets on which
- * images accept servers. */
-export function findThroughSwank(
-  address: SwankAddress,
-  folder: string | undefined,
-  times: Times = TIMES,
-): () => Promise<Served> {
-  const [line, qualifiedLine] = [attachLine(), attachLine('cl:load')];
-  const connector = new ThroughSwank({ address, folder, line, qualifiedLine, whyUnsupported, times });
-  return () => connector.find();
-}
-
 function readElsewhere(name: string, image: Image): ReadElsewhere {
   return {
     isOne: (file) => file.startsWith(`${name}:/`),
@@ -364,11 +250,8 @@ function loadedTexts(image: Image): ReadLoaded {
   };
 }
 
-type Connections = Required<Pick<SbclOptions, 'limitMs' | 'onReply' | 'callTool' | 'tools'>> &
-  Pick<SbclOptions, 'times' | 'series'>;
-
-/** Returns a function that gets the text of an answer of IMAGE. If the text shows that SANDBOX refused something, the
- * function returns an explanation for the model, else undefined. An image of somebody else is in no sandbox. */
+/** Returns a function from the text of an answer of IMAGE to an explanation for the model, if SANDBOX refused
+ *  something according to the text. An image of somebody else is in no sandbox. */
 function refusals(
   root: string,
   image: Image,

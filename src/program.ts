@@ -2,7 +2,6 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Server } from '@modelcontextprotocol/server';
 import { assemble, type Timeouts } from './assembly.ts';
 import { attachText } from './attach.ts';
 import { answerWhy } from './cannot-serve.ts';
@@ -18,11 +17,10 @@ import { SCRIPT_NAME, trustedLaunch } from './install/entry.ts';
 import type { ClientName } from './install/names.ts';
 import type { Launch } from './install/settings.ts';
 import { complain, print } from './output.ts';
-import type { Page, PageOptions } from './page/page.ts';
 import { homeFolder } from './paths.ts';
 import { PACKAGE_FOLDER, sandboxOf, withSandboxAsync } from './sandboxing.ts';
-import { assembleServed, type Served } from './several-images.ts';
-import { removeTemporaryFolders } from './temporary-folder.ts';
+import { serveImages } from './serve-images.ts';
+import { assembleServed } from './several-images.ts';
 
 interface Package {
   version: string;
@@ -42,10 +40,6 @@ export interface ProgramOptions {
    * beginning. */
   onWarm?: () => void;
 }
-
-/** Milliseconds between the first answer and the call of `onWarm`. In this time most clients call a tool. After a
- * shorter session, the code cache lacks some functions. */
-const WARM_MS = 2000;
 
 async function run(config: Config, options: ProgramOptions): Promise<number> {
   checkImages(config);
@@ -113,14 +107,8 @@ async function forget(config: Config): Promise<number> {
   return print(`${what} of ${config.root}.`);
 }
 
-async function tidy(config: Config): Promise<void> {
-  const { expireRecords } = await import('./records/expiry.ts');
-  expireRecords(config, config.keepDays);
-  await removeTemporaryFolders();
-}
-
-/** Returns the folders and the environment in which clients are found, and the tools that clients may run without
- * asking. */
+/** Returns the folders and the environment for finding clients, and the tools that clients may run without a
+ *  question. */
 function place(config: Config): InstallContext {
   const { env: environment, platform } = process;
   const { state, trust } = config;
@@ -183,7 +171,14 @@ async function runWithImage(
     default:
       // With `auto`, the sandbox was tried before.
       if (usable.sandbox !== 'auto') setTimeout(() => void complainOfSandbox(config).catch(complain), 0);
-      return serveImage(parts, config, withStartFile, options);
+      return serveImages({
+        config,
+        parts,
+        started: withStartFile,
+        ...ownPackage(),
+        onWarm: options.onWarm ?? (() => {}),
+        idleMs: options.timeouts?.idleMs,
+      });
   }
 }
 
@@ -193,160 +188,8 @@ async function complainOfSandbox(config: Config): Promise<void> {
   if (obstacle !== undefined) complain(refusalOf(obstacle));
 }
 
-/** The message for a person who starts the server in a terminal by mistake. */
-const BY_HAND =
-  'This speaks MCP on stdin and stdout, so a client starts it: live-lisp install sets that up. Ctrl-C ends it.';
-
-/** Serves MCP on stdin and stdout until stdin ends, and on the session's socket. With --http, serves HTTP in place of
- * stdin and stdout, until a signal comes. With the command `session`, serves only the socket, until nobody has used it
- * for some time. STARTED resolves when the start file (--init) has registered its tools. */
-async function serveImage(
-  { images, registry, catalog, executor, questions, editors, observations }: Served,
-  config: Config,
-  started: () => Promise<void>,
-  { onWarm = () => {}, timeouts }: ProgramOptions,
-): Promise<never> {
-  const isAlone = config.command === 'session';
-  if (process.stdin.isTTY && !isAlone && config.http === undefined) complain(BY_HAND);
-  const token = config.http && (await httpToken(config));
-  // The image starts while this process loads the modules of the server.
-  for (const image of images) image.start();
-  let markWarm = () => {};
-  const { serve } = await import('./server/stdio.ts');
-  const { Approvals, canAsk } = await import('./server/approvals.ts');
-  const { PreviewFiles } = await import('./server/preview-files.ts');
-  const files = new PreviewFiles(config.previews, config.answerSeconds);
-  const { version, homepage } = ownPackage();
-  const starting = () =>
-    images.some(({ jobs }) => jobs.list().some(({ phase }) => phase.kind === 'starting'));
-  const options = {
-    registry,
-    catalog,
-    executor,
-    approvals: new Approvals({ questions, files, editors, allowsSessionApproval: true }),
-    editors,
-    list: config.list,
-    version,
-    ...(homepage && { homepage }),
-    started,
-  };
-  const onReady = () => {
-    markWarm = onWarm;
-    setTimeout(onWarm, WARM_MS).unref();
-    setTimeout(() => void tidy(config), WARM_MS).unref();
-  };
-  let page: Promise<Page> | undefined;
-  const makePage = (onLook: () => () => void) => {
-    const open = async () => {
-      page ??= loadPage({
-        editors,
-        executor,
-        workspace: config.root,
-        images: config.images.map(({ image }) => image),
-        observations,
-        onLook,
-      });
-      return page;
-    };
-    if (config.page)
-      void open()
-        .then((opened) => opened.start())
-        .then((origin) => complain(pageText(origin)), complain);
-    return { link: async () => (await open()).link() };
-  };
-  const onEnd = async () => {
-    questions.endAll();
-    await (await page)?.end();
-    await Promise.all(images.map((image) => image.end())).finally(() => markWarm());
-    await beforeExit();
-  };
-  const { serveSessionSocket } = await import('./server/door.ts');
-  const facts = { folder: config.serving, workspace: config.root, page: makePage };
-  if (isAlone) {
-    const obstacle = await serveSessionSocket({
-      ...options,
-      ...facts,
-      starting,
-      onEnd,
-      idleMs: timeouts?.idleMs,
-    });
-    if (obstacle !== undefined) {
-      complain(`The session's socket cannot be opened: ${obstacle}`);
-      await onEnd();
-      process.exit(1); // Timers of the door keep the process alive.
-    }
-    onReady();
-    return new Promise(() => {});
-  }
-  if (config.http !== undefined && token !== undefined) {
-    const { serveHttp } = await import('./server/http.ts');
-    // All clients share the session, so an approval for the session would cover calls of other clients.
-    const approvals = new Approvals({ questions, files, editors, allowsSessionApproval: false });
-    const life = { ...options, ...config.http, approvals, token: token.text, complain, onEnd };
-    const url = await serveHttp(life).catch(async (error) => {
-      complain(error);
-      await onEnd();
-      process.exit(1); // Images keep the process alive.
-    });
-    const stopRefusal = `it serves MCP clients over HTTP, and ends by a signal: kill ${process.pid}`;
-    const obstacle = await serveSessionSocket({ ...options, ...facts, starting, stopRefusal });
-    if (obstacle !== undefined) complain(`No editor and no command can connect: ${obstacle}`);
-    print(`MCP over HTTP is at ${url}. ${token.where}`);
-    onReady();
-    return new Promise(() => {});
-  }
-  let client: Server | undefined;
-  const sessionClient = () => (client && canAsk(client) ? client : undefined);
-  const stopRefusal = 'it serves an MCP client, which ends it';
-  const open = async () => {
-    const obstacle = await serveSessionSocket({ ...options, ...facts, starting, sessionClient, stopRefusal });
-    if (obstacle !== undefined) complain(`No editor and no command can connect: ${obstacle}`);
-  };
-  serve({
-    ...options,
-    onReady: () => {
-      void open();
-      onReady();
-    },
-    onConnected: (server) => {
-      client = server;
-    },
-    starting,
-    onEnd,
-  });
-  return new Promise(() => {});
-}
-
-/** Returns the token of CONFIG's HTTP server, and a sentence that tells people where the token is. */
-async function httpToken({
-  httpToken: { file, text },
-  tokens,
-}: Config): Promise<{ text: string; where: string }> {
-  const { readOrMakeToken, readToken, checkToken } = await import('./http/token.ts');
-  // Images would inherit this variable.
-  delete process.env['LIVE_LISP_HTTP_TOKEN'];
-  if (text !== undefined && file === undefined) {
-    return { text: checkToken(text), where: 'Its token is that of LIVE_LISP_HTTP_TOKEN.' };
-  }
-  const made = join(tokens, 'http');
-  const where = `Its token is in ${file ?? made}.`;
-  return { text: file === undefined ? readOrMakeToken(made) : readToken(file), where };
-}
-
-/** Returns the page of a session. Its modules are loaded only now, because most sessions never show a page. */
-async function loadPage(options: Omit<PageOptions, 'files' | 'complain'>): Promise<Page> {
-  const { Page } = await import('./page/page.ts');
-  return new Page({ ...options, files: join(PACKAGE_FOLDER, 'dist', 'page'), complain });
-}
-
-/** Returns a line about the page at ORIGIN. It contains no link that admits a browser, because other programs can read
- * what a server writes to standard error. */
-function pageText(origin: string): string {
-  return `The page of this session is at ${origin}; live-lisp page prints a link that lets you in.`;
-}
-
-/** Ignores the error of stdout that means that its reader, such as `head -1`, has ended. In a server, the transport
- * then ends the process. */
+/** Ignores the error when the reader of the output, such as `head -1`, has ended. In a server, the transport
+ *  ends the process instead. */
 function watchOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;

@@ -9,13 +9,14 @@ import { ArgumentError } from './errors.ts';
 import { indexOfSeries } from './image/wire/series.ts';
 import type { Verdict } from './kernel/approval.ts';
 import type { Executor } from './kernel/executor.ts';
+import { mergedTool, type Version } from './kernel/merged-tool.ts';
 import type { NoticeReader } from './kernel/notice-board.ts';
 import type { Outcome } from './kernel/outcome.ts';
 import type { Arguments, Parameter } from './kernel/parameter.ts';
 import { OpenQuestions } from './kernel/questions.ts';
 import type { ToolRegistry } from './kernel/registry.ts';
 import { printable, validateArguments } from './kernel/schema.ts';
-import { type CallContext, SAFETY_LEVELS, type Tool } from './kernel/tool.ts';
+import type { CallContext, Tool } from './kernel/tool.ts';
 import { Observations } from './records/observations.ts';
 
 /** The parts of the assembly of one image, or of the assemblies of all images, that the server needs. */
@@ -99,9 +100,7 @@ class ToolsOfAll implements ServedRegistry {
     const names = new Set(this.members.flatMap(({ registry }) => registry.tools().map(({ name }) => name)));
     return [...names].flatMap((name) => {
       const [first, ...others] = this.versions(name);
-      if (first === undefined) return [];
-      const isSame = others.every(({ tool }) => signatureOf(tool) === signatureOf(first.tool));
-      return this.withImage(isSame ? first.tool : mergedTool([first, ...others]));
+      return first === undefined ? [] : this.withImage(mergedTool([first, ...others]));
     });
   }
 
@@ -152,67 +151,11 @@ class ToolsOfAll implements ServedRegistry {
   }
 }
 
-/** A tool of one image. */
-interface Version {
-  image: string;
-  tool: Tool;
-}
-
 function takes({ parameters }: Tool, name: string): boolean {
   return parameters.some((parameter) => parameter.name === name);
 }
 
-/** Returns a text that is equal for two tools if a client may call them in the same way. */
-function signatureOf({ description, parameters, required, safetyLevel }: Tool): string {
-  return JSON.stringify([description, parameters, required, safetyLevel]);
-}
-
-/** Returns one tool that lists show in place of VERSIONS, which differ. It accepts the arguments of all of them, and
- * its description says which image accepts which arguments. */
-function mergedTool(versions: readonly [Version, ...Version[]]): Tool {
-  const [{ tool: first }] = versions;
-  const all = versions.map(({ tool }) => tool);
-  const names = new Set(all.flatMap(({ parameters }) => parameters.map(({ name }) => name)));
-  const levels = all.map(({ safetyLevel }) => SAFETY_LEVELS.indexOf(safetyLevel));
-  return {
-    ...first,
-    description: perImage(versions.map(({ image, tool }) => ({ image, text: tool.description }))),
-    parameters: [...names].map((name) => mergedParameter(name, versions)),
-    required: first.required.filter((name) => all.every(({ required }) => required.includes(name))),
-    safetyLevel: SAFETY_LEVELS[Math.max(...levels)] ?? first.safetyLevel,
-  };
-}
-
-function mergedParameter(name: string, versions: readonly Version[]): Parameter {
-  const having = versions.flatMap(({ image, tool }) => {
-    const parameter = tool.parameters.find((each) => each.name === name);
-    return parameter === undefined ? [] : { image, parameter, isRequired: tool.required.includes(name) };
-  });
-  const [first, ...more] = having.map(({ parameter: { description: _, ...shape } }) => shape);
-  const images = having.map(({ image }) => image).join(', ');
-  const needed = having.flatMap(({ image, isRequired }) => (isRequired ? image : [])).join(', ');
-  const description = [
-    having.length < versions.length && `Only in ${images}.`,
-    needed !== '' && (having.length < versions.length || needed !== images) && `Required in ${needed}.`,
-    perImage(having.map(({ image, parameter }) => ({ image, text: parameter.description ?? '' }))),
-  ];
-  const isSame = more.every((shape) => JSON.stringify(shape) === JSON.stringify(first));
-  const types = [...new Set(having.map(({ parameter }) => parameter.type))];
-  const [type = 'string', ...otherTypes] = types;
-  return {
-    ...(isSame && first !== undefined ? first : { name, type, ...(otherTypes.length > 0 && { otherTypes }) }),
-    description: description.filter(Boolean).join(' '),
-  };
-}
-
-/** Returns TEXTS as one text. If all images have the same text, it occurs only once. */
-function perImage(texts: readonly { image: string; text: string }[]): string {
-  const [first, ...others] = texts;
-  if (others.every(({ text }) => text === first?.text)) return first?.text ?? '';
-  return texts.map(({ image, text }) => `In ${image}: ${text}`).join(' ');
-}
-
-/** Executes each call in the image that the argument `image` names. */
+/** Runs each call in the image that its argument `image` names. */
 class ExecutorOfAll implements ServedExecutor {
   readonly #members: readonly [Member, ...Member[]];
   readonly #tools: ToolsOfAll;

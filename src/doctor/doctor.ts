@@ -1,7 +1,6 @@
 // Implements the command doctor: runs its checks, and prints a line for each.
 
 import { arch, release, tmpdir, type } from 'node:os';
-import { imageOptions } from '../assembly.ts';
 import type { Config } from '../config.ts';
 import { messageOf, SetupError } from '../errors.ts';
 import { obstacleToWriting } from '../folders.ts';
@@ -14,6 +13,7 @@ import {
   whyUnsupported,
 } from '../image/process/sbcl-versions.ts';
 import type { Lacking } from '../image/wire/messages.ts';
+import { imageOptions } from '../images.ts';
 import { type Finding, findingText } from '../install/report.ts';
 import { homeFolder } from '../paths.ts';
 import { lackingLine } from '../tools/lacking-text.ts';

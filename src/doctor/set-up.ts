@@ -4,7 +4,6 @@
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { findThroughSwank } from '../assembly.ts';
 import { servingNow } from '../attach.ts';
 import type { Config } from '../config.ts';
 import { messageOf } from '../errors.ts';
@@ -12,6 +11,7 @@ import { obstacleToWriting } from '../folders.ts';
 import { cacheUsable } from '../image/process/agent.ts';
 import { libraryManager } from '../image/process/libraries.ts';
 import { servedName } from '../image/wire/served.ts';
+import { findThroughSwank } from '../images.ts';
 import { initFileNotLoaded } from '../init-file.ts';
 import { SCRIPT_NAME } from '../install/entry.ts';
 import { shellLine } from '../install/program.ts';

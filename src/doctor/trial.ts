@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { assemble } from '../assembly.ts';
 import { type Config, inState } from '../config.ts';
 import { messageOf } from '../errors.ts';
-import { RUN_DOCTOR } from '../image/process/lifetime.ts';
+import { RUN_DOCTOR } from '../image/process/starter.ts';
 import type { Hello } from '../image/wire/messages.ts';
 import type { Executor } from '../kernel/executor.ts';
 import { withTemporaryFolder } from '../temporary-folder.ts';

@@ -105,7 +105,7 @@ async function replaceOpened(
 ): Promise<void> {
   const prepared: Prepared[] = [];
   const present = (replacement: OpenReplacement) =>
-    presentIn(workspace, replacement.folder, replacement.names, replacement.path, signal);
+    presentIn({ workspace, path: replacement.path, signal }, replacement);
   try {
     for (const replacement of opened) {
       const now = await nameFileOnFailure(replacement, () => present(replacement));

@@ -33,9 +33,7 @@ export async function presentFile(
   path: string,
   signal?: AbortSignal,
 ): Promise<Present> {
-  return withTarget(workspace, path, ({ folder, names }) =>
-    presentIn(workspace, folder, names, path, signal),
-  );
+  return withTarget(workspace, path, (target) => presentIn({ workspace, path, signal }, target));
 }
 
 /** Replaces the content of the file PATH in WORKSPACE by BYTES, and returns the name of the file for messages. Creates
@@ -48,12 +46,13 @@ export async function replaceFile(
   confirm: (present: Present) => void,
   signal?: AbortSignal,
 ): Promise<string> {
-  const change = async ({ folder, names }: WriteTarget) => {
-    const present = await presentIn(workspace, folder, names, path, signal);
+  const file = { workspace, path, signal };
+  const change = async (target: WriteTarget) => {
+    const present = await presentIn(file, target);
     confirm(present);
-    await inParent(folder, names, async (parent, base) => {
+    await inParent(target, async (parent, base) => {
       const check = async () => {
-        confirm(await presentIn(workspace, parent, [base], path, signal));
+        confirm(await presentIn(file, { folder: parent, names: [base] }));
         checkNotCancelled(signal);
       };
       await replaceIn(parent, base, bytes, check);
@@ -64,6 +63,14 @@ export async function replaceFile(
   return workspace.exclusively(() => withTarget(workspace, path, change));
 }
 
+/** The file at `path` in `workspace`, for a call that `signal` cancels. */
+interface WrittenFile {
+  workspace: Workspace;
+  path: string;
+  signal: AbortSignal | undefined;
+}
+
+/** Where a path leads. */
 export interface WriteTarget {
   /** The last directory of the path that exists. It is open. */
   folder: Folder;
@@ -109,13 +116,10 @@ export function checkNotCancelled(signal: AbortSignal | undefined): void {
   }
 }
 
-/** Returns the current state of the file that NAMES lead to from FOLDER. PATH names the file in errors. */
+/** Returns the current state of a file, to which the second parameter leads. */
 export async function presentIn(
-  workspace: Workspace,
-  folder: Folder,
-  names: readonly string[],
-  path: string,
-  signal: AbortSignal | undefined,
+  { workspace, path, signal }: WrittenFile,
+  { folder, names }: WriteTarget,
 ): Promise<Present> {
   checkNotCancelled(signal);
   const real = join(folder.path, ...names);
@@ -170,17 +174,16 @@ async function contentOf(
   return { digest: hash.digest('hex'), size };
 }
 
-/** Creates the missing directories on the path from FOLDER by NAME and MORE. Calls USE with the last directory and the
- * last name. If USE fails, removes the directories that were created. */
+/** Creates the missing directories on the way to a target. Calls USE with the last directory and the last
+ *  name. If USE fails, removes the created directories. */
 async function inParent(
-  folder: Folder,
-  [name = '', ...more]: readonly string[],
+  { folder, names: [name = '', ...more] }: WriteTarget,
   use: (folder: Folder, base: string) => Promise<void>,
 ): Promise<void> {
   if (more.length === 0) return use(folder, name);
   const { folder: child, created } = await folder.openOrMake(name);
   try {
-    await inParent(child, more, use);
+    await inParent({ folder: child, names: more }, use);
   } catch (error) {
     if (created) await folder.removeEmpty(name);
     throw error;

@@ -44,9 +44,11 @@ interface Call {
   tool: Tool;
   /** The registered tool, before its `raisedBy` raised the level for these arguments. */
   registered: Tool;
+  /** The validated arguments, without defaults. */
   args: Arguments;
   context: CallContext;
   caller: AuditedCall['caller'];
+  /** The human's answer to the question of an earlier call with the same arguments, if any. */
   verdict: Verdict | undefined;
 }
 

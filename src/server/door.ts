@@ -8,7 +8,7 @@ import { sessionsFolder } from '../paths.ts';
 import type { ServerOptions } from './server.ts';
 import { serveSocket } from './socket.ts';
 
-interface DoorOptions extends ServerOptions {
+export interface DoorOptions extends ServerOptions {
   editors: Editors;
   /** The folder for the sockets of images and sessions; undefined when this user has no home folder. */
   folder: string | undefined;

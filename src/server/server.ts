@@ -1,53 +1,21 @@
-// Handles the requests of an MCP client: the list of tools, calls and their results, progress and cancellation.
+// Handles the requests of an MCP client: the list of tools, and calls. Announces changes of the list.
 
-import {
-  type CallToolResult,
-  type InputRequiredResult,
-  ProtocolError,
-  ProtocolErrorCode,
-  type RequestId,
-  Server,
-  type ServerContext,
-} from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { calledTool, isCallTool } from '../catalog/call-tool.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { type ListMode, listedTools } from '../catalog/list.ts';
-import { type CallEnd, type EndKind, OUTCOME_KEY, OUTPUT_KEY } from '../door/outcome.ts';
-import { CallError, messageOf, NoHumanAnswerError } from '../errors.ts';
-import type { Verdict } from '../kernel/approval.ts';
-import type { Executor } from '../kernel/executor.ts';
-import type { HumanEditors, ShownAnswer } from '../kernel/human-editor.ts';
-import type { NoticeReader } from '../kernel/notice-board.ts';
-import type { Outcome } from '../kernel/outcome.ts';
+import { CallError } from '../errors.ts';
 import type { ToolRegistry } from '../kernel/registry.ts';
-import type { CallContext } from '../kernel/tool.ts';
-import { type Approvals, canAsk, isModern, sender } from './approvals.ts';
-import { identity, signed } from './identity.ts';
+import { identity } from './identity.ts';
 import { instructions } from './instructions.ts';
-import { adaptedTo, clientName, messageSizeOf } from './quirks.ts';
+import { type CallResult, type CallServices, errorResult, performCall } from './perform-call.ts';
 
-export interface CommandConnection {
-  reader: NoticeReader;
-  /** Maps the id of each running request to the controller that aborts its call when the command asks to interrupt
-   * it. */
-  interrupts: Map<RequestId, AbortController>;
-}
-
-export interface ServerOptions {
+export interface ServerOptions extends CallServices {
   registry: Pick<ToolRegistry, 'getTool' | 'unknownTool' | 'onChange'>;
   catalog: Catalog;
-  executor: Pick<Executor, 'execute' | 'command'>;
-  approvals: Approvals;
-  editors: HumanEditors;
-  version: string;
   homepage?: string;
   list: ListMode;
-  /** Returns the connection to the client that started the server, if the server can ask that client's human at any
-   * time. This human then also approves calls of other clients, which cannot ask. */
-  sessionClient?: () => Server | undefined;
-  /** Set when the client is a command. Results then also contain the data and how the call ended. */
-  command?: CommandConnection;
-  /** Resolves when the start files of the image, if any, were loaded and have registered their tools. */
+  /** Resolves when the image's start files, if any, have registered their tools. */
   started: () => Promise<void>;
 }
 
@@ -66,7 +34,7 @@ export function createServer(options: ServerOptions, changes?: Changes): Server 
   server.setRequestHandler('tools/call', async (request, context) => {
     const { name, arguments: args } = request.params;
     const perform = async (tool: string, given: unknown) => {
-      const result = await performCall(options, server, tool, given, context);
+      const result = await performCall(options, { name: tool, args: given, server, context });
       if (announced.isPending()) await announced.announceNow();
       return result;
     };
@@ -119,81 +87,7 @@ export function announceChanges(
   return { isPending: () => timer !== undefined, announceNow, stop };
 }
 
-type CallResult = CallToolResult | InputRequiredResult;
-
-/** Calls the tool NAME with ARGS, and shows the call in the human's editors. */
-async function performCall(
-  options: ServerOptions,
-  server: Server,
-  name: string,
-  args: unknown,
-  context: ServerContext,
-): Promise<CallResult> {
-  const { id, ended } = options.editors.callBegan({ client: clientName(server, context), tool: name, args });
-  const result = await performApproved(options, server, name, args, context, id);
-  ended(shownAnswer(result));
-  return result;
-}
-
-function shownAnswer(result: CallResult): ShownAnswer {
-  if (!('content' in result)) return { text: 'The client asks its user.', isError: false };
-  const [first] = (result as CallToolResult).content;
-  return { text: first?.type === 'text' ? first.text : '', isError: result.isError === true };
-}
-
-/** Calls the tool NAME with ARGS. First asks the human, if the call needs an approval and a human can be asked.
- * SHOWN_CALL is the number of the call in the human's editors. */
-async function performApproved(
-  { executor, approvals, editors, version, command, sessionClient }: ServerOptions,
-  server: Server,
-  name: string,
-  args: unknown,
-  context: ServerContext,
-  shownCall: number,
-): Promise<CallResult> {
-  const clientCanAsk = canAsk(server, context);
-  const editorCanAsk = editors.watching;
-  const other = clientCanAsk || editorCanAsk ? undefined : sessionClient?.();
-  const somebodyCanAsk = clientCanAsk || editorCanAsk || other !== undefined;
-  const { call, endCall } = callContext(context, command);
-  const execute = (verdict?: Verdict) =>
-    executor.execute(name, args, { ...call, canAsk: somebodyCanAsk }, verdict);
-  const callResult = (outcome: Outcome) => {
-    const result = signed(adaptedTo(server, context, toResult(outcome)), context, version);
-    return command ? withOutcome(result, outcome) : result;
-  };
-  try {
-    const verdict = await approvals.verdict(name, args, context);
-    if (verdict?.kind === 'next') return verdict.request;
-    const outcome = await execute(verdict);
-    const question = !outcome.success && outcome.question && { ...outcome.question, shownCall };
-    if (!question || !somebodyCanAsk) return callResult(outcome);
-    const { signal } = call;
-    if (other !== undefined) {
-      call.onProgress?.("waits until the user approves or denies it in the session's client");
-      const asking = { size: messageSizeOf(other), send: sender(other, signal), signal };
-      return callResult(await execute(await approvals.askBySending(question, name, args, asking)));
-    }
-    if (!clientCanAsk) {
-      const verdictOfEditor = await approvals.askInEditor(question, name, args, call);
-      if (verdictOfEditor !== undefined) return callResult(await execute(verdictOfEditor));
-      if (!outcome.success) question.recordRefusal('cannot ask', outcome.error);
-      return callResult(outcome);
-    }
-    const size = messageSizeOf(server, context);
-    if (isModern(context)) return await approvals.ask(question, name, args, size);
-    const send = sender(server, signal, context.mcpReq.id);
-    const verdictBySending = await approvals.askBySending(question, name, args, { size, send, signal });
-    return callResult(await execute(verdictBySending));
-  } catch (error) {
-    const result = errorResult(error);
-    return command && error instanceof NoHumanAnswerError ? withEnd(result, { ended: 'human' }) : result;
-  } finally {
-    endCall();
-  }
-}
-
-/** Handles a call of call_tool. PERFORM calls the tool that ARGS name, with the arguments in ARGS. */
+/** Handles a call of call_tool. PERFORM calls the tool in ARGS with its arguments (S1.16). */
 async function throughCallTool(
   options: ServerOptions,
   args: unknown,
@@ -209,12 +103,8 @@ async function throughCallTool(
   }
 }
 
-function errorResult(error: unknown): CallToolResult {
-  return { content: [{ type: 'text', text: messageOf(error) }], isError: true };
-}
-
-/** Returns the registered name of the tool NAME, where `-` equals `_`. If there is no such tool, waits for the start of
- * the image, because a start file can register the tool. */
+/** Returns the registered name of the tool NAME, where `-` equals `_` (contract C1). Without such a tool,
+ *  first waits for the start of the image, because a start file can register it. */
 async function registeredName(
   { registry, started }: ServerOptions,
   name: string,
@@ -222,76 +112,4 @@ async function registeredName(
   const wanted = name.replaceAll('-', '_');
   if (registry.getTool(wanted) === null) await started();
   return registry.getTool(wanted)?.name;
-}
-
-/** Returns the MCP result for OUTCOME. The tool's text comes first, separate and unchanged; the notices follow. */
-function toResult(outcome: Outcome): CallToolResult {
-  const { hint } = outcome;
-  const ownText = outcome.success ? outcome.text : outcome.error;
-  const texts = [ownText, ...outcome.notices, ...(hint === undefined ? [] : [hint])];
-  return {
-    content: texts.map((text) => ({ type: 'text' as const, text })),
-    ...(outcome.success &&
-      outcome.structured && { structuredContent: outcome.data as Record<string, unknown> }),
-    isError: !outcome.success,
-  };
-}
-
-/** Returns RESULT, of a call by a command, with the data added and how the call ended. */
-function withOutcome(result: CallToolResult, outcome: Outcome): CallToolResult {
-  const { data, whole } = outcome;
-  return withEnd(result, {
-    ended: endOf(outcome),
-    ...(data !== undefined && { data }),
-    ...(whole !== undefined && { whole }),
-  });
-}
-
-function endOf(outcome: Outcome): EndKind {
-  if (outcome.success) return 'good';
-  if (outcome.question !== undefined) return 'human';
-  const { ending } = Object(outcome.data) as { ending?: { kind?: unknown } };
-  return outcome.cause ?? (ending?.kind === 'lost' ? 'image' : 'failed');
-}
-
-function withEnd(result: CallToolResult, end: CallEnd): CallToolResult {
-  return { ...result, _meta: { ...result._meta, [OUTCOME_KEY]: end } };
-}
-
-/** Returns the context of a call, and a function that must be called when the call ends. Until then, COMMAND can
- * interrupt the call, and the client gets progress notifications. Their values only grow, as MCP requires. */
-function callContext(
-  context: ServerContext,
-  command?: CommandConnection,
-): { call: CallContext & { signal: AbortSignal }; endCall: () => void } {
-  const { id, signal: cancelled, _meta } = context.mcpReq;
-  const interrupt = new AbortController();
-  command?.interrupts.set(id, interrupt);
-  const signal = command ? AbortSignal.any([cancelled, interrupt.signal]) : cancelled;
-  const call = { signal, ...(command && { command: command.reader }) };
-  const forget = () => void command?.interrupts.delete(id);
-  const progressToken = _meta?.progressToken;
-  if (progressToken === undefined) return { call, endCall: forget };
-  const startedAt = performance.now();
-  let last = 0;
-  let isEnded = false;
-  const notify = async (more: { message?: string; _meta?: { [key: string]: unknown } }) => {
-    if (isEnded) return;
-    const progress = Math.max(Math.round(performance.now() - startedAt), last + 1);
-    last = progress;
-    const params = { progressToken, progress: progress / 1000, ...more };
-    await context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
-  };
-  const takesOutput = command !== undefined && _meta?.[OUTPUT_KEY] === true;
-  return {
-    call: {
-      ...call,
-      onProgress: (message) => void notify({ message }),
-      ...(takesOutput && { onOutput: (text: string) => notify({ _meta: { [OUTPUT_KEY]: text } }) }),
-    },
-    endCall: () => {
-      forget();
-      isEnded = true;
-    },
-  };
 }

@@ -4,7 +4,8 @@ import type { Socket } from 'node:net';
 import type { RequestId } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { INTERRUPT } from '../door/outcome.ts';
-import { type CommandConnection, createServer, type ServerOptions } from './server.ts';
+import type { CommandConnection } from './perform-call.ts';
+import { createServer, type ServerOptions } from './server.ts';
 import { StdioTransport } from './transport.ts';
 
 /** Serves MCP on SOCKET until the other side ends the connection, which cancels the running calls. STARTING returns

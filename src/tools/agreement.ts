@@ -16,31 +16,104 @@ import type { EarlierAnswers } from '../kernel/earlier-answers.ts';
 import { groupBy } from './grouping.ts';
 import type { Places } from './places.ts';
 
-/** Returns a function that renders a place: top-level form number `form` of `file`. Without `form` it renders the name
- * of the file. */
+/** Returns the section on differences between the image and the files of a load, or undefined when there are
+ * none. Differences in an earlier answer (EARLIER_ANSWERS) are shortened. The members of AGREEMENT:
+ *
+ * - `doubles`: definitions that the load made twice
+ * - `old`: definitions in the image that their files no longer have
+ * - `gone` and `left`: those of them that the load removed, and those that it could not remove
+ * - `unset`: bound variables, which DEFVAR did not set
+ * - `reslotted` and `relaid`: classes and structures whose slots changed
+ * - `outdated`: older versions of definitions with which other code was compiled */
+export function agreementSection(
+  agreement: Agreement | undefined,
+  places: Places,
+  earlierAnswers?: EarlierAnswers,
+): string | undefined {
+  if (agreement === undefined) return undefined;
+  const { doubles = [], old = [], unset = [], outdated = [], gone = [], left = [] } = agreement;
+  const lines = [
+    ...doubleLines(doubles, agreement.doublesTotal, formPlaces(places)),
+    ...(gone.length > 0
+      ? [`Removed, because the file no longer has it: ${itemsText(gone, agreement.goneTotal)}.`]
+      : []),
+    ...stillUsedLines(gone, places),
+    ...unrecordedLines(gone),
+    ...left.map((item) => leftText(item, places)),
+    ...((agreement.leftTotal ?? 0) > left.length
+      ? [`Not removed either: ${(agreement.leftTotal ?? 0) - left.length} more; compare_image lists them.`]
+      : []),
+    ...oldLines(old, agreement.oldTotal, places, { forgetting: agreement.forgetting, earlierAnswers }),
+    ...unsetSince(unset, agreement.unsetTotal, earlierAnswers),
+    ...reslottedLines(agreement.reslotted ?? [], agreement.reslottedTotal),
+    ...relaidLines(agreement.relaid ?? [], agreement.relaidTotal),
+    ...outdatedLines(outdated, agreement.outdatedTotal),
+    ...(isIncomplete(agreement) ? ['compare_image with limit lists the rest.'] : []),
+  ];
+  return lines.length > 0 ? lines.join('\n') : undefined;
+}
+
+function doubleLines(
+  doubles: NonNullable<Agreement['doubles']>,
+  total: number | undefined,
+  placeOf: ReturnType<typeof formPlaces>,
+): string[] {
+  if (doubles.length === 0) return [];
+  const entries = doubles.map(
+    ({ kind, name, file, form, other }) =>
+      `${kind} ${name} at ${placeOf(file, form)}, before at ${placeOf(file, other)}`,
+  );
+  return [
+    `Defined twice in this load; the later one counts: ${entries.join('; ')}${moreText(doubles.length, total)}.`,
+  ];
+}
+
+/** Returns a function that renders the place of top-level form number `form` of `file`. Without a form it
+ * renders the file name. */
 export function formPlaces(places: Places) {
   return (file: string, form: number | undefined) =>
     form === undefined ? places.fileName(file) : places.locate({ file, form }, { name: '' });
 }
 
-/** Returns ITEMS as text, grouped by kind, as in `functions A, B; class C`. If TOTAL is higher than their number, says
- * how many are not listed. */
-export function itemsText(items: readonly Item[], total = items.length): string {
-  const kinds = new Map<string, string[]>();
-  for (const { kind, name } of items) kinds.set(kind, [...(kinds.get(kind) ?? []), name]);
-  const groups = [...kinds].map(
-    ([kind, names]) => `${names.length === 1 ? kind : pluralOf(kind)} ${names.join(', ')}`,
-  );
-  return groups.join('; ') + moreText(items.length, total);
+function stillUsedLines(gone: readonly GoneItem[], places: Places): string[] {
+  const used = gone.flatMap((item) => {
+    const by = [...(item.users ?? []), ...formTexts(item.usedAt, places)];
+    return by.length === 0
+      ? []
+      : `${itemsText([item])}, by ${by.join(', ')}${moreText(by.length, item.usersTotal)}`;
+  });
+  const named = gone.flatMap((item) => {
+    const by = [...(item.inData ?? []), ...formTexts(item.inDataAt, places)];
+    return by.length === 0 ? [] : `${itemsText([item])}, in data of ${by.join(', ')}`;
+  });
+  return [
+    ...(used.length === 0
+      ? []
+      : [`Still used, though removed: ${used.join('; ')}. Change these users, or define it again.`]),
+    ...(named.length === 0
+      ? []
+      : [
+          `Still named, though removed: ${named.join('; ')}. Code that calls what it finds there would fail.`,
+        ]),
+  ];
 }
 
-function pluralOf(kind: string): string {
-  return kind.endsWith('s') ? `${kind}es` : kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`;
+/** Returns the line for ITEM, a definition that a load did not remove, with the reasons. */
+export function leftText(item: KeptItem, places: Places): string {
+  return `Not removed: ${itemsText([item])}, because of ${reasonsText(item, places)}.`;
 }
 
-/** Returns the end of a list that shows SHOWN of TOTAL items: how many it does not show, or '' when it shows all. */
-export function moreText(shown: number, total = shown): string {
-  return total > shown ? ` and ${total - shown} more` : '';
+function reasonsText(item: KeptItem, places: Places): string {
+  return [
+    ...(item.because ?? []),
+    ...formTexts(item.usedAt, places),
+    ...(item.definedIn ?? []).map((file) => `the definition in ${places.fileName(file)}`),
+  ].join(', ');
+}
+
+function formTexts(forms: KeptItem['usedAt'] = [], places: Places): string[] {
+  const placeOf = formPlaces(places);
+  return forms.map(({ file, form }) => `the form at ${placeOf(file, form)}`);
 }
 
 /** Maximum number of names in a line about items that an earlier answer listed. */
@@ -58,32 +131,36 @@ export function oldLines(
     earlierAnswers,
   }: { forgetting?: string | undefined; earlierAnswers?: EarlierAnswers | undefined } = {},
 ): string[] {
-  const inFiles = old.filter(({ file }) => file !== undefined);
-  // The next load with forget: true can remove the definitions of `forgetting`. So this answer names all of them, even
-  // those that an earlier answer named.
+  // The next load with forget: true can remove the definitions of `forgetting`, so this answer names all of
+  // them, whatever earlier answers have.
   if (forgetting !== undefined) earlierAnswers?.forget(`old ${forgetting}`);
+  const kindOf = (file: string, items: readonly OldItem[]) => {
+    if (file === forgetting) return 'not removed';
+    return earlierAnswers?.repeats(`old ${file}`, itemsText(items)) ? 'listed before' : 'new';
+  };
+  const inFiles = old.filter(({ file }) => file !== undefined);
   const groups = [...groupBy(inFiles, ({ file = '' }) => file)].map(([file, items]) => ({
     file,
     items,
-    isShort: file !== forgetting && earlierAnswers?.repeats(`old ${file}`, itemsText(items)) === true,
+    kind: kindOf(file, items),
   }));
   const more = (total ?? old.length) - old.length;
-  const notRemoved = groups.find(({ file }) => file === forgetting);
-  const others = groups
-    .filter((group) => !group.isShort && group !== notRemoved)
-    .flatMap(({ items }) => items);
+  const notRemoved = groups.filter(({ kind }) => kind === 'not removed');
+  const news = groups.flatMap(({ kind, items }) => (kind === 'new' ? items : []));
   return [
-    ...groups.map(({ file, items, isShort }) => {
+    ...groups.map(({ file, items, kind }) => {
       const name = places.fileName(file);
-      return isShort
+      return kind === 'listed before'
         ? `Still in the image, not in ${name}: ${itemsText(items.slice(0, SHORT_LIST_LIMIT), items.length)}.`
         : `In the image but no longer in ${name}: ${itemsText(items)}.`;
     }),
     ...(more > 0 ? [`More such definitions: ${more}.`] : []),
-    ...(notRemoved ? [notRemovedText(notRemoved.file, more, places)] : []),
-    ...stayingLines(notRemoved?.items ?? [], places),
-    ...(others.length > 0 ? ['load_file with forget: true removes what its file no longer has.'] : []),
-    ...stayingLines(others, places),
+    ...notRemoved.flatMap(({ file, items }) => [
+      notRemovedText(file, more, places),
+      ...stayingLines(items, places),
+    ]),
+    ...(news.length > 0 ? ['load_file with forget: true removes what its file no longer has.'] : []),
+    ...stayingLines(news, places),
   ];
 }
 
@@ -96,19 +173,7 @@ function notRemovedText(file: string, more: number, places: Places): string {
     : `${nothing}, because not all these definitions had been listed. load_file with forget: true again removes them.`;
 }
 
-/** The kinds of definitions whose users SBCL does not record. */
-const UNRECORDED = ['type', 'setf expander', 'alien type'];
-
-function unrecordedLines(items: readonly Item[]): string[] {
-  const unrecorded = items.filter(({ kind }) => UNRECORDED.includes(kind));
-  return unrecorded.length > 0
-    ? [
-        `SBCL does not record who uses ${itemsText(unrecorded)}. search_in_buffer finds ${unrecorded.length === 1 ? 'its name' : 'their names'} in files.`,
-      ]
-    : [];
-}
-
-/** Returns lines about those definitions of OLD that load_file with forget: true would not remove, with the reasons. */
+/** Returns lines on the definitions of OLD that load_file with forget: true would not remove, and why. */
 function stayingLines(old: readonly OldItem[], places: Places): string[] {
   const lines = old.flatMap((item) => {
     const reasons = reasonsText(item, places);
@@ -122,20 +187,16 @@ function stayingLines(old: readonly OldItem[], places: Places): string[] {
   ];
 }
 
-/** Returns the section about methods that SBCL removed because the lambda list of their generic function changed.
- * Methods that were defined again later are not among them. */
-export function displacedSection(
-  { displaced = [], displacedTotal }: Pick<Remarks, 'displaced' | 'displacedTotal'>,
-  places: Places,
-): string | undefined {
-  if (displaced.length === 0) return undefined;
-  const files = groupBy(displaced, ({ file = '' }) => file);
-  const entries = [...files].map(
-    ([file, items]) =>
-      `${itemsText(items)} ${file === '' ? 'that no file has' : `of ${places.fileName(file)}`}`,
-  );
-  const more = moreText(displaced.length, displacedTotal);
-  return `Taken out of the image, because the generic function takes other arguments now: ${entries.join('; ')}${more}. Define each with the new arguments.`;
+/** SBCL does not record the users of definitions of these kinds. */
+const UNRECORDED = ['type', 'setf expander', 'alien type'];
+
+function unrecordedLines(items: readonly Item[]): string[] {
+  const unrecorded = items.filter(({ kind }) => UNRECORDED.includes(kind));
+  return unrecorded.length > 0
+    ? [
+        `SBCL does not record who uses ${itemsText(unrecorded)}. search_in_buffer finds ${unrecorded.length === 1 ? 'its name' : 'their names'} in files.`,
+      ]
+    : [];
 }
 
 /** Returns lines about the variables UNSET, which a load did not set because they already had values. */
@@ -241,88 +302,37 @@ export function isIncomplete({
   );
 }
 
-function reasonsText(item: KeptItem, places: Places): string {
-  return [
-    ...(item.because ?? []),
-    ...formTexts(item.usedAt, places),
-    ...(item.definedIn ?? []).map((file) => `the definition in ${places.fileName(file)}`),
-  ].join(', ');
-}
-
-/** Returns the line about ITEM, a definition that a load did not remove, with the reasons. */
-export function leftText(item: KeptItem, places: Places): string {
-  return `Not removed: ${itemsText([item])}, because of ${reasonsText(item, places)}.`;
-}
-
-function stillUsedLines(gone: readonly GoneItem[], places: Places): string[] {
-  const used = gone.flatMap((item) => {
-    const by = [...(item.users ?? []), ...formTexts(item.usedAt, places)];
-    return by.length === 0
-      ? []
-      : `${itemsText([item])}, by ${by.join(', ')}${moreText(by.length, item.usersTotal)}`;
-  });
-  const named = gone.flatMap((item) => {
-    const by = [...(item.inData ?? []), ...formTexts(item.inDataAt, places)];
-    return by.length === 0 ? [] : `${itemsText([item])}, in data of ${by.join(', ')}`;
-  });
-  return [
-    ...(used.length === 0
-      ? []
-      : [`Still used, though removed: ${used.join('; ')}. Change these users, or define it again.`]),
-    ...(named.length === 0
-      ? []
-      : [
-          `Still named, though removed: ${named.join('; ')}. Code that calls what it finds there would fail.`,
-        ]),
-  ];
-}
-
-function formTexts(forms: KeptItem['usedAt'] = [], places: Places): string[] {
-  const placeOf = formPlaces(places);
-  return forms.map(({ file, form }) => `the form at ${placeOf(file, form)}`);
-}
-
-/** Returns the section about differences between the image and the files of a load; undefined when there are none.
- * Differences that an earlier answer gave are shortened. */
-export function agreementSection(
-  agreement: Agreement | undefined,
+/** Returns the section on methods that were removed because the lambda list of their generic function
+ * changed. Methods defined again since are not among them. */
+export function displacedSection(
+  { displaced = [], displacedTotal }: Pick<Remarks, 'displaced' | 'displacedTotal'>,
   places: Places,
-  earlierAnswers?: EarlierAnswers,
 ): string | undefined {
-  if (agreement === undefined) return undefined;
-  const { doubles = [], old = [], unset = [], outdated = [], gone = [], left = [] } = agreement;
-  const lines = [
-    ...doubleLines(doubles, agreement.doublesTotal, formPlaces(places)),
-    ...(gone.length > 0
-      ? [`Removed, because the file no longer has it: ${itemsText(gone, agreement.goneTotal)}.`]
-      : []),
-    ...stillUsedLines(gone, places),
-    ...unrecordedLines(gone),
-    ...left.map((item) => leftText(item, places)),
-    ...((agreement.leftTotal ?? 0) > left.length
-      ? [`Not removed either: ${(agreement.leftTotal ?? 0) - left.length} more; compare_image lists them.`]
-      : []),
-    ...oldLines(old, agreement.oldTotal, places, { forgetting: agreement.forgetting, earlierAnswers }),
-    ...unsetSince(unset, agreement.unsetTotal, earlierAnswers),
-    ...reslottedLines(agreement.reslotted ?? [], agreement.reslottedTotal),
-    ...relaidLines(agreement.relaid ?? [], agreement.relaidTotal),
-    ...outdatedLines(outdated, agreement.outdatedTotal),
-    ...(isIncomplete(agreement) ? ['compare_image with limit lists the rest.'] : []),
-  ];
-  return lines.length > 0 ? lines.join('\n') : undefined;
+  if (displaced.length === 0) return undefined;
+  const files = groupBy(displaced, ({ file = '' }) => file);
+  const entries = [...files].map(
+    ([file, items]) =>
+      `${itemsText(items)} ${file === '' ? 'that no file has' : `of ${places.fileName(file)}`}`,
+  );
+  const more = moreText(displaced.length, displacedTotal);
+  return `Taken out of the image, because the generic function takes other arguments now: ${entries.join('; ')}${more}. Define each with the new arguments.`;
 }
 
-function doubleLines(
-  doubles: NonNullable<Agreement['doubles']>,
-  total: number | undefined,
-  placeOf: ReturnType<typeof formPlaces>,
-): string[] {
-  if (doubles.length === 0) return [];
-  const entries = doubles.map(
-    ({ kind, name, file, form, other }) =>
-      `${kind} ${name} at ${placeOf(file, form)}, before at ${placeOf(file, other)}`,
+/** Returns ITEMS grouped by kind, as in `functions A, B; class C`, and how many of TOTAL are not listed. */
+export function itemsText(items: readonly Item[], total = items.length): string {
+  const kinds = new Map<string, string[]>();
+  for (const { kind, name } of items) kinds.set(kind, [...(kinds.get(kind) ?? []), name]);
+  const groups = [...kinds].map(
+    ([kind, names]) => `${names.length === 1 ? kind : pluralOf(kind)} ${names.join(', ')}`,
   );
-  return [
-    `Defined twice in this load; the later one counts: ${entries.join('; ')}${moreText(doubles.length, total)}.`,
-  ];
+  return groups.join('; ') + moreText(items.length, total);
+}
+
+function pluralOf(kind: string): string {
+  return kind.endsWith('s') ? `${kind}es` : kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`;
+}
+
+/** Returns the end of a list: how many of TOTAL items it does not show; empty when it shows all. */
+export function moreText(shown: number, total = shown): string {
+  return total > shown ? ` and ${total - shown} more` : '';
 }

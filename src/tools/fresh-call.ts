@@ -9,8 +9,9 @@ import type { CallContext, Result, Tool } from '../kernel/tool.ts';
 import { moreText } from './agreement.ts';
 import { callOptions, limitOption } from './calling.ts';
 import type { ToolDependencies, WithFresh } from './dependencies.ts';
+import { loadFileBy } from './execution/load-file.ts';
+import { loadNamedSystem } from './execution/load-system.ts';
 import { loadResult } from './execution/load-text.ts';
-import { loadFileBy, loadNamedSystem } from './execution/loading.ts';
 import type { Places } from './places.ts';
 import type { ShownWarnings } from './shown-warnings.ts';
 

@@ -1,6 +1,6 @@
 // Records the warnings that answers have shown, for all tools that load files.
 
-import type { Warning } from '../image/wire/operations.ts';
+import type { Remarks, Warning } from '../image/wire/operations.ts';
 import type { EarlierAnswers } from '../kernel/earlier-answers.ts';
 import { groupBy } from './grouping.ts';
 
@@ -40,7 +40,24 @@ export class ShownWarnings {
   }
 }
 
-/** Returns a sentence about COUNT warnings that an earlier answer showed; '' when COUNT is 0. */
+/** Returns REMARKS without the warnings of earlier answers (EARLIER_ANSWERS), and a sentence on their number. Returns
+ * all of REMARKS without EARLIER_ANSWERS, and when REMARKS are incomplete. */
+export function freshWarnings<T extends Remarks>(
+  remarks: T,
+  shownWarnings: ShownWarnings,
+  earlierAnswers: EarlierAnswers | undefined,
+): { fresh: T; same: string } {
+  const { warnings = [], warningCount = warnings.length } = remarks;
+  const isWhole = warningCount === warnings.length;
+  const shown =
+    earlierAnswers !== undefined && isWhole ? shownWarnings.newFor(earlierAnswers, warnings) : warnings;
+  shownWarnings.keep(warnings);
+  const count = warnings.length - shown.length;
+  const fresh = { ...remarks, warnings: shown, warningCount: warningCount - count };
+  return { fresh, same: sameText(count) };
+}
+
+/** Returns the sentence on COUNT warnings that an earlier answer showed; '' when there are none. */
 export function sameText(count: number): string {
   if (count === 0) return '';
   return count === 1 ? 'The same warning as before.' : `The same ${count} warnings as before.`;

@@ -107,7 +107,7 @@ test(
       fc.asyncProperty(octets, fc.boolean(), async (garbage, greets) => {
         const first = greets ? encodeFrame({ hello: PROTOCOL_VERSION }) : Buffer.alloc(0);
         const env = { ...process.env, LIVE_LISP_FUZZ: Buffer.concat([first, garbage]).toString('base64') };
-        const child = new Child({ program: fake, args: [], env }, folder.path);
+        const child = new Child({ command: { program: fake, args: [], env }, cwd: folder.path });
         const { answer } = child.request('evaluate', { code: '1' });
         child.notify('ping', {});
         await child.greeting.catch(() => {});

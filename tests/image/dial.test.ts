@@ -3,8 +3,8 @@
 
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commandConnector } from '../../src/assembly.ts';
 import { AttachedImage } from '../../src/image/attached/attached-image.ts';
+import { commandConnector } from '../../src/images.ts';
 import { run } from '../cli/run.ts';
 import { bad, NO_SYSTEMS, SERVER, type Session, startSession, temporaryFolder } from '../harness.ts';
 import { imageContract } from '../image-contract.ts';

@@ -17,11 +17,15 @@ const OPTIONS = {
   trees: [],
 };
 let reported: ImageChange[] = [];
-const child = new Child(agentCommand(testSbcl(), OPTIONS, true), PROJECT, () => ({
-  report: (each) => {
-    if (each.kind === 'built') take(each.built);
-  },
-}));
+const child = new Child({
+  command: agentCommand(testSbcl(), OPTIONS, true),
+  cwd: PROJECT,
+  upcalls: () => ({
+    report: (each) => {
+      if (each.kind === 'built') take(each.built);
+    },
+  }),
+});
 afterAll(() => child.kill('the test ended'));
 
 /** Which forms were told to be open. */

@@ -9,10 +9,11 @@ import { readIfRegular } from '../../files/regular.ts';
 import { isRunning } from '../../ownership.ts';
 import { homeFolder } from '../../paths.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
-import { type Served, servedName } from '../wire/served.ts';
+import type { Served } from '../wire/served.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import { listeningImages, servedImages } from './serving.ts';
 import { type Datum, memberOf, type SwankAddress, SwankError, stringOf, withSwank } from './swank.ts';
+import { type Lisp, type Secret, SwankTexts, swankName } from './swank-texts.ts';
 
 interface ThroughSwankOptions {
   address: SwankAddress;
@@ -31,19 +32,12 @@ interface ThroughSwankOptions {
   times?: Times;
 }
 
-interface Lisp {
-  pid: number;
-  kind: string;
-  version: string;
-  features: string[];
-}
-
-/** The name of the thread that loads the agent. If two servers want to start it at the same time, only one of them
- * does. */
+/** Name of the thread that loads the agent. Of two servers that ask at once, only one starts the thread. */
 const THREAD = 'live-lisp line';
 /** The beginnings of the last line that the thread writes: after success, and after a failure. */
 const [SERVES, FAILED] = ['LIVE-LISP SERVES', 'LIVE-LISP FAILED'] as const;
-/** Maximum number of octets that are read of the file in which the loading thread writes its output. */
+const OUTCOME = new RegExp(`^(${SERVES}|${FAILED}) ?([\\s\\S]*)\\n$`, 'm');
+/** Maximum number of octets to read of the file with the output of the loading thread. */
 const OUTPUT_LIMIT = 1024 * 1024;
 /** Milliseconds between two reads of this file. */
 const LOOK_MS = 20;
@@ -55,11 +49,13 @@ const SECRET_LIMIT = 4096;
 export class ThroughSwank {
   readonly #options: ThroughSwankOptions;
   readonly #times: Times;
+  readonly #texts: SwankTexts;
   #found: Served | undefined;
 
   constructor(options: ThroughSwankOptions) {
     this.#options = options;
     this.#times = options.times ?? TIMES;
+    this.#texts = new SwankTexts(options.address, options.folder, options.line, this.#times);
   }
 
   /** Resolves with the image that Swank serves, when it accepts servers. Throws a SetupError when it cannot accept
@@ -88,7 +84,7 @@ export class ThroughSwank {
         const { lisp, served, loads } = await this.#ask(folder, before);
         if (served !== undefined) return served;
         if (loads) return this.#loaded(lisp, join(folder, 'output'), deadline);
-        if (performance.now() > deadline) throw new SetupError(this.#slowText(lisp));
+        if (performance.now() > deadline) throw new SetupError(this.#texts.slowText(lisp));
         await pause(OTHER_MS);
       }
     });
@@ -119,17 +115,17 @@ export class ThroughSwank {
               plainForm(`(cl:and (cl:ignore-errors (cl:probe-file ${pathForm(sign)})) cl:t)`),
             )) !== 't'
           )
-            throw new SetupError(this.#elsewhereText(lisp));
+            throw new SetupError(this.#texts.elsewhereText(lisp));
           const served = await this.#servedBy(lisp.pid);
           if (served !== undefined) return { lisp, served, loads: false };
-          if (lisp.pid === before?.pid) throw new SetupError(this.#stoppedText(before));
+          if (lisp.pid === before?.pid) throw new SetupError(this.#texts.stoppedText(before));
           const loads = await evaluate(plainForm(loadForm(qualifiedLine, join(folder, 'output'))));
           return { lisp, loads: loads === 't' };
         },
       );
     } catch (error) {
       if (!(error instanceof SwankError)) throw error;
-      if (error.why !== 'aborted' || isRetry) throw new SetupError(this.#failureText(error, secret));
+      if (error.why !== 'aborted' || isRetry) throw new SetupError(this.#texts.failureText(error, secret));
     }
     // An evaluation can fail because another thread deletes packages at the same time, as (live-lisp:stop) does.
     await pause(OTHER_MS);
@@ -149,13 +145,13 @@ export class ThroughSwank {
     };
     if (!(Number.isSafeInteger(lisp.pid) && lisp.pid > 0))
       throw new SwankError('foreign', 'it tells no process');
-    if (lisp.kind !== 'SBCL') throw new SetupError(this.#otherLispText(lisp));
+    if (lisp.kind !== 'SBCL') throw new SetupError(this.#texts.otherLispText(lisp));
     const bits = lisp.features.includes('64-BIT') ? 64 : 32;
     const why = this.#options.whyUnsupported(
       { ...lisp, bits },
       'Ask the user to run the image with another (https://www.sbcl.org/platform-table.html).',
     );
-    if (why !== undefined) throw new SetupError(`${this.#lispName(lisp)} cannot be used. ${why}`);
+    if (why !== undefined) throw new SetupError(`${this.#texts.lispName(lisp)} cannot be used. ${why}`);
     return lisp;
   }
 
@@ -167,87 +163,17 @@ export class ThroughSwank {
       const ended = !isRunning(lisp.pid);
       const text = readIfRegular(output, { limit: OUTPUT_LIMIT })?.octets.toString() ?? '';
       const [, how, why = ''] = text.match(OUTCOME) ?? [];
-      if (how === FAILED) throw new SetupError(this.#failedText(lisp, why));
+      if (how === FAILED) throw new SetupError(this.#texts.failedText(lisp, why));
       if (how === SERVES) {
         const served = await this.#servedBy(lisp.pid);
         if (served !== undefined) return served;
-        throw new SetupError(this.#notHereText(lisp));
+        throw new SetupError(this.#texts.notHereText(lisp));
       }
-      if (ended) throw new SetupError(this.#failedText(lisp, 'its process ended meanwhile'));
-      if (performance.now() > deadline) throw new SetupError(this.#slowText(lisp));
+      if (ended) throw new SetupError(this.#texts.failedText(lisp, 'its process ended meanwhile'));
+      if (performance.now() > deadline) throw new SetupError(this.#texts.slowText(lisp));
       await pause(LOOK_MS);
     }
   }
-
-  get #url(): string {
-    return swankUrl(this.#options.address);
-  }
-
-  #lispName({ kind, version, pid }: Lisp): string {
-    return `The Lisp behind ${this.#url} (${shown(kind)} ${shown(version)}, pid ${pid})`;
-  }
-
-  #failureText({ why, message }: SwankError, secret: Secret): string {
-    const { kind, host, port } = this.#options.address;
-    const start = `(${kind}:create-server :port ${port} :dont-close t)`;
-    const url = this.#url;
-    switch (why) {
-      case 'unreachable':
-        return `${url} cannot be reached, so nothing was run: ${message}. Ask the user to evaluate ${start} in their image, or to correct the port in --image, then call again.`;
-      case 'closed':
-        return `${url} closed the connection before it answered, so nothing was run. It may be something else than ${NAMES[kind]}, ${secret.doubt}. Ask the user which, then call again.`;
-      case 'silent':
-        return `${url} takes connections and did not answer in ${this.#times.greeting / 1000} s, so nothing was run. It may be busy, something else than ${NAMES[kind]}, ${secret.doubt}. Ask the user which, then call again.`;
-      case 'foreign':
-        return `${url} is not ${NAMES[kind]}: ${message}. So nothing was run. Ask the user for the port that ${start.replace(String(port), 'PORT')} was given, and to start this server with --image ${kind}://${host}:PORT.`;
-      case 'unreadable':
-      case 'aborted':
-        return `${url} does not do what ${NAMES[kind]} does, so nothing was run. Its answer is an error: ${JSON.stringify(shown(message))}. Ask the user whether it is ${NAMES[kind === 'swank' ? 'slynk' : 'swank']}, and to correct --image.`;
-    }
-  }
-
-  #elsewhereText(lisp: Lisp): string {
-    return `${this.#lispName(lisp)} does not see the files of this server, so nothing was loaded into it. It is on another machine, as behind a tunnel of ssh, in a container, or of another user. Ask the user to give it the line that live-lisp attach prints there, and to start this server with --image NAME='ssh -T HOST live-lisp dial'.`;
-  }
-
-  #otherLispText(lisp: Lisp): string {
-    return `${this.#lispName(lisp)} is not SBCL, in which alone live-lisp works, so nothing was loaded into it. Ask the user to run the program in SBCL, or to start this server without --image ${this.#url}.`;
-  }
-
-  #failedText(lisp: Lisp, why: string): string {
-    return `${this.#lispName(lisp)} could not load live-lisp: ${shown(why).replace(/\.$/, '')}. Ask the user to mend that, then call again. In its REPL this line does the same: ${this.#options.line}`;
-  }
-
-  #slowText(lisp: Lisp): string {
-    return `${this.#lispName(lisp)} has not loaded live-lisp in ${this.#times.compile / 1000} s. Ask the user what it does, and to give this line in its REPL, then call again: ${this.#options.line}`;
-  }
-
-  #notHereText(lisp: Lisp): string {
-    return `${this.#lispName(lisp)} has loaded live-lisp, and does not serve in ${this.#options.folder}. Ask the user to start this server and that Lisp with the same LIVE_LISP_SERVING. In a container it serves there only; then --image NAME='docker exec -i CONTAINER live-lisp dial' leads to it.`;
-  }
-
-  #stoppedText(image: Served): string {
-    return `The image ${servedName(image)}, in which this session worked, serves no more: somebody has taken live-lisp out of it, so it was not loaded again. Ask the user to give this line in its REPL, then call again: ${this.#options.line}`;
-  }
-}
-
-const OUTCOME = new RegExp(`^(${SERVES}|${FAILED}) ?([\\s\\S]*)\\n$`, 'm');
-
-const NAMES = { swank: 'Swank', slynk: 'Slynk' } as const;
-
-function swankUrl({ kind, host, port }: SwankAddress): string {
-  return `${kind}://${host}:${port}`;
-}
-
-function swankName({ kind, host, port }: SwankAddress): string {
-  return `${NAMES[kind]} at ${host}:${port}`;
-}
-
-/** The user's secret for Swank. `doubt` is a clause for the case that Swank does not answer: the secret may be wrong or
- * missing. */
-interface Secret {
-  text: string | undefined;
-  doubt: string;
 }
 
 function secretOf({ kind }: SwankAddress): Secret {
@@ -295,9 +221,4 @@ function plainForm(form: string): string {
 
 function stringForm(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`;
-}
-
-function shown(text: string): string {
-  const line = text.replace(/[\s\p{C}\p{Z}]+/gu, ' ').trim();
-  return line.length > 300 ? `${line.slice(0, 300)} ...` : line;
 }

@@ -4,10 +4,9 @@
 
 import { SetupError } from '../../errors.ts';
 import { AttachedImage, type AttachedOptions } from '../attached/attached-image.ts';
-import { fittingImages, listeningImages, type ServedImageList, servedImages } from '../attached/serving.ts';
 import type { Image, ImageNotice, RebuildFrom, RestartableImage, Stake } from '../image.ts';
 import type { SbclImage } from '../own/sbcl-image.ts';
-import { DialledError } from '../process/lifetime.ts';
+import { DialledError } from '../process/starter.ts';
 import type { LossReport } from '../recovery/report.ts';
 import type { Jobs } from '../session/jobs.ts';
 import { Notices } from '../session/notices.ts';
@@ -17,24 +16,14 @@ import type { CallOptions, Reply } from '../wire/call.ts';
 import type { Hello } from '../wire/messages.ts';
 import type { Operations } from '../wire/operations.ts';
 import { codeCaller } from '../wire/origin.ts';
-import { type Served, servedName, servedSince } from '../wire/served.ts';
+import { type FinderOptions, ImageFinder, onlyImage } from './image-finder.ts';
 
-interface ChoiceOptions {
-  /** The value of --image. `own`: an image that the server starts. `auto`: an image that accepts servers for this
-   * workspace or, if there is none, one that the server starts. Other values: the name of an image that accepts
-   * servers. */
-  choice: string;
-  /** The folder with the sockets of images that accept servers; undefined when this user has no home folder. */
-  folder: string | undefined;
-  root: string;
-  isTooWide: (real: string) => boolean;
-  /** The flag because of which `auto` means an image that the server starts; undefined when there is none. */
+interface ChoiceOptions extends FinderOptions {
+  /** The flag, if given, with which `auto` means an image that the server itself starts. */
   ownImageRequiredBy: string | undefined;
   /** Returns a new image that the server itself runs. */
   makeOwn: () => SbclImage;
   attached: Omit<AttachedOptions, 'find'>;
-  /** Finds the image, when --image gives the address of a Swank or a command and not a name. */
-  findByAddress?: (() => Promise<Served>) | undefined;
 }
 
 /** Operations that the server requests for itself. They do not cause the decision which image is used. */
@@ -49,6 +38,7 @@ const EXTRA_IMAGE_LIMIT = 4;
 
 export class ChosenImage implements Image, RestartableImage {
   readonly #options: ChoiceOptions;
+  readonly #finder: ImageFinder;
   readonly #attached: AttachedImage;
   /** The server's own image. Undefined before it is used, and after the calls have moved to an image of somebody
    * else. */
@@ -63,20 +53,18 @@ export class ChosenImage implements Image, RestartableImage {
   readonly #beside = new Set<SbclImage>();
   readonly #extraImageQueue = new Queue(EXTRA_IMAGE_LIMIT);
   readonly #notices = new Notices<ImageNotice>();
+  /** True after a notice about an unused image of somebody else. */
   #unusedNoticed = false;
   /** True after a notice that the folder of sockets cannot be used. */
   #refusalNoticed = false;
 
   constructor(options: ChoiceOptions) {
     this.#options = options;
-    this.#attached = new AttachedImage({ ...options.attached, find: () => this.#find() });
-    this.#isAttached = this.#isByName;
+    this.#finder = new ImageFinder(options, options.attached.line);
+    const find = () => this.#finder.find(this.#attached.used);
+    this.#attached = new AttachedImage({ ...options.attached, find });
+    this.#isAttached = this.#finder.isByName;
     this.#isDecided = options.choice !== 'auto' || options.ownImageRequiredBy !== undefined;
-  }
-
-  get #isByName(): boolean {
-    const { choice } = this.#options;
-    return choice !== 'auto' && choice !== 'own';
   }
 
   get #current(): SbclImage | AttachedImage {
@@ -206,7 +194,7 @@ export class ChosenImage implements Image, RestartableImage {
 
   get restartRefusal(): string | undefined {
     if (!this.#isAttached) return undefined;
-    return `The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and to enter this line in its REPL then: ${this.#line}`;
+    return `The user runs this image, so live-lisp does not restart it. interrupt ends a call in it. For a fresh image, ask the user to restart it, and to enter this line in its REPL then: ${this.#options.attached.line}`;
   }
 
   async restart(rebuild: RebuildFrom): Promise<LossReport | undefined> {
@@ -226,11 +214,7 @@ export class ChosenImage implements Image, RestartableImage {
     return this.#isAttached ? undefined : this.#ownImage.lastLoss;
   }
 
-  get #line(): string {
-    return this.#options.attached.line;
-  }
-
-  /** True when the choice is final, so that no other image is looked for. */
+  /** True when no other image is looked for any more. */
   get #isSettled(): boolean {
     const attachedUsed = this.#attached.used !== undefined || this.#attached.jobs.list().length > 0;
     return this.#isDecided || attachedUsed;
@@ -239,11 +223,10 @@ export class ChosenImage implements Image, RestartableImage {
   /** Chooses the image that accepts servers for the workspace or, if there is none, the own image. Throws a SetupError
    * when several images accept servers. */
   async #choose(): Promise<void> {
-    const { images, refusal } = await this.#fitting();
-    // Another call can have made the choice in the meantime.
+    const { images, refusal } = await this.#finder.fitting();
+    // Another call can have made the choice meanwhile.
     if (this.#isSettled || this.#closed) return;
-    if (images.length > 1) throw new SetupError(severalText(images));
-    const [image] = images;
+    const image = onlyImage(images);
     if (image === undefined) {
       this.#isAttached = false;
       this.#noticeRefusal(refusal);
@@ -257,66 +240,10 @@ export class ChosenImage implements Image, RestartableImage {
     this.#options.attached.tools?.clear();
   }
 
-  async #fitting(): Promise<ServedImageList> {
-    const { folder, root, isTooWide } = this.#options;
-    const { images, ...refusal } = servedImages(folder);
-    if (images.length === 0) return { images, ...refusal };
-    return { images: await listeningImages(await fittingImages(images, root, isTooWide)) };
-  }
-
-  /** Returns the image of somebody else to connect to. Throws a SetupError when there is none, or when there are
-   * several and the user has not named one. */
-  async #find(): Promise<Served> {
-    if (this.#options.findByAddress !== undefined) return this.#options.findByAddress();
-    if (this.#isByName) return this.#named(servedImages(this.#options.folder));
-    const { images, refusal } = await this.#fitting();
-    const [image] = images;
-    if (images.length > 1) throw new SetupError(severalText(images));
-    if (image !== undefined) return image;
-    throw new SetupError(this.#goneText(this.#attached.used, refusal));
-  }
-
-  /** Returns the image that has the chosen name. Throws a SetupError when no image in the list has this name. */
-  async #named({ images, refusal }: ServedImageList): Promise<Served> {
-    const { choice } = this.#options;
-    const listening = await listeningImages(images);
-    const image = listening.find(({ name }) => name === choice);
-    if (image !== undefined) return image;
-    const others = listening.map(servedName);
-    const which =
-      others.length === 0
-        ? 'No image serves now.'
-        : `These serve now: ${others.join(', ')}; --image takes one of them.`;
-    throw new SetupError(
-      [
-        `No image with the name ${choice} serves, so nothing was run.`,
-        refusal ?? which,
-        'Without the flag --image, the server takes the image that serves this workspace, whatever its name.',
-        `Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${this.#line}`,
-      ].join(' '),
-    );
-  }
-
-  /** Returns the error message for the case that no image accepts servers for the workspace any more. USED is the image
-   * of earlier calls; undefined when there was none. REFUSAL is the reason why the folder of sockets cannot be used;
-   * undefined when it can. */
-  #goneText(used: Served | undefined, refusal: string | undefined): string {
-    const head =
-      used === undefined
-        ? 'The image that served this workspace is gone'
-        : `The image ${servedName(used)}, in which this session worked, serves no more, and no other serves this workspace`;
-    return [
-      `${head}, so nothing was run.`,
-      ...(refusal === undefined ? [] : [refusal]),
-      'This session does not go on in an image of its own, which would lack what that image had. Only a server that is started with --image own has one.',
-      `Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${this.#line}`,
-    ].join(' ');
-  }
-
   async #noticeUnused(): Promise<void> {
     const { choice, ownImageRequiredBy } = this.#options;
     if (choice !== 'auto' || this.#unusedNoticed) return;
-    const [served] = (await this.#fitting()).images;
+    const [served] = (await this.#finder.fitting()).images;
     if (served === undefined || this.#unusedNoticed) return;
     this.#unusedNoticed = true;
     this.#notices.add({ kind: 'unused', served, ownImageRequiredBy });
@@ -329,16 +256,4 @@ export class ChosenImage implements Image, RestartableImage {
     this.#refusalNoticed = true;
     this.#notices.add({ kind: 'not serving', why });
   }
-}
-
-function severalText(images: readonly Served[]): string {
-  const rows = images.map(
-    (image) =>
-      `  --image ${image.name}: ${image.lisp}, pid ${image.pid}, in ${image.workspace} since ${servedSince(image)}`,
-  );
-  return [
-    `${images.length} images serve this workspace, so nothing was run. Ask the user to start this server with one of these flags, or to enter (live-lisp:stop) in all but one image:`,
-    ...rows,
-    '  --image own: an image of its own',
-  ].join('\n');
 }

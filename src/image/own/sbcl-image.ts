@@ -5,7 +5,8 @@ import { ImageError } from '../../errors.ts';
 import type { Image, ImageNotice, ImageTools, RebuildFrom, RestartableImage, Stake } from '../image.ts';
 import type { Child } from '../process/child.ts';
 import type { LibraryManager } from '../process/libraries.ts';
-import { Lifetime, type LifetimeCallbacks, type LifetimeOptions } from '../process/lifetime.ts';
+import { Lifetime, type LifetimeCallbacks } from '../process/lifetime.ts';
+import type { StartOptions } from '../process/starter.ts';
 import type { LoadedFileReader } from '../recovery/digests.ts';
 import type { JournalStore } from '../recovery/entries.ts';
 import { Recovery } from '../recovery/recovery.ts';
@@ -22,7 +23,7 @@ import type { Series } from '../wire/series.ts';
 import { type Times, timesFor } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
 
-export interface SbclOptions extends LifetimeOptions {
+export interface SbclOptions extends StartOptions {
   limitMs: number;
   /** The series of numbers for ids of this image; absent when the server has only this image. */
   series?: Series | undefined;

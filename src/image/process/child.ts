@@ -28,8 +28,30 @@ const FROM_OUTSIDE: readonly (NodeJS.Signals | null)[] = ['SIGKILL', 'SIGTERM', 
 const LET_GO =
   '(live-lisp:stop) took live-lisp out of it; it goes on by itself, unseen, until its program or this server ends';
 
+/** A command that starts an image elsewhere. */
+interface Elsewhere {
+  /** Returns the plan that makes the command's stdin and stdout the wire, with the callbacks `then`. */
+  plan: (then: Pick<BootstrapPlan, 'dialled' | 'failed'>) => BootstrapPlan;
+  /** Translates the paths in messages. */
+  paths: FarPaths;
+}
+
+interface ChildOptions {
+  command: ProcessCommand;
+  /** Working directory of the process. */
+  cwd: string;
+  /** Returns the handlers of requests from code in the image of `self`. */
+  upcalls?: (self: Child) => Upcalls;
+  times?: Times;
+  /** Absent for an image on this machine. */
+  elsewhere?: Elsewhere;
+}
+
 export class Child implements Peer {
+  readonly #times: Times;
   readonly #process: ChildProcess;
+  /** True when the process exits with 128 plus the signal's number after a signal. */
+  readonly #encodesSignals: boolean;
   readonly #channel: Channel;
   readonly #mark = randomUUID();
   /** Undefined for an image elsewhere, because it cannot share memory with the server. */
@@ -44,12 +66,14 @@ export class Child implements Peer {
   /** True while #lispPid is the id of the sandbox's process. */
   #isWrapped: boolean;
   readonly #raw = new RawOutput();
+  /** The reason of the first `kill`; '' before that. */
   #killReason = '';
   #exited = false;
   /** True when a signal from a person or the system has ended the process, so that its core or fasl may be good. */
   endedFromOutside = false;
   /** True when code in the process has requested its exit. */
   #isExiting = false;
+  /** True when the process was killed because its messages could not be understood. */
   #failed = false;
   /** The agent's greeting, which lists the abilities that this SBCL lacks; undefined before the greeting. */
   hello: Hello | undefined;
@@ -73,53 +97,28 @@ export class Child implements Peer {
   /** If the command leads to an image that somebody else runs: the JSON that describes this image. */
   dialled: string | undefined;
 
-  /** Starts COMMAND in the folder CWD. UPCALLS returns the handlers for requests of code in the image. For an image
-   * elsewhere, the command's stdin and stdout become the connection. ELSEWHERE then returns the plan for this; its
-   * argument has two of the functions that the plan needs. PATHS converts paths in messages. */
-  constructor(
-    command: ProcessCommand,
-    cwd: string,
-    upcalls: (self: Child) => Upcalls = () => ({}),
-    times: Times = TIMES,
-    elsewhere?: (then: Pick<BootstrapPlan, 'dialled' | 'failed'>) => BootstrapPlan,
-    paths?: FarPaths,
-  ) {
-    const { program, args, env, encodesSignals } = command;
-    this.#startedRequests = elsewhere === undefined ? new StartedRequests() : undefined;
-    this.#process = spawn(program, args, {
+  constructor({ command, cwd, upcalls = () => ({}), times = TIMES, elsewhere }: ChildOptions) {
+    this.#times = times;
+    this.#encodesSignals = command.encodesSignals === true;
+    if (elsewhere === undefined) this.#startedRequests = new StartedRequests();
+    this.#process = spawn(command.program, command.args, {
       cwd,
-      env: { ...env, [IMAGE_VARIABLE]: this.#mark },
+      env: { ...command.env, [IMAGE_VARIABLE]: this.#mark },
       stdio:
         elsewhere === undefined
           ? ['ignore', 'pipe', 'pipe', 'pipe', this.#startedRequests?.descriptor ?? 'ignore']
           : ['pipe', 'pipe', 'pipe'],
       detached: true,
     });
-    if (elsewhere !== undefined) this.#bootstrap = this.#newBootstrap(elsewhere, times);
+    this.#bootstrap = elsewhere && this.#newBootstrap(elsewhere);
     const wire = this.#bootstrap?.wire ?? (this.#process.stdio[3] as Duplex);
-    const callbacks: ChannelCallbacks = {
-      hello: (hello) => {
-        // An image that somebody else runs sends a greeting too, before this connection to it is closed.
-        if (this.dialled === undefined) this.#greeted(hello);
-      },
-      exiting: () => {
-        this.#isExiting = true;
-        setTimeout(() => this.kill('it was told to exit'), times.exit).unref();
-      },
-      stopped: () => this.#letGo(),
-      broken: (how) => {
-        this.#failed = true;
-        this.kill(how);
-      },
-      hasStarted: (id) => this.#startedRequests?.has(id),
-    };
-    this.#channel = new Channel(wire, this, upcalls(this), callbacks, { paths });
+    this.#channel = new Channel(wire, this, upcalls(this), this.#callbacks(), { paths: elsewhere?.paths });
     this.#lispPid = elsewhere === undefined ? this.#process.pid : undefined;
-    this.#isWrapped = encodesSignals === true && elsewhere === undefined;
+    this.#isWrapped = this.#encodesSignals && elsewhere === undefined;
     for (const name of this.#rawStreams) {
       this.#process[name]?.setEncoding('utf8').on('data', (text: string) => this.#raw.add(name, text));
     }
-    this.ended = this.#watchExit(encodesSignals === true, times.lastWords);
+    this.ended = this.#watchExit();
     this.greeting = new Promise((resolve, reject) => {
       this.#resolveGreeting = resolve;
       void this.ended.then((how) => {
@@ -131,25 +130,39 @@ export class Child implements Peer {
     this.greeting.catch(() => {});
   }
 
-  #newBootstrap(
-    elsewhere: (then: Pick<BootstrapPlan, 'dialled' | 'failed'>) => BootstrapPlan,
-    times: Times,
-  ): Bootstrap {
+  #newBootstrap({ plan }: Elsewhere): Bootstrap {
     this.#process.stdout?.on('end', () => {
-      setTimeout(() => this.kill('its command closed its output'), times.outputEnded).unref();
+      setTimeout(() => this.kill('its command closed its output'), this.#times.outputEnded).unref();
     });
-    const plan = elsewhere({
-      dialled: (entry) => {
-        this.dialled = entry;
-        this.kill('its command leads to an image that somebody else runs');
+    const dialled = (entry: string) => {
+      this.dialled = entry;
+      this.kill('its command leads to an image that somebody else runs');
+    };
+    const failed = (problem: string, remedy?: string) => {
+      this.problem = problem;
+      this.remedy = remedy;
+      this.kill(`its command ${problem}`);
+    };
+    return new Bootstrap(this.#process, plan({ dialled, failed }), this.#times);
+  }
+
+  #callbacks(): ChannelCallbacks {
+    return {
+      hello: (hello) => {
+        // An image that somebody else runs greets too, before the connection to it is closed here.
+        if (this.dialled === undefined) this.#greeted(hello);
       },
-      failed: (problem, remedy) => {
-        this.problem = problem;
-        this.remedy = remedy;
-        this.kill(`its command ${problem}`);
+      exiting: () => {
+        this.#isExiting = true;
+        setTimeout(() => this.kill('it was told to exit'), this.#times.exit).unref();
       },
-    });
-    return new Bootstrap(this.#process, plan, times);
+      stopped: () => this.#letGo(),
+      broken: (how) => {
+        this.#failed = true;
+        this.kill(how);
+      },
+      hasStarted: (id) => this.#startedRequests?.has(id),
+    };
   }
 
   /** The streams that carry only text. The connection to the agent uses other descriptors. */
@@ -268,9 +281,9 @@ export class Child implements Peer {
     return this.#raw.take();
   }
 
-  /** Returns a promise that resolves with the reason for the end of the process. It resolves LAST_OUTPUT_MS
-   * milliseconds after the end, so that the last output is read before. */
-  #watchExit(encodesSignals: boolean, lastOutputMs: number): Promise<string> {
+  /** Returns a promise of the reason for the end of the process. It resolves `lastWords` milliseconds after
+   *  the end (see TIMES), so that the last output is read first. */
+  #watchExit(): Promise<string> {
     return new Promise((resolve) => {
       this.#resolveEnded = resolve;
       const end = (how: string) => resolve(this.#end(how));
@@ -283,10 +296,10 @@ export class Child implements Peer {
         this.#exited = true;
         this.exitCode = code ?? undefined;
         this.#endDescendants();
-        const by = (encodesSignals ? signalIn(code) : undefined) ?? signal;
+        const by = (this.#encodesSignals ? signalIn(code) : undefined) ?? signal;
         this.endedFromOutside = this.#killReason === '' && FROM_OUTSIDE.includes(by);
-        // When the timer fires late, setImmediate lets Node first read all output that has arrived.
-        setTimeout(() => setImmediate(() => end(this.#endReason(code, by))), lastOutputMs);
+        // setImmediate lets Node read all output that has arrived by now, even when the timer fires late.
+        setTimeout(() => setImmediate(() => end(this.#endReason(code, by))), this.#times.lastWords);
       });
     });
   }

@@ -1,45 +1,17 @@
-// Runs the server's own SBCL: starts it when it is needed, watches it, and replaces it when it has ended.
-//
-// The methods of a start call each other as follows:
-// #start calls #startProven, and then lets the callback `prepare` make the process ready for calls.
-// #startProven calls #startWatched and, if the start policy doubts that the process works, #works, a test.
-// #startWatched calls #spawnAgent or, if no process starts, #spawnPlain. Then #startWatched starts the heartbeat.
-// #spawnAgent calls #spawn with the saved core, else with the compiled agent, else with the agent's sources.
-// #spawnPlain calls #spawnAgent for an agent that uses no internals of SBCL (see start-policy.ts).
-// For an image that a command starts, #startWatched calls #spawnElsewhere.
+// Runs the server's own SBCL: starts it on demand, watches it, and replaces it when it has ended.
 
-import type { ChildProcess } from 'node:child_process';
 import { messageOf, SetupError } from '../../errors.ts';
-import { checkAnswering } from '../../files/answering.ts';
 import { fairTimeout } from '../wire/fairly.ts';
 import type { Hello } from '../wire/messages.ts';
 import type { Peer } from '../wire/peer.ts';
-import type { Outside } from '../wire/pulse.ts';
-import { Pulse } from '../wire/pulse.ts';
+import { type Outside, Pulse } from '../wire/pulse.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import type { Upcalls } from '../wire/upcalls.ts';
-import { type AgentOptions, agentCommand, cacheUsable, compilingCommand, isCompiled } from './agent.ts';
-import { Child } from './child.ts';
-import { type CommandSandbox, type ProcessCommand, runCommand } from './command.ts';
+import type { Child } from './child.ts';
 import { frozenAfter, startHeartbeat } from './heart.ts';
-import { commandOf, farPaths, type ImageCommand, imagePlan, notStartedText } from './image-command.ts';
-import { KeptCore } from './kept-core.ts';
 import { processState } from './process-state.ts';
-import { askSbcl, findSbcl } from './sbcl.ts';
-import { whyUnsupported } from './sbcl-versions.ts';
-import { spaceRemedy } from './space.ts';
 import { StartPolicy } from './start-policy.ts';
-
-/** The advice when a start failed for an unknown reason. */
-export const RUN_DOCTOR = 'Run live-lisp doctor to find the step that fails.';
-
-export interface LifetimeOptions extends AgentOptions {
-  /** The path of the sbcl to start; undefined for the first one on PATH. */
-  sbcl: string | undefined;
-  /** The command that starts an SBCL elsewhere; undefined for an SBCL on this machine. */
-  command?: ImageCommand | undefined;
-  sandbox?: CommandSandbox | undefined;
-}
+import { Starter, type StartOptions } from './starter.ts';
 
 /** Functions that are called for the events in the life of an image. */
 export interface LifetimeCallbacks {
@@ -52,41 +24,35 @@ export interface LifetimeCallbacks {
   lost(how: string): void;
 }
 
-/** The error that the command which should start an image connects to one that somebody else runs. */
-export class DialledError extends SetupError {}
-
-/** The error that a process ended before its greeting. */
-class FailedStart extends SetupError {}
-
-/** Throws ERROR again unless it is a FailedStart. Another way to start only makes sense after a FailedStart, which can
- * be the fault of the core or the fasl. */
-function rethrowUnlessFailedStart(error: unknown): undefined {
-  if (!(error instanceof FailedStart)) throw error;
-}
-
 export class Lifetime {
-  readonly #options: LifetimeOptions;
+  readonly #options: StartOptions;
   readonly #callbacks: LifetimeCallbacks;
   readonly #times: Times;
-  readonly #core: KeptCore;
   readonly #startPolicy: StartPolicy;
-  #failedTrial: Child | undefined;
+  readonly #starter: Starter;
+  /** The process that is being started or is in use; undefined when there is none. */
   #ready: Promise<Child> | undefined;
-  child: Child | undefined;
+  /** The latest process that was made ready for calls. */
   #prepared: Child | undefined;
+  /** The latest process that failed its trial. */
+  #failedTrial: Child | undefined;
   #pulse: Pulse | undefined;
+  /** The reason why the last start failed, if so. */
   failure: string | undefined;
-  #compiler: ChildProcess | undefined;
-  /** Starts to make a core, unless the image itself was started from one. */
-  #makeCore: () => void = () => {};
   #closed = false;
 
-  constructor(options: LifetimeOptions, callbacks: LifetimeCallbacks, times: Times = TIMES) {
+  constructor(options: StartOptions, callbacks: LifetimeCallbacks, times: Times = TIMES) {
     this.#options = options;
     this.#times = times;
     this.#callbacks = callbacks;
-    this.#core = new KeptCore(options, options.sandbox, times.core);
     this.#startPolicy = new StartPolicy(options.without);
+    const upcalls = (child: Child) => callbacks.upcalls(child);
+    this.#starter = new Starter(options, upcalls, this.#startPolicy, times);
+  }
+
+  /** The latest process, which may not have greeted yet or have ended. */
+  get child(): Child | undefined {
+    return this.#starter.child;
   }
 
   /** True when there is a process, or when one is being started. */
@@ -131,7 +97,7 @@ export class Lifetime {
   }
 
   get compiling(): boolean {
-    return this.#compiler !== undefined || this.child?.compiling === true;
+    return this.#starter.compiling;
   }
 
   isPrepared(peer: Peer): boolean {
@@ -187,9 +153,7 @@ export class Lifetime {
   /** Ends the process. No process can be started after this. */
   close(): void {
     this.#closed = true;
-    this.#compiler?.kill();
-    this.#core.close();
-    this.child?.kill('the server ended');
+    this.#starter.close();
   }
 
   async #start(): Promise<Child> {
@@ -206,7 +170,7 @@ export class Lifetime {
       if (child.dead) this.#ready = undefined;
       // The status is requested now, so that a report has one if the image hangs later.
       else void this.#pulse?.status(0);
-      this.#makeCore();
+      this.#starter.makeCore();
       return child;
     }
   }
@@ -233,9 +197,8 @@ export class Lifetime {
   }
 
   async #startWatched(): Promise<Child> {
-    const { root, cacheFolder, command } = this.#options;
-    await checkAnswering([root, cacheFolder]);
-    const child = await (command === undefined ? this.#spawnHere() : this.#spawnElsewhere(command));
+    this.#pulse = undefined;
+    const child = await this.#starter.start();
     this.#startPolicy.noteStarted();
     const pulse = new Pulse(child);
     this.#pulse = pulse;
@@ -262,154 +225,6 @@ export class Lifetime {
     return child;
   }
 
-  async #spawnHere(): Promise<Child> {
-    const sbcl = findSbcl(this.#options.sbcl);
-    return this.#spawnAgent(sbcl).catch((error: unknown) => this.#spawnPlain(sbcl, error));
-  }
-
-  /** Starts the command of IMAGE, and makes its SBCL an image. Throws a DialledError when the command leads to an image
-   * of somebody else. */
-  async #spawnElsewhere(image: ImageCommand): Promise<Child> {
-    if (this.#closed) throw new SetupError('The server is ending.');
-    const options = { ...this.#options, without: this.#startPolicy.without };
-    const child = new Child(
-      commandOf(image),
-      this.#options.root,
-      (self) => this.#callbacks.upcalls(self),
-      this.#times,
-      (then) => imagePlan(options, image, this.#times.silence, then),
-      farPaths(image),
-    );
-    this.child = child;
-    this.#pulse = undefined;
-    try {
-      await child.greeting;
-      return child;
-    } catch (error) {
-      if (this.#closed) throw new SetupError('The server is ending.');
-      if (child.dialled !== undefined) throw new DialledError(messageOf(error));
-      child.takeRaw(); // The error's message has its last lines.
-      throw new SetupError(notStartedText(image, child));
-    }
-  }
-
-  /** Starts a plain process, whose agent uses no internals of SBCL, if ERROR is a fault of the process that failed.
-   * Otherwise throws ERROR again. */
-  async #spawnPlain(sbcl: string, error: unknown): Promise<Child> {
-    const { heapMb } = this.#options;
-    rethrowUnlessFailedStart(error);
-    const byItself = this.child?.endedByItself === true && spaceRemedy(heapMb) === undefined;
-    if (!byItself || !this.#startPolicy.noteFailedStart(firstLine(error))) throw error;
-    return this.#spawnAgent(sbcl).catch((plainError: unknown) => {
-      this.#startPolicy.notePlainFailed();
-      throw plainError;
-    });
-  }
-
-  /** Starts a process from the saved core. If there is no core, or if this fails, starts a process with the compiled
-   * agent. */
-  async #spawnAgent(sbcl: string): Promise<Child> {
-    const cached = cacheUsable(this.#options.cacheFolder);
-    const isFull = this.#startPolicy.without.length === 0;
-    const command = cached && isFull ? this.#core.command(sbcl) : undefined;
-    const fromCore = command && (await this.#spawn(command).catch(rethrowUnlessFailedStart));
-    const child = fromCore ?? (await this.#spawnWithoutCore(sbcl, cached));
-    const coreMissing = cached && isFull && fromCore === undefined;
-    this.#makeCore = () => coreMissing && void this.#core.make(sbcl, command !== undefined);
-    return child;
-  }
-
-  /** Starts a process with the compiled agent. If CACHED is false, compiled files cannot be stored, so the agent is
-   * loaded from its sources. */
-  async #spawnWithoutCore(sbcl: string, cached: boolean): Promise<Child> {
-    const { sandbox } = this.#options;
-    const options = { ...this.#options, without: this.#startPolicy.without };
-    const spawn = (compiled: boolean) => this.#spawn(agentCommand(sbcl, options, compiled));
-    if (!cached) await this.#checkSupported(sbcl);
-    // A fasl in the cache can be damaged, or be for another version of SBCL. If the process ends because of this, the
-    // agent is compiled and another process is started.
-    const fasls = [async () => isCompiled(options), () => this.#compileAgent(sbcl, options)];
-    let failure: unknown;
-    for (const prepareFasl of cached ? fasls : []) {
-      failure = undefined;
-      if (!(await prepareFasl())) continue;
-      try {
-        return await spawn(true);
-      } catch (error) {
-        rethrowUnlessFailedStart(error);
-        await sandbox?.check();
-        failure = error;
-      }
-    }
-    // The agent was compiled from its sources a moment ago, so a start from the sources would fail too.
-    if (failure !== undefined) throw failure;
-    return spawn(false).catch(async (error: unknown) => {
-      rethrowUnlessFailedStart(error);
-      await sandbox?.check();
-      throw error;
-    });
-  }
-
-  /** Throws a SetupError when live-lisp does not support this SBCL. Does nothing when SBCL does not report its version,
-   * because the start will then fail and report the reason. */
-  async #checkSupported(sbcl: string): Promise<void> {
-    const facts = await askSbcl(sbcl, this.#options.sandbox).catch(() => undefined);
-    const why = facts && whyUnsupported(facts);
-    if (why !== undefined) throw new SetupError(why);
-  }
-
-  /** Compiles the agent into the cache. Resolves with true when this succeeded. A separate process does this, because
-   * it takes 200 MB. Throws a SetupError when live-lisp does not support this SBCL. */
-  async #compileAgent(sbcl: string, options: AgentOptions): Promise<boolean> {
-    await this.#checkSupported(sbcl);
-    const command = compilingCommand(sbcl, options);
-    const locked = (await this.#options.sandbox?.lockInCompiler(command)) ?? command;
-    const { process, code } = runCommand(locked, this.#times.start);
-    this.#compiler = process;
-    if (this.#closed) process.kill();
-    const succeeds = (await code) === 0;
-    this.#compiler = undefined;
-    await checkAnswering([options.cacheFolder]);
-    return succeeds && isCompiled(options);
-  }
-
-  /** Starts a process by COMMAND and waits for its greeting. If a person or the system ends the process before this,
-   * its core or fasl is not at fault, so the start is repeated once. FIRST is false for the repetition. */
-  async #spawn(command: ProcessCommand, first = true): Promise<Child> {
-    if (this.#closed) throw new SetupError('The server is ending.');
-    const { root, sandbox, fasls } = this.#options;
-    const upcalls = (self: Child) => this.#callbacks.upcalls(self);
-    const locked = (await sandbox?.lockIn(command, fasls, root)) ?? command;
-    if (this.#closed) throw new SetupError('The server is ending.');
-    const child = new Child(locked, root, upcalls, this.#times);
-    this.child = child;
-    this.#pulse = undefined;
-    try {
-      await this.#greeting(child);
-      return child;
-    } catch (error) {
-      if (first && child.endedFromOutside) return this.#spawn(command, false);
-      child.takeRaw(); // The error's message already contains the output.
-      const remedy = spaceRemedy(this.#options.heapMb) ?? RUN_DOCTOR;
-      throw new FailedStart(`The Lisp image did not start: ${messageOf(error)}. ${remedy}`);
-    }
-  }
-
-  /** Waits for the greeting of CHILD. If it does not come in time, kills CHILD. */
-  async #greeting(child: Child): Promise<void> {
-    let denied: (() => number) | undefined;
-    const deniedMs = () => {
-      denied ??= child.cpuDenialMeter();
-      return denied();
-    };
-    const stop = fairTimeout(this.#times.start, deniedMs, () => child.kill('it did not greet in time'));
-    const waking = setInterval(() => child.wake(), this.#times.wake);
-    await child.greeting.finally(() => {
-      stop();
-      clearInterval(waking);
-    });
-  }
-
   #lost(child: Child, how: string): void {
     if (this.child !== child || this.#closed) return;
     if (child.endedByItself && child !== this.#failedTrial)
@@ -418,12 +233,4 @@ export class Lifetime {
     if (child === this.#prepared) this.#ready = undefined;
     this.#callbacks.lost(how);
   }
-}
-
-/** Returns the first line of ERROR's message. If ERROR is a FailedStart, the result is only the reason for the end of
- * the process. */
-function firstLine(error: unknown): string {
-  return messageOf(error)
-    .replace(/\n.*/s, '')
-    .replace(/^The Lisp image did not start: /, '');
 }

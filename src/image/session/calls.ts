@@ -1,32 +1,21 @@
-// Runs the calls of an image: queues them, interrupts them when their time is up, and adds notices to their answers.
+// Runs the calls of an image: queues them, starts the image if necessary, and reports their progress.
 
 import type { CallOptions, Reply } from '../wire/call.ts';
 import type { EndSignal } from '../wire/end-signal.ts';
-import { enforceLimit } from '../wire/ending-steps.ts';
 import { endingAfter, wholeText } from '../wire/endings.ts';
-import type { Answer } from '../wire/messages.ts';
-import type { Operations, Reason } from '../wire/operations.ts';
+import type { Operations } from '../wire/operations.ts';
 import { COMPILATIONS, checkNoDeadlock, codeCaller, withinCompilation } from '../wire/origin.ts';
 import type { Peer } from '../wire/peer.ts';
 import type { Series } from '../wire/series.ts';
 import { TIMES, type Times } from '../wire/times.ts';
 import { type Job, Jobs } from './jobs.ts';
-import type { CallNotice } from './notices.ts';
 import { passOutput, reportProgress } from './progress.ts';
 import { type Ahead, Queue } from './queue.ts';
+import { type OperationName, type PendingCall, perform, type RequestHost } from './request.ts';
 
-/** The functions and facts about an image that its calls need. */
-export interface CallHost {
-  /** Maximum number of milliseconds that a call may take. */
-  readonly limitMs: number;
-  /** True when somebody else runs the image. */
-  readonly attached?: boolean;
-  /** True for a fresh image, which was made for one call and ends with it. */
-  readonly fresh?: boolean;
-  /** Returns the process id of the image if a signal has stopped its process, else undefined. Absent for an image of
-   * the server, which is replaced when it does not react. */
-  stoppedPid?(): number | undefined;
-  /** The series of numbers for the calls; undefined for all numbers. */
+/** The functions with which calls use their image. */
+export interface CallHost extends RequestHost {
+  /** The series of the calls' numbers; by default, all numbers. */
   readonly series?: Series | undefined;
   /** Returns the peer, the agent in an image, that is ready for calls; undefined when there is none at this time. */
   readyPeer(): Peer | undefined;
@@ -37,38 +26,21 @@ export interface CallHost {
   compiling(): boolean;
   /** Called before a call that does not come from code in the image performs the operation `name` in `peer`. */
   beforeCall(peer: Peer, name: OperationName): void;
-  /** Called before `peer` performs the operation `name` with `args`. Resolves with a function that is called with the
-   * answer, also when a held error stops the operation and when the image is lost. Returns undefined when nothing has
-   * to be recorded. */
-  answerRecorder(
-    peer: Peer,
-    name: OperationName,
-    args: object,
-  ): Promise<(job: number, answer: Answer) => void> | undefined;
-  /** Called when a call that does not come from code in the image has ended with `reply`, if the image of `peer` still
-   * exists. */
+  /** Called after a call from outside the image has ended with `reply`, if the image of `peer` still
+   *  lives. */
   afterCall(peer: Peer, reply: Reply<OperationName>): void;
   /** Called with `reply` before the caller gets it. */
   onReply?(reply: Reply<OperationName>): Promise<void>;
-  notify(notice: CallNotice): void;
 }
 
 const MAX_EVALUATIONS = 8;
 const MAX_LOOKUPS = 32;
 
-type OperationName = keyof Operations;
-
-/** Operations that run user code. Only MAX_EVALUATIONS of them run at the same time. */
+/** Operations that run user code, so that MAX_EVALUATIONS limits their number. */
 const EVALUATIONS: ReadonlySet<OperationName> = new Set<OperationName>([
   ...(['evaluate', 'macroexpand', 'load-file', 'load-files', 'load-source', 'load-system'] as const),
   ...(['run-tool', 'debug-eval', 'debug-fix', 'debug-go', 'test-plan', 'test-run'] as const),
 ]);
-/** Operations on whole files or test suites. They have the time limit of a load. */
-const LONG_OPERATIONS: ReadonlySet<OperationName> = new Set<OperationName>([
-  ...(['load-file', 'load-files', 'load-forms', 'load-order', 'load-source', 'load-system'] as const),
-  ...(['check-file', 'check-text', 'test-plan', 'test-run'] as const),
-]);
-
 export class Calls {
   readonly jobs: Jobs;
   readonly #host: CallHost;
@@ -93,7 +65,8 @@ export class Calls {
     options: CallOptions = {},
   ): Promise<Reply<Name>> {
     checkNoDeadlock(name);
-    const reply = await this.#track(name, args, options, (job) => this.#queued(job, name, args, options));
+    const call = this.#begin(name, args, options);
+    const reply = await this.#track(call, () => this.#queued(call));
     await this.#host.onReply?.(reply);
     return reply;
   }
@@ -104,45 +77,42 @@ export class Calls {
     name: Name,
     args: Operations[Name]['args'],
   ): Promise<Reply<Name>> {
-    return this.#track(name, args, {}, (job) => this.#perform(peer, job, name, args, {}));
+    const call = this.#begin(name, args, {});
+    return this.#track(call, () => this.#perform(peer, call));
   }
 
-  async #track<Name extends OperationName>(
+  #begin<Name extends OperationName>(
     name: Name,
-    args: object,
+    args: Operations[Name]['args'],
     options: CallOptions,
-    perform: (job: Job) => Promise<Reply<Name>>,
+  ): PendingCall<Name> {
+    return { job: this.jobs.begin(name, args), name, args, options };
+  }
+
+  /** Has PERFORM perform the call. Meanwhile, passes the cancellation by the client on to its job, and its
+   *  progress and output to its caller. */
+  async #track<Name extends OperationName>(
+    { job, options }: PendingCall<Name>,
+    perform: () => Promise<Reply<Name>>,
   ): Promise<Reply<Name>> {
-    const job = this.jobs.begin(name, args);
-    if (options.signal?.aborted) job.signal.abort(options.signal.reason);
-    // The call is started first. Its request is sent when the image can take it.
-    const performed = perform(job);
-    const stopFollowing = options.signal && job.follow(options.signal);
-    const stopReporting = options.onProgress && reportProgress(job, options.onProgress, this.#times.progress);
-    const { onOutput } = options;
-    const stopPassing = onOutput && passOutput(job, onOutput, this.#times.progress);
+    const { signal, onProgress, onOutput } = options;
+    const stopFollowing = signal && job.follow(signal);
+    const stopReporting = onProgress && reportProgress(job, onProgress, this.#times.progress);
+    const passing = onOutput && passOutput(job, onOutput, this.#times.progress);
     let reply: Reply<Name> | undefined;
     try {
-      reply = await performed;
-      if (!(await stopPassing?.())) return reply;
-      const { output, ...withoutOutput } = reply;
-      if (output !== undefined) await onOutput?.(wholeText(output));
-      return withoutOutput;
+      reply = await perform().finally(passing?.stop);
+      return passing?.hasPassed ? await withoutOutput(reply, onOutput) : reply;
     } finally {
-      // If an error was thrown, the passing of output has not been stopped yet.
-      void stopPassing?.();
       stopFollowing?.();
       stopReporting?.();
       this.jobs.end(job, reply ?? notStarted(job));
     }
   }
 
-  async #queued<Name extends OperationName>(
-    job: Job,
-    name: Name,
-    args: Operations[Name]['args'],
-    options: CallOptions,
-  ): Promise<Reply<Name>> {
+  /** Performs CALL when its queue admits it. */
+  async #queued<Name extends OperationName>(call: PendingCall<Name>): Promise<Reply<Name>> {
+    const { job, name } = call;
     const caller = codeCaller();
     const queue = this.#queueOf(name, caller !== undefined);
     const isUp = this.#host.readyPeer() !== undefined;
@@ -152,51 +122,11 @@ export class Calls {
       // Only the time in a queue counts. The start of the image, and a delay because the server is busy, do not.
       const waited = isUp && job.phase.kind === 'queued' && queue !== this.#lookups;
       const waitedMs = waited ? job.milliseconds : undefined;
-      const reply =
-        caller === undefined
-          ? await this.#fromOutside(job, name, args, options)
-          : await this.#perform(caller, job, name, args, options);
+      const reply = await (caller === undefined ? this.#fromOutside(call) : this.#perform(caller, call));
       return waitedMs === undefined ? reply : { ...reply, waitedMs };
     } finally {
       queue?.leave();
     }
-  }
-
-  /** Performs a call that does not come from code in the image. If something else ended the call before any part of it
-   * ran, repeats it once. */
-  async #fromOutside<Name extends OperationName>(
-    job: Job,
-    name: Name,
-    args: Operations[Name]['args'],
-    options: CallOptions,
-    isRetry = false,
-  ): Promise<Reply<Name>> {
-    const peer = this.#host.readyPeer() ?? (await unlessAborted(this.#started(job), job.signal));
-    if (peer === undefined || job.signal.aborted) return notStarted(job);
-    this.#host.beforeCall(peer, name);
-    const reply = await this.#perform(peer, job, name, args, options);
-    if (reply.ending.kind !== 'lost') this.#host.afterCall(peer, reply);
-    return !isRetry && hasNotBegun(reply) && !job.signal.aborted
-      ? this.#fromOutside(job, name, args, options, true)
-      : reply;
-  }
-
-  /** Enters JOB into QUEUE. Returns true when JOB may run, and false when JOB is aborted before this. */
-  #enter(queue: Queue, job: Job): boolean | Promise<boolean> {
-    const onWait = (ahead: Ahead) => {
-      job.phase = { kind: 'queued', ahead };
-    };
-    return queue.tryEnter() || queue.enter(job.signal, onWait);
-  }
-
-  /** Resolves with a peer when it is ready for calls. Until then, the phase of JOB is `starting`. */
-  #started(job: Job): Promise<Peer> {
-    job.phase = {
-      kind: 'starting',
-      compiling: () => this.#host.compiling(),
-      building: () => this.#host.rebuildProgress(),
-    };
-    return this.#host.whenReady();
   }
 
   #queueOf(name: OperationName, byCode: boolean): Queue | undefined {
@@ -209,76 +139,53 @@ export class Calls {
     return EVALUATIONS.has(name) ? this.#evaluations : this.#lookups;
   }
 
-  async #perform<Name extends OperationName>(
-    peer: Peer,
-    job: Job,
-    name: Name,
-    args: Operations[Name]['args'],
-    options: CallOptions,
+  /** Enters JOB into QUEUE. Returns false when JOB is aborted before it may run. */
+  #enter(queue: Queue, job: Job): boolean | Promise<boolean> {
+    const onWait = (ahead: Ahead) => {
+      job.phase = { kind: 'queued', ahead };
+    };
+    return queue.tryEnter() || queue.enter(job.signal, onWait);
+  }
+
+  /** Performs a call from outside the image. Repeats it once when something else ended it before any part of
+   *  it ran. */
+  async #fromOutside<Name extends OperationName>(
+    call: PendingCall<Name>,
+    isRetry = false,
   ): Promise<Reply<Name>> {
-    const startedAt = performance.now();
-    const { continues } = options;
-    const onAnswer = await this.#host.answerRecorder(peer, name, args);
-    const onContinued = continues && (await this.#host.answerRecorder(peer, continues.name, continues.args));
-    const { id, answer } = peer.request(name, args, options.onOutput !== undefined);
-    job.phase = { kind: 'running', peer, id };
-    const limitMs = options.limitMs ?? (LONG_OPERATIONS.has(name) ? this.#times.load : this.#host.limitMs);
-    const { stop, abandoned } = this.#watch(peer, id, job, limitMs);
-    // Promise.race takes longer to resolve. When an image of the server ends by itself, the function for the answer
-    // must be called before the loss is handled.
-    const received = await (this.#host.stoppedPid ? Promise.race([answer, abandoned]) : answer);
-    stop();
-    // The image will answer the abandoned request after SIGCONT.
-    if (received.ending.kind === 'interrupted' && received.ending.stoppedPid !== undefined)
-      void answer.then((late) => this.#notifyNews(late));
-    const afterMs = performance.now() - startedAt;
-    const ending = endingAfter(received.ending, afterMs, this.#host, job.endedByUser);
-    const { output, data } = received;
-    this.#notifyNews(received);
-    if (options.signal?.aborted && !options.ofCommand && codeCaller() === undefined)
-      this.#host.notify({ kind: 'cancelled', ending, afterMs, output });
-    const isContinued = continues !== undefined && (!continues.ifLeft || 'left' in data);
-    (isContinued ? onContinued : onAnswer)?.(id, received);
-    return { ending, ...(output && { output }), data };
+    const { job, name } = call;
+    const peer = this.#host.readyPeer() ?? (await unlessAborted(this.#started(job), job.signal));
+    if (peer === undefined || job.signal.aborted) return notStarted(job);
+    this.#host.beforeCall(peer, name);
+    const reply = await this.#perform(peer, call);
+    if (reply.ending.kind !== 'lost') this.#host.afterCall(peer, reply);
+    const mayRetry = !isRetry && hasNotBegun(reply) && !job.signal.aborted;
+    return mayRetry ? this.#fromOutside(call, true) : reply;
   }
 
-  #notifyNews({ background, changes }: Answer): void {
-    if (background) this.#host.notify({ kind: 'background', output: background });
-    if (changes) this.#host.notify({ kind: 'changes', changes });
+  /** Resolves with a peer that is ready for calls. Meanwhile the phase of JOB is `starting`. */
+  #started(job: Job): Promise<Peer> {
+    job.phase = {
+      kind: 'starting',
+      compiling: () => this.#host.compiling(),
+      building: () => this.#host.rebuildProgress(),
+    };
+    return this.#host.whenReady();
   }
 
-  /** Ends JOB, the request ID of PEER, when it is aborted or takes longer than LIMIT_MS. Does this until `stop` of the
-   * result is called. `abandoned` of the result resolves when the request must end while the process of PEER is
-   * stopped. */
-  #watch(
-    peer: Peer,
-    id: number,
-    job: Job,
-    limitMs: number,
-  ): { stop: () => void; abandoned: Promise<Abandoned> } {
-    const endable = peer.job(id);
-    const interrupt = (reason: Reason) => {
-      job.stopping ??= { reason, at: performance.now() };
-      endable.interrupt(reason);
-    };
-    let resolveAbandoned: (answer: Abandoned) => void = () => {};
-    const abandoned = new Promise<Abandoned>((resolve) => {
-      resolveAbandoned = resolve;
-    });
-    const abandon = () => {
-      const stoppedPid = this.#host.stoppedPid?.();
-      if (stoppedPid === undefined) return false;
-      const reason = job.stopping?.reason ?? 'timeout';
-      resolveAbandoned({ ending: { kind: 'interrupted', reason, frames: [], stoppedPid }, data: {} });
-      return true;
-    };
-    const stop = enforceLimit({ ...endable, interrupt, abandon }, limitMs, job.signal, this.#times);
-    return { stop, abandoned };
+  #perform<Name extends OperationName>(peer: Peer, call: PendingCall<Name>): Promise<Reply<Name>> {
+    return perform(peer, call, this.#host, this.#times);
   }
 }
 
-/** Stands for the answer to a request that a stopped image has not answered. */
-type Abandoned = Omit<Answer, 'data'> & { data: Record<string, never> };
+/** Passes the output of REPLY to PASS, and returns the other members of REPLY. */
+async function withoutOutput<Name extends OperationName>(
+  { output, ...others }: Reply<Name>,
+  pass: CallOptions['onOutput'],
+): Promise<Reply<Name>> {
+  if (output !== undefined) await pass?.(wholeText(output));
+  return others;
+}
 
 /** Returns true when a call ended before any part of it ran, because the image was lost or the thread of the call
  * ended. */

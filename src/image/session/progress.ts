@@ -51,15 +51,21 @@ const LARGE_PART = 6000;
 /** Milliseconds between such a part and the next one. After each smaller part, the pause becomes longer. */
 const SHORT_PAUSE_MS = 1;
 
-/** Calls PASS with the new output of JOB every EVERY_MS milliseconds, and more often when there is much output. Returns
- * a function that stops this. It resolves when the last part was passed; with true when PASS was called at least
- * once. */
+interface Passing {
+  /** True when a part of the output was passed. */
+  readonly hasPassed: boolean;
+  /** Resolves after the last part. */
+  stop: () => Promise<void>;
+}
+
+/** Passes the new output of JOB to PASS every EVERY_MS milliseconds, and sooner while there is much, until
+ *  `stop` is called. */
 export function passOutput(
   job: Job,
   pass: (text: string) => Promise<void>,
   everyMs: number = TIMES.progress,
-): () => Promise<boolean> {
-  let isBegun = false;
+): Passing {
+  let hasPassed = false;
   let pauseMs = everyMs;
   let taking: Promise<void> | undefined;
   let timer = setTimeout(next, pauseMs);
@@ -73,13 +79,17 @@ export function passOutput(
     const output = phase.kind === 'running' ? await takeOutput(phase.peer, phase.id) : undefined;
     pauseMs = Number(output?.text.length) >= LARGE_PART ? SHORT_PAUSE_MS : Math.min(2 * pauseMs, everyMs);
     if (output === undefined) return;
-    isBegun = true;
+    hasPassed = true;
     await pass(wholeText(output));
   }
-  return async () => {
-    await taking;
-    clearTimeout(timer);
-    return isBegun;
+  return {
+    get hasPassed() {
+      return hasPassed;
+    },
+    stop: async () => {
+      await taking;
+      clearTimeout(timer);
+    },
   };
 }
 

@@ -5,13 +5,13 @@ import type { DebugData, DebugValue, Frame, Local } from '../../image/wire/opera
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { outputSection } from '../endings.ts';
-import { failureText, formValuesText } from '../execution/evaluation.ts';
+import { failureText, formValuesText } from '../execution/evaluation-text.ts';
 import { packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { warningSection } from '../remarks.ts';
 import { callText } from '../stack.ts';
 import { evalOptions, frameOf, type HeldErrorRequest } from './held.ts';
-import { heldResult, newestOwn } from './hold.ts';
+import { heldResult, newestOwn } from './held-text.ts';
 import { leftFrameResult } from './outcomes.ts';
 import { debugRefusalResult, stillHeld } from './refusals.ts';
 

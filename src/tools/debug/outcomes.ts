@@ -7,10 +7,10 @@ import type { DebugValue } from '../../image/wire/operations.ts';
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { endingText, outputSection } from '../endings.ts';
-import { formValuesText } from '../execution/evaluation.ts';
+import { formValuesText } from '../execution/evaluation-text.ts';
 import { durationText } from '../observe/units.ts';
 import type { HeldErrorRequest } from './held.ts';
-import { heldResult } from './hold.ts';
+import { heldResult } from './held-text.ts';
 
 type DebugOperation = 'debug-go' | 'debug-eval' | 'debug-fix' | 'debug-look';
 

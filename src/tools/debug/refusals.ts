@@ -5,7 +5,7 @@ import type { DebugData, DebugValue, Output, Reason } from '../../image/wire/ope
 import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { outputSection } from '../endings.ts';
-import { failureText } from '../execution/evaluation.ts';
+import { failureText } from '../execution/evaluation-text.ts';
 import { isLookupFailure, lookupResult } from '../lookup.ts';
 import type { HeldErrorRequest } from './held.ts';
 

@@ -9,12 +9,13 @@ import { joinSections } from '../../kernel/reply.ts';
 import { defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
-import { errorOptions, type HeldToolCalls, heldResultOr, holdingSection, ON_ERROR } from '../debug/hold.ts';
+import { holdingSection } from '../debug/held-text.ts';
+import { errorOptions, type HeldToolCalls, heldResultOr, ON_ERROR } from '../debug/hold.ts';
 import { outputSection, waitedNote } from '../endings.ts';
 import { lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { readtableSection, warningsAndNotes } from '../remarks.ts';
-import { failureText, isMissing } from './evaluation.ts';
+import { failureText, isMissing } from './evaluation-text.ts';
 
 const COMPILE_FORM = {
   name: 'compile_form',

@@ -7,7 +7,7 @@ import { joinSections } from '../../kernel/reply.ts';
 import { type ArgumentsFor, defineTool, type Result, type ToolDescription } from '../../kernel/tool.ts';
 import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
 import { outputSection, waitedNote } from '../endings.ts';
-import { failureText, isMissing } from '../execution/evaluation.ts';
+import { failureText, isMissing } from '../execution/evaluation-text.ts';
 import { lookupResult, PACKAGE, packageOf } from '../lookup.ts';
 import type { Places } from '../places.ts';
 import { readtableSection, redefinedSection, warningSection } from '../remarks.ts';

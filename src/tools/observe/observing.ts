@@ -14,7 +14,7 @@ import type { CallContext, Result } from '../../kernel/tool.ts';
 import type { Observations } from '../../records/observations.ts';
 import { callOptions, limitOption } from '../calling.ts';
 import { outputSection } from '../endings.ts';
-import { failureText, formValuesText } from '../execution/evaluation.ts';
+import { failureText, formValuesText } from '../execution/evaluation-text.ts';
 import { isLookupFailure, lookupResult } from '../lookup.ts';
 import { isNot } from '../natures.ts';
 import type { Places } from '../places.ts';

@@ -2,7 +2,7 @@
 
 import type { ComparedTimes, TakenTime } from '../../image/wire/operations.ts';
 import type { Result } from '../../kernel/tool.ts';
-import { formValuesText } from '../execution/evaluation.ts';
+import { formValuesText } from '../execution/evaluation-text.ts';
 import { packageOf } from '../lookup.ts';
 import { type Observing, observeCallOptions, observedResult, observeRefusalResult } from './observing.ts';
 import { durationText, firstRunText, sizeText } from './units.ts';

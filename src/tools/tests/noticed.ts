@@ -6,9 +6,9 @@ import { join, relative } from 'node:path';
 import { realPathOf } from '../../files/answering.ts';
 import { copyRoot, type RootCopy } from '../../files/copy.ts';
 import type { Ending } from '../../image/wire/endings.ts';
-import type { LoadStep, Reason } from '../../image/wire/operations.ts';
+import type { Reason } from '../../image/wire/operations.ts';
 import { toResult } from '../../kernel/outcome.ts';
-import { fewOf, joinSections } from '../../kernel/reply.ts';
+import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { withTemporaryFolder } from '../../temporary-folder.ts';
 import { editsOf } from '../definitions/edits.ts';
@@ -23,37 +23,10 @@ import {
   stepsIn,
 } from '../fresh-call.ts';
 import { isLispFile } from '../parentheses.ts';
-import { shortNames } from './failures.ts';
-import { hasNotPassed } from './memory.ts';
+import { type Side, verdictOn } from './noticed-verdict.ts';
 import type { TestOutcome } from './results.ts';
 
-/** The result of the tests in one copy of the workspace. */
-interface Side {
-  result: Result;
-  tests: readonly TestOutcome[];
-  /** True when the run ended normally, false when it did not. Undefined when the tests did not run, because a load
-   * failed. */
-  isDone: boolean | undefined;
-  /** True when a human or the client has ended the call. */
-  isStopped: boolean;
-  /** The Lisp files with new content that the image has not loaded. */
-  unloaded: string[];
-  /** Those of `unloaded` that the image has loaded from the workspace and not from the copy. */
-  originals: string[];
-  /** A digest of the state that the files of the workspace had when they were copied. */
-  state: string;
-  /** The loads before the tests. */
-  steps: readonly LoadStep[];
-}
-
-/** The verdict on the edits, and the names of the tests that noticed them. */
-interface Verdict {
-  verdict: 'noticed' | 'unnoticed' | 'unbuilt' | 'unknown';
-  noticed: string[];
-  text: string;
-}
-
-/** The last run without edits in this session, and a key. Calls with the same key need the same run. */
+/** The last run without edits of a session, and a text that is the same for calls that need the same run. */
 export interface UneditedRun {
   last?: { key: string; side: Side };
 }
@@ -69,7 +42,7 @@ export async function runWithEdits(
   unedited: UneditedRun,
 ): Promise<Result> {
   const { running, context } = call;
-  starterOf(running);
+  starterOf(running); // Throws before the edits are planned when no fresh image can be started.
   const [root = running.places.root] = running.workspace.rootFolders();
   const { files } = await planEdits(running, editsOf(edits), undefined, context);
   const contents = new Map(files.map(({ real, bytes }) => [real, bytes]));
@@ -79,8 +52,8 @@ export async function runWithEdits(
   const plain = changed.isStopped
     ? undefined
     : (known ?? (await runInCopy(call, { ...copy, contents: new Map() })));
-  if (plain?.isDone) unedited.last = { key: keyOf(call, plain), side: plain };
-  const verdict = checkedVerdict(verdictOn(changed, plain), changed, contents.size);
+  if (plain?.run === 'complete') unedited.last = { key: keyOf(call, plain), side: plain };
+  const verdict = verdictOn(changed, plain, contents.size);
   const whose = running.image.isAttached ? " of live-lisp, not the user's" : '';
   const names = listed(
     files.map(({ name }) => name),
@@ -144,7 +117,7 @@ async function runIn(folder: string, call: FreshCall, copy: Omit<RootCopy, 'targ
       const failed = loads.find((load) => load.failed);
       const result = failed ?? toResult(await adapter.over(fresh).handler(args, context));
       const { results = [], verdict, ending } = result.data as RunData;
-      const ran = failed || verdict === undefined ? undefined : ending?.kind === 'done';
+      const hasRun = failed === undefined && verdict !== undefined;
       const inventory = await freshInventory(call, fresh, [target, root]);
       const loaded = new Set(inventory?.files);
       const isUnloaded = (file: string) =>
@@ -154,7 +127,7 @@ async function runIn(folder: string, call: FreshCall, copy: Omit<RootCopy, 'targ
       return {
         result: { ...result, text: inRoot(result.text) },
         tests: results,
-        isDone: ran,
+        run: !hasRun ? 'not begun' : ending?.kind === 'done' ? 'complete' : 'ended early',
         isStopped: ending?.kind === 'interrupted' && STOPS.includes(ending.reason),
         unloaded: unloaded.map(nameOf),
         originals: unloaded.filter((file) => loaded.has(file)).map(nameOf),
@@ -171,104 +144,4 @@ interface RunData {
   results?: readonly TestOutcome[];
   verdict?: string;
   ending?: Ending;
-}
-
-/** Maximum number of names of tests in a sentence. */
-const NAME_LIMIT = 10;
-
-/** Returns the verdict from CHANGED, the run with the edits, and PLAIN, the run without them. PLAIN is undefined when
- * the call was interrupted before this run. */
-function verdictOn(changed: Side, plain: Side | undefined): Verdict {
-  const all = namesOf(changed.tests);
-  const as = (verdict: Verdict['verdict'], text: string): Verdict => ({ verdict, noticed: [], text });
-  if (plain === undefined || plain.isStopped)
-    return as('unknown', 'Not known whether a test notices this change: the call was interrupted.');
-  const ran = namesOf(plain.tests);
-  if (ran.length === 0)
-    return as('unknown', 'Not known whether a test notices this change: no test ran without it either.');
-  const without = `Without it, ${testsText(ran.length)} ran.`;
-  if (changed.isDone === undefined)
-    return as('unbuilt', `This change does not build, so no test ran with it. ${without}`);
-  const bad = new Set(namesOf(changed.tests.filter(hasNotPassed)));
-  const badPlain = new Set(namesOf(plain.tests.filter(hasNotPassed)));
-  const ranChanged = new Set(all);
-  const broken = ran.filter((test) => bad.has(test) && !badPlain.has(test));
-  const fixed = all.filter((test) => badPlain.has(test) && !bad.has(test));
-  // If the run ended early, the answer already says so.
-  const missing = changed.isDone ? ran.filter((test) => !ranChanged.has(test) && !badPlain.has(test)) : [];
-  const of = testsText(new Set([...all, ...ran]).size);
-  const missed =
-    missing.length === 0
-      ? ''
-      : ` ${testsText(missing.length)} that ${PASS[missing.length === 1 ? 0 : 1]} without it did not run with it: ${shownTests(missing)}.`;
-  const noticed = [...broken, ...fixed];
-  if (noticed.length > 0) {
-    const sentences = [
-      ...differingSentence(broken, of, FAIL, PASS),
-      ...differingSentence(fixed, of, PASS, FAIL),
-    ];
-    return { verdict: 'noticed', noticed, text: `Noticed: ${sentences.join(' ')}${missed}` };
-  }
-  if (!changed.isDone && plain.isDone)
-    return as(
-      'noticed',
-      'Noticed: with this change the run of the tests ends early, and without it it does not.',
-    );
-  if (all.length === 0)
-    return as('unknown', `Not known whether a test notices this change: no test ran with it. ${without}`);
-  if (badPlain.size === ran.length)
-    return as('unknown', 'Not known whether a test notices this change: no test passes without it.');
-  if (bad.size + badPlain.size + missing.length === 0) {
-    const passed = all.length === 1 ? 'the only one passes' : `all ${all.length} pass`;
-    return as('unnoticed', `No test noticed this change: ${passed}.`);
-  }
-  const passed = `No test noticed this change: ${all.length - bad.size} of ${of} pass with it`;
-  return as('unnoticed', missed ? `${passed}.${missed}` : `${passed}, and no other passes without it.`);
-}
-
-/** Verb forms, for one test and for several. */
-const FAIL = ['fails', 'fail'] as const;
-const PASS = ['passes', 'pass'] as const;
-type Verb = typeof FAIL | typeof PASS;
-
-/** Returns a sentence about TESTS, some of all tests (OF). NOW is the verb for their results with the edits, BEFORE for
- * those without. Returns [] when there are no TESTS. */
-function differingSentence(tests: readonly string[], of: string, now: Verb, before: Verb): string[] {
-  if (tests.length === 0) return [];
-  const form = tests.length === 1 ? 0 : 1;
-  const names = shownTests(tests);
-  return [`${tests.length} of ${of} ${now[form]} with this change and ${before[form]} without it: ${names}.`];
-}
-
-function shownTests(tests: readonly string[]): string {
-  return fewOf(tests.map(shortNames(tests)), NAME_LIMIT);
-}
-
-/** Returns VERDICT. If it says that no test noticed the edits of COUNT files, adds a sentence about those files that
- * the image of SIDE has not loaded. */
-function checkedVerdict(verdict: Verdict, { unloaded, originals }: Side, count: number): Verdict {
-  if (verdict.verdict !== 'unnoticed' || unloaded.length === 0) return verdict;
-  if (originals.length > 0)
-    return {
-      ...verdict,
-      verdict: 'unknown',
-      text: `Not known whether a test notices this change: ${listed(originals, ', ')} was loaded by an absolute name, so from the workspace, without the change. Load it by a name relative to its system or to the working directory.`,
-    };
-  const names = listed(unloaded, ', ');
-  if (unloaded.length < count)
-    return {
-      ...verdict,
-      text: `${verdict.text} Nothing loaded ${names}, so the change there had no effect.`,
-    };
-  const [them, their] = count === 1 ? ['it', 'its'] : ['them', 'their'];
-  const text = `Not known whether a test notices this change: nothing loaded ${names}. Load ${them} first, or give ${their} system.`;
-  return { ...verdict, verdict: 'unknown', text };
-}
-
-function testsText(count: number): string {
-  return count === 1 ? '1 test' : `${count} tests`;
-}
-
-function namesOf(tests: readonly TestOutcome[]): string[] {
-  return [...new Set(tests.map(({ test }) => test))];
 }

@@ -20,7 +20,8 @@ import { ON_ERROR, RESTARTS } from '../debug/hold.ts';
 import type { TestDependencies } from './dependencies.ts';
 import { nothingToRun, prepare } from './preparation.ts';
 import { resetVariables } from './reset.ts';
-import { Run, type TestSelection } from './run.ts';
+import { Run } from './run.ts';
+import type { TestSelection } from './run-result.ts';
 
 const RUN_TESTS = {
   name: 'run_tests',

@@ -8,7 +8,7 @@ import { joinSections } from '../../kernel/reply.ts';
 import type { Result } from '../../kernel/tool.ts';
 import { unqualifiedName } from '../../source/qualified.ts';
 import { conditionText, endingText, foldedLines } from '../endings.ts';
-import { missingText } from '../execution/loading.ts';
+import { missingText } from '../execution/load-system.ts';
 import type { Places } from '../places.ts';
 import { goneLine, unrecordedLine } from './run-text.ts';
 

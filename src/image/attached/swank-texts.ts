@@ -1,0 +1,98 @@
+// The errors of an attempt to attach to the image behind a Swank or Slynk, as texts for the model.
+
+import { type Served, servedName } from '../wire/served.ts';
+import type { Times } from '../wire/times.ts';
+import type { SwankAddress, SwankError } from './swank.ts';
+
+/** The Lisp behind a Swank. */
+export interface Lisp {
+  pid: number;
+  kind: string;
+  version: string;
+  features: string[];
+}
+
+/** The user's secret for a Swank. `doubt` is a clause about a wrong or missing secret as possible cause of no
+ *  answer. */
+export interface Secret {
+  text: string | undefined;
+  doubt: string;
+}
+
+const NAMES = { swank: 'Swank', slynk: 'Slynk' } as const;
+
+export function swankName({ kind, host, port }: SwankAddress): string {
+  return `${NAMES[kind]} at ${host}:${port}`;
+}
+
+export class SwankTexts {
+  readonly #address: SwankAddress;
+  readonly #folder: string | undefined;
+  readonly #line: string;
+  readonly #times: Times;
+
+  /** FOLDER is the folder of the sockets of images. LINE is the form that lets servers attach to an image. */
+  constructor(address: SwankAddress, folder: string | undefined, line: string, times: Times) {
+    this.#address = address;
+    this.#folder = folder;
+    this.#line = line;
+    this.#times = times;
+  }
+
+  get #url(): string {
+    const { kind, host, port } = this.#address;
+    return `${kind}://${host}:${port}`;
+  }
+
+  lispName({ kind, version, pid }: Lisp): string {
+    return `The Lisp behind ${this.#url} (${shown(kind)} ${shown(version)}, pid ${pid})`;
+  }
+
+  failureText({ why, message }: SwankError, secret: Secret): string {
+    const { kind, host, port } = this.#address;
+    const start = `(${kind}:create-server :port ${port} :dont-close t)`;
+    const url = this.#url;
+    switch (why) {
+      case 'unreachable':
+        return `${url} cannot be reached, so nothing was run: ${message}. Ask the user to evaluate ${start} in their image, or to correct the port in --image, then call again.`;
+      case 'closed':
+        return `${url} closed the connection before it answered, so nothing was run. It may be something else than ${NAMES[kind]}, ${secret.doubt}. Ask the user which, then call again.`;
+      case 'silent':
+        return `${url} takes connections and did not answer in ${this.#times.greeting / 1000} s, so nothing was run. It may be busy, something else than ${NAMES[kind]}, ${secret.doubt}. Ask the user which, then call again.`;
+      case 'foreign':
+        return `${url} is not ${NAMES[kind]}: ${message}. So nothing was run. Ask the user for the port that ${start.replace(String(port), 'PORT')} was given, and to start this server with --image ${kind}://${host}:PORT.`;
+      case 'unreadable':
+      case 'aborted':
+        return `${url} does not do what ${NAMES[kind]} does, so nothing was run. Its answer is an error: ${JSON.stringify(shown(message))}. Ask the user whether it is ${NAMES[kind === 'swank' ? 'slynk' : 'swank']}, and to correct --image.`;
+    }
+  }
+
+  elsewhereText(lisp: Lisp): string {
+    return `${this.lispName(lisp)} does not see the files of this server, so nothing was loaded into it. It is on another machine, as behind a tunnel of ssh, in a container, or of another user. Ask the user to give it the line that live-lisp attach prints there, and to start this server with --image NAME='ssh -T HOST live-lisp dial'.`;
+  }
+
+  otherLispText(lisp: Lisp): string {
+    return `${this.lispName(lisp)} is not SBCL, in which alone live-lisp works, so nothing was loaded into it. Ask the user to run the program in SBCL, or to start this server without --image ${this.#url}.`;
+  }
+
+  failedText(lisp: Lisp, why: string): string {
+    return `${this.lispName(lisp)} could not load live-lisp: ${shown(why).replace(/\.$/, '')}. Ask the user to mend that, then call again. In its REPL this line does the same: ${this.#line}`;
+  }
+
+  slowText(lisp: Lisp): string {
+    return `${this.lispName(lisp)} has not loaded live-lisp in ${this.#times.compile / 1000} s. Ask the user what it does, and to give this line in its REPL, then call again: ${this.#line}`;
+  }
+
+  notHereText(lisp: Lisp): string {
+    return `${this.lispName(lisp)} has loaded live-lisp, and does not serve in ${this.#folder}. Ask the user to start this server and that Lisp with the same LIVE_LISP_SERVING. In a container it serves there only; then --image NAME='docker exec -i CONTAINER live-lisp dial' leads to it.`;
+  }
+
+  stoppedText(image: Served): string {
+    return `The image ${servedName(image)}, in which this session worked, serves no more: somebody has taken live-lisp out of it, so it was not loaded again. Ask the user to give this line in its REPL, then call again: ${this.#line}`;
+  }
+}
+
+function shown(text: string): string {
+  const line = text.replace(/[\s\p{C}\p{Z}]+/gu, ' ').trim();
+  return line.length > 300 ? `${line.slice(0, 300)} ...` : line;
+}

@@ -1,0 +1,110 @@
+// Finds images that somebody else runs and to which servers can attach.
+
+import { SetupError } from '../../errors.ts';
+import { fittingImages, listeningImages, type ServedImageList, servedImages } from '../attached/serving.ts';
+import { type Served, servedName, servedSince } from '../wire/served.ts';
+
+export interface FinderOptions {
+  /** The value of --image. `own`: an image that the server starts. `auto`: an image to which servers of this
+   *  workspace can attach or, if there is none, an own image. Any other value is the name of an image to
+   *  which servers can attach. */
+  choice: string;
+  /** Folder with the sockets of images to which servers can attach; undefined when this user has no home
+   *  folder. */
+  folder: string | undefined;
+  root: string;
+  isTooWide: (real: string) => boolean;
+  /** Finds the image when --image gives a Swank or a command instead of a name. */
+  findByAddress?: (() => Promise<Served>) | undefined;
+}
+
+export class ImageFinder {
+  readonly #options: FinderOptions;
+  /** The form that lets servers attach to an image, for error texts. */
+  readonly #line: string;
+
+  constructor(options: FinderOptions, line: string) {
+    this.#options = options;
+    this.#line = line;
+  }
+
+  /** True when calls go to the image of somebody else that --image names. */
+  get isByName(): boolean {
+    const { choice } = this.#options;
+    return choice !== 'auto' && choice !== 'own';
+  }
+
+  /** Returns the image to connect to. USED is the image of earlier calls, if any. Throws a SetupError when there
+   *  is no image, or when there are several and no name was given. */
+  async find(used: Served | undefined): Promise<Served> {
+    if (this.#options.findByAddress !== undefined) return this.#options.findByAddress();
+    if (this.isByName) return this.#named(servedImages(this.#options.folder));
+    const { images, refusal } = await this.fitting();
+    const image = onlyImage(images);
+    if (image !== undefined) return image;
+    throw new SetupError(this.#goneText(used, refusal));
+  }
+
+  /** Returns the images to which servers of this workspace can attach. */
+  async fitting(): Promise<ServedImageList> {
+    const { folder, root, isTooWide } = this.#options;
+    const { images, ...refusal } = servedImages(folder);
+    if (images.length === 0) return { images, ...refusal };
+    return { images: await listeningImages(await fittingImages(images, root, isTooWide)) };
+  }
+
+  /** Returns the chosen image by name. Throws a SetupError when no image of the list has that name. */
+  async #named({ images, refusal }: ServedImageList): Promise<Served> {
+    const { choice } = this.#options;
+    const listening = await listeningImages(images);
+    const image = listening.find(({ name }) => name === choice);
+    if (image !== undefined) return image;
+    const others = listening.map(servedName);
+    const which =
+      others.length === 0
+        ? 'No image serves now.'
+        : `These serve now: ${others.join(', ')}; --image takes one of them.`;
+    throw new SetupError(
+      [
+        `No image with the name ${choice} serves, so nothing was run.`,
+        refusal ?? which,
+        'Without the flag --image, the server takes the image that serves this workspace, whatever its name.',
+        `Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${this.#line}`,
+      ].join(' '),
+    );
+  }
+
+  /** Returns the error text when servers can attach to no image of the workspace any more. USED is the image
+   *  of earlier calls, if any. REFUSAL is the reason why the folder of sockets cannot be used, if so. */
+  #goneText(used: Served | undefined, refusal: string | undefined): string {
+    const head =
+      used === undefined
+        ? 'The image that served this workspace is gone'
+        : `The image ${servedName(used)}, in which this session worked, serves no more, and no other serves this workspace`;
+    return [
+      `${head}, so nothing was run.`,
+      ...(refusal === undefined ? [] : [refusal]),
+      'This session does not go on in an image of its own, which would lack what that image had. Only a server that is started with --image own has one.',
+      `Ask the user to enter this line in the image's REPL, then repeat the call. The line: ${this.#line}`,
+    ].join(' ');
+  }
+}
+
+/** Returns the image in IMAGES; undefined when there is none. Throws a SetupError when there are several. */
+export function onlyImage(images: readonly Served[]): Served | undefined {
+  const [image, ...others] = images;
+  if (others.length > 0) throw new SetupError(severalText(images));
+  return image;
+}
+
+function severalText(images: readonly Served[]): string {
+  const rows = images.map(
+    (image) =>
+      `  --image ${image.name}: ${image.lisp}, pid ${image.pid}, in ${image.workspace} since ${servedSince(image)}`,
+  );
+  return [
+    `${images.length} images serve this workspace, so nothing was run. Ask the user to start this server with one of these flags, or to enter (live-lisp:stop) in all but one image:`,
+    ...rows,
+    '  --image own: an image of its own',
+  ].join('\n');
+}

@@ -1,0 +1,249 @@
+// Starts a process with an image: of the SBCL of this machine, or by a command that leads to an SBCL elsewhere.
+
+import type { ChildProcess } from 'node:child_process';
+import { messageOf, SetupError } from '../../errors.ts';
+import { checkAnswering } from '../../files/answering.ts';
+import { fairTimeout } from '../wire/fairly.ts';
+import type { Times } from '../wire/times.ts';
+import type { Upcalls } from '../wire/upcalls.ts';
+import { type AgentOptions, agentCommand, cacheUsable, compilingCommand, isCompiled } from './agent.ts';
+import { Child } from './child.ts';
+import { type CommandSandbox, type ProcessCommand, runCommand } from './command.ts';
+import { commandOf, farPaths, type ImageCommand, imagePlan, notStartedText } from './image-command.ts';
+import { KeptCore } from './kept-core.ts';
+import { askSbcl, findSbcl } from './sbcl.ts';
+import { whyUnsupported } from './sbcl-versions.ts';
+import { spaceRemedy } from './space.ts';
+import type { StartPolicy } from './start-policy.ts';
+
+/** The advice for a failed start of unknown reason. */
+export const RUN_DOCTOR = 'Run live-lisp doctor to find the step that fails.';
+
+export interface StartOptions extends AgentOptions {
+  /** The sbcl to start; by default the one on PATH. */
+  sbcl: string | undefined;
+  /** The command that starts an SBCL elsewhere, if it replaces an SBCL of this machine. */
+  command?: ImageCommand | undefined;
+  sandbox?: CommandSandbox | undefined;
+}
+
+/** The error when the command that should start an image connects to one that somebody else runs. */
+export class DialledError extends SetupError {}
+
+/** The error when a process ended before its greeting. */
+class FailedStart extends SetupError {}
+
+/** Rethrows ERROR unless it is a FailedStart. Only a FailedStart can be the fault of the core or the fasl,
+ *  and only then another way to start makes sense. */
+function rethrowUnlessFailedStart(error: unknown): undefined {
+  if (!(error instanceof FailedStart)) throw error;
+}
+
+/** Starts the processes of one image, one after the other. */
+export class Starter {
+  readonly #options: StartOptions;
+  readonly #upcalls: (child: Child) => Upcalls;
+  readonly #policy: StartPolicy;
+  readonly #times: Times;
+  readonly #core: KeptCore;
+  #child: Child | undefined;
+  #compiler: ChildProcess | undefined;
+  #makeCore: () => void = () => {};
+  #closed = false;
+
+  /** UPCALLS returns the handlers of requests from code in an image. POLICY decides which abilities of the
+   *  agent to leave out. */
+  constructor(options: StartOptions, upcalls: (child: Child) => Upcalls, policy: StartPolicy, times: Times) {
+    this.#options = options;
+    this.#upcalls = upcalls;
+    this.#policy = policy;
+    this.#times = times;
+    this.#core = new KeptCore(options, options.sandbox, times.core);
+  }
+
+  /** The latest process, which may not have greeted yet or have ended. */
+  get child(): Child | undefined {
+    return this.#child;
+  }
+
+  get compiling(): boolean {
+    return this.#compiler !== undefined || this.#child?.compiling === true;
+  }
+
+  /** Starts a process, and resolves with it after the agent's greeting. Throws a SetupError when none can be
+   *  started. */
+  async start(): Promise<Child> {
+    const { root, cacheFolder, command } = this.#options;
+    await checkAnswering([root, cacheFolder]);
+    return command === undefined ? this.#startHere() : this.#startElsewhere(command);
+  }
+
+  /** Begins to save a core, unless the image was started from one. */
+  makeCore(): void {
+    this.#makeCore();
+  }
+
+  /** Ends the process, and prevents later starts. */
+  close(): void {
+    this.#closed = true;
+    this.#compiler?.kill();
+    this.#core.close();
+    this.#child?.kill('the server ended');
+  }
+
+  /** Starts a process. If it ends by its own fault, starts a plain one (without internals of SBCL). */
+  async #startHere(): Promise<Child> {
+    const sbcl = findSbcl(this.#options.sbcl);
+    return this.#startAgent(sbcl).catch((error: unknown) => {
+      rethrowUnlessFailedStart(error);
+      const byItself = this.#child?.endedByItself === true && spaceRemedy(this.#options.heapMb) === undefined;
+      if (!byItself || !this.#policy.noteFailedStart(firstLine(error))) throw error;
+      return this.#startAgent(sbcl).catch((plainError: unknown) => {
+        this.#policy.notePlainFailed();
+        throw plainError;
+      });
+    });
+  }
+
+  /** Starts a process from the saved core. If that fails or there is no core, starts it with the compiled
+   *  agent. */
+  async #startAgent(sbcl: string): Promise<Child> {
+    const cached = cacheUsable(this.#options.cacheFolder);
+    const usesCore = cached && this.#policy.without.length === 0;
+    const command = usesCore ? this.#core.command(sbcl) : undefined;
+    const fromCore = command && (await this.#spawn(command).catch(rethrowUnlessFailedStart));
+    this.#makeCore = () => {
+      if (usesCore && fromCore === undefined) void this.#core.make(sbcl, command !== undefined);
+    };
+    return fromCore ?? (cached ? this.#startCompiled(sbcl) : this.#startFromSource(sbcl));
+  }
+
+  /** Starts a process with the compiled agent. Compiles the agent if the cache has none, or if no image starts
+   *  with that one: it can be damaged, or be for another version of SBCL. */
+  async #startCompiled(sbcl: string): Promise<Child> {
+    const options = this.#agentOptions;
+    if (isCompiled(options)) {
+      const command = agentCommand(sbcl, options, true);
+      const child = await this.#spawnInSandbox(command).catch(rethrowUnlessFailedStart);
+      if (child !== undefined) return child;
+    }
+    const isCompiledNow = await this.#compileAgent(sbcl, options);
+    return this.#spawnInSandbox(agentCommand(sbcl, options, isCompiledNow));
+  }
+
+  /** Starts a process that loads the source of the agent, because the cache cannot hold compiled files. */
+  async #startFromSource(sbcl: string): Promise<Child> {
+    await this.#checkSupported(sbcl);
+    return this.#spawnInSandbox(agentCommand(sbcl, this.#agentOptions, false));
+  }
+
+  get #agentOptions(): AgentOptions {
+    return { ...this.#options, without: this.#policy.without };
+  }
+
+  /** Throws a SetupError when live-lisp does not support this SBCL. Does nothing when SBCL does not report
+   *  its version, because the failing start then reports the reason. */
+  async #checkSupported(sbcl: string): Promise<void> {
+    const facts = await askSbcl(sbcl, this.#options.sandbox).catch(() => undefined);
+    const why = facts && whyUnsupported(facts);
+    if (why !== undefined) throw new SetupError(why);
+  }
+
+  /** Compiles the agent into the cache, and returns whether that succeeded. Compiling takes 200 MB, so a
+   *  separate process does it. Throws a SetupError when live-lisp does not support this SBCL. */
+  async #compileAgent(sbcl: string, options: AgentOptions): Promise<boolean> {
+    await this.#checkSupported(sbcl);
+    const command = compilingCommand(sbcl, options);
+    const locked = (await this.#options.sandbox?.lockInCompiler(command)) ?? command;
+    const { process, code } = runCommand(locked, this.#times.start);
+    this.#compiler = process;
+    if (this.#closed) process.kill();
+    const succeeds = (await code) === 0;
+    this.#compiler = undefined;
+    await checkAnswering([options.cacheFolder]);
+    return succeeds && isCompiled(options);
+  }
+
+  /** Like #spawn. Throws the SetupError of an obstacle in the sandbox if that can be the cause of a failure. */
+  #spawnInSandbox(command: ProcessCommand): Promise<Child> {
+    return this.#spawn(command).catch(async (error: unknown) => {
+      rethrowUnlessFailedStart(error);
+      await this.#options.sandbox?.check();
+      throw error;
+    });
+  }
+
+  /** Starts a process by COMMAND and waits for its greeting. If a signal from outside ends it before the
+   *  greeting, its core or fasl is not to blame, so the start is repeated once. */
+  async #spawn(command: ProcessCommand, isRetry = false): Promise<Child> {
+    this.#checkOpen();
+    const { root, sandbox, fasls } = this.#options;
+    const locked = (await sandbox?.lockIn(command, fasls, root)) ?? command;
+    this.#checkOpen();
+    const child = new Child({ command: locked, cwd: root, upcalls: this.#upcalls, times: this.#times });
+    this.#child = child;
+    try {
+      await this.#greeting(child);
+      return child;
+    } catch (error) {
+      if (!isRetry && child.endedFromOutside) return this.#spawn(command, true);
+      child.takeRaw(); // The error's message already contains the output.
+      const remedy = spaceRemedy(this.#options.heapMb) ?? RUN_DOCTOR;
+      throw new FailedStart(`The Lisp image did not start: ${messageOf(error)}. ${remedy}`);
+    }
+  }
+
+  /** Waits for the greeting of CHILD, and kills CHILD at the time limit. */
+  async #greeting(child: Child): Promise<void> {
+    let denied: (() => number) | undefined;
+    const deniedMs = () => {
+      denied ??= child.cpuDenialMeter();
+      return denied();
+    };
+    const stop = fairTimeout(this.#times.start, deniedMs, () => child.kill('it did not greet in time'));
+    const waking = setInterval(() => child.wake(), this.#times.wake);
+    await child.greeting.finally(() => {
+      stop();
+      clearInterval(waking);
+    });
+  }
+
+  /** Starts the command of IMAGE, and turns its SBCL into an image. Throws a DialledError when the command
+   *  leads to an image of somebody else. */
+  async #startElsewhere(image: ImageCommand): Promise<Child> {
+    this.#checkOpen();
+    const child = new Child({
+      command: commandOf(image),
+      cwd: this.#options.root,
+      upcalls: this.#upcalls,
+      times: this.#times,
+      elsewhere: {
+        plan: (then) => imagePlan(this.#agentOptions, image, this.#times.silence, then),
+        paths: farPaths(image),
+      },
+    });
+    this.#child = child;
+    try {
+      await child.greeting;
+      return child;
+    } catch (error) {
+      this.#checkOpen();
+      if (child.dialled !== undefined) throw new DialledError(messageOf(error));
+      child.takeRaw(); // The error's message has its last lines.
+      throw new SetupError(notStartedText(image, child));
+    }
+  }
+
+  /** Throws a SetupError when the server ends. */
+  #checkOpen(): void {
+    if (this.#closed) throw new SetupError('The server is ending.');
+  }
+}
+
+/** Returns the first line of ERROR's message without its beginning, for a FailedStart the reason for the end
+ *  of its process. */
+function firstLine(error: unknown): string {
+  return messageOf(error)
+    .replace(/\n.*/s, '')
+    .replace(/^The Lisp image did not start: /, '');
+}

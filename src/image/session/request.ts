@@ -1,0 +1,140 @@
+// Performs a call in a peer: sends the request, ends it at its limit, and has the answer recorded.
+
+import type { CallOptions, Reply } from '../wire/call.ts';
+import { type Endable, enforceLimit } from '../wire/ending-steps.ts';
+import { endingAfter } from '../wire/endings.ts';
+import type { Answer } from '../wire/messages.ts';
+import type { Operations, Reason } from '../wire/operations.ts';
+import { codeCaller } from '../wire/origin.ts';
+import type { Peer } from '../wire/peer.ts';
+import type { Times } from '../wire/times.ts';
+import type { Job } from './jobs.ts';
+import type { CallNotice } from './notices.ts';
+
+export type OperationName = keyof Operations;
+
+/** A call of the operation `name` with `args`, which the server tracks as `job`. */
+export interface PendingCall<Name extends OperationName> {
+  readonly job: Job;
+  readonly name: Name;
+  readonly args: Operations[Name]['args'];
+  readonly options: CallOptions;
+}
+
+type AnswerRecorder = (id: number, answer: Answer) => void;
+
+/** The functions with which requests use their image. */
+export interface RequestHost {
+  /** Time limit of a call in milliseconds. */
+  readonly limitMs: number;
+  /** True when somebody else runs the image. */
+  readonly attached?: boolean;
+  /** True for an image that was made for one call and ends with it. */
+  readonly fresh?: boolean;
+  /** Returns the process id of the image if a signal has stopped this process; undefined for an image of the
+   *  server, which is replaced instead. */
+  stoppedPid?(): number | undefined;
+  /** Called before `peer` performs the operation `name` with `args`. Returns undefined when nothing needs the
+   *  answer, otherwise a promise of a callback for the answer. The callback is also called when a held error
+   *  stops the operation, and when the image is lost. */
+  answerRecorder(peer: Peer, name: OperationName, args: object): Promise<AnswerRecorder> | undefined;
+  notify(notice: CallNotice): void;
+}
+
+/** Operations on whole files or test suites, with the time limit of a load. */
+const LONG_OPERATIONS: ReadonlySet<OperationName> = new Set<OperationName>([
+  ...(['load-file', 'load-files', 'load-forms', 'load-order', 'load-source', 'load-system'] as const),
+  ...(['check-file', 'check-text', 'test-plan', 'test-run'] as const),
+]);
+
+/** Performs CALL in PEER. Ends it at its time limit, or when its job is aborted. */
+export async function perform<Name extends OperationName>(
+  peer: Peer,
+  call: PendingCall<Name>,
+  host: RequestHost,
+  times: Times,
+): Promise<Reply<Name>> {
+  const { job, name, args, options } = call;
+  const startedAt = performance.now();
+  const record = await answerRecorder(peer, call, host);
+  const { id, answer } = peer.request(name, args, options.onOutput !== undefined);
+  job.phase = { kind: 'running', peer, id };
+  const limitMs = options.limitMs ?? (LONG_OPERATIONS.has(name) ? times.load : host.limitMs);
+  const { stop, abandoned } = limitRequest({ peer, id, job, limitMs }, host, times);
+  // A race takes longer to resolve. When our own image ends by itself, its answer must be recorded before the
+  // loss is handled.
+  const received = await (abandoned ? Promise.race([answer, abandoned]) : answer);
+  stop();
+  notifyNews(received, host);
+  // After SIGCONT, the image still answers the abandoned request.
+  if (isAbandoned(received)) void answer.then((late) => notifyNews(late, host));
+  const { output, data } = received;
+  const afterMs = performance.now() - startedAt;
+  const ending = endingAfter(received.ending, afterMs, host, job.endedByUser);
+  if (isCancelled(options)) host.notify({ kind: 'cancelled', ending, afterMs, output });
+  record(id, received);
+  return { ending, ...(output && { output }), data };
+}
+
+/** Returns the recorder for the answer of CALL. An answer that also ends the earlier call that CALL continues
+ *  is recorded as the answer of the earlier call. */
+async function answerRecorder(
+  peer: Peer,
+  { name, args, options: { continues } }: PendingCall<OperationName>,
+  host: RequestHost,
+): Promise<AnswerRecorder> {
+  const recordCall = await host.answerRecorder(peer, name, args);
+  if (continues === undefined) return (id, answer) => recordCall?.(id, answer);
+  const recordEarlier = await host.answerRecorder(peer, continues.name, continues.args);
+  return (id, answer) => {
+    const endsEarlier = !continues.ifLeft || 'left' in answer.data;
+    (endsEarlier ? recordEarlier : recordCall)?.(id, answer);
+  };
+}
+
+/** True when the client has cancelled a call with OPTIONS, so that only a notice can report its end. */
+function isCancelled({ signal, ofCommand }: CallOptions): boolean {
+  return signal?.aborted === true && !ofCommand && codeCaller() === undefined;
+}
+
+/** Reports what an answer says about others than its call: output of other threads, and changes. */
+function notifyNews({ background, changes }: Answer, host: RequestHost): void {
+  if (background) host.notify({ kind: 'background', output: background });
+  if (changes) host.notify({ kind: 'changes', changes });
+}
+
+/** Stands for the answer to a request that a stopped image has not answered. */
+type Abandoned = Omit<Answer, 'data'> & { data: Record<string, never> };
+
+function isAbandoned({ ending }: Answer): boolean {
+  return ending.kind === 'interrupted' && ending.stoppedPid !== undefined;
+}
+
+/** Ends the request ID of PEER when JOB is aborted or takes longer than LIMIT_MS, until `stop` is called.
+ *  `abandoned` resolves when the request must be ended while a signal has stopped the image; undefined for an
+ *  image that is replaced then. */
+function limitRequest(
+  { peer, id, job, limitMs }: { peer: Peer; id: number; job: Job; limitMs: number },
+  host: RequestHost,
+  times: Times,
+): { stop: () => void; abandoned?: Promise<Abandoned> } {
+  const endable = peer.job(id);
+  const interrupt = (reason: Reason) => {
+    job.stopping ??= { reason, at: performance.now() };
+    endable.interrupt(reason);
+  };
+  const limit = (means: Endable) => enforceLimit({ ...means, interrupt }, limitMs, job.signal, times);
+  if (host.stoppedPid === undefined) return { stop: limit(endable) };
+  let stop = () => {};
+  const abandoned = new Promise<Abandoned>((resolve) => {
+    const abandon = () => {
+      const stoppedPid = host.stoppedPid?.();
+      if (stoppedPid === undefined) return false;
+      const reason = job.stopping?.reason ?? 'timeout';
+      resolve({ ending: { kind: 'interrupted', reason, frames: [], stoppedPid }, data: {} });
+      return true;
+    };
+    stop = limit({ ...endable, abandon });
+  });
+  return { stop, abandoned };
+}

@@ -1,0 +1,151 @@
+// Makes the image of a configuration: one of ours, or one that somebody else runs.
+
+import { join } from 'node:path';
+import { attachLine } from './attach.ts';
+import type { Config } from './config.ts';
+import { SetupError } from './errors.ts';
+import type { ReadLimits } from './files/regular.ts';
+import type { AgentConnection } from './image/attached/attached-peer.ts';
+import { parseServedImage } from './image/attached/serving.ts';
+import type { SwankAddress } from './image/attached/swank.ts';
+import { ThroughSwank } from './image/attached/through-swank.ts';
+import { ChosenImage } from './image/choice/chosen-image.ts';
+import { SbclImage, type SbclOptions } from './image/own/sbcl-image.ts';
+import { type CommandWire, openCommandWire } from './image/process/command-wire.ts';
+import { farPaths, type ImageCommand } from './image/process/image-command.ts';
+import { libraryManager } from './image/process/libraries.ts';
+import { isStopped } from './image/process/process-state.ts';
+import { whyUnsupported } from './image/process/sbcl-versions.ts';
+import { LoadedFileReader } from './image/recovery/digests.ts';
+import type { Sandbox } from './image/sandbox/sandbox.ts';
+import type { Served } from './image/wire/served.ts';
+import { TIMES, type Times } from './image/wire/times.ts';
+import { initFileNotLoaded } from './init-file.ts';
+import { isTooWide } from './paths.ts';
+import { JournalFiles } from './records/journal-files.ts';
+import { PACKAGE_FOLDER, sandboxOf } from './sandboxing.ts';
+
+/** The options by which an image is connected to the rest of the server. */
+export type Connections = Required<Pick<SbclOptions, 'limitMs' | 'onReply' | 'callTool' | 'tools'>> &
+  Pick<SbclOptions, 'times' | 'series'>;
+
+/** Returns the image for calls. FORBIDS returns the reason why a file may not be read. WITHOUT is as in
+ *  AssemblyOptions. */
+export function chosenImage(
+  config: Config,
+  {
+    sandbox,
+    without,
+    forbids,
+    connections,
+  }: {
+    sandbox: Sandbox | undefined;
+    without: readonly string[] | undefined;
+    forbids: ReadLimits['forbids'];
+    connections: Connections;
+  },
+): ChosenImage {
+  const { times } = connections;
+  const dial = config.imageCommand && commandConnector(config.imageCommand, config.root, times);
+  return new ChosenImage({
+    choice: config.imageCommand === undefined ? config.image : 'own',
+    folder: config.serving,
+    root: config.root,
+    isTooWide,
+    ownImageRequiredBy: config.ownImageRequiredBy,
+    makeOwn: () =>
+      new SbclImage({
+        ...imageOptions(config, sandbox),
+        ...journalOf(config),
+        ...(without && { without }),
+        loadedFiles: new LoadedFileReader(forbids),
+        ...connections,
+      }),
+    attached: {
+      line: attachLine(),
+      trees: config.roots,
+      // The process of an image on another machine cannot be observed.
+      isStopped: (pid) => dial === undefined && isStopped(pid),
+      ...connections,
+      ...(config.init !== undefined && { startFile: config.init }),
+      ...dial?.options,
+    },
+    findByAddress: dial?.find ?? (config.swank && findThroughSwank(config.swank, config.serving, times)),
+  });
+}
+
+/** Returns the options of the image for CONFIG. SANDBOX is the sandbox of CONFIG, if it already exists. */
+export function imageOptions(
+  config: Config,
+  sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config),
+): SbclOptions {
+  return {
+    sbcl: config.sbcl,
+    lispFolder: join(PACKAGE_FOLDER, 'lisp'),
+    cacheFolder: config.cache,
+    root: config.root,
+    heapMb: config.heapMb,
+    limitMs: config.evalTimeoutMs,
+    trees: config.roots,
+    command: config.imageCommand,
+    startFiles: () => startFiles(config),
+    // An SBCL that a command starts loads the init file of its own user.
+    ...(config.imageCommand === undefined && {
+      libraries: () => ({ ...libraryManager(config), initFile: initFileNotLoaded(config.init) }),
+    }),
+    ...(sandbox && { sandbox }),
+  };
+}
+
+function startFiles({ init }: Config): string[] {
+  return init === undefined ? [] : [init];
+}
+
+/** Returns the option with the store of the journal; {} when CONFIG turns the journal off. Sandboxed images
+ *  have a separate store, because code from a sandbox must not be rebuilt outside of it. So have images
+ *  elsewhere. */
+function journalOf(config: Config): Pick<SbclOptions, 'journal'> {
+  const { journals, sandbox, replay, root, imageCommand } = config;
+  if (!replay) return {};
+  const line = sandbox === 'strict' ? 'off-line' : 'on-line';
+  const apart =
+    imageCommand !== undefined
+      ? ['elsewhere', imageCommand.name]
+      : sandbox === 'off'
+        ? []
+        : ['sandboxed', line];
+  const folder = join(journals, ...apart);
+  return { journal: new JournalFiles(folder, root) };
+}
+
+/** COMMAND is a command line that connects to an image of somebody else. Returns the functions that find that
+ *  image and connect to it. CWD is the working directory of COMMAND. */
+export function commandConnector(command: ImageCommand, cwd: string, times: Times = TIMES) {
+  let opened: CommandWire | undefined;
+  const find = async (): Promise<Served> => {
+    opened = await openCommandWire(command, cwd, times);
+    const served = parseServedImage(opened.entry, command.name);
+    if (served !== undefined) return served;
+    opened.stream.destroy();
+    throw new SetupError(
+      `What the command of --image ${command.name} says about its image cannot be read. Update live-lisp where that image runs, and here.`,
+    );
+  };
+  const connect = (): AgentConnection => {
+    if (opened === undefined) throw new Error('The command was not started.');
+    return { stream: opened.stream, ended: opened.ended, paths: farPaths(command) };
+  };
+  return { find, options: { connect, line: 'the one that live-lisp attach prints there' } };
+}
+
+/** Returns a function that finds the image behind the Swank at ADDRESS. FOLDER is the folder for the sockets
+ *  of images. */
+export function findThroughSwank(
+  address: SwankAddress,
+  folder: string | undefined,
+  times: Times = TIMES,
+): () => Promise<Served> {
+  const [line, qualifiedLine] = [attachLine(), attachLine('cl:load')];
+  const connector = new ThroughSwank({ address, folder, line, qualifiedLine, whyUnsupported, times });
+  return () => connector.find();
+}

@@ -1,0 +1,258 @@
+// Serves images to MCP clients, commands and editors, until the server ends.
+
+import { join } from 'node:path';
+import type { Server } from '@modelcontextprotocol/server';
+import type { Config } from './config.ts';
+import { beforeExit } from './files/answering.ts';
+import { complain, print } from './output.ts';
+import type { Page } from './page/page.ts';
+import { PACKAGE_FOLDER } from './sandboxing.ts';
+import type { Approvals } from './server/approvals.ts';
+import type { DoorOptions } from './server/door.ts';
+import type { ServerOptions } from './server/server.ts';
+import type { Served } from './several-images.ts';
+import { removeTemporaryFolders } from './temporary-folder.ts';
+
+interface ServeOptions {
+  config: Config;
+  parts: Served;
+  /** Resolves when the start file (--init) has registered its tools. */
+  started: () => Promise<void>;
+  version: string;
+  homepage?: string | undefined;
+  /** Called after the program has executed the code at the beginning of most sessions, perhaps more than
+   *  once. */
+  onWarm: () => void;
+  /** Number of milliseconds from the last connection to the exit of a session, instead of the default. */
+  idleMs?: number | undefined;
+}
+
+/** Message for a person who starts the server in a terminal by mistake. */
+const BY_HAND =
+  'This speaks MCP on stdin and stdout, so a client starts it: live-lisp install sets that up. Ctrl-C ends it.';
+
+/** Milliseconds after the first answer until the call of `onWarm`. Most clients have called a tool by then. A
+ *  shorter session stores a code cache without a few functions. */
+const WARM_MS = 2000;
+
+/** Speaks MCP on stdin and stdout until stdin ends, and on the session's socket. With --http, uses HTTP in
+ *  place of stdin and stdout, until a signal. With the command `session`, uses only the socket, until nobody
+ *  has used it for some time. */
+export async function serveImages(options: ServeOptions): Promise<never> {
+  const { config, parts } = options;
+  const isAlone = config.command === 'session';
+  if (process.stdin.isTTY && !isAlone && config.http === undefined) complain(BY_HAND);
+  const token = config.http && (await httpToken(config));
+  // The image starts while this process loads the modules of the server.
+  for (const image of parts.images) image.start();
+  const serving = new Serving(options, await approvalsFor(options));
+  if (isAlone) await serving.onSocketAlone();
+  else if (config.http !== undefined && token !== undefined) await serving.overHttp(config.http, token);
+  else await serving.onStdio();
+  return new Promise(() => {});
+}
+
+/** Returns a function that makes approvals. Its argument says whether they can also cover later calls of the
+ *  session. */
+async function approvalsFor({
+  config,
+  parts: { questions, editors },
+}: ServeOptions): Promise<(allowsSessionApproval: boolean) => Approvals> {
+  const { Approvals } = await import('./server/approvals.ts');
+  const { PreviewFiles } = await import('./server/preview-files.ts');
+  const files = new PreviewFiles(config.previews, config.answerSeconds);
+  return (allowsSessionApproval) => new Approvals({ questions, files, editors, allowsSessionApproval });
+}
+
+/** The process that serves. */
+class Serving {
+  readonly #options: ServeOptions;
+  readonly #approvals: (allowsSessionApproval: boolean) => Approvals;
+  readonly #server: ServerOptions;
+  #page: Promise<Page> | undefined;
+  #isReady = false;
+
+  constructor(options: ServeOptions, approvals: (allowsSessionApproval: boolean) => Approvals) {
+    const { config, parts, started, version, homepage } = options;
+    const { registry, catalog, executor, editors } = parts;
+    this.#options = options;
+    this.#approvals = approvals;
+    this.#server = {
+      registry,
+      catalog,
+      executor,
+      approvals: approvals(true),
+      editors,
+      list: config.list,
+      version,
+      ...(homepage && { homepage }),
+      started,
+    };
+  }
+
+  async onSocketAlone(): Promise<void> {
+    const { idleMs } = this.#options;
+    const obstacle = await this.#openSocket({ onEnd: () => this.#end(), idleMs });
+    if (obstacle !== undefined) {
+      complain(`The session's socket cannot be opened: ${obstacle}`);
+      await this.#exit();
+    }
+    this.#noteReady();
+  }
+
+  async overHttp(http: NonNullable<Config['http']>, token: HttpToken): Promise<void> {
+    const { serveHttp } = await import('./server/http.ts');
+    const url = await serveHttp({
+      ...this.#server,
+      ...http,
+      // Approvals for the session would cover the calls of other clients.
+      approvals: this.#approvals(false),
+      token: token.text,
+      complain,
+      onEnd: () => this.#end(),
+    }).catch((error: unknown) => {
+      complain(error);
+      return this.#exit();
+    });
+    await this.#openSocketBeside({
+      stopRefusal: `it serves MCP clients over HTTP, and ends by a signal: kill ${process.pid}`,
+    });
+    print(`MCP over HTTP is at ${url}. ${token.where}`);
+    this.#noteReady();
+  }
+
+  async onStdio(): Promise<void> {
+    const { serve } = await import('./server/stdio.ts');
+    const { canAsk } = await import('./server/approvals.ts');
+    let client: Server | undefined;
+    const sessionClient = () => (client && canAsk(client) ? client : undefined);
+    serve({
+      ...this.#server,
+      onReady: () => {
+        const stopRefusal = 'it serves an MCP client, which ends it';
+        void this.#openSocketBeside({ sessionClient, stopRefusal });
+        this.#noteReady();
+      },
+      onConnected: (server) => {
+        client = server;
+      },
+      starting: () => this.#isStarting(),
+      onEnd: () => this.#end(),
+    });
+  }
+
+  /** Opens the session's socket for commands and editors. Only reports a failure, because clients are served in
+   *  another way. */
+  async #openSocketBeside(more: SocketOptions): Promise<void> {
+    const obstacle = await this.#openSocket(more);
+    if (obstacle !== undefined) complain(`No editor and no command can connect: ${obstacle}`);
+  }
+
+  /** Opens the session's socket. Resolves with the reason for a failure, or with undefined. */
+  async #openSocket(more: SocketOptions): Promise<string | undefined> {
+    const { serveSessionSocket } = await import('./server/door.ts');
+    const { config, parts } = this.#options;
+    return serveSessionSocket({
+      ...this.#server,
+      editors: parts.editors,
+      folder: config.serving,
+      workspace: config.root,
+      page: (onLook) => this.#pageLink(onLook),
+      starting: () => this.#isStarting(),
+      ...more,
+    });
+  }
+
+  /** Returns what makes links to the page. With --page, also serves the page now. ON_LOOK is called when a
+   *  browser begins to show it, and returns a function to call when it has ended that. */
+  #pageLink(onLook: () => () => void): { link: () => Promise<string> } {
+    const open = () => {
+      this.#page ??= this.#loadPage(onLook);
+      return this.#page;
+    };
+    if (this.#options.config.page)
+      void open()
+        .then((page) => page.start())
+        .then((origin) => complain(pageText(origin)), complain);
+    return { link: async () => (await open()).link() };
+  }
+
+  /** Returns the page of the session. Most sessions show none, so its modules are loaded only now. */
+  async #loadPage(onLook: () => () => void): Promise<Page> {
+    const { config, parts } = this.#options;
+    const { Page } = await import('./page/page.ts');
+    return new Page({
+      editors: parts.editors,
+      executor: parts.executor,
+      workspace: config.root,
+      images: config.images.map(({ image }) => image),
+      observations: parts.observations,
+      files: join(PACKAGE_FOLDER, 'dist', 'page'),
+      complain,
+      onLook,
+    });
+  }
+
+  /** True while calls wait for an image to start. */
+  #isStarting(): boolean {
+    return this.#options.parts.images.some(({ jobs }) =>
+      jobs.list().some(({ phase }) => phase.kind === 'starting'),
+    );
+  }
+
+  /** Called when clients can connect or, on stdio, after the first answer. */
+  #noteReady(): void {
+    const { config, onWarm } = this.#options;
+    this.#isReady = true;
+    setTimeout(onWarm, WARM_MS).unref();
+    setTimeout(() => void tidy(config), WARM_MS).unref();
+  }
+
+  async #end(): Promise<void> {
+    const { parts, onWarm } = this.#options;
+    parts.questions.endAll();
+    await (await this.#page)?.end();
+    await Promise.all(parts.images.map((image) => image.end())).finally(() => {
+      if (this.#isReady) onWarm();
+    });
+    await beforeExit();
+  }
+
+  /** Ends after a failed start. Images and timers would keep the process alive. */
+  async #exit(): Promise<never> {
+    await this.#end();
+    process.exit(1);
+  }
+}
+
+type SocketOptions = Pick<DoorOptions, 'onEnd' | 'idleMs' | 'stopRefusal' | 'sessionClient'>;
+
+async function tidy(config: Config): Promise<void> {
+  const { expireRecords } = await import('./records/expiry.ts');
+  expireRecords(config, config.keepDays);
+  await removeTemporaryFolders();
+}
+
+/** The token of the HTTP server, and a sentence for people about its place. */
+interface HttpToken {
+  text: string;
+  where: string;
+}
+
+async function httpToken({ httpToken: { file, text }, tokens }: Config): Promise<HttpToken> {
+  const { readOrMakeToken, readToken, checkToken } = await import('./http/token.ts');
+  // Images must not inherit it.
+  delete process.env['LIVE_LISP_HTTP_TOKEN'];
+  if (text !== undefined && file === undefined) {
+    return { text: checkToken(text), where: 'Its token is that of LIVE_LISP_HTTP_TOKEN.' };
+  }
+  const made = join(tokens, 'http');
+  const where = `Its token is in ${file ?? made}.`;
+  return { text: file === undefined ? readOrMakeToken(made) : readToken(file), where };
+}
+
+/** Returns the line about the page at ORIGIN. It has no link that lets a browser in, because programs can read
+ *  what a server writes to standard error. */
+function pageText(origin: string): string {
+  return `The page of this session is at ${origin}; live-lisp page prints a link that lets you in.`;
+}

@@ -1,0 +1,242 @@
+// Renders the answer of the tool image_status.
+
+import type { ImageStatus, JobStatus } from '../../image/session/status.ts';
+import type { AgentJob, OthersJob } from '../../image/wire/operations.ts';
+import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
+import { cutText, joinSections } from '../../kernel/reply.ts';
+import { printable } from '../../kernel/schema.ts';
+import { secondsText } from '../endings.ts';
+import { lackingLine } from '../lacking-text.ts';
+import { plainText } from '../notice-text.ts';
+import { collectedText, outputTexts } from '../progress-text.ts';
+import { reasonText, toolOf } from './call-names.ts';
+
+/** The facts in an answer. */
+export interface StatusFacts {
+  status: ImageStatus;
+  /** The report on the last loss. */
+  lastLoss: string | undefined;
+  /** Sentences on what code in the image can do; absent when the server cannot say. */
+  confinement: string | undefined;
+}
+
+/** Returns FACTS as the text for a model. Leaves out explanations that an earlier answer (EARLIER_ANSWERS)
+ * has. */
+export function statusText(
+  { status, lastLoss, confinement }: StatusFacts,
+  earlierAnswers: EarlierAnswers | undefined,
+): string {
+  const { jobs, beside = [] } = status;
+  const others = status.agent?.others ?? [];
+  return joinSections([
+    [
+      headline(status),
+      imageLine(status),
+      memoryLine(status),
+      threadsLine(status),
+      librariesLine(status, earlierAnswers),
+      probeLine(status),
+      corruptedLine(status),
+      missingAbilitiesLine(status),
+      confinement && confinementLine(confinement, earlierAnswers),
+    ]
+      .filter(Boolean)
+      .join('\n'),
+    jobs.length > 0 && `Calls:\n${callsText(jobs)}`,
+    beside.length > 0 && `Calls in fresh images:\n${callsText(beside)}`,
+    jobs.length + beside.length > 0 && 'interrupt ends a call, by its number, and keeps the image.',
+    others.length > 0 &&
+      `Calls of other servers of this image, which alone can end them:\n${fewRows(others.map(otherText))}`,
+    lastLoss !== undefined && `Last loss: ${lastLoss}`,
+  ]);
+}
+
+function headline(status: ImageStatus): string {
+  const { state, why, building, silentMs = 0, outside, frozenMs, elsewhere } = status;
+  const attached = status.attached && attachedHeadline(status);
+  if (attached) return attached;
+  switch (state) {
+    case 'not started':
+      return `The Lisp image is not started; the next call that needs it starts it.${why === undefined ? '' : ` The last start failed: ${why}`}`;
+    case 'lost':
+      return `The Lisp image was lost: ${why}. The next call that needs one gets a new one.`;
+    case 'starting':
+      return 'The Lisp image is starting; calls wait for it.';
+    case 'rebuilding':
+      return `A new Lisp image is starting; the one before was lost: ${why}. ${building === undefined ? '' : `It is ${building}. `}Calls wait for it.`;
+    case 'ready':
+      return `The Lisp image is ready, and no call${status.agent?.others === undefined ? '' : ' of this server'} runs.`;
+    case 'busy':
+      return `The Lisp image is busy: ${countsText(status.jobs)}.`;
+    case 'not reacting':
+      if (outside?.stopped)
+        return `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal. live-lisp lets it go on within 2 s.`;
+      if (elsewhere && frozenMs !== undefined)
+        return `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, code in it keeps all threads from running, or the connection to it stands still. When it does not react for ${secondsText(frozenMs)}, it is replaced.`;
+      return outside?.starved
+        ? `The Lisp image does not react, for ${secondsText(silentMs)} now: other processes have the CPU.`
+        : `The Lisp image does not react, for ${secondsText(silentMs)} now: it collects garbage, or code in it keeps all threads from running.${frozenMs === undefined ? '' : ` When it stands still for 6 s, or does not react for ${secondsText(frozenMs)}, it is replaced.`}`;
+  }
+}
+
+/** Returns the headline for an image that somebody else runs; '' when it is the same as for an image of the
+ * server. */
+function attachedHeadline({ state, why, stopped, served, silentMs = 0 }: ImageStatus): string {
+  switch (state) {
+    case 'not started':
+      return `No Lisp image is connected; the next call that needs it connects to it.${why === undefined ? '' : ` The last attempt failed: ${why}`}`;
+    case 'lost':
+      return `The connection to the Lisp image was lost: ${why}. The next call that needs the image looks for it again.`;
+    case 'starting':
+      return 'live-lisp connects to the Lisp image; calls wait for that.';
+    case 'not reacting':
+      return stopped && served
+        ? `The Lisp image does not react, for ${secondsText(silentMs)} now: its process was stopped by a signal, as by Ctrl-Z. Ask the user to let it go on: kill -CONT ${served.pid}`
+        : '';
+    default:
+      return '';
+  }
+}
+
+function probeLine({ probe }: ImageStatus): string | false {
+  if (probe === undefined) return false;
+  const probed = `The image was probed ${secondsText(probe.msAgo)} ago`;
+  return probe.works
+    ? `${probed}: it works.`
+    : `${probed}, because calls had failed: it did not work, and was replaced.`;
+}
+
+function corruptedLine({ corrupted }: ImageStatus): string | false {
+  if (corrupted === undefined) return false;
+  return `SBCL warned that its memory may be corrupted (${corrupted}); restart_image gives a new image.`;
+}
+
+function missingAbilitiesLine({ lacking, plainBecause }: ImageStatus): string | undefined {
+  if (lacking === undefined) return undefined;
+  return plainBecause === undefined ? lackingLine(lacking) : plainText(plainBecause, lacking);
+}
+
+function countsText(jobs: JobStatus[]): string {
+  const running = jobs.filter(({ phase }) => phase === 'running').length;
+  const waiting = jobs.length - running;
+  const runs = running > 0 && `${running} ${running === 1 ? 'call runs' : 'calls run'}`;
+  const waits = waiting > 0 && `${waiting} ${waiting === 1 ? 'waits' : 'wait'}`;
+  return [runs, waits].filter(Boolean).join(', ');
+}
+
+function imageLine({ agent, outside }: ImageStatus): string | false {
+  if (outside === undefined && agent === undefined) return false;
+  const version = agent === undefined ? 'SBCL' : `SBCL ${agent.version}`;
+  const inPackage = agent === undefined ? '' : `; current package ${agent.package}`;
+  const process = outside === undefined ? '' : `, pid ${outside.pid}, up ${uptimeText(outside.uptimeMs)}`;
+  return `${version}${process}${inPackage}`;
+}
+
+function uptimeText(milliseconds: number): string {
+  const minutes = milliseconds / 60_000;
+  if (minutes < 2) return secondsText(milliseconds);
+  return minutes < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;
+}
+
+const MEGABYTE = 1024 * 1024;
+
+function megabytes(octets: number): string {
+  return `${Math.round(octets / MEGABYTE)} MB`;
+}
+
+/** The text gives the age of the agent's memory data when they are older than this. */
+const STALE_MS = 500;
+
+function memoryLine({ agent, agentMsAgo = 0, outside, serverRss }: ImageStatus): string {
+  const parts = [
+    agent && `heap ${megabytes(agent.heapUsed)} of ${megabytes(agent.heapSize)}`,
+    agent && `garbage collections took ${secondsText(agent.collectedMilliseconds)}`,
+    outside?.residentOctets !== undefined && `image ${megabytes(outside.residentOctets)} resident`,
+    `server ${megabytes(serverRss)} resident`,
+  ];
+  const old = agent && agentMsAgo > STALE_MS ? ` (heap and collections ${secondsText(agentMsAgo)} ago)` : '';
+  return `Memory: ${parts.filter(Boolean).join('; ')}${old}`;
+}
+
+function threadsLine({ agent }: ImageStatus): string | false {
+  if (agent === undefined) return false;
+  const { threads, programThreads, threadNames = [] } = agent;
+  const names = threadNames.map((name) => JSON.stringify(name)).join(', ');
+  const more = programThreads > threadNames.length ? ', ...' : '';
+  return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
+}
+
+/** Returns the sentence CONFINEMENT, or only its beginning when an earlier answer (EARLIER_ANSWERS) has it. */
+function confinementLine(confinement: string, earlierAnswers: EarlierAnswers | undefined): string {
+  return earlierAnswers?.repeats('confinement', confinement)
+    ? confinement.replace(/^((?:\([^)]*\)|[^,:])*)[,:].*/s, '$1.')
+    : confinement;
+}
+
+function librariesLine(
+  { agent, attached, elsewhere }: ImageStatus,
+  earlierAnswers: EarlierAnswers | undefined,
+): string | false {
+  // In an image that somebody else runs, or on another machine, its user or its init file loads the
+  // libraries.
+  if (agent === undefined || attached || elsewhere) return false;
+  if (agent.libraries === undefined)
+    return `Libraries: no manager${earlierAnswers?.repeats('managers') ? '' : ' (Quicklisp, qlot or ocicl) is set up'}`;
+  const { name, file, loaded, failure } = agent.libraries;
+  if (failure !== undefined) return `Libraries: ${failure}`;
+  return `Libraries: ${name} (${file}), ${loaded ? 'loaded' : 'loaded when a system or a form first needs it'}`;
+}
+
+const SHOWN_CALLS = 12;
+const SHOWN_FRAMES = 3;
+const FRAME_LIMIT = 120;
+
+function callsText(jobs: JobStatus[]): string {
+  return fewRows(jobs.map(callText));
+}
+
+function fewRows(rows: readonly string[]): string {
+  const shown = rows.slice(0, SHOWN_CALLS);
+  const more = rows.length - shown.length;
+  return [...shown, ...(more > 0 ? [`  ... ${more} more`] : [])].join('\n');
+}
+
+function callText(job: JobStatus): string {
+  const { number, subject, phase, ahead = 0, parent, stopping } = job;
+  const state = {
+    running: '',
+    queued: `, waits for a place${ahead === 0 ? '' : ` behind ${ahead} other ${ahead === 1 ? 'call' : 'calls'}`}`,
+    starting: ', waits for the image',
+  }[phase];
+  const by = parent === undefined ? '' : `, called by the code of call ${parent}`;
+  const ending =
+    stopping &&
+    `being ended ${reasonText(stopping.reason, stopping.byUser)}, for ${secondsText(stopping.milliseconds)}`;
+  return callRows(
+    `${number}: ${toolOf(job)}${subject && ` ${printable(subject)}`} (${secondsText(job.milliseconds)}${state}${by})`,
+    [ending, ...factsOf(job)],
+    job.frames,
+  );
+}
+
+function otherText(job: OthersJob): string {
+  const { server = 'a process whose number is not known', milliseconds } = job;
+  return callRows(`${toolOf(job)} (${secondsText(milliseconds)}), by ${server}`, factsOf(job), job.frames);
+}
+
+function factsOf(job: Partial<AgentJob>): (string | false | undefined)[] {
+  return [collectedText(job), job.file && `at the file ${job.file}`, ...outputTexts(job)];
+}
+
+function callRows(
+  head: string,
+  facts: readonly (string | false | undefined)[],
+  frames: readonly string[] = [],
+): string {
+  const known = facts.filter(Boolean);
+  return [
+    `  ${head}`,
+    ...(known.length > 0 ? [`     ${known.join(', ')}`] : []),
+    ...frames.slice(0, SHOWN_FRAMES).map((frame) => `     in ${cutText(frame, FRAME_LIMIT)}`),
+  ].join('\n');
+}

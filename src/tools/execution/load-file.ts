@@ -1,0 +1,187 @@
+// The tool load_file, which compiles and loads a source file, or only compiles it.
+
+import { join } from 'node:path';
+import { CallError } from '../../errors.ts';
+import { realPathOf } from '../../files/answering.ts';
+import { wholeContentDiff } from '../../files/diff.ts';
+import { digestOf } from '../../files/digest.ts';
+import { fileFailure } from '../../files/failure.ts';
+import { WHOLE_FILE_LIMIT } from '../../files/lines.ts';
+import { readRegularAsync } from '../../files/regular.ts';
+import { decode, linesOf } from '../../files/text.ts';
+import type { Workspace } from '../../files/workspace.ts';
+import type { Image } from '../../image/image.ts';
+import type { Reply } from '../../image/wire/call.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import {
+  type ArgumentsFor,
+  type CallContext,
+  defineTool,
+  type Preview,
+  type Result,
+  type ToolDescription,
+} from '../../kernel/tool.ts';
+import { questionLine } from '../../question-line.ts';
+import { type KeepFolder, withTemporaryFolder } from '../../temporary-folder.ts';
+import { visibleName } from '../../visible.ts';
+import { callOptions, limitOption, TIMEOUT } from '../calling.ts';
+import { DEBUG_LEVEL, errorOptions, heldResultOr, ON_ERROR, RESTARTS } from '../debug/hold.ts';
+import { freshWarnings } from '../shown-warnings.ts';
+import { sourceFile } from '../source-file.ts';
+import { type LoadContext, loadResult, twinsText } from './load-text.ts';
+
+const LOAD_FILE = {
+  name: 'load_file',
+  description:
+    'Compile and load a saved Lisp source file from disk into the running image, or reload it after an edit, with warnings by line. For a whole project take load_system. Tells where image and file differ.',
+  parameters: [
+    { name: 'path', type: 'string', description: 'Such as src/utils.lisp' },
+    {
+      name: 'forget',
+      type: 'boolean',
+      description: 'Remove what was listed as gone from the file',
+    },
+    {
+      name: 'check',
+      type: 'boolean',
+      description: 'Only compile',
+    },
+    ON_ERROR,
+    RESTARTS,
+    DEBUG_LEVEL,
+    TIMEOUT,
+  ],
+  required: ['path'],
+  limitMs: Number.POSITIVE_INFINITY,
+  safetyLevel: 'cautious',
+  categories: ['execution'],
+  shortDescription: 'Compile a Lisp source file and load it',
+  complexity: 'moderate',
+  keywords: [
+    'lint a file',
+    'compile a file',
+    'syntax check',
+    'reload a file after editing',
+    'load a file',
+    'compiler warnings of a file',
+    'source file',
+    'compilation errors',
+  ],
+} as const satisfies ToolDescription;
+
+type LoadArguments = ArgumentsFor<typeof LOAD_FILE>;
+
+export function loadFileTool(image: Image, load: LoadContext, workspace: Workspace) {
+  return defineTool({
+    ...LOAD_FILE,
+    preview: async (args) => {
+      const { path } = args;
+      const file = await sourceFile(workspace, path);
+      return loadPreview(workspace, file, args).catch((error: unknown) => {
+        throw fileFailure(error, path, 'read');
+      });
+    },
+    handler: async (args, context) => {
+      const file = await sourceFile(workspace, args.path);
+      if (args.check && args.forget)
+        throw new CallError('Give check or forget, not both: check loads nothing.');
+      return withTemporaryFolder(async (folder, keep) =>
+        args.check
+          ? checkFile(image, load, { ...args, file, fasl: join(folder, 'checked.fasl') }, context)
+          : loadFileBy(image, load, { ...args, file, fasl: join(folder, 'loaded.fasl'), keep }, context),
+      );
+    },
+  });
+}
+
+/** Returns the preview for a human before FILE is loaded. The approval covers only the present content of
+ * FILE. */
+async function loadPreview(
+  workspace: Workspace,
+  file: string,
+  { check, forget }: LoadArguments,
+): Promise<Preview> {
+  const real = await realPathOf(file);
+  const place = workspace.name(real);
+  const bounds = { limit: WHOLE_FILE_LIMIT, head: true, forbids: (file: string) => workspace.forbids(file) };
+  const { octets: bytes, stats } = await readRegularAsync(real, bounds);
+  if (stats.size > WHOLE_FILE_LIMIT) {
+    throw new CallError(
+      `${visibleName(place)} is larger than ${WHOLE_FILE_LIMIT / 1024 / 1024} MB, too large to show to a human for approval. Load it with eval_form and (load ...), or ask the user to start the server without --ask cautious.`,
+    );
+  }
+  const fingerprint = digestOf(bytes);
+  const text = decode(bytes);
+  const count = linesOf(text.text).length;
+  const lines = count === 1 ? questionLine`1 line` : questionLine`${count} lines`;
+  const forgetNote = forget
+    ? questionLine`, and then to remove from the image what answers have listed as no longer in it`
+    : questionLine``;
+  const what = check ? questionLine`to compile, not to load` : questionLine`to compile and run${forgetNote}`;
+  const summary = questionLine`${lines} ${what}`;
+  return { ...wholeContentDiff(questionLine`File ${place}`, text), summary, place, fingerprint };
+}
+
+/** The arguments of a load of `file`. `keep` keeps the folder of `fasl` when an error of the load is held. */
+type FileLoad = Omit<LoadArguments, 'path'> & { file: string; fasl: string; keep?: KeepFolder };
+
+/** Compiles `file` to `fasl` and loads it in IMAGE. Returns the result. */
+export async function loadFileBy(
+  image: Image,
+  { places, holds, shownWarnings }: LoadContext,
+  { file, fasl, keep, ...args }: FileLoad,
+  context: CallContext,
+): Promise<Result> {
+  const forget = args.forget && { forget: 'listed' as const };
+  const request = { file, fasl, ...forget, ...errorOptions(args, holds) };
+  const reply = await image.call('load-file', request, { ...callOptions(context), ...limitOption(args) });
+  return heldResultOr(
+    reply,
+    { name: 'load-file', args: request, holds, places, ...(keep && { keep }) },
+    (finalReply) => {
+      const headline = fileHeadline(finalReply, places.fileName(file));
+      const { fresh, same } = freshWarnings(finalReply.data, shownWarnings, context.earlierAnswers);
+      const result = loadResult({ ...finalReply, data: fresh }, headline, places, context, same);
+      const twins = twinsText(finalReply.data.twins, places, context.earlierAnswers);
+      return { ...result, text: joinSections([result.text, twins]) };
+    },
+  );
+}
+
+function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): string {
+  if (data.value?.begun) return `${name} was not loaded to its end, only up to the form where it stopped.`;
+  if (data.value?.notLoaded)
+    return `Not loaded: ${name} could not be compiled. What it does at compile time (packages, macros) may be in the image.`;
+  if (ending.kind !== 'done' && data.phase === 'compile')
+    return `Not loaded: the compilation of ${name} was left early. What it did at compile time until then (packages, macros) is in the image.`;
+  // The definitions loaded from the file so far are lost with the image.
+  if (ending.kind === 'lost') return `${name} was not loaded to its end.`;
+  if (ending.kind !== 'done')
+    return `${name} was not loaded to its end, only up to the form where it stopped.`;
+  return data.value?.failed
+    ? `Loaded ${name}, but some forms have errors (below) and will signal when they run.`
+    : `Loaded ${name}`;
+}
+
+/** Compiles `file` to `fasl` without loading it. Returns the result with errors and warnings. */
+async function checkFile(
+  image: Image,
+  { places }: LoadContext,
+  { file, fasl, ...args }: FileLoad,
+  context: CallContext,
+): Promise<Result> {
+  const options = { ...callOptions(context), ...limitOption(args) };
+  const reply = await image.call('check-file', { file, fasl }, options);
+  const { data, ending } = reply;
+  const { value, warnings = [], warningCount = 0 } = data;
+  const headline = `${checkHeadline(reply, places.fileName(file))} Nothing of it was loaded; what its compile-time code did stays.`;
+  const result = loadResult(reply, headline, places, context);
+  return { ...result, data: { ...value, warnings, warningCount, ending } };
+}
+
+function checkHeadline({ data, ending }: Reply<'check-file'>, name: string): string {
+  if (ending.kind !== 'done') return `The compilation of ${name} was left early.`;
+  if (data.value?.notLoaded) return `${name} could not be compiled.`;
+  const hasWarnings = data.warnings !== undefined && data.warnings.length > 0;
+  return `${name} compiles ${hasWarnings ? 'with warnings' : 'without warnings'}.`;
+}

@@ -1,0 +1,176 @@
+// Decides whether a test noticed a change, by the tests with the change and without it.
+
+import type { LoadStep } from '../../image/wire/operations.ts';
+import { fewOf } from '../../kernel/reply.ts';
+import type { Result } from '../../kernel/tool.ts';
+import { listed } from '../fresh-call.ts';
+import { shortNames } from './failures.ts';
+import { hasNotPassed } from './memory.ts';
+import type { TestOutcome } from './results.ts';
+
+/** What came of the tests in one copy of the workspace. */
+export interface Side {
+  result: Result;
+  tests: readonly TestOutcome[];
+  /** Whether the run of the tests reached its end. It does not begin when a load fails. */
+  run: 'complete' | 'ended early' | 'not begun';
+  /** True when a human or the client ended the call. */
+  isStopped: boolean;
+  /** The Lisp files with new content that the image has not loaded. */
+  unloaded: string[];
+  /** Those of these that it has loaded from the workspace itself. */
+  originals: string[];
+  /** A digest of the state of the files in the workspace when they were copied. */
+  state: string;
+  /** What was loaded before the tests. */
+  steps: readonly LoadStep[];
+}
+
+/** Says whether a test noticed the change. */
+interface Verdict {
+  verdict: 'noticed' | 'unnoticed' | 'unbuilt' | 'unknown';
+  noticed: string[];
+  text: string;
+}
+
+/** Returns the verdict on the change of COUNT files by CHANGED, with the change, and PLAIN, without it. PLAIN is
+ * undefined when the call was interrupted before. */
+export function verdictOn(changed: Side, plain: Side | undefined, count: number): Verdict {
+  const verdict = verdictByTests(changed, plain);
+  return verdict.verdict === 'unnoticed' ? withUnloaded(verdict, changed, count) : verdict;
+}
+
+function verdictByTests(changed: Side, plain: Side | undefined): Verdict {
+  if (plain === undefined || plain.isStopped) return unknown('the call was interrupted.');
+  const ranPlain = namesOf(plain.tests);
+  if (ranPlain.length === 0) return unknown('no test ran without it either.');
+  const without = `Without it, ${testsText(ranPlain.length)} ran.`;
+  if (changed.run === 'not begun')
+    return asVerdict('unbuilt', `This change does not build, so no test ran with it. ${without}`);
+  const difference = differenceOf(changed, plain);
+  const { broken, fixed, missing, ran, bad, badPlain, of } = difference;
+  const noticed = [...broken, ...fixed];
+  if (noticed.length > 0) return { verdict: 'noticed', noticed, text: noticedText(difference) };
+  if (changed.run === 'ended early' && plain.run === 'complete')
+    return asVerdict(
+      'noticed',
+      'Noticed: with this change the run of the tests ends early, and without it it does not.',
+    );
+  if (ran.length === 0) return unknown(`no test ran with it. ${without}`);
+  if (badPlain.size === ranPlain.length) return unknown('no test passes without it.');
+  if (bad.size + badPlain.size + missing.length === 0) {
+    const passed = ran.length === 1 ? 'the only one passes' : `all ${ran.length} pass`;
+    return asVerdict('unnoticed', `No test noticed this change: ${passed}.`);
+  }
+  const missed = missedText(missing);
+  const passed = `No test noticed this change: ${ran.length - bad.size} of ${of} pass with it`;
+  return asVerdict(
+    'unnoticed',
+    missed ? `${passed}.${missed}` : `${passed}, and no other passes without it.`,
+  );
+}
+
+function asVerdict(verdict: Verdict['verdict'], text: string): Verdict {
+  return { verdict, noticed: [], text };
+}
+
+function unknown(why: string): Verdict {
+  return asVerdict('unknown', `Not known whether a test notices this change: ${why}`);
+}
+
+/** The names of tests, by what became of them. */
+interface Difference {
+  /** The tests that ran with the change. */
+  ran: string[];
+  /** The tests that did not pass with the change, and without it. */
+  bad: ReadonlySet<string>;
+  badPlain: ReadonlySet<string>;
+  broken: string[];
+  fixed: string[];
+  /** The tests that passed without the change and did not run with it. */
+  missing: string[];
+  /** The number of all tests, as a phrase. */
+  of: string;
+}
+
+function differenceOf(changed: Side, plain: Side): Difference {
+  const [ran, ranPlain] = [namesOf(changed.tests), namesOf(plain.tests)];
+  const bad = new Set(namesOf(changed.tests.filter(hasNotPassed)));
+  const badPlain = new Set(namesOf(plain.tests.filter(hasNotPassed)));
+  const ranChanged = new Set(ran);
+  const notRun = ranPlain.filter((test) => !ranChanged.has(test) && !badPlain.has(test));
+  return {
+    ran,
+    bad,
+    badPlain,
+    broken: ranPlain.filter((test) => bad.has(test) && !badPlain.has(test)),
+    fixed: ran.filter((test) => badPlain.has(test) && !bad.has(test)),
+    // After a run that ended early, the answer says so already.
+    missing: changed.run === 'complete' ? notRun : [],
+    of: testsText(new Set([...ran, ...ranPlain]).size),
+  };
+}
+
+function noticedText({ broken, fixed, missing, of }: Difference): string {
+  const sentences = [
+    ...differingSentence(broken, of, FAIL, PASS),
+    ...differingSentence(fixed, of, PASS, FAIL),
+  ];
+  return `Noticed: ${sentences.join(' ')}${missedText(missing)}`;
+}
+
+/** Returns a sentence on the tests MISSING, after a space; '' without tests. */
+function missedText(missing: readonly string[]): string {
+  if (missing.length === 0) return '';
+  return ` ${testsText(missing.length)} that ${PASS[missing.length === 1 ? 0 : 1]} without it did not run with it: ${shownTests(missing)}.`;
+}
+
+/** Maximum number of names of tests. */
+const NAMES = 10;
+
+/** Verbs for one test and for several. */
+const FAIL = ['fails', 'fail'] as const;
+const PASS = ['passes', 'pass'] as const;
+type Verb = typeof FAIL | typeof PASS;
+
+/** Returns a sentence on TESTS, some OF all tests, which do NOW with the change and BEFORE without it. Returns
+ * no sentence without tests. */
+function differingSentence(tests: readonly string[], of: string, now: Verb, before: Verb): string[] {
+  if (tests.length === 0) return [];
+  const form = tests.length === 1 ? 0 : 1;
+  const names = shownTests(tests);
+  return [`${tests.length} of ${of} ${now[form]} with this change and ${before[form]} without it: ${names}.`];
+}
+
+function shownTests(tests: readonly string[]): string {
+  return fewOf(tests.map(shortNames(tests)), NAMES);
+}
+
+/** Returns VERDICT, that no test noticed the change of COUNT files, with a sentence on those that the image of
+ * SIDE has not loaded. */
+function withUnloaded(verdict: Verdict, { unloaded, originals }: Side, count: number): Verdict {
+  if (unloaded.length === 0) return verdict;
+  if (originals.length > 0)
+    return {
+      ...verdict,
+      verdict: 'unknown',
+      text: `Not known whether a test notices this change: ${listed(originals, ', ')} was loaded by an absolute name, so from the workspace, without the change. Load it by a name relative to its system or to the working directory.`,
+    };
+  const names = listed(unloaded, ', ');
+  if (unloaded.length < count)
+    return {
+      ...verdict,
+      text: `${verdict.text} Nothing loaded ${names}, so the change there had no effect.`,
+    };
+  const [them, their] = count === 1 ? ['it', 'its'] : ['them', 'their'];
+  const text = `Not known whether a test notices this change: nothing loaded ${names}. Load ${them} first, or give ${their} system.`;
+  return { ...verdict, verdict: 'unknown', text };
+}
+
+function testsText(count: number): string {
+  return count === 1 ? '1 test' : `${count} tests`;
+}
+
+function namesOf(tests: readonly TestOutcome[]): string[] {
+  return [...new Set(tests.map(({ test }) => test))];
+}

@@ -1,0 +1,181 @@
+// Makes the result of a run of tests: its verdict, its data and its text.
+
+import type { Ending } from '../../image/wire/endings.ts';
+import type { CoverageData, TestRunData } from '../../image/wire/operations.ts';
+import { joinSections } from '../../kernel/reply.ts';
+import type { Result } from '../../kernel/tool.ts';
+import type { Places } from '../places.ts';
+import { coverageOf, coverageText, lostLine, mergedCoverage } from './coverage.ts';
+import type { TestDependencies } from './dependencies.ts';
+import { shortNames } from './failures.ts';
+import { hasNotPassed } from './memory.ts';
+import { shortfallText } from './repeated.ts';
+import type { TestOutcome } from './results.ts';
+import {
+  countsOf,
+  type FormerTest,
+  runText,
+  type TestRunReport,
+  type UnsetTexts,
+  uncheckedOf,
+} from './run-text.ts';
+import { needsText } from './without-results.ts';
+
+/** The tests to run: those of whole `systems`, the test or suite `name`, the tests `again`, or those of a
+ * `package`. `seed` makes random numbers repeatable. */
+export interface TestSelection {
+  systems?: string[];
+  name?: string;
+  again?: string[];
+  /** Given when `again` has the tests that reached the definition `name`. `changed` are tests in `again` that
+   * reached other, changed code instead. */
+  touching?: { name: string; changed: string[] };
+  package?: string;
+  seed?: number;
+}
+
+/** The arguments of run_tests on how the tests run. */
+export interface How {
+  readonly system?: string;
+  readonly isolate?: boolean;
+  readonly coverage?: boolean;
+  readonly limit?: number;
+  readonly timeout?: number;
+  readonly repeat?: number;
+  readonly on_error?: 'end' | 'hold';
+}
+
+/** A run that has ended, with at least one test. */
+interface EndedRun {
+  /** The tested systems or tests, as the subject of the first line. */
+  what: string;
+  how: How;
+  asked: TestSelection;
+  /** The text on the loads before the run. */
+  loadNotes: string;
+  tests: readonly TestOutcome[];
+  /** The data and the ending of the last round. */
+  data: TestRunData;
+  ending: Ending;
+  /** True when an error was held during the run. */
+  held: boolean;
+  /** Number of complete runs of the tests. */
+  madeRuns: number;
+  /** The tests of the last, incomplete run that the timeout interrupted. */
+  cut: readonly string[];
+  /** Sentences on images that were lost between tests. */
+  losses: readonly string[];
+  /** Tests that did not run and have no recorded coverage. */
+  unrecorded: readonly string[];
+  unset: UnsetTexts;
+  /** The coverage of each round. */
+  coverage: readonly CoverageData[];
+  /** Tests without coverage, because their image was lost. */
+  unmeasured: readonly string[];
+  milliseconds: number;
+}
+
+/** Default maximum number of failures to show. */
+const LIMIT = 20;
+
+/** Returns the result of RUN, and keeps its outcomes for the next run. */
+export function reportResult({ places, memory, keepRun }: TestDependencies, run: EndedRun): Result {
+  const { what, asked, how, tests, data, ending, milliseconds } = run;
+  const { gone = [], unseen = [], stale = [], unset = [], needs = [] } = data;
+  const difference = memory.keep(tests, ending.kind === 'done' ? (asked.systems ?? []) : []);
+  keepRun?.({
+    what,
+    milliseconds,
+    tests: tests.map((test) => ({ test: test.test, passed: !hasNotPassed(test) })),
+  });
+  const report: TestRunReport = {
+    what,
+    tests,
+    difference,
+    when: memory.when,
+    gone,
+    former: formerTests(data, places),
+    unseen,
+    stale: stale.map((file) => places.fileName(file)),
+    unset,
+    unsetNotes: run.unset,
+    ending,
+    loadNotes: run.loadNotes,
+    milliseconds,
+    changed: asked.touching?.changed ?? [],
+    unrecorded: run.unrecorded,
+    losses: run.losses,
+    shortfall: shortfallOf(run),
+    seed: asked.seed,
+    behind: behindOf(run),
+  };
+  const covered = how.coverage ? coveredBy(run, places) : undefined;
+  const verdict = verdictOn(report, {
+    ...(asked.touching && { changed: report.changed, unrecorded: report.unrecorded }),
+    ...(how.coverage && { coverage: covered?.data }),
+  });
+  const text = runText(report, { limit: how.limit ?? LIMIT, places });
+  return {
+    ...verdict,
+    text: joinSections([text, needsText(needs, places), covered?.text]),
+    failed: verdict.failed || needs.length > 0,
+  };
+}
+
+/** Returns whether the run of REPORT failed, and the data of its result with MORE members. */
+function verdictOn(
+  { tests, difference, former, unseen, stale, unset, ending, losses }: TestRunReport,
+  more: object,
+): { data: object; failed: boolean } {
+  const counts = countsOf(tests);
+  const failed = counts.failedTests > 0 || losses.length > 0 || ending.kind !== 'done';
+  const data = {
+    verdict: failed ? 'fail' : unseen.length > 0 ? 'unknown' : 'pass',
+    ...counts,
+    ...difference,
+    results: tests.map(({ reached: _, ...result }) => result),
+    unchecked: uncheckedOf(tests),
+    former,
+    unseen,
+    stale,
+    unset,
+    ...more,
+    ending,
+  };
+  return { data, failed };
+}
+
+/** Returns the tests that did not run, because their file no longer has them. */
+export function formerTests({ former = [] }: TestRunData, places: Places): FormerTest[] {
+  return former.map(({ test, file }) => ({ test, file: places.fileName(file) }));
+}
+
+/** Returns the sentence on runs that were not made; '' when all were made. */
+function shortfallOf({ how, ending, madeRuns, cut }: EndedRun): string {
+  const { repeat: asked = 1, timeout } = how;
+  return shortfallText({
+    made: madeRuns,
+    asked,
+    timeout: ending.kind === 'done' || cut.length > 0 ? timeout : undefined,
+    cut: cut.map(shortNames(cut)),
+  });
+}
+
+/** Returns the sentence on tests that may not have run, because one did not finish; '' when there are none. */
+function behindOf({ tests, data, ending, asked, how, held }: EndedRun): string {
+  const ran = new Set([...tests.map(({ test }) => test), ...(data.gone ?? [])]);
+  const left = (asked.again ?? []).filter((test) => !ran.has(test));
+  const which = left.length > 0 ? ` Not run: ${left.slice(0, LIMIT).join(', ')}.` : '';
+  if (asked.name !== undefined && tests.length === 1) return '';
+  if (ending.kind === 'done') return `Tests after one that was left early may not have run.${which}`;
+  if (!how.isolate) return `The run ended there; with isolate: true it goes on with the others.${which}`;
+  return held ? `The run ended there: once an error was held, isolate does not go on.${which}` : '';
+}
+
+function coveredBy({ coverage, unmeasured, how }: EndedRun, places: Places): { data?: object; text: string } {
+  if (coverage.length === 0)
+    return { text: 'Coverage is not known: the image was lost, and what the tests ran with it.' };
+  const covered = coverageOf(mergedCoverage(coverage), places);
+  const text = [coverageText(covered, how.limit ?? LIMIT), lostLine(unmeasured)];
+  return { data: { ...covered, lost: unmeasured }, text: text.filter(Boolean).join('\n') };
+}
