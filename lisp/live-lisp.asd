@@ -12,7 +12,7 @@
   ((:module "base"
     :serial t
     :components
-    ((:file "package") (:file "sbcl") (:file "sbcl-code") (:file "sbcl-definitions")
+    ((:file "package") (:file "or-nil") (:file "sbcl") (:file "sbcl-code") (:file "sbcl-definitions")
      (:file "sbcl-observe") (:file "sbcl-system") (:file "sbcl-uses") (:file "probes")
      (:file "agent-names") (:file "json") (:file "shapes") (:file "capture") (:file "stack")
      (:file "printing") (:file "hooks") (:file "wrapping") (:file "wire")))

@@ -222,7 +222,7 @@ cells, or NIL if SBCL has no such cells."
      (lambda (name)
        (let ((function (or (and (symbolp name) (macro-function name))
                            (and (typep name '(or symbol (cons symbol (cons symbol null))))
-                                (ignore-errors (fboundp name))
+                                (handler-case (fboundp name) (type-error () nil))
                                 (fdefinition name)))))
          (if (typep function 'generic-function)
              (dolist (method (sb-mop:generic-function-methods function))

@@ -32,7 +32,7 @@ arguments. KEY identifies the wrapper, which stays when the program replaces the
   (while-wrapping
     (unless (setf (gethash name **wrappers**) (remove key (gethash name **wrappers**) :key #'first))
       (remhash name **wrappers**))
-    (ignore-errors (unencapsulate name key))))
+    (handler-case (unencapsulate name key) ((or type-error undefined-function) () nil))))
 
 (defun unwrap-all ()
   "Remove the wrappers of all functions."
@@ -56,7 +56,7 @@ UNWRAP has removed meanwhile. Do nothing if NAME has no function."
     (loop for wrapper in wrappers
           for (key function) = wrapper
           when (and (fboundp name) (member wrapper (gethash name **wrappers**) :test #'eq))
-            do (ignore-errors (encapsulate name key function)))))
+            do (handler-case (encapsulate name key function) (undefined-function () nil)))))
 
 (defun function-set (set function name)
   "Hook: call SET, the original setter, to make FUNCTION the function NAME, and return FUNCTION.

@@ -132,16 +132,15 @@ condition."
   "Return a list of JSON objects for the slots of CONDITION. For a condition class of the system,
 return NIL, since its report shows the slots."
   (unless (system-class-p condition)
-    (loop for (name . value) in (ignore-errors (inner-slots condition))
+    (loop for (name . value) in (nil-if-program-fails (inner-slots condition))
           repeat 10
           collect (object "name" (symbol-name name) "value" (local-text value)
                           "id" (object-id value)))))
 
 (defun restart-parameters (restart)
   "Return the lambda list of the function of RESTART as text. Return NIL if it is empty or unknown."
-  (let ((parameters (ignore-errors (plain-lambda-list (restart-function restart)))))
-    (and (listp parameters)
-         (remove '&optional parameters)
+  (let ((parameters (restart-lambda-list restart)))
+    (and (remove '&optional parameters)
          (format nil "~{~A~^ ~}" (mapcar #'parameter-text parameters)))))
 
 (defun parameter-text (parameter)

@@ -62,8 +62,8 @@ second."
 
 (defun watch-type-named (name)
   "Return the condition type that the text NAME names, or NIL if there is none."
-  (let ((type (ignore-errors (with-standard-io-syntax (let ((*read-eval* nil))
-                                                        (read-from-string name))))))
+  (let ((type (nil-if-program-fails
+                (with-standard-io-syntax (let ((*read-eval* nil)) (read-from-string name))))))
     (and type (symbolp type) (find-class type nil) (subtypep type 'condition) type)))
 
 (defun place-to-watch-p (where)
@@ -318,8 +318,8 @@ call FUNCTION, the original CERROR, with it and with the arguments, which its re
 condition type for a format control."
   (let ((condition (and arguments
                         (with-isolation
-                          (ignore-errors
-                           (condition-for (first arguments) (rest arguments) simple))))))
+                          (nil-if-program-fails
+                            (condition-for (first arguments) (rest arguments) simple))))))
     (if condition
         (call-noting-condition condition (lambda () (funcall function condition)))
         (apply function arguments))))

@@ -6,12 +6,12 @@
 (defun checking-readtable (readtable)
   "Return a copy of READTABLE in which #. evaluates nothing."
   (let ((copy (copy-readtable readtable)))
-    (ignore-errors
-     (set-dispatch-macro-character #\# #\. (lambda (stream character number)
-                                             (declare (ignore character number))
-                                             (read stream t nil t)
-                                             nil)
-                                   copy))
+    (nil-if-program-fails
+      (set-dispatch-macro-character #\# #\. (lambda (stream character number)
+                                              (declare (ignore character number))
+                                              (read stream t nil t)
+                                              nil)
+                                    copy))
     copy))
 
 (defun enter-readtable (form)
@@ -23,8 +23,8 @@ has it. Do nothing for another FORM."
          (readtable (and finder (fboundp finder)
                          (call-uninterning name
                                            (lambda ()
-                                             (ignore-errors (funcall finder
-                                                                     (read-from-string name))))))))
+                                             (nil-if-program-fails
+                                               (funcall finder (read-from-string name))))))))
     (when (readtablep readtable) (setf *readtable* (checking-readtable readtable)))))
 
 (defun form-begin (text start end)

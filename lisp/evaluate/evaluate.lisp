@@ -160,7 +160,7 @@ user has set none, so that a large value does not fill an answer."
   "Return the length of VALUE if it is a list or vector of which *PRINT-LENGTH* hides a part. Else
 return NIL."
   (let ((length (typecase value
-                  (list (ignore-errors (list-length value)))
+                  (list (proper-length value))
                   (string nil)
                   (vector (length value)))))
     (and length *print-length* (> length *print-length*) length)))

@@ -109,7 +109,7 @@ Return a list of their positions."
 
 (defun reads-p (stream file)
   "Return true if STREAM reads FILE. Other files can be read while FILE is compiled."
-  (and (typep stream 'file-stream) (equal (ignore-errors (truename stream)) (truename file))))
+  (and (typep stream 'file-stream) (equal (true-file stream) (truename file))))
 
 (defun prepare-file (file)
   "Load the libraries without which FILE cannot be read, and return the readtable for FILE. It reads

@@ -153,7 +153,7 @@ that it names. Each is NIL if there is none."
 for each unknown one. Compiling a definition does not record its location."
   (multiple-value-bind (classoid class) (classoid-of symbol)
     (list (and classoid (classoid-location classoid))
-          (and class (ignore-errors (class-location class))))))
+          (and class (nil-if-unknown (class-location class))))))
 
 (defun layouts (symbol classoid)
   "Return a list of the layouts of CLASSOID, which SYMBOL names: its current layout, and the layout
@@ -287,7 +287,7 @@ does not come from *FORM-FILE*, or if one of its symbols names something."
                  (when (and (eq (symbol-package symbol) package)
                             (or (natures symbol) (symbol-plist symbol)))
                    (return nil))))
-      (ignore-errors (delete-package package)))))
+      (handler-case (delete-package package) (package-error () nil)))))
 
 (defun restore-remembered ()
   "Restore everything in *REMEMBERED*. Restore packages last, because the symbols are in them."

@@ -178,7 +178,7 @@ answer has it."
                    "~&The thread ~A was ended because it was about to exhaust the heap.~%"
                    (current-thread-name))
            (sb-thread:abort-thread)))
-    (ignore-errors (sb-thread:interrupt-thread thread #'end-here))))
+    (unless-thread-ended (sb-thread:interrupt-thread thread #'end-here))))
 
 (defun collect-after-growers ()
   "Wait until the jobs and threads that END-GROWERS has ended are gone, at most a second for each,

@@ -51,7 +51,7 @@ error, return an empty list."
 else NIL. The report of CONDITION would omit the package of an accessible symbol."
   ;; The program can make a condition of this type without a name.
   (let ((name (and (typep condition 'unbound-variable)
-                   (ignore-errors (cell-error-name condition)))))
+                   (part-of-condition #'cell-error-name condition))))
     (and name (symbolp name) (symbol-text name))))
 
 (define-shape condition ()
@@ -104,7 +104,7 @@ another function, which must be called with the JSON object from CONDITION-DATA.
   "Return the JSON object from CONDITION-DATA for CONDITION, CALLS and MORE. KEEPER is NIL or a
 function like *ERROR-KEEPER*. If KEEPER is a function, call it with CONDITION and ON-STACK. ON-STACK
 is true if the frames of CONDITION are still on the stack."
-  (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
+  (let* ((keep (and keeper (nil-if-program-fails (funcall keeper condition on-stack))))
          (data (condition-data condition calls more)))
     (when keep (funcall keep data))
     data))

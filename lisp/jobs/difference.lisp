@@ -158,5 +158,5 @@ and the types of numbers do not matter."
   "Return a list (PATH PART OTHER-PART) for the first difference of ONE and OTHER, or NIL.
 Differences in letter case and in the types of numbers count only if there is no other difference,
 since predicates such as EQUALP ignore them."
-  ;; Another thread can change the values during the comparison, which may signal an error.
-  (ignore-errors (or (first-difference nil one other) (first-difference t one other))))
+  (nil-if-program-fails
+    (or (first-difference nil one other) (first-difference t one other))))

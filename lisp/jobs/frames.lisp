@@ -47,7 +47,8 @@ an object that prints as \"not kept\"."
   "Return the lambda list of the function of FRAME, without parameters that SBCL adds for methods.
 Return NIL when the lambda list is unknown."
   (let ((name (frame-name frame))
-        (parameters (ignore-errors (plain-lambda-list (function-of-frame (frame-function frame))))))
+        (parameters (nil-if-unknown
+                      (plain-lambda-list (function-of-frame (frame-function frame))))))
     (and (listp parameters)
          (if (method-name-p name) (program-arguments name parameters) parameters))))
 
@@ -95,7 +96,7 @@ the variable has the default value."
           (append (subseq arguments 0 start)
                   (loop for (key value) on (nthcdr start arguments) by #'cddr
                         for name = (and (keywordp key) (symbol-name key))
-                        for local = (and name (ignore-errors (local-named name frame)))
+                        for local = (and name (nil-if-unknown (local-named name frame)))
                         collect key
                         collect (cond (local (first local))
                                       ((and name (null value) (initialized-p name parameters))

@@ -217,10 +217,10 @@ name, and no answer of this image has named the file yet. Else return NIL."
 
 (defun near-condition (condition)
   "Return a list of at most three names, as texts, near the missing name in CONDITION."
-  (ignore-errors
-   (typecase condition
-     (undefined-function (near-name (cell-error-name condition) #'fboundp))
-     (unbound-variable (near-name (cell-error-name condition) #'boundp))
-     (class-missing (near-name (cell-error-name condition) #'classp))
-     (package-error (near-package-error condition))
-     ((and warning simple-condition) (near-warning condition)))))
+  (nil-if-program-fails
+    (typecase condition
+      (undefined-function (near-name (cell-error-name condition) #'fboundp))
+      (unbound-variable (near-name (cell-error-name condition) #'boundp))
+      (class-missing (near-name (cell-error-name condition) #'classp))
+      (package-error (near-package-error condition))
+      ((and warning simple-condition) (near-warning condition)))))

@@ -5,7 +5,7 @@
 
 (defun first-line-of (path)
   "Return the first line of the file PATH, or NIL."
-  (ignore-errors (with-open-file (in path) (read-line in))))
+  (nil-if-unreadable (with-open-file (in path) (read-line in))))
 
 (defun spent (thread)
   "Return a list of the milliseconds that THREAD has run, the milliseconds that it has waited for a
@@ -14,8 +14,8 @@ data."
   (let* ((folder (thread-folder thread))
          (times (first-line-of (concatenate 'string folder "schedstat")))
          (state (first-line-of (concatenate 'string folder "stat"))))
-    (ignore-errors
-     (multiple-value-bind (ran end) (parse-integer times :junk-allowed t)
+    (when (and times state)
+      (multiple-value-bind (ran end) (parse-integer times :junk-allowed t)
        (list (floor ran 1000000)
              (floor (parse-integer times :start end :junk-allowed t) 1000000)
              ;; The state is two characters after the name of the thread, which is in parentheses

@@ -13,9 +13,11 @@
 (defun job-file (job)
   "Return the native name of the file that JOB is compiling or loading, or NIL."
   (flet ((value (symbol)
-           (ignore-errors (sb-thread:symbol-value-in-thread symbol (job-thread job)))))
+           (and (job-thread job)
+                (handler-case (sb-thread:symbol-value-in-thread symbol (job-thread job))
+                  (sb-thread:symbol-value-in-thread-error () nil)))))
     (let ((file (or (value '*compile-file-truename*) (value '*load-truename*))))
-      (and (pathnamep file) (ignore-errors (sb-ext:native-namestring file))))))
+      (and (pathnamep file) (native-name file)))))
 
 (defun last-line (capture)
   "Return the end of the last non-blank line in CAPTURE, or NIL. A carriage return begins a line
@@ -79,7 +81,7 @@ Call this in the thread of JOB."
   (let ((frames '()))
     (unwind-protect
          (unless (or (job-looking job) (not (stack-space-p)))
-           (setf frames (ignore-errors (sb-sys:with-interrupts (glance-data)))))
+           (setf frames (nil-if-unknown (sb-sys:with-interrupts (glance-data)))))
       (setf (job-glance job) frames)
       (sb-thread:signal-semaphore done))))
 

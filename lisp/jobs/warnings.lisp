@@ -48,22 +48,22 @@ LACKS-MANAGER: true if a file names a library manager and none is set up."
 (defun compiling-file ()
   "Return the native name of the file being compiled, or else of the file being loaded, or NIL."
   (let ((path (or *compile-file-truename* *load-truename*)))
-    (and path (ignore-errors (sb-ext:native-namestring path)))))
+    (and path (native-name path))))
 
 (defun context-data ()
   "Return five values about the present work of the compiler, or NIL for those unknown: the form,
 the list of definitions around it, the octet offset of its top-level form, the native truename of
 the file, and the form's offset in characters."
-  (let ((context (ignore-errors (error-context nil))))
+  (let ((context (nil-if-unknown (error-context nil))))
     (when context
       (let* ((name (context-file context))
              (file (and (pathnamep name)
-                        (ignore-errors (sb-ext:native-namestring (truename name))))))
+                        (native-truename name))))
         (values (context-form context)
                 (context-definitions context)
                 (context-offset context)
                 file
-                (and file (ignore-errors (context-start context file))))))))
+                (and file (nil-if-unknown (context-start context file))))))))
 
 (defun context-start (context file)
   "Return the offset in characters at which the form of CONTEXT begins in FILE, a native truename.
@@ -110,7 +110,7 @@ for CONDITION, that a file cannot be read. Return NIL if SBCL knows neither."
       (unreadable-line condition)
     (if line
         (format nil "the form begins at line ~D, column ~D" line (1+ column))
-        (let ((info (ignore-errors (stream-position (stream-error-stream condition)))))
+        (let ((info (nil-if-unknown (stream-position (stream-error-stream condition)))))
           (when (assoc :line info)
             (format nil "reading stopped at line ~D" (second (assoc :line info))))))))
 
@@ -132,7 +132,7 @@ and the place."
 (defun function-called (form)
   "Return the global function that the form FORM calls, or NIL. Also return NIL for a function with
 a compiler macro, which may change the call."
-  (let ((name (and (consp form) (ignore-errors (list-length form)) (first form))))
+  (let ((name (and (consp form) (proper-length form) (first form))))
     (and name
          (symbolp name)
          (fboundp name)
@@ -185,7 +185,7 @@ keyword such as :FUNCTION."
   (ecase kind
     (:function (and (typep name '(or symbol (cons (eql setf) (cons symbol null)))) (fboundp name)))
     (:variable (or (boundp name) (not (member (known :variable :kind name) '(:unknown nil)))))
-    (:type (ignore-errors (sb-ext:valid-type-specifier-p name)))))
+    (:type (sb-ext:valid-type-specifier-p name))))
 
 (defun checked-call (warning form)
   "Compile a call like FORM, which WARNING, a JSON object, is about, again. Return NIL if the
@@ -277,7 +277,7 @@ Ignore CONDITION if an equal warning satisfies KEPT-BEFORE-P."
 (defun uninteresting-p (redefinition)
   "Return true if REDEFINITION, a warning, is about a new definition from the same place in the
 source as the old one, for example when a file is loaded again."
-  (ignore-errors (typep redefinition 'uninteresting-redefinition)))
+  (nil-if-program-fails (typep redefinition 'uninteresting-redefinition)))
 
 (defun keep-remark (condition)
   "Add CONDITION, a warning or compiler note, to *REMARKS*. Redefinitions have a slot of their own,
@@ -305,7 +305,7 @@ true, that it failed. SBCL records this by itself only when it prints the warnin
 (defun muffled-p (condition)
   "Return true if SBCL itself muffles CONDITION. Then SBCL neither prints CONDITION nor counts it
 for the values of COMPILE."
-  (ignore-errors (typep condition sb-ext:*muffled-warnings*)))
+  (nil-if-program-fails (typep condition sb-ext:*muffled-warnings*)))
 
 (defun note-warning (condition)
   "Handle CONDITION, a warning or a compiler note that would be printed to the output of this call:

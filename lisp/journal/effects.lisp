@@ -315,7 +315,9 @@ return NIL."
     ((sb-ext:without-package-locks sb-ext:with-unlocked-packages sb-ext:disable-package-locks) t)
     (sb-ext:unlock-package
      (let ((name (literal (second form))))
-       (or (null name) (system-package-p (ignore-errors (find-package name))))))
+       (or (null name)
+           (and (typep name '(or string symbol package))
+                (system-package-p (find-package name))))))
     (declaim (some (lambda (spec) (and (consp spec) (eq (car spec) 'sb-ext:disable-package-locks)))
                    (cdr form)))))
 

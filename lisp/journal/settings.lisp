@@ -63,11 +63,11 @@ ALONE is true, since no other job ran, or if FORM names a setting."
 (defun evaluate-noting (form effects)
   "Evaluate FORM, record its effects in EFFECTS, an EFFECTS structure, and return a list of its
 values."
-  (let ((*effects* effects) (globals (ignore-errors (global-settings)))
+  (let ((*effects* effects) (globals (nil-if-program-fails (global-settings)))
         (mark (mark-before *readtable*))
         (begun (and (alone-p) **jobs-begun**)))
     (unwind-protect (multiple-value-list (call-user-code (lambda () (funcall **eval** form))))
       ;; Do not use WITH-ISOLATION here: these calls look at the settings as FORM has left them.
-      (ignore-errors
-       (note-operator form)
-       (note-settings form globals mark (eql begun **jobs-begun**))))))
+      (nil-if-program-fails
+        (note-operator form)
+        (note-settings form globals mark (eql begun **jobs-begun**))))))

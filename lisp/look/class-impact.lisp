@@ -36,7 +36,7 @@ makes (CLASS-PROTOTYPE)."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (each classes table)
       (when (sb-mop:class-finalized-p each)
-        (setf (gethash (ignore-errors (sb-mop:class-prototype each)) table) t)))))
+        (setf (gethash (nil-if-program-fails (sb-mop:class-prototype each)) table) t)))))
 
 (defun instance-p (object)
   "Return true if OBJECT is an instance of a class of the kinds that programs define. TYPEP is
@@ -295,9 +295,7 @@ after the change."
           collect (object "name" (class-text each)
                           "homes" (packages-with (class-name each))
                           "initargs" initargs
-                          "defaults" (loop for (key)
-                                               in (ignore-errors
-                                                   (sb-mop:class-direct-default-initargs each))
+                          "defaults" (loop for (key) in (sb-mop:class-direct-default-initargs each)
                                            when (keywordp key) collect (symbol-name key))
                           "place" (class-place each))))
 

@@ -57,7 +57,7 @@ which each class precedes its superclasses."
 (defun structure-description (class)
   "Return SBCL's DEFSTRUCT description of CLASS, or NIL if CLASS is no structure class."
   (and (typep class 'structure-class)
-       (ignore-errors (defstruct-description (class-name class)))))
+       (defstruct-description (class-name class) nil)))
 
 (defun structure-accessor (class name)
   "Return two values: the accessor that DEFSTRUCT made for the slot NAME of the structure CLASS, and
@@ -78,11 +78,10 @@ true if the slot is read-only. The accessor is NIL if there is none."
 
 (defun slot-documentation (class slot)
   "Return the documentation of SLOT, a direct slot of CLASS, or NIL."
-  (let ((text (ignore-errors
-               (cond ((condition-class-p class)
-                      (condition-slot-documentation class (sb-mop:slot-definition-name slot)))
-                     ((typep class 'structure-class) nil)
-                     (t (documentation slot t))))))
+  (let ((text (cond ((condition-class-p class)
+                     (condition-slot-documentation class (sb-mop:slot-definition-name slot)))
+                    ((typep class 'structure-class) nil)
+                    (t (nil-if-program-fails (documentation slot t))))))
     (and (stringp text) (shortened 1000 text))))
 
 (defun slot-functions (classes name)
@@ -193,7 +192,7 @@ CLASS and its superclasses."
 ordered from most to least specific. If several of them give the same initarg, the first one wins."
   (remove-duplicates
    (loop for class in classes
-         append (loop for (key form) in (ignore-errors (sb-mop:class-direct-default-initargs class))
+         append (loop for (key form) in (sb-mop:class-direct-default-initargs class)
                       collect (list (plain-text 100 key) (initform-text form))))
    :key #'first :test #'string= :from-end t))
 

@@ -16,7 +16,7 @@ a closure, this is the code object of its underlying function."
 
 (defun code-file (code)
   "Return SBCL's name of the source file of the code object CODE, or NIL if it is from no file."
-  (ignore-errors (source-name (information-source (code-information code)))))
+  (nil-if-unknown (source-name (information-source (code-information code)))))
 
 (defun root-in (code function)
   "Return the name of the outermost function around FUNCTION, a function in the code object CODE.

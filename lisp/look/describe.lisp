@@ -146,7 +146,7 @@ variables have the same value, the table has the one whose name sorts first."
           ;; Another thread can unbind SYMBOL between BOUNDP and SYMBOL-VALUE.
           (let ((value (and (eq package (symbol-package symbol))
                             (boundp symbol)
-                            (ignore-errors (symbol-value symbol)))))
+                            (handler-case (symbol-value symbol) (unbound-variable () nil)))))
             (when (and value (not (typep value '(or symbol number character))))
               (let ((other (gethash value table)))
                 (when (or (null other) (string< symbol other))
@@ -198,7 +198,7 @@ object may fail or never end."
 
 (defun doc-text (name type)
   "Return at most 4000 characters of the documentation of NAME as TYPE, or NIL."
-  (let ((text (ignore-errors (documentation name type))))
+  (let ((text (nil-if-program-fails (documentation name type))))
     (and (stringp text) (shortened 4000 text))))
 
 (defun function-sources (name)

@@ -50,7 +50,7 @@ S3.9 in docs/develop/contracts.md)."
   "Return the name of the outermost function around a function with the debug name NAME. For a
 function that is not nested in another, return NAME. Return :TOP-LEVEL if the outermost function has
 no name."
-  (let ((within (and (consp name) (ignore-errors (member :in name)))))
+  (let ((within (and (proper-length name) (member :in name))))
     (cond ((and within (consp (rest within)) (null (cddr within))) (root-of (second within)))
           ((stringp name) :top-level)
           ((not (consp name)) name)

@@ -157,7 +157,7 @@ most *READ-LIMIT* octets. To read a FIFO, the agent would wait for a writer."
 list of forms from PARTS-OF-FORM for the form just read. *READTABLE* must be a copy, since it is
 modified."
   (dolist (part parts)
-    (cond ((sets-reader-p part) (ignore-errors (eval part)))
+    (cond ((sets-reader-p part) (nil-if-program-fails (eval part)))
           ((typep part '(cons (eql setq) (cons symbol (cons t null))))
            (destructuring-bind (variable form) (rest part)
              (case variable
@@ -200,14 +200,14 @@ keep them."
   "Return a copy of READTABLE in which #. evaluates only forms without side effects. In the copy,
 READ-UNKNOWN reads # and a character that has no meaning after #."
   (let ((copy (copy-readtable readtable)))
-    (ignore-errors
-     (set-dispatch-macro-character #\# #\. #'read-evaluated copy)
-     (loop for code from 33 below 127
-           for character = (code-char code)
-           do (unless (or (digit-char-p character)
-                          (find character "<)")
-                          (get-dispatch-macro-character #\# character copy))
-                (set-dispatch-macro-character #\# character #'read-unknown copy))))
+    (nil-if-program-fails
+      (set-dispatch-macro-character #\# #\. #'read-evaluated copy)
+      (loop for code from 33 below 127
+            for character = (code-char code)
+            do (unless (or (digit-char-p character)
+                           (find character "<)")
+                           (get-dispatch-macro-character #\# character copy))
+                 (set-dispatch-macro-character #\# character #'read-unknown copy))))
     copy))
 
 (defun read-evaluated (stream character number)
@@ -217,7 +217,7 @@ since its value decides what the reader skips."
   (declare (ignore character number))
   (let ((form (read stream t nil t)))
     (cond ((without-effect-p form) (eval form))
-          ((eq *package* (find-package "KEYWORD")) (ignore-errors (eval form)))
+          ((eq *package* (find-package "KEYWORD")) (nil-if-program-fails (eval form)))
           (t (doubtful (list 'quote form))))))
 
 (defun read-unknown (stream character number)

@@ -28,7 +28,7 @@ out top-level forms, since they have no name."
   "Return true if a constant of the code object CODE contains a declaration about SYMBOL as a
 variable. The template of a macro can be such a constant."
   (labels ((bare-p (specifier)
-             (and (consp specifier)
+             (and (proper-length specifier)
                   (not (member (first specifier) '(inline notinline ftype optimize)))
                   (member symbol (rest specifier) :test #'eq)))
            (find-in (part depth)
@@ -37,7 +37,8 @@ variable. The template of a macro can be such a constant."
                      repeat 2000
                      while (consp rest)
                      do (when (and (eq 'declare (car rest))
-                                   (ignore-errors (some #'bare-p (cdr rest))))
+                                   (proper-length (cdr rest))
+                                   (some #'bare-p (cdr rest)))
                           (return-from declared-variable-p t))
                         (find-in (car rest) (1- depth))))))
     (map-constants (lambda (constant) (find-in constant 50)) code)
@@ -90,7 +91,7 @@ return NIL."
               "external" (eq :external
                              (nth-value 1
                                         (find-symbol (symbol-name symbol) (symbol-package symbol))))
-              "documentation" (first-line (ignore-errors (documentation name 'function)))))))
+              "documentation" (first-line (doc-text name 'function))))))
 
 (define-operation ("unused-functions" :gives (or unused-data lookup-failure))
     ((package string "The name of the package.")

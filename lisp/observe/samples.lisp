@@ -66,7 +66,7 @@ allocated page of memory.")
               :threads :all)
      ;; Without this, SBCL samples only threads that begin later.
      (dolist (thread (sb-thread:list-all-threads))
-       (ignore-errors (funcall (profiler "START-SAMPLING") thread))))
+       (nil-if-program-fails (funcall (profiler "START-SAMPLING") thread))))
    function
    (lambda () (funcall (profiler "STOP-PROFILING")))))
 
@@ -74,7 +74,7 @@ allocated page of memory.")
   "Return the function with the string NAME in SBCL's profiler. If this SBCL has no profiler, end
 the operation with an error answer."
   (or (contrib-function "SB-SPROF" name)
-      (progn (ignore-errors (require "SB-SPROF"))
+      (progn (require-contrib "SB-SPROF")
              (contrib-function "SB-SPROF" name))
       (fail-lookup "noProfiler" t)))
 
@@ -132,7 +132,7 @@ least *HOT-PART* of SAMPLES, the number of samples."
   (loop for spot in spots
         for function = (and (>= (spot-total spot) (* *hot-part* samples))
                             (program-name-p (spot-name spot))
-                            (ignore-errors (function-of-frame (spot-info spot))))
+                            (nil-if-unknown (function-of-frame (spot-info spot))))
         when function collect function))
 
 (defun large-objects-p (octets samples)
@@ -183,11 +183,11 @@ in which the program ran."
 (defun spot-place (spot)
   "Return a JSON object with the source location of the function of SPOT. Return NIL if this
 location is unknown or in one of SBCL's own files."
-  (ignore-errors
-   (let* ((function (function-of-frame (spot-info spot)))
-          (file (code-file (code-of function))))
-     (unless (or (null file) (eql 0 (search "SYS:" file)))
-       (place-data (introspect "FIND-DEFINITION-SOURCE" function))))))
+  (nil-if-unknown
+    (let* ((function (function-of-frame (spot-info spot)))
+           (file (code-file (code-of function))))
+      (unless (or (null file) (eql 0 (search "SYS:" file)))
+        (place-data (introspect "FIND-DEFINITION-SOURCE" function))))))
 
 ;;; Counting samples by function
 
@@ -297,7 +297,7 @@ function. INFO is SBCL's debug information about the frame."
   (cond ((stringp info) info)
         ((null info) "foreign code")
         ((symbolp info) (string-downcase info))
-        (t (let ((name (ignore-errors (debug-name info))))
+        (t (let ((name (nil-if-unknown (debug-name info))))
              (cond ((null name) "code without a name")
                    ;; SBCL keeps only both ends of a deep stack. It marks the gap between them with
                    ;; a function that is never called.

@@ -145,7 +145,7 @@ layout."
         for count = (old-instance-count layout)
         unless (eql count 0)
           collect (object "name" (symbol-text name)
-                          "taken" (eq layout (ignore-errors (classoid-layout (classoid name))))
+                          "taken" (eq layout (nil-if-unknown (classoid-layout (classoid name))))
                           "instances" count)))
 
 (define-shape disagreement ()

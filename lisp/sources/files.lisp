@@ -47,9 +47,8 @@ NIL.")
 (defun file-path (name)
   "Return the native truename of the file that SBCL calls NAME. For the copy in *SOURCE-COPY*,
 return the truename of the original file."
-  (let ((path (or (ignore-errors
-                   (sb-ext:native-namestring
-                    (truename (translate-logical-pathname (parse-namestring name)))))
+  (let ((path (or (nil-if-unreadable
+                    (native-truename (translate-logical-pathname (parse-namestring name))))
                   name)))
     (if (and *source-copy* (equal path (car *source-copy*))) (cdr *source-copy*) path)))
 

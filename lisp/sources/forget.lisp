@@ -147,9 +147,9 @@ objects, and the result of STAYING for those that were not removed."
     (note-outdated (mapcar #'definition-name (remove-if-not #'compiled-in-p leaving)) '())
     (dolist (definition (stable-sort (copy-list leaving) #'< :key #'forget-order))
       (let* ((data (item-data definition))
-             (failure (nth-value 1 (ignore-errors
-                                    (call-user-code (lambda ()
-                                                      (forget-definition definition)))))))
+             (failure (handler-case
+                          (progn (call-user-code (lambda () (forget-definition definition))) nil)
+                        (error (condition) condition))))
         (if failure
             (push (list definition "because" (list (report-text 200 failure))) left)
             (push (cons definition data) gone))))

@@ -354,7 +354,7 @@ changed definitions that are compiled into code that uses them."
           (when (or (eq (definition-kind definition) :variable) (compiled-in-p definition))
             (setf (definition-baseline definition) (form-before definition text)))))
       (let* ((path (source-file-path file))
-             (written (ignore-errors (file-write-date (sb-ext:parse-native-namestring path))))
+             (written (date-of path))
              (date (if written
                        (version-date path written text)
                        (loop for source in (fresh-sources definitions)

@@ -2,10 +2,13 @@
 
 (in-package "LIVE-LISP.SOURCES")
 
+(defun structure-described (name)
+  "Return SBCL's description of the structure NAME, which may be a list or vector, or NIL."
+  (or (defstruct-description name nil) (known :typed-structure :info name)))
+
 (defun structure-names (symbol)
   "Return a list of the names of the functions that DEFSTRUCT made for the structure SYMBOL."
-  (let ((description (or (ignore-errors (defstruct-description symbol))
-                         (known :typed-structure :info symbol))))
+  (let ((description (structure-described symbol)))
     (when description
       (append (mapcar #'first (description-constructors description))
               (loop for slot in (description-slots description)
@@ -20,7 +23,7 @@ functions that its DEFSTRUCT made. Return NIL if DEFINITION is of no structure."
          (cell (and (eq (definition-kind definition) :class) (class-cell name)))
          (classoid (and cell (cell-classoid cell))))
     (and classoid
-         (ignore-errors (defstruct-description name))
+         (defstruct-description name nil)
          (cons (classoid-layout classoid) (remove nil (structure-names name) :key #'name-symbol)))))
 
 (defun made-by-methods-p (definition others)

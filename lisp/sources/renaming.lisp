@@ -94,9 +94,7 @@ or as the name of a slot."
     (dolist (package (packages-where #'accessible-p symbol) found)
       (do-symbols (name package)
         (when (eq (symbol-package name) package)
-          (let* ((description (or (and (typep (find-class name nil) 'structure-class)
-                                       (ignore-errors (defstruct-description name)))
-                                  (known :typed-structure :info name)))
+          (let* ((description (structure-described name))
                  (data (and description (structure-data symbol description name))))
             (when data (pushnew data found :key #'structure-text :test #'equal))))))))
 
@@ -113,7 +111,7 @@ with the name NAME, a string."
         append (loop for method in (sb-mop:generic-function-methods (plain-definition function))
                      for (class) = (sb-mop:method-specializers method)
                      when (and (typep class 'class)
-                               (member name (ignore-errors (function-keywords method))
+                               (member name (function-keywords method)
                                        :test #'string=))
                        collect class)))
 

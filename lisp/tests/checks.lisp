@@ -56,7 +56,7 @@ PRINC as the string PLAIN."
 
 (defun makes-parts-p (form)
   "Return true if FORM is a call of LIST or VECTOR."
-  (and (typep form '(cons (member list vector))) (ignore-errors (list-length form)) t))
+  (and (typep form '(cons (member list vector))) (proper-length form) t))
 
 (defun part-alone (form index)
   "Return a copy of FORM, a call of LIST or VECTOR, in which dots replace all arguments except
@@ -73,7 +73,7 @@ number INDEX, counted from 0. Return FORM if there is no such argument."
   "Return FORM, from a check that compared the values ONE and OTHER. If FORM is long, return a copy
 in which dots replace arguments of LIST and VECTOR around the first difference."
   (let ((index (and (consp form)
-                    (ignore-errors (list-length form))
+                    (proper-length form)
                     (> (length (printing-briefly (character-limit *form-characters*) form))
                        (character-limit *form-characters*))
                     (first (first (difference one other))))))
@@ -204,7 +204,7 @@ value the path to these parts."
   "Return the text of a format CONTROL with a list of ARGUMENTS, printed in the package of the
 current test. Return NIL if formatting fails."
   (apart-from-tests
-    (flet ((text (arguments) (ignore-errors (apply #'format nil control arguments))))
+    (flet ((text (arguments) (nil-if-program-fails (apply #'format nil control arguments))))
       (with-brief-printing ((home-of (result-name *result*)))
         (multiple-value-bind (brief path) (brief-objects arguments)
           ;; A directive such as ~D needs the object itself, not a BRIEF structure.

@@ -9,7 +9,7 @@
 
 (defun folder-of (system)
   "Return the native truename of the folder that has the .asd file of SYSTEM, or NIL."
-  (let ((file (ignore-errors (truename (asdf-call "SYSTEM-SOURCE-FILE" system)))))
+  (let ((file (true-file (asdf-value "SYSTEM-SOURCE-FILE" system))))
     (and file
          (sb-ext:native-namestring (make-pathname :name nil :type nil :version nil
                                                   :defaults file)))))
@@ -114,7 +114,7 @@ without printing warnings. Return the truename of FASL, or NIL if a form has an 
                      (unreadable-file #'note)
                      (warning #'muffle-warning)
                      (sb-ext:compiler-note #'muffle-warning))
-        (let ((made (ignore-errors (compile-part copy fasl file))))
+        (let ((made (nil-if-program-fails (compile-part copy fasl file))))
           (and (not wrong) made))))))
 
 (defun load-measured (fasl path)
@@ -204,7 +204,8 @@ with the text from REACHED-TEXT for the definitions that FUNCTION reached."
 
 (defun check-measurable ()
   "End the operation with an error answer if this SBCL cannot measure coverage."
-  (unless (ignore-errors (require "SB-COVER") (and (marks-reader) +coverage-quality+))
+  (require-contrib "SB-COVER")
+  (unless (and (marks-reader) +coverage-quality+)
     (fail-lookup "unmeasured" "missing")))
 
 (defun call-covering (function)

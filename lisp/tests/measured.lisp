@@ -337,4 +337,4 @@ was no original method, remove the copy."
     (dolist (name (shiftf (covering-copied-functions covering) '()))
       (unwrap name 'live-lisp-coverage))
     (dolist (method (shiftf (covering-copied-methods covering) '()))
-      (ignore-errors (take-method method)))))
+      (nil-if-program-fails (take-method method)))))

@@ -81,7 +81,7 @@ the place of the innermost call on the stack that is in a file. Calls in SBCL, i
 and in the test framework of PACKAGE do not count."
   (apart-from-tests
     (loop with homes = (homes-with package)
-          for frame in (ignore-errors (shown-frames))
+          for frame in (nil-if-unknown (shown-frames))
           for root = (and (not (folded-p frame)) (root-name (frame-name frame)))
           for place = (and (not (folded-p frame))
                            (not (system-frame-p frame))
@@ -233,7 +233,7 @@ belong to the run. If so, record the test and the file in the run. TEXT is NAME 
     ;; Set FILE inside, and ignore the value of APART-FROM-TESTS: when the search is cut short, as
     ;; by a full stack, that value can be anything.
     (apart-from-tests
-      (setf file (ignore-errors (call-finding-forms (lambda () (former-file name))))))
+      (setf file (nil-if-unreadable (call-finding-forms (lambda () (former-file name))))))
     (when file
       (pushnew (cons text file) (run-former *run*) :test #'equal))))
 
@@ -286,7 +286,7 @@ without a package."
          (homes (and framework (framework-homes framework))))
     (flet ((at-form (operator-p)
              (multiple-value-bind (path number)
-                 (ignore-errors (form-naming (bare-text name) home operator-p))
+                 (nil-if-unreadable (form-naming (bare-text name) home operator-p))
                (and path (loaded-place path number)))))
       (and home
            (or (at-form (lambda (operator) (and operator (member (symbol-package operator) homes))))
