@@ -146,10 +146,10 @@ return NIL, since its report shows the slots."
 (defun parameter-text (parameter)
   "Return PARAMETER, an element of a restart function's lambda list, as text. RESTART-CASE makes
 some parameters with meaningless names. For these, return \"value\"."
-  (let* ((symbol (if (consp parameter) (first parameter) parameter))
-         (package (and (symbolp symbol) (symbol-package symbol))))
+  (let ((symbol (if (consp parameter) (first parameter) parameter)))
     (cond ((member symbol lambda-list-keywords) (string-downcase symbol))
-          ((or (null package) (sb-ext:package-locked-p package)) "value")
+          ((or (not (symbolp symbol)) (null (symbol-package symbol)) (locked-symbol-p symbol))
+           "value")
           (t (string-downcase (symbol-name symbol))))))
 
 (defun printed-values (values)

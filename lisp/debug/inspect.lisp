@@ -15,7 +15,7 @@ or macro, the class, or the symbol. For TEXT with a leading ', return the symbol
 #', the function."
   (multiple-value-bind (name symbol setf) (named-target text package)
     (cond ((char= (char text 0) #\') symbol)
-          ((or setf (eql 0 (search "#'" text)))
+          ((or setf (starts-p text "#'"))
            (if (fboundp name)
                (or (and (symbolp name) (macro-function name)) (plain-definition name))
                (fail-lookup "noFunction" (printed name))))

@@ -120,7 +120,7 @@ of SBCL, and global variables."
                     (symbol-package symbol)
                     (not (member symbol kept))
                     (not (member symbol lambda-list-keywords))
-                    (not (sb-ext:package-locked-p (symbol-package symbol)))
+                    (not (locked-symbol-p symbol))
                     (member (known :variable :kind symbol) '(nil :unknown)))
             collect symbol)))
 

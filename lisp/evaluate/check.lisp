@@ -53,7 +53,7 @@ are read in the package NAME."
   (let ((ends '()) (*readtable* *readtable*))
     (with-input-from-string (in text)
       ;; The first line of a script can begin with #!, and LOAD skips this line.
-      (when (eql 0 (search "#!" text :end2 (min 2 (length text)))) (read-line in nil))
+      (when (starts-p text "#!") (read-line in nil))
       (handler-case
           (loop for start = (file-position in)
                 until (eq in (let ((*read-suppress* t)) (read-preserving-whitespace in nil in)))

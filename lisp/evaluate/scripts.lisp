@@ -67,7 +67,7 @@ reader would signal an error there. For an .asd file, always load ASDF."
   "Return true if FORM requires a module or uses a symbol of ASDF or of a library manager, and
 defines nothing."
   (let ((uses nil))
-    (labels ((definer-p (symbol) (eql 0 (search "DEF" (symbol-name symbol))))
+    (labels ((definer-p (symbol) (starts-p (symbol-name symbol) "DEF"))
              (look (part)
                (cond ((consp part)
                       (when (and (symbolp (car part)) (definer-p (car part)))

@@ -21,7 +21,7 @@ count: a package that they make exists once they are compiled."
     (and operator
          (symbolp operator)
          (not (member operator '(in-package declaim)))
-         (not (eql 0 (search "DEF" (symbol-name operator))))
+         (not (starts-p (symbol-name operator) "DEF"))
          (or (null (macro-function operator))
              (eq (symbol-package operator) (find-package "COMMON-LISP"))))))
 

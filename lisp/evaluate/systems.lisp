@@ -219,7 +219,7 @@ that it uses. Return NIL if there is only one, or if the latter is not below the
          (file (and system (asdf-call "SYSTEM-SOURCE-FILE" system)))
          (own (and file (string-equal name (pathname-name file)) (true-file file)))
          (folder (and own (true-file *default-pathname-defaults*))))
-    (when (and folder (eql 0 (search (namestring folder) (namestring own))))
+    (when (and folder (starts-p (namestring own) (namestring folder)))
       (loop for other in (asd-files name)
             for place = (true-file other)
             when (and place (not (equal place own)))

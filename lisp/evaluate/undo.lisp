@@ -214,16 +214,15 @@ definition.")
   "Save the definitions of SYMBOL, from *ASPECTS*, in *REMEMBERED*, unless it is a keyword,
 uninterned, or in a locked package. Save again only what something other than *FORM-FILE* has
 defined since."
-  (let ((package (symbol-package symbol)))
-    (unless (or (null package) (keywordp symbol) (sb-ext:package-locked-p package))
-      (setf (gethash symbol *remembered*)
-            (loop with kept = (gethash symbol *remembered*)
-                  for aspect in *aspects*
-                  for old = (pop kept)
-                  collect (multiple-value-bind (now restore) (funcall aspect symbol)
-                            (if (and old (not (defined-elsewhere-p (car old) now)))
-                                old
-                                (cons now restore))))))))
+  (unless (or (null (symbol-package symbol)) (keywordp symbol) (locked-symbol-p symbol))
+    (setf (gethash symbol *remembered*)
+          (loop with kept = (gethash symbol *remembered*)
+                for aspect in *aspects*
+                for old = (pop kept)
+                collect (multiple-value-bind (now restore) (funcall aspect symbol)
+                          (if (and old (not (defined-elsewhere-p (car old) now)))
+                              old
+                              (cons now restore)))))))
 
 (defun remember-symbols (form)
   "Save the definitions of all symbols in FORM, which may be circular, in *REMEMBERED*."
@@ -246,11 +245,11 @@ defined since."
 (defun defines-p (form)
   "Return true if FORM calls DECLAIM or a defining macro of SBCL, which is a macro in a locked
 package with a name that begins with DEF."
-  (let* ((operator (and (consp form) (car form)))
-         (package (and operator (symbolp operator) (symbol-package operator))))
-    (and package
-         (or (eq operator 'declaim) (eql 0 (search "DEF" (symbol-name operator))))
-         (sb-ext:package-locked-p package))))
+  (let ((operator (and (consp form) (car form))))
+    (and operator
+         (symbolp operator)
+         (or (eq operator 'declaim) (starts-p (symbol-name operator) "DEF"))
+         (locked-symbol-p operator))))
 
 (defun expand-remembering (function form environment)
   "Expand FORM, as the *MACROEXPAND-HOOK* of a compilation, by FUNCTION and ENVIRONMENT. First save

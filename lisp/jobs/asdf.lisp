@@ -270,7 +270,7 @@ the names of systems."
   (and (typep condition 'simple-warning)
        (let ((control (simple-condition-format-control condition)))
          (and (stringp control)
-              (eql 0 (search "Computing just-done stamp" control))))))
+              (starts-p control "Computing just-done stamp")))))
 
 (defun about-names-p (condition)
   "Return true if CONDITION, a warning, is only about the names of systems."

@@ -135,7 +135,7 @@ the list NAMES."
           thereis (and package
                        (member (symbol-name symbol) names :test #'string=)
                        (or (eq package (find-package "COMMON-LISP"))
-                           (eql 0 (search "SB-" (package-name package)))))))
+                           (sbcl-package-p package)))))
 
 (defun agent-name-p (name)
   "Return true if the debug name NAME belongs to a function of the agent."
@@ -271,7 +271,7 @@ any file."
         (and (symbolp name) (eq (symbol-package name) (find-package "LIVE-LISP")))
         (dispatch-p name)
         (asdf-function-p name)
-        (and file (eql 0 (search "SYS:" file))))))
+        (sbcl-file-p file))))
 
 (defparameter *running-forms*
   '("EVAL" "EVAL-IN-LEXENV" "SIMPLE-EVAL-IN-LEXENV" "LOAD" "COMPILE-FILE")

@@ -110,7 +110,7 @@ symbols. Leave out SBCL's undocumented packages, and the internal symbols of its
              (let* ((called (package-name package))
                     (documented (member called *documented-packages* :test #'string=)))
                (when (and called
-                          (or documented (not (eql 0 (search "SB-" called))))
+                          (or documented (not (sbcl-package-p package)))
                           (not (agent-package-p package)))
                  (multiple-value-bind (symbol status) (find-symbol name package)
                    (cond ((keywordp symbol))

@@ -119,8 +119,8 @@ all. Do not ask a job that has not yet answered an earlier request."
   (remove-if (lambda (thread)
                (let ((name (sb-thread:thread-name thread)))
                  (or (eq thread (sb-thread:main-thread))
-                     (and (stringp name)
-                          (or (eql 0 (search "live-lisp " name)) (string= name "finalizer"))))))
+                     (starts-p name "live-lisp ")
+                     (equal name "finalizer"))))
              threads))
 
 (define-shape agent-job (job-progress)

@@ -41,7 +41,7 @@ LACKS-MANAGER: true if a file names a library manager and none is set up."
 \"undefined\" stands for a style warning about an undefined name."
   (typecase condition
     (style-warning
-     (if (eql 0 (search "undefined " (warning-text condition))) "undefined" "style-warning"))
+     (if (starts-p (warning-text condition) "undefined ") "undefined" "style-warning"))
     (warning "warning")
     (t "note")))
 

@@ -44,8 +44,7 @@ recorded.")
   "Return true if the home package of SYMBOL belongs to ASDF or to a library manager."
   (let ((package (symbol-package symbol)))
     (and package
-         (some (lambda (start) (eql 0 (search start (package-name package))))
-               '("ASDF" "UIOP" "QUICKLISP" "QL" "OCICL")))))
+         (starts-p (package-name package) "ASDF" "UIOP" "QUICKLISP" "QL" "OCICL"))))
 
 ;;; Names as texts
 
@@ -81,18 +80,6 @@ its symbol, or NIL if NAME has no text from NAME-TEXT."
       (when (< (length (effects-names *effects*)) *name-limit*)
         (pushnew text (effects-names *effects*) :test #'string=))
       symbol)))
-
-(defun starts-p (text &rest beginnings)
-  "Return true if TEXT is a string that begins with one of the strings BEGINNINGS. This must be
-fast, because each SET of a symbol calls it."
-  (declare (dynamic-extent beginnings) (optimize speed))
-  (when (simple-string-p text)
-    (dolist (beginning beginnings nil)
-      (declare (simple-string beginning))
-      (when (and (<= (length beginning) (length text))
-                 (dotimes (index (length beginning) t)
-                   (unless (char= (schar beginning index) (schar text index)) (return nil))))
-        (return t)))))
 
 (defun setter-kind (doing)
   "Return the kind of definition, such as :MACRO, if DOING, SBCL's text for an operation on a name,

@@ -16,7 +16,7 @@
   "Return true if METHOD is part of SBCL."
   (let ((path (introspect "DEFINITION-SOURCE-PATHNAME"
                           (introspect "FIND-DEFINITION-SOURCE" method))))
-    (and path (eql 0 (search "SYS:" (namestring path))) t)))
+    (and path (sbcl-file-p (namestring path)))))
 
 (defun deciding-method (function methods)
   "*PROTOCOL* names functions that choose the methods of a call. Return the name of one of these

@@ -88,7 +88,7 @@ a name from Common Lisp or from an SBCL package."
   (let* ((name (enclosing-name caller)) (package (and name (symbol-package (name-symbol name)))))
     (and package
          (or (eq package (find-package "COMMON-LISP"))
-             (eql 0 (search "SB-" (package-name package)))))))
+             (sbcl-package-p package)))))
 
 ;;; Global functions
 

@@ -90,7 +90,7 @@ the file's name and the reason."
   "Return the FILE-LOAD structure for the load of the file of SOURCE, a debug source. If this load
 has no FILE-LOAD structure, make one. Return NIL for code from no file and for SBCL's own files."
   (let ((name (and source (source-name source))))
-    (when (and (stringp name) (not (eql 0 (search "SYS:" name))))
+    (when (and (stringp name) (not (sbcl-file-p name)))
       (note-load name source (lambda () (source-date source))))))
 
 (defun note-load (name mark created)

@@ -9,7 +9,7 @@ seldom uses all functions that DEFSTRUCT makes."
   (or (consp (known :function :source-transform name))
       (and (symbolp name) (constructed-structure symbol) t)
       (and (symbolp name)
-           (eql 0 (search "COPY-" (symbol-name symbol)))
+           (starts-p (symbol-name symbol) "COPY-")
            (consp (known :function :info name)))))
 
 (defun package-function-names (package)

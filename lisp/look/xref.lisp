@@ -237,7 +237,7 @@ structure, since such data probably refers to one of the other definitions."
 compiler are such functions."
   (let ((file (code-file (function-code function)))
         (root (root-of (simple-function-name function))))
-    (and (stringp file) (eql 0 (search "SYS:" file)) (consp root) (not (plain-name-p root)))))
+    (and (sbcl-file-p file) (consp root) (not (plain-name-p root)))))
 
 (defun sbcl-users (index name)
   "Return a list of new USER structures for functions of SBCL that call NAME. INDEX does not have

@@ -81,7 +81,7 @@ well: SBCL's own code calls them directly, not by their names. For some of them,
 calls takes minutes and cannot be interrupted."
   (let ((function (plain-definition name)))
     (and (not (typep function 'generic-function))
-         (eql 0 (search "SYS:" (or (code-file (code-of function)) ""))))))
+         (sbcl-file-p (code-file (code-of function))))))
 
 ;;; Choosing the calls to record
 

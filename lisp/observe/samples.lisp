@@ -178,7 +178,7 @@ in which the program ran."
 (defun foreign-name (name)
   "Return the text NAME without SBCL's prefix for foreign functions."
   (let ((prefix "foreign function "))
-    (if (eql 0 (search prefix name)) (subseq name (length prefix)) name)))
+    (if (starts-p name prefix) (subseq name (length prefix)) name)))
 
 (defun spot-place (spot)
   "Return a JSON object with the source location of the function of SPOT. Return NIL if this
@@ -186,7 +186,7 @@ location is unknown or in one of SBCL's own files."
   (nil-if-unknown
     (let* ((function (function-of-frame (spot-info spot)))
            (file (code-file (code-of function))))
-      (unless (or (null file) (eql 0 (search "SYS:" file)))
+      (unless (or (null file) (sbcl-file-p file))
         (place-data (introspect "FIND-DEFINITION-SOURCE" function))))))
 
 ;;; Counting samples by function

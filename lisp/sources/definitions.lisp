@@ -38,7 +38,7 @@ from no file or from a file of SBCL."
                    (let ((source (function-source identity))) (and source (source-name source)))
                    (let ((location (location-of identity)))
                      (and location (location-name location))))))
-    (and name (not (eql 0 (search "SYS:" name))) name)))
+    (and name (not (sbcl-file-p name)) name)))
 
 (defun identity-form (identity)
   "IDENTITY is the object of a definition, such as a function or a source location. Return the

@@ -55,9 +55,7 @@ REMOVED."
                 when (and function
                           (method-on-p method class)
                           (attached-p method)
-                          (not (sb-ext:package-locked-p
-                                (or (symbol-package (name-symbol name))
-                                    (find-package "COMMON-LISP-USER"))))
+                          (not (locked-symbol-p (name-symbol name)))
                           (not (find method removed :key #'definition-identity :test #'eq)))
                   collect (format nil "method ~A" (method-name-text name method)))))
 

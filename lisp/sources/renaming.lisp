@@ -46,13 +46,13 @@ reason is \"other\" if PACKAGE has a symbol with this name from another package.
 (defun conflicts (symbol name)
   "Return a list of JSON objects with the reasons why SYMBOL cannot get NAME. It is empty if it
 can."
-  (let ((home (symbol-package symbol)))
-    (append (cond ((keywordp symbol) (list (object "kind" "keyword")))
-                  ((and home (sb-ext:package-locked-p home))
-                   (list (object "kind" "locked" "package" (package-name home)))))
-            (loop for package in (reached-packages symbol)
-                  for conflict = (conflict-in symbol name package)
-                  when conflict collect conflict))))
+  (append (cond ((keywordp symbol) (list (object "kind" "keyword")))
+                ((locked-symbol-p symbol)
+                 (list (object "kind" "locked"
+                               "package" (package-name (symbol-package symbol))))))
+          (loop for package in (reached-packages symbol)
+                for conflict = (conflict-in symbol name package)
+                when conflict collect conflict)))
 
 ;;; Structures that have the symbol as their name or as the name of a slot
 

@@ -107,7 +107,7 @@ in a comment. Return END if there is none before END."
         while (< index end)
         do (let ((char (char text index)))
              (cond ((find char '(#\Space #\Tab #\Newline #\Return #\Page)) (incf index))
-                   ((or (char= char #\;) (and (zerop index) (eql 0 (search "#!" text))))
+                   ((or (char= char #\;) (and (zerop index) (starts-p text "#!")))
                     (setf index (or (position #\Newline text :start index :end end) end)))
                    ((and (char= char #\#) (< (1+ index) end) (char= (char text (1+ index)) #\|))
                     (setf index (skip-comment text index end)))

@@ -70,7 +70,7 @@ later forms are read or compiled."
   (and operator
        (macro-function operator)
        (or (member operator '(defun defmethod defgeneric in-package declaim))
-           (not (of-system-p operator)))))
+           (not (locked-symbol-p operator)))))
 
 (defun definitions-only (text path)
   "Return a copy of TEXT, the text of the file PATH, with a number in place of each top-level form

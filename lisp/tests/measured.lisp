@@ -132,7 +132,7 @@ copy marks which of its parts run."
       (t (and operator
               (symbolp operator)
               (macro-function operator environment)
-              (not (of-system-p operator))
+              (not (locked-symbol-p operator))
               (let ((*framework-made* (or *framework-made*
                                           (member (symbol-package operator) *frameworks-homes*))))
                 (measured-forms (macroexpand-1 form environment) environment number)))))))
@@ -141,11 +141,6 @@ copy marks which of its parts run."
   "PARTS are forms in the macro environment ENVIRONMENT and in top-level form NUMBER. Return a list
 of forms to compile instead of PARTS: the results of MEASURED-FORMS for PARTS."
   (loop for part in parts append (measured-forms part environment number)))
-
-(defun of-system-p (symbol)
-  "Return true if SYMBOL is at home in a locked package, such as one of SBCL's own. The definition
-of such a symbol does not change."
-  (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package))))
 
 (defun measured-function (form number)
   "Return a list of forms to compile instead of FORM, a DEFUN in top-level form NUMBER. The returned

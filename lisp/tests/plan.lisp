@@ -104,7 +104,7 @@ tests when ASDF tests another system of the list."
 directory, sorted by name."
   (let ((files (loop for file being the hash-values of (or (registry) (make-hash-table))
                      for path = (native-truename file)
-                     when (and path (eql 0 (search root path))) collect path)))
+                     when (starts-p path root) collect path)))
     (dolist (file files)
       (read-system (pathname-name (sb-ext:parse-native-namestring file))))
     (loop for name in (sort (copy-list (asdf-call "REGISTERED-SYSTEMS")) #'string<)
@@ -212,7 +212,7 @@ was not recorded and that is certainly older than its fasl."
   "Return a list of the paths of loaded files below ROOT, the native name of a directory, whose
 texts differ from when the files were loaded."
   (loop for path in (loaded-paths)
-        for text = (and (eql 0 (search root path)) (known-text path))
+        for text = (and (starts-p path root) (known-text path))
         when (and text (other-text-p path text)) collect path))
 
 (defun to-load-p (system)

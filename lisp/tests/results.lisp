@@ -224,7 +224,7 @@ fresh image would lack the test. Return NIL if there is no file of which this is
                                (lambda (operator)
                                  (or (null operator)
                                      (member (symbol-package operator) (all-homes) :test #'eq)
-                                     (not (of-system-p operator))))))))
+                                     (not (locked-symbol-p operator))))))))
 
 (defun former-p (name text)
   "Return true if the file of the test NAME no longer has this test, so that the test does not
@@ -290,7 +290,7 @@ without a package."
                (and path (loaded-place path number)))))
       (and home
            (or (at-form (lambda (operator) (and operator (member (symbol-package operator) homes))))
-               (at-form (lambda (operator) (not (and operator (of-system-p operator))))))))))
+               (at-form (lambda (operator) (not (and operator (locked-symbol-p operator))))))))))
 
 (defun results-data (run)
   "Return a list of JSON objects with the results of RUN, in the order in which the tests began."
