@@ -11,7 +11,8 @@
 (defun evaluated-definitions ()
   "Return a list of the definitions that evaluated forms made, and that the image still has."
   (sb-ext:with-locked-hash-table (**evaluated**)
-    (loop for (nil nil nil definition) being the hash-values of **evaluated**
+    (loop for evaluation being the hash-values of **evaluated**
+          for definition = (evaluation-definition evaluation)
           when (current-p definition) collect definition)))
 
 (defun of-names-p (definition names)
