@@ -123,7 +123,6 @@ A saved core has it done already."
 (defun guard ()
   "Install the guards that make SBCL go through all its code when they are installed. This is done
 after the greeting. A saved core has it done already."
-  (send-output-before-exit)
   (note-exits)
   (guard-threads)
   (setf **keeps-spare** t)

@@ -56,7 +56,7 @@ as a string."
 (defun load-packages-of (file)
   "Load ASDF or the library manager if the text of FILE names one of their packages, since the
 reader would signal an error there. For an .asd file, always load ASDF."
-  (let ((text (file-text file)))
+  (let ((text (read-text file)))
     (flet ((named-p (names) (and text (some (lambda (name) (names-package-p text name)) names))))
       (when (and (not (find-package "ASDF"))
                  (or (equal (pathname-type file) "asd") (named-p '("asdf" "uiop"))))
@@ -122,15 +122,10 @@ the lists that LOAD-LIBRARIES-OF has evaluated as NIL."
                            readtable)
         readtable)))
 
-(defun package-at-start (path)
-  "Return the package in which reading the file PATH, a native name, begins: ASDF-USER for type asd,
-else NIL for unknown."
-  (let ((dot (position #\. path :from-end t)))
-    (and dot (string= ".asd" path :start2 dot) (find-package "ASDF-USER"))))
-
 (defun compile-source (source fasl &optional (readtable (prepare-file source)))
   "Compile the file SOURCE into FASL, and return the values of COMPILE-FILE. READTABLE is from
-PREPARE-FILE. Reading begins in the package from PACKAGE-AT-START."
+PREPARE-FILE. Reading an .asd file begins in ASDF-USER."
   (let ((*readtable* readtable)
-        (*package* (or (package-at-start (sb-ext:native-namestring source)) *package*)))
+        (*package* (or (and (equal "asd" (pathname-type source)) (find-package "ASDF-USER"))
+                       *package*)))
     (call-user-code (lambda () (compile-file source :output-file fasl)))))

@@ -109,14 +109,6 @@ has the date of its fasl, and the image does not know its text."
 
 ;;; Systems in files of another name: ASDF finds a system only in an .asd file of its own name.
 
-(defun file-text (file)
-  "Return the octets of FILE as a string. Return an empty string if FILE has a million octets or
-more, and NIL if FILE cannot be read."
-  (nil-if-unreadable
-    (with-open-file (in (regular-file (sb-ext:native-namestring file)) :external-format :latin-1)
-      (let ((text (make-string (if (< (file-length in) 1000000) (file-length in) 0))))
-        (subseq text 0 (read-sequence text in))))))
-
 (defun defines-system-p (text name)
   "Return true if TEXT, the text of an .asd file, has a DEFSYSTEM form for the system NAME."
   (flet ((name-at (start)
@@ -160,7 +152,7 @@ only once in a load."
 NAME is registered: ASDF would read the file again, and forget which files of NAME are loaded."
   (let ((registry (registry)))
     (flet ((defining-p (file)
-             (let ((text (file-text file))) (and text (defines-system-p text name)))))
+             (let ((text (read-text file))) (and text (defines-system-p text name)))))
       (when (and registry (plusp (length name)) (not (asdf-call "REGISTERED-SYSTEM" name)))
         (or (loop for file being the hash-values of registry when (defining-p file) return file)
             (find-if #'defining-p (passed-over-files)))))))

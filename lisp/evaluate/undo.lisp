@@ -148,24 +148,13 @@ that it names. Each is NIL if there is none."
                 (cell-class cell))
         (values nil nil))))
 
-(defun class-locations (symbol)
-  "Return a list of the source locations of the classoid and of the class that SYMBOL names, or NIL
-for each unknown one. Compiling a definition does not record its location."
-  (multiple-value-bind (classoid class) (classoid-of symbol)
-    (list (and classoid (classoid-location classoid))
-          (and class (nil-if-unknown (class-location class))))))
-
-(defun layouts (symbol classoid)
-  "Return a list of the layouts of CLASSOID, which SYMBOL names: its current layout, and the layout
-of a definition that was compiled but not loaded."
-  (remove nil (list (classoid-layout classoid)
-                    (known :type :compiler-layout symbol))))
-
 (defun superclassoids (symbol)
   "Return a list of the classoids of the superclasses of the class SYMBOL."
   (let ((classoid (classoid-of symbol)))
     (and classoid
-         (loop for layout in (layouts symbol classoid)
+         ;; The compiler's layout is of a definition that was compiled but not loaded.
+         (loop for layout in (remove nil (list (classoid-layout classoid)
+                                               (known :type :compiler-layout symbol)))
                append (map 'list (lambda (layout) (layout-classoid layout))
                            (layout-inherits layout))))))
 
@@ -195,7 +184,10 @@ definition, and a function without parameters that restores it."
           (layout (and old (classoid-layout old)))
           (state (and old (classoid-state old)))
           (supers (superclassoids symbol)))
-      (values (append (class-locations symbol) (mapcar #'cdr info))
+      ;; Compiling a definition does not record its location.
+      (values (list* (and old (classoid-location old))
+                     (and class (nil-if-unknown (class-location class)))
+                     (mapcar #'cdr info))
               (lambda ()
                 ;; Restore nothing after (SETF (FIND-CLASS ...) NIL).
                 (unless (and info (not (known :type :kind symbol)))

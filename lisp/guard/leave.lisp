@@ -17,10 +17,6 @@ OPTIONS."
 
 (define-hook sb-ext:exit output-sent-before-exit)
 
-(defun send-output-before-exit ()
-  "Install the hook by which every call of EXIT first sends the output of the jobs to the server."
-  (install-hooks 'output-sent-before-exit))
-
 ;;; Exit hooks do not notice every exit: user code can remove the hooks, and a thread that a signal
 ;;; reaches just after it has begun runs no exit hooks.
 (defun exit-noted (function &rest arguments)
@@ -33,8 +29,9 @@ which an exit ends the other threads, with ARGUMENTS."
 (define-hook +end-other-threads+ exit-noted)
 
 (defun note-exits ()
-  "Install the hook EXIT-NOTED, so that the agent notices each exit."
-  (install-hooks 'exit-noted))
+  "Install the hooks by which the agent notices each exit, and first sends the output of the jobs to
+the server."
+  (install-hooks 'output-sent-before-exit 'exit-noted))
 
 (defun environment-of (process)
   "Return the first 100000 octets of the environment of PROCESS, a process id as decimal text.

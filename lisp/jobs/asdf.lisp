@@ -259,22 +259,14 @@ try again, but at most three times for each fasl."
 ;;; ASDF's warnings about how an .asd file names its systems. They are repeated at each reading of
 ;;; the file, and nothing is broken.
 
-(defun naming-warning-p (condition)
-  "Return true if CONDITION is a warning about how an .asd file names systems."
-  (let ((class (contrib-symbol "ASDF" "BAD-SYSTEM-NAME")))
-    (and class (find-class class nil) (typep condition class))))
-
-(defun stamp-warning-p (condition)
-  "Return true if CONDITION is ASDF's warning \"Computing just-done stamp ...\", a consequence of
-the names of systems."
-  (and (typep condition 'simple-warning)
-       (let ((control (simple-condition-format-control condition)))
-         (and (stringp control)
-              (starts-p control "Computing just-done stamp")))))
-
 (defun about-names-p (condition)
-  "Return true if CONDITION, a warning, is only about the names of systems."
-  (or (stamp-warning-p condition) (naming-warning-p condition)))
+  "Return true if CONDITION, a warning, is only about how an .asd file names systems. ASDF's warning
+\"Computing just-done stamp ...\" is a consequence of such names."
+  (let ((class (contrib-symbol "ASDF" "BAD-SYSTEM-NAME")))
+    (or (and class (find-class class nil) (typep condition class))
+        (and (typep condition 'simple-warning)
+             (starts-p (simple-condition-format-control condition)
+                       "Computing just-done stamp")))))
 
 (defun repeated-by-asdf-p (condition)
   "Return true if CONDITION is ASDF's warning that the compiler warned while it compiled a file.

@@ -274,18 +274,15 @@ Ignore CONDITION if an equal warning satisfies KEPT-BEFORE-P."
                            call called undefined)
                 (remarks-warnings *remarks*)))))))
 
-(defun uninteresting-p (redefinition)
-  "Return true if REDEFINITION, a warning, is about a new definition from the same place in the
-source as the old one, for example when a file is loaded again."
-  (nil-if-program-fails (typep redefinition 'uninteresting-redefinition)))
-
 (defun keep-remark (condition)
   "Add CONDITION, a warning or compiler note, to *REMARKS*. Redefinitions have a slot of their own,
 since the user meant to replace the definition."
   (cond ((or (about-names-p condition) (repeated-by-asdf-p condition)))
         ((not (typep condition 'redefinition))
          (keep-warning (severity condition) condition))
-        ((and (not (uninteresting-p condition))
+        ;; A definition from the same place in the source, as of a file that is loaded again, is
+        ;; uninteresting.
+        ((and (not (nil-if-program-fails (typep condition 'uninteresting-redefinition)))
               (< (length (remarks-redefined *remarks*)) *warning-limit*))
          (pushnew (report-text 200 condition) (remarks-redefined *remarks*) :test #'string=))))
 
@@ -302,15 +299,12 @@ true, that it failed. SBCL records this by itself only when it prints the warnin
     (dolist (variable (list +warned+ (and failed +failed+)))
       (when (and variable (boundp variable)) (setf (symbol-value variable) t)))))
 
-(defun muffled-p (condition)
-  "Return true if SBCL itself muffles CONDITION. Then SBCL neither prints CONDITION nor counts it
-for the values of COMPILE."
-  (nil-if-program-fails (typep condition sb-ext:*muffled-warnings*)))
-
 (defun note-warning (condition)
   "Handle CONDITION, a warning or a compiler note that would be printed to the output of this call:
 keep it, and continue without printing it."
-  (when (and (captured-p *error-output*) (not (muffled-p condition)))
+  ;; What SBCL itself muffles, it neither prints nor counts for the values of COMPILE.
+  (when (and (captured-p *error-output*)
+             (not (nil-if-program-fails (typep condition sb-ext:*muffled-warnings*))))
     (keep-remark condition)
     (when (typep condition 'warning)
       (mark-compilation :failed (not (typep condition 'style-warning))))

@@ -42,7 +42,9 @@ source text of FORM."
              ;; One report is sent for a form: only the first call counts.
              (unless (shiftf reported t)
                (report-built (lambda () (append (funcall members form account)
-                                                (closing-members account))))))
+                                                (and (account-opened account)
+                                                     (list "closes"
+                                                           (account-opened account))))))))
            ;; A member of *PROGRESS-FUNCTIONS*: it is called when an error in FORM is held for
            ;; debugging, because FORM may never continue. It adds no members to the answer.
            (report-if-changed ()
@@ -146,11 +148,6 @@ and still runs. The report of its end has the number of this message."
                       (list "opens" number
                             "unfinished" (beginning-of (funcall (account-text account))))))
       (setf (account-opened account) number))))
-
-(defun closing-members (account)
-  "Return a plist with the number of the message from REPORT-OPEN for ACCOUNT, an ACCOUNT structure,
-or NIL."
-  (and (account-opened account) (list "closes" (account-opened account))))
 
 (defun built-members (form account)
   "Return a plist of JSON members about the changes that FORM, which has ended normally, has made in

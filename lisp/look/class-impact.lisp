@@ -154,11 +154,6 @@ accessors, (SETF accessor), copier, predicate and constructors."
                         (list (description-copier description) (description-predicate description))
                         (mapcar #'first (description-constructors description))))))
 
-(defun structure-function-data (class)
-  "Return a list of JSON objects, one for each function that DEFSTRUCT made for the structure
-CLASS."
-  (loop for name in (structure-function-names class) collect (object "name" (name-text name))))
-
 (defun included-function-data (class below)
   "BELOW are the structures that include the structure CLASS. Return a list of JSON objects for the
 functions of these structures that a change of CLASS affects: their own accessors for slots of
@@ -318,7 +313,8 @@ names of new superclasses that are not defined."
                                        (remove (default-superclass class)
                                                (sb-mop:class-direct-superclasses class))))
            "accessors" (if structure
-                           (append (structure-function-data class)
+                           (append (loop for name in (structure-function-names class)
+                                         collect (object "name" (name-text name)))
                                    (included-function-data class below))
                            (slot-accessor-data class))
            "initargs" (and (not structure)

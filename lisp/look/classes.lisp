@@ -165,14 +165,10 @@ direct slot definitions in CLASSES are combined."
                 "documentation" (loop for (definer . direct) in definers
                                       thereis (slot-documentation definer direct)))))))
 
-(defun effective-slots (class)
-  "Return a list of the effective slot definitions of CLASS, or NIL if CLASS is not finalized."
-  (and (sb-mop:class-finalized-p class) (sb-mop:class-slots class)))
-
 (defun slots-data (class classes)
   "Return two lists of JSON objects: the direct slots of CLASS, and its inherited slots. CLASSES are
 CLASS and its superclasses."
-  (let* ((effective (effective-slots class))
+  (let* ((effective (and (sb-mop:class-finalized-p class) (sb-mop:class-slots class)))
          (names (remove-duplicates
                  (append (mapcar #'sb-mop:slot-definition-name effective)
                          (loop for each in classes

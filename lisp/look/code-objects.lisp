@@ -98,10 +98,6 @@ SBCL's."
   (let ((package (symbol-package symbol)))
     (and package (not (gethash package **system-packages**)))))
 
-(defun data-p (constant)
-  "Return true if CONSTANT, from a code object, is of a type that may contain symbols."
-  (typep constant '(or symbol cons (simple-array t))))
-
 (defun map-symbols (visit constant)
   "Examine at most 2000 elements of CONSTANT, an atom or a tree of conses and arrays. Call the
 function VISIT with two arguments for each symbol of the program in CONSTANT. The first argument is

@@ -273,10 +273,6 @@ none. For a generic function, include at most LIMIT of its methods, starting at 
                    "sources" (sources-or-maker (source-data symbol :setf-expander)
                                                symbol :setf-expander))))))
 
-(defun slot-text (slot)
-  "Return as text the name of SLOT, a slot definition."
-  (symbol-text (sb-mop:slot-definition-name slot)))
-
 (defun condition-class-p (class)
   "Return true if DEFINE-CONDITION made CLASS."
   (typep class 'condition-class))
@@ -297,7 +293,7 @@ none. For a generic function, include at most LIMIT of its methods, starting at 
                    "supers" (loop for super in (sb-mop:class-direct-superclasses class)
                                   collect (class-text super))
                    "slots" (loop for slot in (sb-mop:class-direct-slots class)
-                                 collect (slot-text slot))
+                                 collect (symbol-text (sb-mop:slot-definition-name slot)))
                    "documentation" (doc-text symbol 'type)
                    "evaluated" (evaluation-data symbol :class)
                    "sources" (sources-or-maker (loop for type in '(:class :structure :condition)
@@ -346,12 +342,6 @@ SYMBOL is unbound."
                                                 append (source-data symbol type))
                                           symbol :variable :constant :symbol-macro)))))
 
-(defun named-package-data (symbol)
-  "Return a JSON object about the package that has the name of SYMBOL, or NIL if there is none."
-  (let ((package (find-package (symbol-name symbol))))
-    (when package
-      (object "nature" "PACKAGE" "documentation" (doc-text package t)))))
-
 (defun declared-type-p (name)
   "Return true if the program itself declaimed the type of the function NAME. Return NIL if the
 compiler derived the type."
@@ -396,7 +386,9 @@ include at most LIMIT of its methods, starting at OFFSET."
   (append (remove nil (list (callable-data symbol offset limit) (setf-data symbol offset limit)
                             (class-data symbol) (variable-data symbol)))
           (further-data symbol)
-          (remove nil (list (named-package-data symbol)))))
+          (let ((package (find-package (symbol-name symbol))))
+            (and package
+                 (list (object "nature" "PACKAGE" "documentation" (doc-text package t)))))))
 
 (define-shape describe-data ()
   "All that a symbol names."

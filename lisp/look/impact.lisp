@@ -131,7 +131,10 @@ if SETF is true, else SYMBOL. INDEX is the index of uses."
           "inline" (and (eq (known :function :inlinep target) 'inline) t)
           "compilerMacro" (and (compiler-macro-function target) t)
           "methodCount" (and methods (length methods))
-          "methods" (mapcar #'method-lambda-data (page methods 0 2000)))))
+          "methods" (loop for method in (page methods 0 2000)
+                          collect (object "place" (method-data method)
+                                          "arglist" (arglist-text
+                                                     (sb-mop:method-lambda-list method)))))))
 
 (defun classes-with-slot (symbol)
   "Return a sorted list of the names, as texts, of the classes with a direct slot SYMBOL."
@@ -140,10 +143,6 @@ if SETF is true, else SYMBOL. INDEX is the index of uses."
                          :key #'sb-mop:slot-definition-name)
                 collect (class-text class))
         #'string<))
-
-(defun method-lambda-data (method)
-  "Return a JSON object with the source location and the lambda list of METHOD."
-  (object "place" (method-data method) "arglist" (arglist-text (sb-mop:method-lambda-list method))))
 
 (defun changed-class-members (index class limit superclasses in)
   "Return a plist for a JSON object about a change of CLASS, with LIMIT of its subclasses. INDEX is

@@ -19,11 +19,6 @@ PACKAGE, without functions that DEFSTRUCT made."
                               (and (fboundp name) (not (generated-p (name-symbol name) name)))))
         #'name-before-p))
 
-(defun other-names (name users)
-  "Return a list of the names of USERS, a list of USER and TOP-FORM structures, without NAME. Leave
-out top-level forms, since they have no name."
-  (remove name (remove nil (mapcar #'name-of users)) :test #'equal))
-
 (defun declared-variable-p (symbol code)
   "Return true if a constant of the code object CODE contains a declaration about SYMBOL as a
 variable. The template of a macro can be such a constant."
@@ -47,11 +42,11 @@ variable. The template of a macro can be such a constant."
 (defun mentioner (index name)
   "Return the name of a function in INDEX that contains the symbol NAME as data, or NIL. A
 declaration about the variable NAME does not count as data."
-  (first (other-names name
-                      (remove-if (lambda (user)
-                                   (let ((code (and (user-p user) (user-code user))))
-                                     (and code (declared-variable-p name code))))
-                                 (users-of index name '(:mention))))))
+  (loop for user in (users-of index name '(:mention))
+        for code = (and (user-p user) (user-code user))
+        for by = (name-of user)
+        unless (or (null by) (equal by name) (and code (declared-variable-p name code)))
+          return by))
 
 (define-shape unused-row ()
   "A function or macro that no other code uses."

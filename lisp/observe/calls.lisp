@@ -86,7 +86,8 @@ Return NIL if there is none."
 (defun caller-text (call above)
   "Return text for the caller of CALL, a CALL structure, or NIL if it is unknown, the observed form,
 or the function of ABOVE. ABOVE is the recorded call around CALL in the answer, or NIL."
-  (let ((name (caller-name call)))
+  (let* ((code (call-code call))
+         (name (nil-if-unknown (and code (debug-name (debug-at code (call-offset call)))))))
     (unless (or (null name)
                 (form-name-p name)
                 (agent-name-p name)
@@ -94,11 +95,6 @@ or the function of ABOVE. ABOVE is the recorded call around CALL in the answer, 
                      (equal (if (method-name-p name) (second name) name)
                             (probe-name (call-probe above)))))
       (shortened 100 (function-text name)))))
-
-(defun caller-name (call)
-  "Return the debug name of the function that made the call CALL, or NIL if it is unknown."
-  (let ((code (call-code call)))
-    (nil-if-unknown (and code (debug-name (debug-at code (call-offset call)))))))
 
 (defun form-name-p (name)
   "Return true if NAME is SBCL's debug name for an evaluated form."

@@ -114,7 +114,9 @@ while the samples were taken, or NIL if this number is unknown."
             "large" (and (eq mode :alloc)
                          octets
                          (< 0 all (sample-limit mode))
-                         (large-objects-p octets all))
+                         ;; SBCL takes a sample for each page of small objects, but only one for a
+                         ;; large object of several pages.
+                         (> octets (* 2 all page-octets)))
             "spots" (and (plusp samples)
                          (loop for spot in (chosen-spots spots top samples)
                                collect (spot-row spot samples)))
@@ -134,12 +136,6 @@ least *HOT-PART* of SAMPLES, the number of samples."
                             (program-name-p (spot-name spot))
                             (nil-if-unknown (function-of-frame (spot-info spot))))
         when function collect function))
-
-(defun large-objects-p (octets samples)
-  "Return true if SAMPLES, a number of samples, cannot account for most of OCTETS, those allocated
-meanwhile. SBCL takes a sample for each page of small objects, but only one for a large object of
-several pages."
-  (> octets (* 2 samples page-octets)))
 
 (defun chosen-spots (spots top samples)
   "Return a list of TOP elements of SPOTS, a list of SPOT structures: three fourths with the highest
@@ -168,17 +164,15 @@ in which the program ran."
                                 (< (cdr caller) (spot-total spot))
                                 (round (* 100 (cdr caller)) (spot-total spot)))))))
 
+(defparameter *foreign* "foreign function " "SBCL's prefix for the names of foreign functions.")
+
 (defun spot-text (name)
   "Return text for NAME, the slot NAME of a SPOT structure: a debug name or text."
-  (cond ((stringp name) (foreign-name name))
+  (cond ((starts-p name *foreign*) (subseq name (length *foreign*)))
+        ((stringp name) name)
         ((form-name-p name) "the form")
         ((method-name-p name) (shortened 80 (function-text (list* :method (rest name)))))
         (t (shortened 80 (function-text name)))))
-
-(defun foreign-name (name)
-  "Return the text NAME without SBCL's prefix for foreign functions."
-  (let ((prefix "foreign function "))
-    (if (starts-p name prefix) (subseq name (length prefix)) name)))
 
 (defun spot-place (spot)
   "Return a JSON object with the source location of the function of SPOT. Return NIL if this

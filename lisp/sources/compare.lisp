@@ -54,7 +54,8 @@ files."
       (when fresh
         (loop with staying = (planned-staying (old-definitions file))
               for definition in fresh
-              do (note-listed definition (cdr (assoc definition staying :test #'eq))))))))
+              do (setf (gethash definition **listed**)
+                       (cdr (assoc definition staying :test #'eq))))))))
 
 (defun old-members (files &key (wanted (constantly t)) more forgetting)
   "Return a plist for a JSON object about definitions that the image still has but FILES no longer

@@ -55,11 +55,6 @@ unbound."
   "A weak hash table from the DEFINITION structures that an answer has listed as no longer in their
 files to the plists from REASONS at that time.")
 
-(defun note-listed (definition reasons)
-  "Record that an answer has listed DEFINITION as missing from its file, and REASONS, which say why
-it cannot be removed."
-  (setf (gethash definition **listed**) reasons))
-
 (defun listed-p (definition)
   "Return true if an answer has listed DEFINITION as missing from its file."
   (nth-value 1 (gethash definition **listed**)))

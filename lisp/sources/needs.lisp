@@ -53,15 +53,11 @@ REMOVED."
                 for function = (sb-mop:method-generic-function method)
                 for name = (and function (sb-mop:generic-function-name function))
                 when (and function
-                          (method-on-p method class)
+                          (member class (sb-mop:method-specializers method) :test #'eq)
                           (attached-p method)
                           (not (locked-symbol-p (name-symbol name)))
                           (not (find method removed :key #'definition-identity :test #'eq)))
                   collect (format nil "method ~A" (method-name-text name method)))))
-
-(defun method-on-p (method class)
-  "Return true if CLASS is one of the specializers of METHOD."
-  (member class (sb-mop:method-specializers method) :test #'eq))
 
 (defun needed-by-constants (symbol wanted removed)
   "Return a list of texts for the definitions whose code has a constant that satisfies the predicate

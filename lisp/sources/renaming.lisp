@@ -96,11 +96,8 @@ or as the name of a slot."
         (when (eq (symbol-package name) package)
           (let* ((description (structure-described name))
                  (data (and description (structure-data symbol description name))))
-            (when data (pushnew data found :key #'structure-text :test #'equal))))))))
-
-(defun structure-text (data)
-  "Return the name of the structure in DATA, a JSON object from STRUCTURE-DATA."
-  (json-member "name" data))
+            (when data (pushnew data found :test #'equal
+                                         :key (lambda (data) (json-member "name" data))))))))))
 
 ;;; Classes that accept the symbol's keyword as an initarg
 

@@ -36,11 +36,6 @@ tests if other files remain."
 
 ;;; The forms of a file that can contain definitions of functions
 
-(defun operator-of (form package)
-  "FORM is a text. Return the symbol that is the operator of FORM when FORM is read in PACKAGE.
-Return NIL if FORM has no such operator."
-  (symbol-read (or (first (form-parts form 1)) "") package))
-
 (defun occurrences (part text)
   "Return the number of times that PART occurs in TEXT, in any letter case."
   (loop for place = (search part text :test #'char-equal)
@@ -83,7 +78,7 @@ if TEXT cannot be read."
             for number from 0
             for form = (subseq text start end)
             for package = (or (form-package path nil number) (find-package "COMMON-LISP-USER"))
-            for operator = (operator-of form package)
+            for operator = (symbol-read (or (first (form-parts form 1)) "") package)
             do (pushnew package packages)
                (cond ((can-define-p operator) (replace content form :start1 start))
                      ((assoc operator *stand-ins*) (put-stand-in form operator content start))
@@ -202,17 +197,12 @@ with the text from REACHED-TEXT for the definitions that FUNCTION reached."
 
 ;;; Running tests with a measurement of coverage
 
-(defun check-measurable ()
-  "End the operation with an error answer if this SBCL cannot measure coverage."
-  (require-contrib "SB-COVER")
-  (unless (and (marks-reader) +coverage-quality+)
-    (fail-lookup "unmeasured" "missing")))
-
 (defun call-covering (function)
   "Call FUNCTION with a new COVERING structure, and return its value. Afterwards, even after a
-non-local exit, remove the measured copies. If another run measures coverage, end the operation with
-an error answer."
-  (check-measurable)
+non-local exit, remove the measured copies. If another run measures coverage, or this SBCL cannot
+measure it, end the operation with an error answer."
+  (require-contrib "SB-COVER")
+  (unless (and (marks-reader) +coverage-quality+) (fail-lookup "unmeasured" "missing"))
   (let ((covering (make-covering)))
     (unwind-protect
          (if (sb-ext:compare-and-swap (symbol-value '**covering**) nil covering)

@@ -191,7 +191,8 @@ NOTE-MEASURED. If BLOCK is a list of a name, put the forms into a block of this 
   (multiple-value-bind (declarations forms) (body-parts body)
     `(,@declarations
       (declare (optimize (,+coverage-quality+ 3)) (notinline ,@*inline-names*))
-      (setf (measured-reached (load-time-value (measured-at ,index))) t)
+      (setf (measured-reached (load-time-value (aref (covering-definitions **covering**)
+                                                    ,index))) t)
       ,@(if block `((block ,(first block) ,@forms)) forms))))
 
 (defun body-parts (body)
@@ -210,10 +211,6 @@ COVERING-DEFINITIONS, and return the index of this structure there."
     (vector-push-extend (make-measured name *measured-file* number (rest (path-of form))
                                        (and path spans (list-span spans (second path))))
                         (covering-definitions **covering**))))
-
-(defun measured-at (index)
-  "Return the MEASURED structure with INDEX, a result of NOTE-MEASURED."
-  (aref (covering-definitions **covering**) index))
 
 (defun note-missed ()
   "Count a definition whose coverage cannot be measured. Return NIL, an empty list of forms to

@@ -164,7 +164,8 @@ dependencies first."
 
 (defun test-dependencies (system)
   "Return a list of DEPENDENCY structures for the systems on which the TEST-OP of SYSTEM depends."
-  (loop for (operation . components) in (asdf-call "COMPONENT-DEPENDS-ON" (test-operation) system)
+  (loop with testing = (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "TEST-OP"))
+        for (operation . components) in (asdf-call "COMPONENT-DEPENDS-ON" testing system)
         for tested = (operation-p operation "TEST-OP")
         when (or tested (operation-p operation "LOAD-OP"))
           append (loop for component in components
@@ -185,10 +186,6 @@ be found."
   (if (typep component '(or string symbol))
       (nil-if-program-fails (find-system component))
       (and (typep component (contrib-symbol "ASDF" "SYSTEM")) component)))
-
-(defun test-operation ()
-  "Return an instance of ASDF's TEST-OP."
-  (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "TEST-OP")))
 
 ;;; Changes that ASDF does not notice, because it compares dates in whole seconds
 
