@@ -107,9 +107,7 @@ or the server that has it now. A session can take it several times, and gives it
 (defun agent-symbols ()
   "Return a list of the symbols whose home is a package of the agent."
   (loop for package in (all-agent-packages)
-        append (let ((symbols '()))
-                 (do-symbols (symbol package symbols)
-                   (when (eq (symbol-package symbol) package) (push symbol symbols))))))
+        append (home-symbols package)))
 
 (defun remove-class (class)
   "Take CLASS, of the agent, out of the image: its methods, its place below its superclasses, and

@@ -42,6 +42,15 @@ SBCL's own files."
   "Return true if PACKAGE is a package of SBCL, and not COMMON-LISP."
   (starts-p (package-name package) "SB-"))
 
+(defun name-symbol (name)
+  "Return the symbol in NAME, a symbol or a list such as (SETF symbol)."
+  (if (consp name) (second name) name))
+
+(defun home-symbols (package)
+  "Return a list of the symbols whose home package is PACKAGE."
+  (loop for symbol being the present-symbols of package
+        when (eq (symbol-package symbol) package) collect symbol))
+
 (defun locked-symbol-p (symbol)
   "Return true if SYMBOL is at home in a locked package, as those of SBCL are."
   (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package) t)))

@@ -124,12 +124,16 @@ TRACE."
 
 ;;; Code objects
 
+(defun global-function-p (name)
+  "Return true if NAME, a symbol or a list such as (SETF symbol), names a function, not a macro or a
+special operator."
+  (and (fboundp name)
+       (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))))
+
 (defun global-function (name)
   "Return the function that a call of NAME calls, with wrappers such as that of TRACE, but without
 the agent's hooks. Return NIL when NAME is no global function."
-  (and (fboundp name)
-       (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
-       (behind-hooks (called-function name))))
+  (and (global-function-p name) (behind-hooks (called-function name))))
 
 (define-ability "code" :without "who_calls and who_references leave out functions without a name")
 

@@ -6,13 +6,6 @@
 
 (in-package "LIVE-LISP.EVALUATE")
 
-(defun call-with-quiet-compiler (function)
-  "Call FUNCTION, and muffle the compiler's notes. COMPILE-FILE and LOAD print no progress messages
-meanwhile."
-  (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
-    (handler-bind ((sb-ext:compiler-note #'muffle-warning))
-      (funcall function))))
-
 (defun found-name (file)
   "Return the truename of FILE, or the pathname FILE itself when no such file exists."
   (or (true-file file) (pathname file)))

@@ -274,10 +274,8 @@ does not come from *FORM-FILE*, or if one of its symbols names something."
     (when (and package
                (null (package-used-by-list package))
                (not (from-elsewhere-p (package-location package)))
-               (do-symbols (symbol package t)
-                 (when (and (eq (symbol-package symbol) package)
-                            (or (natures symbol) (symbol-plist symbol)))
-                   (return nil))))
+               (notany (lambda (symbol) (or (natures symbol) (symbol-plist symbol)))
+                       (home-symbols package)))
       (handler-case (delete-package package) (package-error () nil)))))
 
 (defun restore-remembered ()

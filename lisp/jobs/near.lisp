@@ -167,7 +167,7 @@ external in another package. If HIDDEN is true, a symbol named NAME may also be 
   "Return a list of texts, symbols near NAME that satisfy the predicate WANTED. For NAME (SETF
 symbol), return near symbols with a SETF function. Return NIL if NAME itself is defined by now, as
 by a form after the one that caused a warning."
-  (let* ((symbol (if (consp name) (second name) name))
+  (let* ((symbol (name-symbol name))
          (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol)))
          (wanted (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))
     (when (and package (not (funcall wanted symbol)))

@@ -321,6 +321,13 @@ manager if necessary and makes ASDF try again."
       (setf (remarks-lacks-manager *remarks*) t))
     (when (captured-p *error-output*) (keep-warning "error" problem))))
 
+(defun call-with-quiet-compiler (function)
+  "Call FUNCTION, and muffle the compiler's notes. COMPILE-FILE and LOAD print no progress messages
+meanwhile."
+  (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
+    (handler-bind ((sb-ext:compiler-note #'muffle-warning))
+      (funcall function))))
+
 (defun call-in-unit (function)
   "Call FUNCTION in one compilation unit. The unit itself prints nothing."
   (let ((output *error-output*)

@@ -74,7 +74,7 @@ again."
 (defun note-name (name)
   "Record in *EFFECTS*, which must not be NIL, that NAME was defined, undefined or declared. Return
 its symbol, or NIL if NAME has no text from NAME-TEXT."
-  (let ((text (name-text name)) (symbol (if (consp name) (second name) name)))
+  (let ((text (name-text name)) (symbol (name-symbol name)))
     (when text
       (setf (effects-builds *effects*) t)
       (when (< (length (effects-names *effects*)) *name-limit*)

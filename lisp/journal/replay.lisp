@@ -41,22 +41,19 @@ Before each form, send the server its index, so that the server knows which form
 image. Stop after a form that leaves the image broken."
   (let ((remarks '()))
     (flet ((replay ()
-             (replay-entries forms (lambda (remark) (push remark remarks)))
+             ;; Use no separate output stream: a program can keep the streams that it finds, and
+             ;; write to them later.
+             (handler-bind ((warning #'muffle-warning))
+               (replay-entries forms (lambda (remark) (push remark remarks))))
              (list "value" t)))
-      (let ((members (job-result *job* (lambda ()
-                                         (call-in-session nil (lambda ()
-                                                                (call-muffling #'replay)))))))
+      (let ((members (job-result *job*
+                                 (lambda ()
+                                   (call-in-session
+                                    nil (lambda () (call-with-quiet-compiler #'replay)))))))
         ;; Mark the session's settings as shown: they are the settings of the lost image, so answers
         ;; need not report them again.
         (style-members)
         (list* "failed" (reverse remarks) members)))))
-
-(defun call-muffling (function)
-  "Call FUNCTION, and muffle messages of the compiler and of LOAD. Use no separate output stream: a
-program can keep the streams that it finds, and write to them later."
-  (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
-    (handler-bind ((warning #'muffle-warning) (sb-ext:compiler-note #'muffle-warning))
-      (funcall function))))
 
 (defun replay-entries (entries report)
   "Evaluate the forms of ENTRIES, a list of hash tables, in order, until the image is broken. Call

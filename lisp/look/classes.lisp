@@ -59,6 +59,15 @@ which each class precedes its superclasses."
   (and (typep class 'structure-class)
        (defstruct-description (class-name class) nil)))
 
+(defun structure-functions (description)
+  "Return a list of the names of the functions that DEFSTRUCT makes for the structure that SBCL
+describes by DESCRIPTION."
+  (remove nil (append (loop for slot in (description-slots description)
+                            for accessor = (structure-slot-accessor slot)
+                            when accessor collect accessor and collect (list 'setf accessor))
+                      (list (description-copier description) (description-predicate description))
+                      (mapcar #'first (description-constructors description)))))
+
 (defun structure-accessor (class name)
   "Return two values: the accessor that DEFSTRUCT made for the slot NAME of the structure CLASS, and
 true if the slot is read-only. The accessor is NIL if there is none."

@@ -169,7 +169,7 @@ name of the object and of the names of the generic functions with a method for S
                       (loop for method in (sb-mop:specializer-direct-methods specializer)
                             for function = (sb-mop:method-generic-function method)
                             for name = (and function (sb-mop:generic-function-name function))
-                            collect (if (consp name) (second name) name)))))
+                            collect (name-symbol name)))))
     (remove-duplicates (loop for name in names
                              when (and name (symbolp name) (symbol-package name))
                                collect (symbol-package name)))))

@@ -12,10 +12,6 @@
            (null (cddr name))
            (symbolp (second name)))))
 
-(defun name-symbol (name)
-  "Return the symbol in NAME, a symbol or a list such as (SETF symbol)."
-  (if (consp name) (second name) name))
-
 (defun package-text (symbol)
   "Return the name of the home package of SYMBOL, or \"#\" if it has none."
   (let ((package (symbol-package symbol)))
@@ -92,17 +88,8 @@ a name from Common Lisp or from an SBCL package."
 
 ;;; Global functions
 
-(defun global-function-p (name)
-  "Return true if NAME, a symbol or a list such as (SETF symbol), names a function, not a macro or a
-special operator."
-  (and (fboundp name)
-       (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))))
-
 (defun home-names (package wanted)
   "Return a list of the names, symbols and lists (SETF symbol), that satisfy the predicate WANTED
 and whose symbols are at home in PACKAGE."
-  (let ((names '()))
-    (do-symbols (symbol package names)
-      (when (eq package (symbol-package symbol))
-        (dolist (name (list symbol (list 'setf symbol)))
-          (when (funcall wanted name) (pushnew name names :test #'equal)))))))
+  (loop for symbol in (home-symbols package)
+        append (remove-if-not wanted (list symbol (list 'setf symbol)))))

@@ -314,7 +314,7 @@ a cross reference. Leave out macros."
                       read-delimited-list))
       (map-uses (lambda (user kind)
                   (declare (ignore kind))
-                  (let* ((name (name-of user)) (symbol (if (consp name) (second name) name)))
+                  (let* ((name (name-of user)) (symbol (name-symbol name)))
                     (when (and symbol (symbolp symbol) (symbol-package symbol)
                                (not (and (symbolp name) (macro-function name)))
                                (member (package-name (symbol-package symbol)) packages

@@ -9,7 +9,7 @@ native truenames with a slash at the end."
   (loop for file being the hash-values of **files**
         for path = (source-file-path file)
         when (and (plusp (source-file-serial file))
-                  (loop for folder in folders thereis (eql (mismatch folder path) (length folder))))
+                  (apply #'starts-p path folders))
           collect path))
 
 (defun home-of (definition)

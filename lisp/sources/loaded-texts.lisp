@@ -179,5 +179,4 @@ Return NIL if there is none."
     ((folders (list string) "Native truenames of folders, with a slash at the end."))
   "Return true if a load of a file in one of FOLDERS has begun or ended."
   (loop for path being the hash-keys of **files**
-          thereis (loop for folder in folders
-                        thereis (eql (mismatch folder path) (length folder)))))
+          thereis (apply #'starts-p path folders)))

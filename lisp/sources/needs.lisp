@@ -160,12 +160,6 @@ definitions or are EQL specializers of methods."
                                                 (sb-mop:generic-function-name function) method))))
         0 3))
 
-(defun home-symbols (package)
-  "Return a list of the symbols whose home package is PACKAGE."
-  (let ((symbols '()))
-    (do-symbols (symbol package (remove-duplicates symbols :test #'eq))
-      (when (eq (symbol-package symbol) package) (push symbol symbols)))))
-
 ;;; Code
 
 (defun needed-by-code (names removed)

@@ -9,12 +9,7 @@
 (defun structure-names (symbol)
   "Return a list of the names of the functions that DEFSTRUCT made for the structure SYMBOL."
   (let ((description (structure-described symbol)))
-    (when description
-      (append (mapcar #'first (description-constructors description))
-              (loop for slot in (description-slots description)
-                    for accessor = (structure-slot-accessor slot)
-                    collect accessor collect (list 'setf accessor))
-              (list (description-copier description) (description-predicate description))))))
+    (and description (structure-functions description))))
 
 (defun structure-layout (definition)
   "Return a pair of the layout of the structure of DEFINITION, and a list of the names of the
@@ -24,7 +19,7 @@ functions that its DEFSTRUCT made. Return NIL if DEFINITION is of no structure."
          (classoid (and cell (cell-classoid cell))))
     (and classoid
          (defstruct-description name nil)
-         (cons (classoid-layout classoid) (remove nil (structure-names name) :key #'name-symbol)))))
+         (cons (classoid-layout classoid) (structure-names name)))))
 
 (defun made-by-methods-p (definition others)
   "Return true if DEFINITION is of a generic function without a DEFGENERIC, and the list OTHERS has

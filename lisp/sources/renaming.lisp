@@ -92,12 +92,11 @@ SBCL's defstruct description."
 or as the name of a slot."
   (let ((found '()))
     (dolist (package (packages-where #'accessible-p symbol) found)
-      (do-symbols (name package)
-        (when (eq (symbol-package name) package)
-          (let* ((description (structure-described name))
-                 (data (and description (structure-data symbol description name))))
-            (when data (pushnew data found :test #'equal
-                                         :key (lambda (data) (json-member "name" data))))))))))
+      (dolist (name (home-symbols package))
+        (let* ((description (structure-described name))
+               (data (and description (structure-data symbol description name))))
+          (when data (pushnew data found :test #'equal
+                                         :key (lambda (data) (json-member "name" data)))))))))
 
 ;;; Classes that accept the symbol's keyword as an initarg
 

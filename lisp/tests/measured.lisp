@@ -153,15 +153,14 @@ test. If the function cannot be replaced, count it as missed, and return NIL."
              `((put-function ',name
                              (,+named-lambda+ ,name ,lambda-list
                               ,@(marking-body body index
-                                              (list (if (consp name) (second name) name))))))))
+                                              (list (name-symbol name))))))))
           (t (note-missed)))))
 
 (defun replaceable-p (name)
   "Return true if NAME names an ordinary function, defined by *MEASURED-FILE*, without wrappers."
   (and *as-loaded*
        (typep name '(or symbol (cons (eql setf) (cons symbol null))))
-       (fboundp name)
-       (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
+       (global-function-p name)
        (let ((function (plain-definition name)))
          (and (not (typep function 'generic-function))
               (of-file-p function)
