@@ -259,17 +259,15 @@ try again, but at most three times for each fasl."
 ;;; ASDF's warnings about how an .asd file names its systems. They are repeated at each reading of
 ;;; the file, and nothing is broken.
 
-(defun about-names-p (condition)
-  "Return true if CONDITION, a warning, is only about how an .asd file names systems. ASDF's warning
-\"Computing just-done stamp ...\" is a consequence of such names."
-  (let ((class (contrib-symbol "ASDF" "BAD-SYSTEM-NAME")))
-    (or (and class (find-class class nil) (typep condition class))
+(defun asdf-remark-p (condition)
+  "Return true if CONDITION is a warning of ASDF that answers do not show. One is about how an .asd
+file names systems, and \"Computing just-done stamp ...\" is a consequence of such names. One is that
+the compiler warned: answers show the compiler's own warnings."
+  (flet ((of-class-p (package name)
+           (let ((class (contrib-symbol package name)))
+             (and class (find-class class nil) (typep condition class)))))
+    (or (of-class-p "ASDF" "BAD-SYSTEM-NAME")
+        (of-class-p "UIOP" "COMPILE-WARNED-WARNING")
         (and (typep condition 'simple-warning)
              (starts-p (simple-condition-format-control condition)
                        "Computing just-done stamp")))))
-
-(defun repeated-by-asdf-p (condition)
-  "Return true if CONDITION is ASDF's warning that the compiler warned while it compiled a file.
-Answers show the compiler's own warnings instead."
-  (let ((class (contrib-symbol "UIOP" "COMPILE-WARNED-WARNING")))
-    (and class (typep condition class))))

@@ -277,7 +277,7 @@ Ignore CONDITION if an equal warning satisfies KEPT-BEFORE-P."
 (defun keep-remark (condition)
   "Add CONDITION, a warning or compiler note, to *REMARKS*. Redefinitions have a slot of their own,
 since the user meant to replace the definition."
-  (cond ((or (about-names-p condition) (repeated-by-asdf-p condition)))
+  (cond ((asdf-remark-p condition))
         ((not (typep condition 'redefinition))
          (keep-warning (severity condition) condition))
         ;; A definition from the same place in the source, as of a file that is loaded again, is

@@ -63,7 +63,7 @@ the function REPORT with a JSON object for each problem."
         for package-name = (gethash "inPackage" entry)
         do (send-progress index)
            (if package-name
-               (enter-package package-name)
+               (setf *package* (or (find-package package-name) *package*))
                (multiple-value-bind (remark broken) (replay-remark entry index)
                  (when remark (funcall report remark))
                  (when broken (return))))))
@@ -72,11 +72,6 @@ the function REPORT with a JSON object for each problem."
   "Send the server a message that the replay has reached the form with number INDEX. MEMBERS is a
 plist of further JSON members."
   (send (make-json-object (list* "replaying" index "job" (job-id *job*) members))))
-
-(defun enter-package (name)
-  "Make the package NAME the current one, if it exists."
-  (let ((package (find-package name)))
-    (when package (setf *package* package))))
 
 (defun replay-remark (entry index)
   "Evaluate the form of ENTRY, the form with number INDEX. Return a JSON object about a problem with

@@ -12,13 +12,6 @@ seldom uses all functions that DEFSTRUCT makes."
            (starts-p (symbol-name symbol) "COPY-")
            (consp (known :function :info name)))))
 
-(defun package-function-names (package)
-  "Return a sorted list of the names of the functions and macros whose symbols are at home in
-PACKAGE, without functions that DEFSTRUCT made."
-  (sort (home-names package (lambda (name)
-                              (and (fboundp name) (not (generated-p (name-symbol name) name)))))
-        #'name-before-p))
-
 (defun declared-variable-p (symbol code)
   "Return true if a constant of the code object CODE contains a declaration about SYMBOL as a
 variable. The template of a macro can be such a constant."
@@ -92,7 +85,11 @@ return NIL."
     ((package string "The name of the package.")
      within)
   "Return the functions of a package that no code uses except their own, exported ones first."
-  (let* ((home (named-package package)) (names (package-function-names home))
+  (let* ((home (named-package package))
+         (names (sort (home-names home (lambda (name)
+                                         (and (fboundp name)
+                                              (not (generated-p (name-symbol name) name)))))
+                      #'name-before-p))
          (*within* (and within (system-files within))))
     (with-index (index)
       (let ((unused (loop for name in names
