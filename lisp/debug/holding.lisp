@@ -7,7 +7,7 @@
   "The job that reports the values of a call that a thread of the program makes again, during this
 call. Else NIL.")
 
-(defun hold-condition (condition seconds job &optional signalled)
+(defun hold-condition (condition seconds job &key signalled)
   "Hold CONDITION in this thread until no request has used it for SECONDS, then return NIL. If that
 is impossible, return text with the reason. JOB is the job of this thread or NIL. SIGNALLED is true
 if handlers of the program have not run yet."

@@ -246,9 +246,9 @@ No code of the program runs."
 nothing in a call of another session."
   (cond ((null *job*)
          (let ((*session* (watch-session watch)) (*channel* (watch-channel watch)))
-           (hold-condition condition (watch-hold watch) nil t)))
+           (hold-condition condition (watch-hold watch) nil :signalled t)))
         ((eq (job-session *job*) (watch-session watch))
-         (hold-condition condition (watch-hold watch) *job* t))))
+         (hold-condition condition (watch-hold watch) *job* :signalled t))))
 
 ;;; Before SBCL looks for handlers of a condition, it breaks if *BREAK-ON-SIGNALS* says so. A watch
 ;;; sets this variable while it is in effect: globally, for threads of the program, and in the

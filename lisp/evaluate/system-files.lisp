@@ -112,7 +112,8 @@ PACKAGE, return where the names of the package differ from any loaded file."
   "Return a list of the native truenames of the Lisp files of the system SYSTEM, a name, and of the
 systems that it needs if OTHERS is true."
   (true-names (mapcan #'component-files
-                      (lisp-files (asdf-call "REGISTERED-SYSTEM" system) others))))
+                      (lisp-files (asdf-call "REGISTERED-SYSTEM" system)
+                                  :others others))))
 
 (defun loaded-roots (names)
   "Return a list of those of NAMES, names of loaded systems, on which no other of them depends.

@@ -42,7 +42,7 @@ that this file defines instead. Return NIL if there is no such file, or it defin
 
 ;;; The files of systems
 
-(defun lisp-files (system &optional others)
+(defun lisp-files (system &key others)
   "Return a list of the Lisp files of SYSTEM, as ASDF components. If OTHERS is true, include the
 files of the systems that SYSTEM needs."
   (let ((type (contrib-symbol "ASDF" "CL-SOURCE-FILE")))
@@ -76,7 +76,7 @@ take a missing file for a change of a loaded system."
   "Wait, at most about a second, until new files get a later date than the fasls of SYSTEM and the
 systems that it needs. ASDF compares whole seconds, and takes a fasl of the same second for
 current."
-  (let ((dates (remove nil (mapcar #'compiled-date (lisp-files system t)))))
+  (let ((dates (remove nil (mapcar #'compiled-date (lisp-files system :others t)))))
     (when dates
       (loop with last = (reduce #'max dates)
             repeat 24
@@ -89,10 +89,10 @@ if both dates, in whole seconds, are the same, so that the source may still be n
         (fasl (compiled-date component)))
     (and source fasl (values (<= source fasl) (= source fasl)))))
 
-(defun source-components (system &optional others)
+(defun source-components (system &key others)
   "Return an alist from the source files of SYSTEM, as ASDF components, to their native truenames.
 If OTHERS is true, include files of the systems that SYSTEM depends on."
-  (loop for component in (lisp-files system others)
+  (loop for component in (lisp-files system :others others)
         for path = (native-truename (asdf-value "COMPONENT-PATHNAME" component))
         when path collect (cons component path)))
 

@@ -260,9 +260,9 @@ try again, but at most three times for each fasl."
 ;;; the file, and nothing is broken.
 
 (defun asdf-remark-p (condition)
-  "Return true if CONDITION is a warning of ASDF that answers do not show. One is about how an .asd
-file names systems, and \"Computing just-done stamp ...\" is a consequence of such names. One is that
-the compiler warned: answers show the compiler's own warnings."
+  "Return true if CONDITION is a warning of ASDF that answers do not show: about how an .asd file
+names systems, \"Computing just-done stamp ...\", a consequence of such names, or that the compiler
+warned. Answers show the compiler's own warnings."
   (flet ((of-class-p (package name)
            (let ((class (contrib-symbol package name)))
              (and class (find-class class nil) (typep condition class)))))

@@ -120,7 +120,7 @@ symbols. Leave out SBCL's undocumented packages, and the internal symbols of its
       (map-packages #'look)
       (values exported (set-difference internal exported)))))
 
-(defun near-symbols (name package wanted &optional hidden)
+(defun near-symbols (name package wanted &key hidden)
   "Return a list of at most three symbols near the string NAME, as texts, nearest first. The symbols
 satisfy the predicate WANTED. Each is accessible in PACKAGE, or has exactly the name NAME and is
 external in another package. If HIDDEN is true, a symbol named NAME may also be internal there."
@@ -171,7 +171,7 @@ by a form after the one that caused a warning."
          (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol)))
          (wanted (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))
     (when (and package (not (funcall wanted symbol)))
-      (near-symbols (symbol-name symbol) package wanted t))))
+      (near-symbols (symbol-name symbol) package wanted :hidden t))))
 
 (defun near-package-error (condition)
   "Return a list of names near the missing package, or the missing symbol of a package, in

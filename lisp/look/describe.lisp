@@ -420,7 +420,8 @@ may exist only since a form with a misspelt name was read."
                  "things" things
                  "near" (and (null things)
                              home
-                             (near-symbols (symbol-name symbol) home #'names-something-p t))
+                             (near-symbols (symbol-name symbol) home #'names-something-p
+                                           :hidden t))
                  "properties" (loop for (key) on (symbol-plist symbol) by #'cddr
                                     ;; A property list can be circular.
                                     repeat 1000 collect (plain-text 100 key))))))))

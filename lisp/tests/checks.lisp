@@ -26,7 +26,7 @@ values. The texts must differ, be short, and contain no #<."
        (not (search "#<" one))
        (not (search "#<" other))))
 
-(defun two-texts (one other &optional several)
+(defun two-texts (one other &key several)
   "Return texts for the values ONE and OTHER. If these texts do not show the difference of the
 values, return texts of the first differing parts, and the path to these parts, such as
 \"[2].name\". If SEVERAL is true, ONE and OTHER are lists of values of a form."
@@ -163,11 +163,11 @@ argument is neither in NOTED nor evident."
   "Return the form that the form CHECK tests: FORM if CHECK is (NOT FORM), else CHECK itself."
   (if (typep check '(cons (eql not) (cons cons null))) (second check) check))
 
-(defun comparison-arguments (check expected got &optional several)
+(defun comparison-arguments (check expected got &key several)
   "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, the form of a failed check,
 which returned GOT and not EXPECTED. If SEVERAL is true, GOT and EXPECTED are lists of values."
   (apart-from-tests
-    (multiple-value-bind (text wanted path) (two-texts got expected several)
+    (multiple-value-bind (text wanted path) (two-texts got expected :several several)
       (flet ((whole (values) (if several (values-text values) (value-text values))))
         (let ((stated (loop for each in (if several expected (list expected))
                             always (stated-p each check))))

@@ -14,11 +14,11 @@
          (sb-ext:native-namestring (make-pathname :name nil :type nil :version nil
                                                   :defaults file)))))
 
-(defun paths-of (systems &optional others)
+(defun paths-of (systems &key others)
   "Return a list of the native truenames of the source files of SYSTEMS. If OTHERS is true, add the
 files of the systems on which SYSTEMS depend."
   (remove-duplicates (loop for system in systems
-                           append (mapcar #'cdr (source-components system others)))
+                           append (mapcar #'cdr (source-components system :others others)))
                      :test #'string= :from-end t))
 
 (defun measured-paths (names root)
@@ -30,7 +30,8 @@ tests if other files remain."
          (folders (list* root (remove nil (mapcar #'folder-of systems))))
          (paths (remove-if-not (lambda (path) (within-p path folders))
                                (if names
-                                   (paths-of (remove-duplicates (mapcan #'tested-with systems)) t)
+                                   (paths-of (remove-duplicates (mapcan #'tested-with systems))
+                                             :others t)
                                    (loaded-paths)))))
     (or (set-difference paths (paths-of (test-systems)) :test #'string=) paths)))
 

@@ -39,7 +39,8 @@ a failed check. PACKAGE is the package of Parachute."
              (slot-boundp result (home-symbol package "VALUE")))
         (list* :text (value "DESCRIPTION")
                (comparison-arguments (value "EXPRESSION") (value "EXPECTED") (value "VALUE")
-                                     (home-type-p package "MULTIPLE-VALUE-RESULT" result)))
+                                     :several (home-type-p package "MULTIPLE-VALUE-RESULT"
+                                                           result)))
         (list :text (apart-from-tests (home-call package "FORMAT-RESULT" result :extensive))))))
 
 (defun parachute-note-check (package result errors)
