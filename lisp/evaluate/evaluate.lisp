@@ -129,9 +129,9 @@ be read."
 (defun last-p (stream)
   "Return true if no more form follows in STREAM. The position of STREAM does not change."
   (let ((place (file-position stream)))
-    (prog1 (handler-case (let ((*read-suppress* t))
-                           (eq stream (call-user-code (lambda () (read stream nil stream)))))
-             (error () nil))
+    (prog1 (nil-if-program-fails
+             (let ((*read-suppress* t))
+               (eq stream (call-user-code (lambda () (read stream nil stream))))))
       (file-position stream place))))
 
 (defun last-form (text)

@@ -97,9 +97,8 @@ Return a list of their positions."
                                              form)
                                            readtable))
            (*load-pathname* file) (*load-truename* (truename file)))
-      (loop for form = (handler-case (call-user-code (lambda ()
-                                                       (let ((*read-eval* nil)) (read in nil in))))
-                         (error () nil))
+      (loop for form = (nil-if-program-fails
+                         (call-user-code (lambda () (let ((*read-eval* nil)) (read in nil in)))))
             for library = (library-form-p form)
             while (or library (enter-package-of form))
             do (when library

@@ -88,8 +88,7 @@ forms by READ-IN-SECTION for SECTION."
 READ-IN-SECTION for SECTION. Other top-level forms are symbols and numbers, which do nothing."
   (let ((copy (copy-readtable readtable)))
     (flet ((dispatching-p (char)
-             (handler-case (progn (get-dispatch-macro-character char #\a readtable) t)
-               (error () nil)))
+             (nil-if-program-fails (get-dispatch-macro-character char #\a readtable) t))
            (wrap-dispatched (char)
              (map-characters
               (lambda (sub)

@@ -40,11 +40,10 @@ which INVOKE-RESTART would find."
   "Return a list of JSON objects for the first restarts that are available for CONDITION. The second
 value is the number of the remaining restarts, or NIL. If the test function of a restart signals an
 error, return an empty list."
-  (handler-case
-      (multiple-value-bind (shown more) (shown-restarts (active-restarts condition))
-        (values (loop for (nil name report) in shown collect (object "name" name "report" report))
-                more))
-    (error () (values '() nil))))
+  (nil-if-program-fails
+    (multiple-value-bind (shown more) (shown-restarts (active-restarts condition))
+      (values (loop for (nil name report) in shown collect (object "name" name "report" report))
+              more))))
 
 (defun unbound-name (condition)
   "Return as text the name and package of the variable if CONDITION is that a variable is unbound,
@@ -87,7 +86,7 @@ number of older ones or NIL, both from CALLS-ON-STACK."
               "initFile" (init-file-lacking (unread-cause condition))
               "restarts" restarts
               "moreRestarts" more-restarts
-              "frames" (handler-case (frames-data calls) (error () '()))
+              "frames" (nil-if-unknown (frames-data calls))
               "moreFrames" more))))
 
 ;;; Keeping conditions

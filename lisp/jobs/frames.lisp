@@ -231,8 +231,7 @@ ends."
     (cons (cond ((top-level-form-p name) (make-unprintable "top-level form"))
                 ((method-name-p name) (list* :method (rest name)))
                 (t name))
-          (handler-case (frame-arguments frame)
-            (error () '())))))
+          (nil-if-unknown (frame-arguments frame)))))
 
 ;;; Frames of the system
 
@@ -351,10 +350,9 @@ itself, or for a frame the pair of its call, from FRAME-CALL, and its place, fro
   "Return a list of at most *FRAME-LIMIT* of the newest calls of user code on the stack, and the
 number of the other frames, or NIL. The elements are FOLDED structures, or pairs of a call and a
 place (FRAME-CALLS)."
-  (handler-case
-      (multiple-value-bind (frames more) (shown-frames)
-        (values (frame-calls frames) more))
-    (error () '())))
+  (nil-if-unknown
+    (multiple-value-bind (frames more) (shown-frames)
+      (values (frame-calls frames) more))))
 
 (define-shape called-frame (place)
   "A stack frame with its place, as far as that is known."

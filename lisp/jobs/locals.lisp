@@ -233,17 +233,16 @@ exists.")
 (defun frame-locals (frame)
   "Return a list of JSON objects for at most *LOCAL-LIMIT* local variables of FRAME. An object has
 no member \"value\" if SBCL has not kept the value."
-  (handler-case
-      (loop with place = (frame-place frame)
-            for variable in (frame-variables frame)
-            repeat *local-limit*
-            collect (object "name" (symbol-name (variable-symbol variable))
-                            "value" (and (eq :valid (variable-validity variable place))
-                                         (local-text (variable-value variable frame)))
-                            "id" (and *shows-ids*
-                                      (eq :valid (variable-validity variable place))
-                                      (object-id (variable-value variable frame)))))
-    (error () '())))
+  (nil-if-unknown
+    (loop with place = (frame-place frame)
+          for variable in (frame-variables frame)
+          repeat *local-limit*
+          collect (object "name" (symbol-name (variable-symbol variable))
+                          "value" (and (eq :valid (variable-validity variable place))
+                                       (local-text (variable-value variable frame)))
+                          "id" (and *shows-ids*
+                                    (eq :valid (variable-validity variable place))
+                                    (object-id (variable-value variable frame)))))))
 
 (defun frame-text (call)
   "Return CALL, a list from FRAME-CALL, as one line of text, without running user code."

@@ -129,8 +129,8 @@ data or in code that never runs. If a macro cannot be expanded, skip the rest of
                       (call head environment)
                       form)
                      (t form))))
-      (handler-case (handler-bind ((warning #'muffle-warning)) (walk-form form nil #'look))
-        (error () nil)))))
+      (nil-if-program-fails
+        (handler-bind ((warning #'muffle-warning)) (walk-form form nil #'look))))))
 
 (defun parts-of-form (form)
   "Return a list of the forms that SBCL compiles separately for FORM, a top-level form: the forms in

@@ -84,8 +84,7 @@ the function OTHER-MARK for TEXT."
                                            (declare (ignore char number))
                                            (when (eql 2 (file-position stream)) (read-line stream))
                                            (values)))
-    (handler-case (funcall function)
-      (error () nil))))
+    (nil-if-unreadable (funcall function))))
 
 (defun skip-comment (text start end)
   "Return the index in TEXT after the block comment that begins at START, or END if that is less."

@@ -8,10 +8,10 @@
   "Return a list of ENTRY structures for all tests and suites of all loaded test frameworks."
   (loop for framework in **frameworks**
         append (loop for package in (framework-homes framework)
-                     append (handler-case (funcall (framework-entries framework) package)
-                              ;; Another version of the framework may keep its tests elsewhere. The
-                              ;; tests of other frameworks are still returned.
-                              (error () '())))))
+                     ;; Another version of the framework may keep its tests elsewhere. The tests
+                     ;; of other frameworks are still returned.
+                     append (nil-if-program-fails
+                              (funcall (framework-entries framework) package)))))
 
 (defun entry-text (entry)
   "Return the full name of ENTRY, an ENTRY structure, as text."
