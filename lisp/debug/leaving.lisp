@@ -30,7 +30,8 @@ compiler has derived this. There is no code after a call of such a function, so 
 fatal."
   (let ((type (and (or (symbolp name) (and (consp name) (eq (first name) 'setf)))
                    (or derived (eq :declared (known :function :where-from name)))
-                   (type-specifier (known :function :type name)))))
+                   ;; The type of some generic functions is a keyword.
+                   (nil-if-unknown (type-specifier (known :function :type name))))))
     (and (consp type) (eq (first type) 'function) (null (third type)) (cddr type) t)))
 
 (defun why-not-left (frame)

@@ -65,7 +65,7 @@ files of the systems that SYSTEM needs."
 take a missing file for a change of a loaded system."
   (loop for component in (lisp-files system)
         append (loop for file in (asdf-value "INPUT-FILES" (compile-operation) component)
-                     unless (true-file file)
+                     when (nil-if-unreadable (not (probe-file file)))
                        collect (translated (namestring file)))))
 
 (defun compiled-date (component)

@@ -46,7 +46,7 @@ since the exit continues."
   (if (and (job-leaving job) (not (job-answered job)) (not (job-terminating job)) (not (exiting-p)))
       (funcall (job-leaving job) job)
       (answer job (interruption job (if (job-terminating job) "terminated" "ended"))))
-  (when (exiting-p) (wait-until-read))
+  (when (and *channel* (exiting-p)) (wait-until-read))
   (when (eq job (gethash (job-id job) **jobs**)) (remhash (job-id job) **jobs**)))
 
 (defun end-if-dead (job)
