@@ -88,7 +88,8 @@ true if the slot is read-only. The accessor is NIL if there is none."
 (defun slot-documentation (class slot)
   "Return the documentation of SLOT, a direct slot of CLASS, or NIL."
   (let ((text (cond ((condition-class-p class)
-                     (condition-slot-documentation class (sb-mop:slot-definition-name slot)))
+                     (nil-if-unknown
+                       (condition-slot-documentation class (sb-mop:slot-definition-name slot))))
                     ((typep class 'structure-class) nil)
                     (t (nil-if-program-fails (documentation slot t))))))
     (and (stringp text) (shortened 1000 text))))

@@ -123,9 +123,9 @@ is none. The identity is an object, such as a function, that is new for a new de
   (let* ((function (sb-mop:method-generic-function method))
          (name (and function (sb-mop:generic-function-name function))))
     (and function
-         (plain-name-p name)
-         (fboundp name)
-         (eq function (plain-definition name))
+         ;; The name of a generic function can be any object.
+         (handler-case (eq function (plain-definition name))
+           ((or type-error undefined-function) () nil))
          (member method (sb-mop:generic-function-methods function) :test #'eq)
          t)))
 
