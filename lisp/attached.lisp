@@ -107,9 +107,7 @@ or the server that has it now. A session can take it several times, and gives it
 (defun agent-symbols ()
   "Return a list of the symbols whose home is a package of the agent."
   (loop for package in (all-agent-packages)
-        append (let ((symbols '()))
-                 (do-symbols (symbol package symbols)
-                   (when (eq (symbol-package symbol) package) (push symbol symbols))))))
+        append (home-symbols package)))
 
 (defun remove-class (class)
   "Take CLASS, of the agent, out of the image: its methods, its place below its superclasses, and
@@ -222,7 +220,7 @@ now, as when the process has too many open files, wait."
 
 (defun remove-files (paths)
   "Remove the files PATHS, native names, as far as they exist."
-  (dolist (path paths) (ignore-errors (sb-posix:unlink path))))
+  (dolist (path paths) (remove-file (sb-ext:parse-native-namestring path))))
 
 (defun serve-socket (socket files)
   "Serve on SOCKET until it is closed or this thread is ended, by STOP or by anybody else. Then
@@ -234,7 +232,7 @@ there."
 
 (defun stop-serving (thread)
   "End THREAD, which serves on a socket."
-  (ignore-errors (sb-thread:terminate-thread thread))
+  (unless-thread-ended (sb-thread:terminate-thread thread))
   (sb-thread:join-thread thread :default nil :timeout 5))
 
 (defun serve (path &key entry)

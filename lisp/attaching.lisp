@@ -58,9 +58,10 @@ the former names no folder."
   (let* ((defaults *default-pathname-defaults*)
          (*default-pathname-defaults*
            (sb-ext:parse-native-namestring (sb-posix:getcwd) nil #p"" :as-directory t))
-         (folder (ignore-errors
-                  (truename (make-pathname :name nil :type nil :version nil
-                                           :defaults (merge-pathnames defaults))))))
+         (folder (handler-case
+                     (truename (make-pathname :name nil :type nil :version nil
+                                              :defaults (merge-pathnames defaults)))
+                   (file-error () nil))))
     (unless (and folder (null (pathname-name folder)))
       (error "*DEFAULT-PATHNAME-DEFAULTS* is ~S, which is no folder, so live-lisp does not know for ~\
               which folder to serve this image. Bind it in the line: ~
@@ -118,7 +119,8 @@ under which the image is served."
          (entry (format nil "~A/~A.json" folder name))
          (workspace (workspace)))
     (load-agent (compiled-agent digest))
-    (dolist (path (list socket entry)) (ignore-errors (sb-posix:unlink path)))
+    (dolist (path (list socket entry))
+      (handler-case (sb-posix:unlink path) (sb-posix:syscall-error ())))
     (funcall (find-symbol "SERVE" "LIVE-LISP.AGENT") socket :entry entry)
     (write-entry entry "name" name "pid" (sb-posix:getpid) "workspace" workspace "socket" socket
                  "started" (- (get-universal-time) (encode-universal-time 0 0 0 1 1 1970 0))

@@ -110,7 +110,7 @@ of TARGET is not writable, as in a sandbox, load the agent but keep no fasl."
                                   (rename-file unique target))
                (error (failure) (note-condition failure)))))
       (set-umask mask)
-      (dolist (part (cons unique (mapcar #'cdr parts))) (ignore-errors (delete-file part)))
+      (dolist (part (cons unique (mapcar #'cdr parts))) (handler-case (delete-file part) (file-error ())))
       ;; A probe of EXIT runs in a child process that unwinds to here. The child must not remove the
       ;; folder.
       (when (and folder (eql maker (process-id)))

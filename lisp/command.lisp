@@ -59,8 +59,9 @@ it below FOLDER, a native name."
                            needs one to compile its agent in. Have the command provide one, as ~
                            docker run --tmpfs /tmp:exec does."
                           places))
-      (let ((folder (ignore-errors (sb-posix:mkdtemp (concatenate 'string place
-                                                                  "/live-lisp-XXXXXX")))))
+      (let ((folder (handler-case (sb-posix:mkdtemp (concatenate 'string place
+                                                                 "/live-lisp-XXXXXX"))
+                      (sb-posix:syscall-error () nil))))
         (when folder (return folder))))))
 
 (defun kept-base (identity)
@@ -72,9 +73,10 @@ it below FOLDER, a native name."
 
 (defun remove-folder (folder)
   "Remove FOLDER, a native name, with all that is in it."
-  (ignore-errors
-   (sb-ext:delete-directory (sb-ext:parse-native-namestring folder nil #p"" :as-directory t)
-                            :recursive t)))
+  (handler-case
+      (sb-ext:delete-directory (sb-ext:parse-native-namestring folder nil #p"" :as-directory t)
+                               :recursive t)
+    (file-error ())))
 
 (defun receive-agent (in out identity)
   "Load the agent of IDENTITY. If this machine has not kept it, ask the server on OUT for its sources,
@@ -105,7 +107,7 @@ lacks, as LIVE_LISP_WITHOUT does. FOLDER, if given, is the workspace. REGISTRY, 
 value of CL_SOURCE_REGISTRY, by which ASDF finds systems. SILENCE is the number of seconds after
 which a server that says nothing counts as gone."
   (multiple-value-bind (in out) (move-standard-streams)
-    (when folder (ignore-errors (sb-posix:chdir folder)))
+    (when folder (handler-case (sb-posix:chdir folder) (sb-posix:syscall-error ())))
     (when registry (sb-posix:setenv "CL_SOURCE_REGISTRY" registry 1))
     (sb-posix:setenv "LIVE_LISP_WITHOUT" without 1)
     ;; By this the agent knows the processes that the image has started, and ends them with it. A

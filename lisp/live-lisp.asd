@@ -12,7 +12,7 @@
   ((:module "base"
     :serial t
     :components
-    ((:file "package") (:file "sbcl") (:file "sbcl-code") (:file "sbcl-definitions")
+    ((:file "package") (:file "or-nil") (:file "sbcl") (:file "sbcl-code") (:file "sbcl-definitions")
      (:file "sbcl-observe") (:file "sbcl-system") (:file "sbcl-uses") (:file "probes")
      (:file "agent-names") (:file "json") (:file "shapes") (:file "capture") (:file "stack")
      (:file "printing") (:file "hooks") (:file "wrapping") (:file "wire")))
@@ -24,12 +24,12 @@
      (:file "hold") (:file "features") (:file "changes") (:file "jobs") (:file "interrupts")
      (:file "unhandled") (:file "streams") (:file "run-job") (:file "threads")
      (:file "main-thread") (:file "operations")
-     (:file "spent") (:file "styles") (:file "warnings") (:file "ids") (:file "locals")
+     (:file "styles") (:file "warnings") (:file "ids") (:file "locals")
      (:file "difference") (:file "status")))
    (:module "guard"
     :serial t
     :components
-    ((:file "package") (:file "address-space") (:file "threads") (:file "agent-threads")
+    ((:file "package") (:file "address-space") (:file "threads")
      (:file "collection")
      (:file "memory") (:file "leave") (:file "stop")))
    (:module "look"
@@ -56,7 +56,7 @@
    (:module "journal"
     :serial t
     :components
-    ((:file "package") (:file "context") (:file "effects") (:file "settings")
+    ((:file "package") (:file "effects") (:file "settings")
      (:file "assignments") (:file "journal") (:file "replay")))
    (:module "evaluate"
     :serial t
@@ -88,7 +88,7 @@
     :serial t
     :components
     ((:file "package") (:file "crossing") (:file "call-tool") (:file "tools") (:file "registry")
-     (:file "schemas") (:file "run-tool")))
+     (:file "run-tool")))
    (:file "main"))
   :in-order-to ((test-op (test-op "live-lisp/tests"))))
 

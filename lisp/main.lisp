@@ -99,14 +99,14 @@ replaced."
   (let ((origin **origin**))
     (setf sb-ext:*core-pathname* (first origin))
     (when +link-core+ (unencapsulate +link-core+ 'live-lisp))
-    (unless (equal (ignore-errors (origin)) origin)
+    (unless (equal (nil-if-unreadable (origin)) origin)
       (sb-ext:exit :code 1 :abort t))))
 
 (defun begin-listening ()
   "Load the contribs, and install the hooks that lookups and calls need."
   ;; Load the contribs now, because a lookup must not intern symbols later.
-  (ignore-errors (require "SB-INTROSPECT"))
-  (ignore-errors (require "SB-CLTL2"))
+  (require-contrib "SB-INTROSPECT")
+  (require-contrib "SB-CLTL2")
   (listen-for-formats)
   (listen-for-functions)
   (listen-for-effects)
@@ -123,7 +123,6 @@ A saved core has it done already."
 (defun guard ()
   "Install the guards that make SBCL go through all its code when they are installed. This is done
 after the greeting. A saved core has it done already."
-  (send-output-before-exit)
   (note-exits)
   (guard-threads)
   (setf **keeps-spare** t)

@@ -20,6 +20,41 @@
   "True in an image that the server did not start. The agent then leaves the threads, debugger,
 streams and settings of the person who runs it alone.")
 
+(defun starts-p (text &rest beginnings)
+  "Return true if TEXT is a string that begins with one of the strings BEGINNINGS. This must be
+fast, because each SET of a symbol calls it."
+  (declare (dynamic-extent beginnings) (optimize speed))
+  (when (stringp text)
+    (let ((text (coerce text 'simple-string)))
+      (dolist (beginning beginnings nil)
+        (declare (simple-string beginning))
+        (when (and (<= (length beginning) (length text))
+                   (dotimes (index (length beginning) t)
+                     (unless (char= (schar beginning index) (schar text index)) (return nil))))
+          (return t))))))
+
+(defun sbcl-file-p (file)
+  "Return true if FILE, the name of a source file in SBCL's debug information or NIL, is one of
+SBCL's own files."
+  (starts-p file "SYS:"))
+
+(defun sbcl-package-p (package)
+  "Return true if PACKAGE is a package of SBCL, and not COMMON-LISP."
+  (starts-p (package-name package) "SB-"))
+
+(defun name-symbol (name)
+  "Return the symbol in NAME, a symbol or a list such as (SETF symbol)."
+  (if (consp name) (second name) name))
+
+(defun home-symbols (package)
+  "Return a list of the symbols whose home package is PACKAGE."
+  (loop for symbol being the present-symbols of package
+        when (eq (symbol-package symbol) package) collect symbol))
+
+(defun locked-symbol-p (symbol)
+  "Return true if SYMBOL is at home in a locked package, as those of SBCL are."
+  (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package) t)))
+
 (defun map-packages (visit)
   "Call VISIT with each package of the image. If another thread deletes a package meanwhile,
 continue with the next package."
@@ -51,7 +86,7 @@ file's folder. The names of all source files of the agent begin with this string
 (defun agent-file-p (file)
   "Return true if FILE, the name of a source file in SBCL's debug information, belongs to the
 agent."
-  (eql 0 (search **agent-folder** file)))
+  (starts-p file **agent-folder**))
 
 (defun unexport-agent (reader)
   "Import the external symbols of the agent's packages into the package READER, and unexport them,

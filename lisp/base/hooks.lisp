@@ -106,10 +106,14 @@ so that the call around it can be ended."
 
 ;;; Hooks
 
-(sb-ext:defglobal **hooks** '()
-  "A list of the hooks from DEFINE-HOOK, newest first, as lists (NAME LISTENER FUNCTION BEFORE): the
-names of the hooked function and of the function to call instead, the function to install, and a
-global variable for the original.")
+(defstruct (hook (:constructor make-hook (name listener function before)))
+  "A hook from DEFINE-HOOK.
+NAME, LISTENER: the names of the hooked function and of the function to call instead.
+FUNCTION: the function to install as NAME, which calls LISTENER.
+BEFORE: a global variable for the original function."
+  name listener function before)
+
+(sb-ext:defglobal **hooks** '() "A list of the HOOK structures, newest first.")
 
 (defmacro define-hook (name listener)
   "Define a hook on NAME, a function name, or a constant with one or NIL as value. After
@@ -120,20 +124,21 @@ and the arguments. LISTENER must call the original, and do other work in WITH-IS
     (when (and name +named-lambda+)
       `(progn
          (sb-ext:defglobal ,before nil)
-         (push (list ',name ',listener
-                     (,+named-lambda+ (hook ,listener) (&rest arguments)
-                       (apply #',listener (the function ,before) arguments))
-                     ',before)
+         (push (make-hook ',name ',listener
+                          (,+named-lambda+ (hook ,listener) (&rest arguments)
+                            (apply #',listener (the function ,before) arguments))
+                          ',before)
                **hooks**)))))
 
-(defun install-hook (name listener function before)
-  "Install the hook (NAME LISTENER FUNCTION BEFORE) of **HOOKS**: replace the function NAME by
-FUNCTION or, for a generic function, wrap it, so that it stays one."
-  (let ((called (called-function name)) (type (known :function :type name)))
+(defun install-hook (hook)
+  "Install HOOK, a HOOK structure: replace the hooked function or, if it is generic, wrap it, so
+that it stays one."
+  (let* ((name (hook-name hook)) (function (hook-function hook)) (called (called-function name))
+         (type (known :function :type name)))
     (if (typep called 'generic-function)
-        (encapsulate name listener (fdefinition listener))
+        (encapsulate name (hook-listener hook) (fdefinition (hook-listener hook)))
         (progn
-          (setf (symbol-value before) called
+          (setf (symbol-value (hook-before hook)) called
                 (plain-lambda-list function) (plain-lambda-list (behind-hooks called))
                 (simple-function-name function) name
                 (documentation function t) (documentation called t)
@@ -151,23 +156,25 @@ FUNCTION or, for a generic function, wrap it, so that it stays one."
 hooks that are installed already."
   (if-able "encapsulation"
     (dolist (hook (reverse **hooks**))
-      (when (and (member (second hook) listeners) (not (member hook **installed**)))
-        (apply #'install-hook hook)
+      (when (and (member (hook-listener hook) listeners) (not (member hook **installed**)))
+        (install-hook hook)
         (push hook **installed**)))))
 
-(defun uninstall-hook (name listener function before)
-  "Uninstall the hook (NAME LISTENER FUNCTION BEFORE) of **HOOKS**. If the program has replaced the
-function since, keep the program's function."
-  (let ((called (called-function name)) (type (known :function :type name)))
-    (cond ((typep called 'generic-function) (unencapsulate name listener))
-          ((eq (inner-function called) function)
+(defun uninstall-hook (hook)
+  "Uninstall HOOK, a HOOK structure. If the program has replaced the function since, keep the
+program's function."
+  (let* ((name (hook-name hook)) (called (called-function name))
+         (type (known :function :type name)))
+    (cond ((typep called 'generic-function) (unencapsulate name (hook-listener hook)))
+          ((eq (inner-function called) (hook-function hook))
            (sb-ext:without-package-locks
-             (setf (fdefinition name) (symbol-value before)))
+             (setf (fdefinition name) (symbol-value (hook-before hook))))
            (when type (setf (known :function :type name) type))))))
 
-(defun uninstall-hooks (&optional (listeners (mapcar #'second **hooks**)))
+(defun uninstall-hooks (&optional (listeners (mapcar #'hook-listener **hooks**)))
   "Uninstall the hooks of DEFINE-HOOK whose listener is one of LISTENERS, names of functions. The
 default is all hooks."
-  (let ((gone (remove-if-not (lambda (hook) (member (second hook) listeners)) **installed**)))
-    (setf **installed** (remove-if (lambda (hook) (member hook gone :test #'eq)) **installed**))
-    (dolist (hook gone) (apply #'uninstall-hook hook))))
+  (let ((gone (remove-if-not (lambda (hook) (member (hook-listener hook) listeners))
+                             **installed**)))
+    (setf **installed** (remove-if (lambda (hook) (member hook gone)) **installed**))
+    (mapc #'uninstall-hook gone)))

@@ -107,7 +107,7 @@ file, and return its value."
    (let ((path (concatenate 'string *probe-file* name)))
      (with-open-file (out path :direction :output :if-exists :supersede) (write-string text out))
      (unwind-protect (funcall function path)
-       (ignore-errors (delete-file path)))))
+       (remove-file path))))
 
  (defun call-with-fasl (text function)
    "Write TEXT to a file and compile it. Call FUNCTION with the path of the file and that of its
@@ -120,7 +120,7 @@ fasl, and return its value."
                                                  :output-file (concatenate 'string *probe-file*
                                                                            ".fasl")))))
                        (unwind-protect (funcall function path fasl)
-                         (when fasl (ignore-errors (delete-file fasl))))))))
+                         (when fasl (remove-file fasl)))))))
 
  (defclass probe-class () ((slot :initarg :slot :reader probe-slot :documentation "A slot.")))
  (defstruct probe-structure (part 1) (other 2 :read-only t))
@@ -603,7 +603,7 @@ fasl, and return its value."
                description-constructors description-type
                description-copier description-predicate structure-slot-name structure-slot-accessor
                structure-slot-read-only-p)
-  (let* ((description (defstruct-description 'probe-structure))
+  (let* ((description (defstruct-description 'probe-structure nil))
          (slots (description-slots description)))
     (and (eq 'probe-structure (description-name description))
          (equal '(part other) (mapcar (lambda (slot) (structure-slot-name slot)) slots))

@@ -351,14 +351,14 @@ defines or undefines a name."
 (defun compiled-from (fasl)
   "Return the pathname of the source file in the header of FASL, a pathname, or NIL if there is
 none."
-  (ignore-errors
-   (with-open-file (in fasl :external-format '(:utf-8 :replacement #\?))
-     (loop with words = "  compiled from "
-           repeat 4
-           for line = (read-line in)
-           when (eql (mismatch words line) (length words))
-             return (with-standard-io-syntax
-                      (parse-namestring (read-from-string line t nil :start (length words))))))))
+  (nil-if-unreadable
+    (with-open-file (in fasl :external-format '(:utf-8 :replacement #\?))
+      (loop with words = "  compiled from "
+            repeat 4
+            for line = (read-line in)
+            when (eql (mismatch words line) (length words))
+              return (with-standard-io-syntax
+                       (parse-namestring (read-from-string line t nil :start (length words))))))))
 
 ;;; SBCL's code walker, built in or in a contrib that can be loaded later
 

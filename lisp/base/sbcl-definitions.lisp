@@ -168,9 +168,9 @@ NIL until the load of the file ends."
 (define-ability "class descriptions"
   :without "class_slots shows no accessors of structures and no documentation of conditions")
 
-(define-internal defstruct-description (name)
-  "Return the description that DEFSTRUCT made of the structure NAME. Signal an error when there is
-none."
+(define-internal defstruct-description (name error-p)
+  "Return the description that DEFSTRUCT made of the structure NAME. When there is none, return NIL
+or, if ERROR-P is true, signal an error."
   ("SB-KERNEL" "FIND-DEFSTRUCT-DESCRIPTION"))
 (define-internal description-name (description)
   "Return the name of the structure that DESCRIPTION describes."

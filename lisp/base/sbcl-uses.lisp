@@ -124,12 +124,16 @@ TRACE."
 
 ;;; Code objects
 
+(defun global-function-p (name)
+  "Return true if NAME, a symbol or a list such as (SETF symbol), names a function, not a macro or a
+special operator."
+  (and (fboundp name)
+       (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))))
+
 (defun global-function (name)
   "Return the function that a call of NAME calls, with wrappers such as that of TRACE, but without
 the agent's hooks. Return NIL when NAME is no global function."
-  (and (fboundp name)
-       (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
-       (behind-hooks (called-function name))))
+  (and (global-function-p name) (behind-hooks (called-function name))))
 
 (define-ability "code" :without "who_calls and who_references leave out functions without a name")
 
@@ -222,7 +226,7 @@ cells, or NIL if SBCL has no such cells."
      (lambda (name)
        (let ((function (or (and (symbolp name) (macro-function name))
                            (and (typep name '(or symbol (cons symbol (cons symbol null))))
-                                (ignore-errors (fboundp name))
+                                (handler-case (fboundp name) (type-error () nil))
                                 (fdefinition name)))))
          (if (typep function 'generic-function)
              (dolist (method (sb-mop:generic-function-methods function))

@@ -5,9 +5,14 @@
 
 (in-package "LIVE-LISP.BASE")
 
+(defstruct (wrapper (:constructor make-wrapper (key function)))
+  "A wrapper of a function. KEY identifies it. FUNCTION takes the wrapped function and its
+arguments."
+  key function)
+
 (sb-ext:defglobal **wrappers** (make-hash-table :test 'equal :synchronized t)
-  "A hash table from the names of wrapped functions to lists of their wrappers, innermost first. A
-wrapper is a list (KEY FUNCTION).")
+  "A hash table from the names of wrapped functions to lists of their WRAPPER structures, innermost
+first.")
 
 (sb-ext:defglobal **wrapping** (sb-thread:make-mutex :name "live-lisp wrapping")
   "A lock that a thread holds while it changes **WRAPPERS** or wraps or unwraps a function.")
@@ -24,22 +29,23 @@ that the other has removed."
 arguments. KEY identifies the wrapper, which stays when the program replaces the function."
   (while-wrapping
     (setf (gethash name **wrappers**)
-          (append (gethash name **wrappers**) (list (list key function))))
+          (append (gethash name **wrappers**) (list (make-wrapper key function))))
     (encapsulate name key function)))
 
 (defun unwrap (name key)
   "Remove the wrapper KEY from the function NAME, which may no longer exist."
   (while-wrapping
-    (unless (setf (gethash name **wrappers**) (remove key (gethash name **wrappers**) :key #'first))
+    (unless (setf (gethash name **wrappers**) (remove key (gethash name **wrappers**)
+                                                    :key #'wrapper-key))
       (remhash name **wrappers**))
-    (ignore-errors (unencapsulate name key))))
+    (handler-case (unencapsulate name key) ((or type-error undefined-function) () nil))))
 
 (defun unwrap-all ()
   "Remove the wrappers of all functions."
-  (loop for name being the hash-keys of **wrappers** using (hash-value wrappers)
-        collect (cons name wrappers) into all
-        finally (loop for (name . wrappers) in all
-                      do (loop for (key) in wrappers do (unwrap name key)))))
+  (loop for (name . wrappers) in (loop for name being the hash-keys of **wrappers**
+                                         using (hash-value wrappers)
+                                       collect (cons name wrappers))
+        do (dolist (wrapper wrappers) (unwrap name (wrapper-key wrapper)))))
 
 (defun program-wrapped-p (name)
   "Return true if NAME is a symbol whose ordinary function the program has wrapped by
@@ -50,13 +56,13 @@ SB-INT:ENCAPSULATE."
          (not (eq function (inner-function function))))))
 
 (defun wrap-again (name wrappers)
-  "Wrap the function NAME in WRAPPERS, a list of (KEY FUNCTION) lists, again, except those that
-UNWRAP has removed meanwhile. Do nothing if NAME has no function."
+  "Wrap the function NAME in WRAPPERS, a list of WRAPPER structures, again, except those that UNWRAP
+has removed meanwhile. Do nothing if NAME has no function."
   (while-wrapping
-    (loop for wrapper in wrappers
-          for (key function) = wrapper
-          when (and (fboundp name) (member wrapper (gethash name **wrappers**) :test #'eq))
-            do (ignore-errors (encapsulate name key function)))))
+    (dolist (wrapper wrappers)
+      (when (and (fboundp name) (member wrapper (gethash name **wrappers**) :test #'eq))
+        (handler-case (encapsulate name (wrapper-key wrapper) (wrapper-function wrapper))
+          (undefined-function () nil))))))
 
 (defun function-set (set function name)
   "Hook: call SET, the original setter, to make FUNCTION the function NAME, and return FUNCTION.
@@ -67,8 +73,9 @@ program keeps its function."
         (funcall set function name)
         (unwind-protect
              (progn
-               (with-isolation (while-wrapping
-                                 (loop for (key) in wrappers do (unencapsulate name key))))
+               (with-isolation
+                 (while-wrapping
+                   (dolist (wrapper wrappers) (unencapsulate name (wrapper-key wrapper)))))
                (funcall set (if (functionp function) (inner-function function) function) name)
                function)
           (with-isolation (wrap-again name wrappers))))))

@@ -166,7 +166,7 @@ JOB. Pass it the values evaluated for this request, if any."
 (defun named-restart (held name)
   "Return a list (RESTART NAME REPORT) for the restart of HELD, a HELD structure, with NAME, or NIL.
 NAME is a text: the number of a restart in an answer, or the name of any restart."
-  (let ((number (ignore-errors (parse-integer name))))
+  (let ((number (number-in name)))
     (if number
         (and (<= 0 number) (nth number (held-restarts held)))
         (or (find name (held-restarts held) :key #'second :test #'string-equal)

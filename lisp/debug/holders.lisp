@@ -51,7 +51,7 @@ more arguments: :KEY, or :VALUE-OF, and the key."
   "Call the function VISIT with three arguments, as MAP-REFERENCES does, for the global value, the
 functions, the class and the property list of SYMBOL."
   (when (boundp symbol)
-    (funcall visit (ignore-errors (sb-ext:symbol-global-value symbol)) :variable symbol))
+    (funcall visit (global-value-of symbol) :variable symbol))
   (when (fboundp symbol)
     (funcall visit (or (macro-function symbol) (plain-definition symbol)) :function symbol))
   (let ((setter (list 'setf symbol)))
@@ -114,7 +114,7 @@ roots."
   (loop for symbol in symbols
         when (and (boundp symbol)
                   (not (eq (symbol-value symbol)
-                           (ignore-errors (sb-ext:symbol-global-value symbol)))))
+                           (global-value-of symbol))))
           collect (cons symbol (symbol-value symbol))))
 
 (defun stack-objects ()
@@ -193,22 +193,22 @@ other classes."
         until (walk-full walk)
         do (let ((object (aref queue (walk-next walk))))
              (incf (walk-next walk))
-             ;; Another thread can change OBJECT meanwhile. A slot of a structure can be unbound.
-             (ignore-errors
-              (map-references (lambda (value kind detail)
-                                (declare (ignore kind detail))
-                                (reach walk object value))
-                              object)))))
+             ;; A slot of a structure can be unbound.
+             (nil-if-program-fails
+               (map-references (lambda (value kind detail)
+                                 (declare (ignore kind detail))
+                                 (reach walk object value))
+                               object)))))
 
 (defun reach-from-symbols (walk system)
   "Call REACH for the objects to which the root symbols refer. MAP-ROOT-SYMBOLS finds these symbols
 for SYSTEM."
   (map-root-symbols (lambda (symbol)
-                      (ignore-errors
-                       (map-symbol (lambda (value kind detail)
-                                     (declare (ignore kind detail))
-                                     (reach walk symbol value))
-                                   symbol)))
+                      (nil-if-program-fails
+                        (map-symbol (lambda (value kind detail)
+                                      (declare (ignore kind detail))
+                                      (reach walk symbol value))
+                                    symbol)))
                     system))
 
 (defun walked (walk)
@@ -245,9 +245,10 @@ them. Return NIL if HOLDER does not refer to OBJECT any more."
   (if (thread-root-p holder)
       (values :thread holder)
       (block nil
-        (ignore-errors (map-references (lambda (value kind detail)
-                                         (when (eq value object) (return (values kind detail))))
-                                       holder))
+        (nil-if-program-fails
+          (map-references (lambda (value kind detail)
+                            (when (eq value object) (return (values kind detail))))
+                          holder))
         nil)))
 
 (defun kind-text (kind detail passed)

@@ -7,7 +7,7 @@
   "The job that reports the values of a call that a thread of the program makes again, during this
 call. Else NIL.")
 
-(defun hold-condition (condition seconds job &optional signalled)
+(defun hold-condition (condition seconds job &key signalled)
   "Hold CONDITION in this thread until no request has used it for SECONDS, then return NIL. If that
 is impossible, return text with the reason. JOB is the job of this thread or NIL. SIGNALLED is true
 if handlers of the program have not run yet."
@@ -132,25 +132,24 @@ condition."
   "Return a list of JSON objects for the slots of CONDITION. For a condition class of the system,
 return NIL, since its report shows the slots."
   (unless (system-class-p condition)
-    (loop for (name . value) in (ignore-errors (inner-slots condition))
+    (loop for (name . value) in (nil-if-program-fails (inner-slots condition))
           repeat 10
           collect (object "name" (symbol-name name) "value" (local-text value)
                           "id" (object-id value)))))
 
 (defun restart-parameters (restart)
   "Return the lambda list of the function of RESTART as text. Return NIL if it is empty or unknown."
-  (let ((parameters (ignore-errors (plain-lambda-list (restart-function restart)))))
-    (and (listp parameters)
-         (remove '&optional parameters)
+  (let ((parameters (restart-lambda-list restart)))
+    (and (remove '&optional parameters)
          (format nil "~{~A~^ ~}" (mapcar #'parameter-text parameters)))))
 
 (defun parameter-text (parameter)
   "Return PARAMETER, an element of a restart function's lambda list, as text. RESTART-CASE makes
 some parameters with meaningless names. For these, return \"value\"."
-  (let* ((symbol (if (consp parameter) (first parameter) parameter))
-         (package (and (symbolp symbol) (symbol-package symbol))))
+  (let ((symbol (if (consp parameter) (first parameter) parameter)))
     (cond ((member symbol lambda-list-keywords) (string-downcase symbol))
-          ((or (null package) (sb-ext:package-locked-p package)) "value")
+          ((or (not (symbolp symbol)) (null (symbol-package symbol)) (locked-symbol-p symbol))
+           "value")
           (t (string-downcase (symbol-name symbol))))))
 
 (defun printed-values (values)

@@ -7,7 +7,7 @@
   "Return the number in TEXT if TEXT is an id of an object, such as \"@12\". Else return NIL."
   (and (> (length text) 1)
        (char= (char text 0) #\@)
-       (ignore-errors (parse-integer text :start 1))))
+       (number-in text 1)))
 
 (defun object-named (text package)
   "Return the object that TEXT, read in PACKAGE, names: the value of the variable, else the function
@@ -15,7 +15,7 @@ or macro, the class, or the symbol. For TEXT with a leading ', return the symbol
 #', the function."
   (multiple-value-bind (name symbol setf) (named-target text package)
     (cond ((char= (char text 0) #\') symbol)
-          ((or setf (eql 0 (search "#'" text)))
+          ((or setf (starts-p text "#'"))
            (if (fboundp name)
                (or (and (symbolp name) (macro-function name)) (plain-definition name))
                (fail-lookup "noFunction" (printed name))))
@@ -108,7 +108,7 @@ error answer."
   "If OBJECT is a hash table with at least *CROWD* keys of the same hash, return the largest number
 of such keys. Else return NIL. Look at *PART-LIMIT* keys, and run no code of the program."
   (when (and (hash-table-p object) (hashed-by-system-p object))
-    (let ((sharing (ignore-errors (sharing-keys object *part-limit*))))
+    (let ((sharing (nil-if-program-fails (sharing-keys object *part-limit*))))
       (and sharing (>= sharing *crowd*) sharing))))
 
 (defun inspection (object holders offset limit)

@@ -14,7 +14,7 @@
 the called function, and may have assumed that it never returns."
   (let ((below (frame-below frame)))
     (flet ((component (frame)
-             (ignore-errors (function-component (frame-function frame)))))
+             (nil-if-unknown (function-component (frame-function frame)))))
       (or (null below)
           (null (component frame))
           (eq (component frame) (component below))))))
@@ -30,7 +30,8 @@ compiler has derived this. There is no code after a call of such a function, so 
 fatal."
   (let ((type (and (or (symbolp name) (and (consp name) (eq (first name) 'setf)))
                    (or derived (eq :declared (known :function :where-from name)))
-                   (type-specifier (known :function :type name)))))
+                   ;; The type of some generic functions is a keyword.
+                   (nil-if-unknown (type-specifier (known :function :type name))))))
     (and (consp type) (eq (first type) 'function) (null (third type)) (cddr type) t)))
 
 (defun why-not-left (frame)
@@ -38,16 +39,17 @@ fatal."
   (let ((name (frame-name frame)) (shares (shares-code-p frame)))
     (cond ((not (frame-tag frame)) "its code was compiled at too low a debug level")
           ((not (eq :standard
-                    (ignore-errors (returning-convention (compiled-debug (frame-function frame))))))
+                    (nil-if-unknown
+                      (returning-convention (compiled-debug (frame-function frame))))))
            "it returns values in a way that only its callers know")
           ((and shares (local-name-p name))
            "it is a local function, and the code of its caller may assume that it never returns")
           ;; Files compiled with :BLOCK-COMPILE contain such code. If a function calls itself, its
           ;; derived type shows whether it returns.
           ((and shares
-                (or (not (calls-itself-p frame)) (ignore-errors (never-returns-p name :derived t))))
+                (or (not (calls-itself-p frame)) (never-returns-p name :derived t)))
            "it is compiled together with its caller, whose code may assume that it never returns")
-          ((ignore-errors (never-returns-p name)) "it is declaimed never to return"))))
+          ((never-returns-p name) "it is declaimed never to return"))))
 
 ;;; Calling a method again
 

@@ -34,7 +34,7 @@ of the thread: the code that will release a lock keeps the lock there."
 (defun awaited-lock (thread)
   "Return a JSON object with the name and the owner of the lock for which THREAD waits. Return NIL
 if it waits for none."
-  (let* ((lock (ignore-errors (waited-for thread)))
+  (let* ((lock (waited-for thread))
          (owner (and (typep lock 'sb-thread:mutex) (sb-thread:mutex-owner lock))))
     (when (typep lock 'sb-thread:mutex)
       (object "name" (lock-name lock)

@@ -46,18 +46,18 @@ or, if this package is locked, as those of SBCL are, the current package."
 (defun frame-parameters (frame)
   "Return an alist from parameters of the function of FRAME to their arguments. Leave out a
 parameter whose variable still has a value in FRAME, or whose argument was not kept."
-  (ignore-errors
-   (let* ((kept (loop for variable in (frame-variables frame)
-                      when (eq :valid (variable-validity variable (frame-place frame)))
-                        collect (variable-symbol variable))))
-     (loop for parameter in (frame-lambda-list frame)
-           for argument in (frame-arguments frame)
-           until (member parameter '(&key &rest &aux &body))
-           when (and (symbolp parameter)
-                     (not (member parameter lambda-list-keywords))
-                     (not (member parameter kept))
-                     (not (not-kept-p argument)))
-             collect (cons parameter argument)))))
+  (nil-if-unknown
+    (let* ((kept (loop for variable in (frame-variables frame)
+                       when (eq :valid (variable-validity variable (frame-place frame)))
+                         collect (variable-symbol variable))))
+      (loop for parameter in (frame-lambda-list frame)
+            for argument in (frame-arguments frame)
+            until (member parameter '(&key &rest &aux &body))
+            when (and (symbolp parameter)
+                      (not (member parameter lambda-list-keywords))
+                      (not (member parameter kept))
+                      (not (not-kept-p argument)))
+              collect (cons parameter argument)))))
 
 (defun locals-data (frame)
   "Return a list of JSON objects for the local variables of FRAME, and for parameters whose
@@ -120,7 +120,7 @@ of SBCL, and global variables."
                     (symbol-package symbol)
                     (not (member symbol kept))
                     (not (member symbol lambda-list-keywords))
-                    (not (sb-ext:package-locked-p (symbol-package symbol)))
+                    (not (locked-symbol-p symbol))
                     (member (known :variable :kind symbol) '(nil :unknown)))
             collect symbol)))
 
@@ -134,8 +134,8 @@ of SBCL, and global variables."
   "Return a form that evaluates FORM with the parameters of FRAME bound. A reference to a variable
 of FRAME whose value was not kept signals an error in it."
   (let* ((parameters (frame-parameters frame))
-         (lost (ignore-errors (remove-duplicates (lost-variables frame
-                                                                 (mapcar #'car parameters))))))
+         (lost (nil-if-unknown (remove-duplicates (lost-variables frame
+                                                                  (mapcar #'car parameters))))))
     `(let ,(loop for (name . value) in parameters collect `(,name ',value))
        (declare (ignorable ,@(mapcar #'car parameters)))
        ,(if lost
@@ -150,10 +150,10 @@ of FRAME whose value was not kept signals an error in it."
 (defun shows-variable-p (form frame)
   "Return true if FORM contains the name of a variable or parameter of FRAME. Such a FORM can only
 be evaluated in FRAME."
-  (shows-p form (ignore-errors (append (loop for variable in (frame-variables frame)
-                                             collect (variable-symbol variable))
-                                       (mapcar #'car (frame-parameters frame))
-                                       (lost-variables frame '())))))
+  (shows-p form (nil-if-unknown (append (loop for variable in (frame-variables frame)
+                                              collect (variable-symbol variable))
+                                        (mapcar #'car (frame-parameters frame))
+                                        (lost-variables frame '())))))
 
 (defun evaluate-here (forms frame)
   "Evaluate FORMS, a list of (FORM TEXT) lists, in FRAME, or outside frames if that is NIL, and
@@ -234,14 +234,14 @@ the replaced method is unknown."
 (defun replaced-data (code package)
   "Return a list of JSON objects for the definitions in files that the forms in the text CODE, read
 in PACKAGE, would replace."
-  (ignore-errors
-   (let ((*package* package))
-     (loop for form in (forms-in code)
-           for sources = (remove nil (ignore-errors (replaced-sources form)))
-           when sources
-             collect (object "name" (printing-plainly (print-safely 100 (second form)))
-                             "method" (and (eq (first form) 'defmethod) t)
-                             "place" (first sources))))))
+  (nil-if-program-fails
+    (let ((*package* package))
+      (loop for form in (forms-in code)
+            for sources = (remove nil (nil-if-unknown (replaced-sources form)))
+            when sources
+              collect (object "name" (printing-plainly (print-safely 100 (second form)))
+                              "method" (and (eq (first form) 'defmethod) t)
+                              "place" (first sources))))))
 
 (define-operation ("debug-fix" :members t :resumes t :gives debug-data
                    :starter #'look-in-thread

@@ -64,8 +64,8 @@ Sort them by key if there are at most *SORTED-LIMIT*."
     (if (> (length parts) *sorted-limit*)
         parts
         (sort parts (lambda (one other)
-                      (let ((a (ignore-errors (parse-integer one)))
-                            (b (ignore-errors (parse-integer other))))
+                      (let ((a (number-in one))
+                            (b (number-in other)))
                         (if (and a b) (< a b) (string< one other))))
               :key #'part-name))))
 
@@ -86,8 +86,8 @@ value if it is unbound, or if reading it would call code of the program."
 (defun function-parts (function)
   "Return a list of PART structures for FUNCTION: its name, lambda list, file and closed-over
 values."
-  (append (plain-parts "name" (ignore-errors (plain-function-name function))
-                       "parameters" (ignore-errors (plain-lambda-list function)))
+  (append (plain-parts "name" (plain-function-name function)
+                       "parameters" (plain-lambda-list function))
           (let ((source (introspect "FIND-DEFINITION-SOURCE" function)))
             (and source
                  (introspect "DEFINITION-SOURCE-PATHNAME" source)
@@ -124,14 +124,14 @@ list."
 (defun thread-parts (thread)
   "Return a list of PART structures for THREAD: its name, whether it is alive, and the lock that it
 waits for."
-  (let ((lock (ignore-errors (waited-for thread))))
+  (let ((lock (waited-for thread)))
     (append (plain-parts "name" (sb-thread:thread-name thread)
                          "alive" (sb-thread:thread-alive-p thread))
             (when lock (plain-parts "waits for" lock)))))
 
 (defun stream-parts (stream)
   "Return a list of PART structures for the properties of STREAM, which is no Gray stream."
-  (flet ((reported (function) (ignore-errors (funcall function stream))))
+  (flet ((reported (function) (nil-if-program-fails (funcall function stream))))
     (append (plain-parts "open" (reported #'open-stream-p) "input" (reported #'input-stream-p)
                          "output" (reported #'output-stream-p)
                          "element type" (reported #'stream-element-type))

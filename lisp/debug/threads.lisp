@@ -14,13 +14,13 @@ the value, and the threads that have not answered within *LOOK-SECONDS*."
         (answers (mapcar #'list threads)))
     (dolist (answer answers)
       (let ((answer answer))
-        (ignore-errors
-         (sb-thread:interrupt-thread
-          (first answer)
-          (lambda ()
-            (when (stack-space-p)
-              (setf (rest answer) (list (ignore-errors (funcall function)))))
-            (sb-thread:signal-semaphore answered))))))
+        (unless-thread-ended
+          (sb-thread:interrupt-thread
+           (first answer)
+           (lambda ()
+             (when (stack-space-p)
+               (setf (rest answer) (list (nil-if-unknown (funcall function)))))
+             (sb-thread:signal-semaphore answered))))))
     (loop repeat (length answers)
           while (sb-thread:wait-on-semaphore
                  answered :timeout (max 0 (/ (- deadline (get-internal-real-time))

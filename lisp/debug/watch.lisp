@@ -62,8 +62,8 @@ second."
 
 (defun watch-type-named (name)
   "Return the condition type that the text NAME names, or NIL if there is none."
-  (let ((type (ignore-errors (with-standard-io-syntax (let ((*read-eval* nil))
-                                                        (read-from-string name))))))
+  (let ((type (nil-if-program-fails
+                (with-standard-io-syntax (let ((*read-eval* nil)) (read-from-string name))))))
     (and type (symbolp type) (find-class type nil) (subtypep type 'condition) type)))
 
 (defun place-to-watch-p (where)
@@ -246,9 +246,9 @@ No code of the program runs."
 nothing in a call of another session."
   (cond ((null *job*)
          (let ((*session* (watch-session watch)) (*channel* (watch-channel watch)))
-           (hold-condition condition (watch-hold watch) nil t)))
+           (hold-condition condition (watch-hold watch) nil :signalled t)))
         ((eq (job-session *job*) (watch-session watch))
-         (hold-condition condition (watch-hold watch) *job* t))))
+         (hold-condition condition (watch-hold watch) *job* :signalled t))))
 
 ;;; Before SBCL looks for handlers of a condition, it breaks if *BREAK-ON-SIGNALS* says so. A watch
 ;;; sets this variable while it is in effect: globally, for threads of the program, and in the
@@ -318,8 +318,8 @@ call FUNCTION, the original CERROR, with it and with the arguments, which its re
 condition type for a format control."
   (let ((condition (and arguments
                         (with-isolation
-                          (ignore-errors
-                           (condition-for (first arguments) (rest arguments) simple))))))
+                          (nil-if-program-fails
+                            (condition-for (first arguments) (rest arguments) simple))))))
     (if condition
         (call-noting-condition condition (lambda () (funcall function condition)))
         (apply function arguments))))

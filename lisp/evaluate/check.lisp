@@ -6,12 +6,12 @@
 (defun checking-readtable (readtable)
   "Return a copy of READTABLE in which #. evaluates nothing."
   (let ((copy (copy-readtable readtable)))
-    (ignore-errors
-     (set-dispatch-macro-character #\# #\. (lambda (stream character number)
-                                             (declare (ignore character number))
-                                             (read stream t nil t)
-                                             nil)
-                                   copy))
+    (nil-if-program-fails
+      (set-dispatch-macro-character #\# #\. (lambda (stream character number)
+                                              (declare (ignore character number))
+                                              (read stream t nil t)
+                                              nil)
+                                    copy))
     copy))
 
 (defun enter-readtable (form)
@@ -23,8 +23,8 @@ has it. Do nothing for another FORM."
          (readtable (and finder (fboundp finder)
                          (call-uninterning name
                                            (lambda ()
-                                             (ignore-errors (funcall finder
-                                                                     (read-from-string name))))))))
+                                             (nil-if-program-fails
+                                               (funcall finder (read-from-string name))))))))
     (when (readtablep readtable) (setf *readtable* (checking-readtable readtable)))))
 
 (defun form-begin (text start end)
@@ -53,7 +53,7 @@ are read in the package NAME."
   (let ((ends '()) (*readtable* *readtable*))
     (with-input-from-string (in text)
       ;; The first line of a script can begin with #!, and LOAD skips this line.
-      (when (eql 0 (search "#!" text :end2 (min 2 (length text)))) (read-line in nil))
+      (when (starts-p text "#!") (read-line in nil))
       (handler-case
           (loop for start = (file-position in)
                 until (eq in (let ((*read-suppress* t)) (read-preserving-whitespace in nil in)))

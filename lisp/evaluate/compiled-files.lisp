@@ -6,16 +6,9 @@
 
 (in-package "LIVE-LISP.EVALUATE")
 
-(defun call-with-quiet-compiler (function)
-  "Call FUNCTION, and muffle the compiler's notes. COMPILE-FILE and LOAD print no progress messages
-meanwhile."
-  (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
-    (handler-bind ((sb-ext:compiler-note #'muffle-warning))
-      (funcall function))))
-
 (defun found-name (file)
   "Return the truename of FILE, or the pathname FILE itself when no such file exists."
-  (or (ignore-errors (truename file)) (pathname file)))
+  (or (true-file file) (pathname file)))
 
 (defun true-name (file)
   "Return the truename of FILE as a native namestring, or the name of FILE itself when no such file
@@ -29,9 +22,9 @@ server's files, make this directory here, and delete it with its contents afterw
     (declare (ignore name))
     (unwind-protect (funcall function)
       (when made
-        (ignore-errors
-         (sb-ext:delete-directory (make-pathname :name nil :type nil :version nil :defaults file)
-                                  :recursive t))))))
+        (nil-if-unreadable
+          (sb-ext:delete-directory (make-pathname :name nil :type nil :version nil :defaults file)
+                                   :recursive t))))))
 
 (defun copy-in-folder (fasl source content)
   "Write CONTENT, a string with a character for each octet, to a file in the folder of FASL with the
@@ -59,7 +52,7 @@ date as the version of the source."
 while COPY is loaded, gets FILE as its source, and a date that no loaded version of FILE with
 another text has. FILE need not exist: then the date is later than that of the version loaded
 before."
-  (let* ((written (ignore-errors (file-write-date file)))
+  (let* ((written (date-of (pathname file)))
          (date (if written
                    (version-date (true-name file) written (or *whole-text* (read-text file)))
                    (max (file-write-date copy) (1+ (or (loaded-date (true-name file)) 0))))))

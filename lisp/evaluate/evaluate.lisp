@@ -129,9 +129,9 @@ be read."
 (defun last-p (stream)
   "Return true if no more form follows in STREAM. The position of STREAM does not change."
   (let ((place (file-position stream)))
-    (prog1 (handler-case (let ((*read-suppress* t))
-                           (eq stream (call-user-code (lambda () (read stream nil stream)))))
-             (error () nil))
+    (prog1 (nil-if-program-fails
+             (let ((*read-suppress* t))
+               (eq stream (call-user-code (lambda () (read stream nil stream))))))
       (file-position stream place))))
 
 (defun last-form (text)
@@ -160,7 +160,7 @@ user has set none, so that a large value does not fill an answer."
   "Return the length of VALUE if it is a list or vector of which *PRINT-LENGTH* hides a part. Else
 return NIL."
   (let ((length (typecase value
-                  (list (ignore-errors (list-length value)))
+                  (list (proper-length value))
                   (string nil)
                   (vector (length value)))))
     (and length *print-length* (> length *print-length*) length)))

@@ -52,7 +52,7 @@ reason to *UNREADABLE*."
     (when (eq form stream)
       (throw *unreadable* (object "forms" 0)))
     ;; With *READ-SUPPRESS*, the reader interns nothing, but skips comments of both kinds.
-    (unless (eq stream (let ((*read-suppress* t)) (ignore-errors (read stream nil stream))))
+    (unless (eq stream (let ((*read-suppress* t)) (nil-if-program-fails (read stream nil stream))))
       (throw *unreadable* (object "forms" 2)))
     (setf *form-text* text)
     form))

@@ -8,13 +8,6 @@
   "The text of a form with the value (1 \"a\" #\\b 1.5 :C). To evaluate it, SBCL must expand macros
 and compile.")
 
-(defun evaluated-text (text)
-  "Evaluate the one form of TEXT as the operation \"evaluate\" does, and return the text of its
-value."
-  (let ((*form-number* 0) (*form-text* nil) (*value-budget* *value-limit*) (*evaluated-values* '()))
-    (evaluate-text text)
-    (json-member "text" (first (first *evaluated-values*)))))
-
 (defun idle-compiler ()
   "Return the thread that holds the compiler's lock without running, or NIL. Ignore threads of jobs,
 since the server can end a job."
@@ -31,7 +24,9 @@ since the server can end a job."
 
 (defun fresh-session-works-p ()
   "Return true if *PROBE* can be read, evaluated and printed in a fresh session."
-  (equal (call-in-fresh-session (lambda () (evaluated-text *probe*))) "(1 \"a\" #\\b 1.5 :C)"))
+  (let ((*form-number* 0) (*form-text* nil) (*value-budget* *value-limit*) (*evaluated-values* '()))
+    (call-in-fresh-session (lambda () (evaluate-text *probe*)))
+    (equal "(1 \"a\" #\\b 1.5 :C)" (json-member "text" (first (first *evaluated-values*))))))
 
 (defun error-report-works-p ()
   "Return true if an error can be described together with the calls on the stack."

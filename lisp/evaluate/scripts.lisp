@@ -56,7 +56,7 @@ as a string."
 (defun load-packages-of (file)
   "Load ASDF or the library manager if the text of FILE names one of their packages, since the
 reader would signal an error there. For an .asd file, always load ASDF."
-  (let ((text (file-text file)))
+  (let ((text (read-text file)))
     (flet ((named-p (names) (and text (some (lambda (name) (names-package-p text name)) names))))
       (when (and (not (find-package "ASDF"))
                  (or (equal (pathname-type file) "asd") (named-p '("asdf" "uiop"))))
@@ -67,7 +67,7 @@ reader would signal an error there. For an .asd file, always load ASDF."
   "Return true if FORM requires a module or uses a symbol of ASDF or of a library manager, and
 defines nothing."
   (let ((uses nil))
-    (labels ((definer-p (symbol) (eql 0 (search "DEF" (symbol-name symbol))))
+    (labels ((definer-p (symbol) (starts-p (symbol-name symbol) "DEF"))
              (look (part)
                (cond ((consp part)
                       (when (and (symbolp (car part)) (definer-p (car part)))
@@ -97,9 +97,8 @@ Return a list of their positions."
                                              form)
                                            readtable))
            (*load-pathname* file) (*load-truename* (truename file)))
-      (loop for form = (handler-case (call-user-code (lambda ()
-                                                       (let ((*read-eval* nil)) (read in nil in))))
-                         (error () nil))
+      (loop for form = (nil-if-program-fails
+                         (call-user-code (lambda () (let ((*read-eval* nil)) (read in nil in)))))
             for library = (library-form-p form)
             while (or library (enter-package-of form))
             do (when library
@@ -109,7 +108,7 @@ Return a list of their positions."
 
 (defun reads-p (stream file)
   "Return true if STREAM reads FILE. Other files can be read while FILE is compiled."
-  (and (typep stream 'file-stream) (equal (ignore-errors (truename stream)) (truename file))))
+  (and (typep stream 'file-stream) (equal (true-file stream) (truename file))))
 
 (defun prepare-file (file)
   "Load the libraries without which FILE cannot be read, and return the readtable for FILE. It reads
@@ -122,15 +121,10 @@ the lists that LOAD-LIBRARIES-OF has evaluated as NIL."
                            readtable)
         readtable)))
 
-(defun package-at-start (path)
-  "Return the package in which reading the file PATH, a native name, begins: ASDF-USER for type asd,
-else NIL for unknown."
-  (let ((dot (position #\. path :from-end t)))
-    (and dot (string= ".asd" path :start2 dot) (find-package "ASDF-USER"))))
-
 (defun compile-source (source fasl &optional (readtable (prepare-file source)))
   "Compile the file SOURCE into FASL, and return the values of COMPILE-FILE. READTABLE is from
-PREPARE-FILE. Reading begins in the package from PACKAGE-AT-START."
+PREPARE-FILE. Reading an .asd file begins in ASDF-USER."
   (let ((*readtable* readtable)
-        (*package* (or (package-at-start (sb-ext:native-namestring source)) *package*)))
+        (*package* (or (and (equal "asd" (pathname-type source)) (find-package "ASDF-USER"))
+                       *package*)))
     (call-user-code (lambda () (compile-file source :output-file fasl)))))

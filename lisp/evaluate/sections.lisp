@@ -21,7 +21,7 @@ count: a package that they make exists once they are compiled."
     (and operator
          (symbolp operator)
          (not (member operator '(in-package declaim)))
-         (not (eql 0 (search "DEF" (symbol-name operator))))
+         (not (starts-p (symbol-name operator) "DEF"))
          (or (null (macro-function operator))
              (eq (symbol-package operator) (find-package "COMMON-LISP"))))))
 
@@ -88,8 +88,7 @@ forms by READ-IN-SECTION for SECTION."
 READ-IN-SECTION for SECTION. Other top-level forms are symbols and numbers, which do nothing."
   (let ((copy (copy-readtable readtable)))
     (flet ((dispatching-p (char)
-             (handler-case (progn (get-dispatch-macro-character char #\a readtable) t)
-               (error () nil)))
+             (nil-if-program-fails (get-dispatch-macro-character char #\a readtable) t))
            (wrap-dispatched (char)
              (map-characters
               (lambda (sub)

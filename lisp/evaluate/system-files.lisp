@@ -8,10 +8,10 @@
 the system NAME."
   (let ((system (asdf-call "REGISTERED-SYSTEM" name)))
     (loop for place in '("SYSTEM-SOURCE-DIRECTORY" "COMPONENT-PATHNAME")
-          for name = (ignore-errors
-                      (let ((directory (translate-logical-pathname (asdf-call place system))))
-                        (and (null (pathname-name directory))
-                             (sb-ext:native-namestring directory))))
+          for name = (nil-if-unreadable
+                       (let ((directory (translate-logical-pathname (asdf-value place system))))
+                         (and (null (pathname-name directory))
+                              (sb-ext:native-namestring directory))))
           when name collect name)))
 
 (define-operation ("system-sources" :gives (list string)) ()
@@ -32,7 +32,7 @@ loaded."
   "Return the text of FILE. Return NIL if FILE cannot be read, or is too large. A server asks so for
 the sources of an image that does not see its files."
   (let* ((path (sb-ext:parse-native-namestring file))
-         (date (ignore-errors (file-write-date path)))
+         (date (date-of path))
          (text (and date (not (eql date written)) (read-text path))))
     (cond (text (object "written" date "text" text))
           ((and date (eql date written)) (object "written" date)))))
@@ -42,9 +42,9 @@ the sources of an image that does not see its files."
 systems that ASDF has registered. Ignore other NAMES of systems."
   (page (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM") names)
               for system = (asdf-call "REGISTERED-SYSTEM" name)
-              for definition = (and system (ignore-errors (asdf-call "SYSTEM-SOURCE-FILE" system)))
+              for definition = (and system (asdf-value "SYSTEM-SOURCE-FILE" system))
               when definition collect (sb-ext:native-namestring definition)
-              append (and system (ignore-errors (component-files system))))
+              append (and system (component-files system)))
         0 5000))
 
 (define-operation ("system-files" :gives (list string)) ((names (list string) "Names of systems."))
@@ -112,7 +112,8 @@ PACKAGE, return where the names of the package differ from any loaded file."
   "Return a list of the native truenames of the Lisp files of the system SYSTEM, a name, and of the
 systems that it needs if OTHERS is true."
   (true-names (mapcan #'component-files
-                      (lisp-files (asdf-call "REGISTERED-SYSTEM" system) others))))
+                      (lisp-files (asdf-call "REGISTERED-SYSTEM" system)
+                                  :others others))))
 
 (defun loaded-roots (names)
   "Return a list of those of NAMES, names of loaded systems, on which no other of them depends.

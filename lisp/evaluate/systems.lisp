@@ -29,12 +29,11 @@
 that this file defines instead. Return NIL if there is no such file, or it defines NAME."
   (let* ((registry (registry)) (file (and registry (gethash (primary-name name) registry)))
          ;; The registry has the name of a symbolic link, and the system has the name of its target.
-         (true (and file (ignore-errors (probe-file file))))
+         (true (and file (true-file file)))
          (systems (loop for other in (and true (asdf-call "REGISTERED-SYSTEMS"))
-                        for source = (ignore-errors
-                                      (asdf-call "SYSTEM-SOURCE-FILE"
-                                                 (asdf-call "REGISTERED-SYSTEM" other)))
-                        when (and source (equal true (ignore-errors (probe-file source))))
+                        for source = (asdf-value "SYSTEM-SOURCE-FILE"
+                                                 (asdf-value "REGISTERED-SYSTEM" other))
+                        when (and source (equal true (true-file source)))
                           collect other)))
     (and true
          (not (member name systems :test #'string=))
@@ -43,19 +42,19 @@ that this file defines instead. Return NIL if there is no such file, or it defin
 
 ;;; The files of systems
 
-(defun lisp-files (system &optional others)
+(defun lisp-files (system &key others)
   "Return a list of the Lisp files of SYSTEM, as ASDF components. If OTHERS is true, include the
 files of the systems that SYSTEM needs."
   (let ((type (contrib-symbol "ASDF" "CL-SOURCE-FILE")))
     ;; With its argument :COMPONENT-TYPE, REQUIRED-COMPONENTS would not look into modules.
     (remove-if-not (lambda (component) (typep component type))
-                   (ignore-errors (asdf-call "REQUIRED-COMPONENTS" system :other-systems others)))))
+                   (asdf-value "REQUIRED-COMPONENTS" system :other-systems others))))
 
 (defun needed-systems (system)
   "Return the systems that SYSTEM needs, in the order in which ASDF loads them."
   (remove-if-not (lambda (component) (and (typep component (contrib-symbol "ASDF" "SYSTEM"))
                                           (not (eq component system))))
-                 (ignore-errors (asdf-call "REQUIRED-COMPONENTS" system :other-systems t))))
+                 (asdf-value "REQUIRED-COMPONENTS" system :other-systems t)))
 
 (defun compile-operation ()
   "Return an instance of ASDF's COMPILE-OP."
@@ -65,21 +64,19 @@ files of the systems that SYSTEM needs."
   "Return a list of the native names of source files of SYSTEM that no longer exist. ASDF does not
 take a missing file for a change of a loaded system."
   (loop for component in (lisp-files system)
-        append (loop for file in (ignore-errors (asdf-call "INPUT-FILES" (compile-operation)
-                                                           component))
-                     when (ignore-errors (not (probe-file file)))
+        append (loop for file in (asdf-value "INPUT-FILES" (compile-operation) component)
+                     when (nil-if-unreadable (not (probe-file file)))
                        collect (translated (namestring file)))))
 
 (defun compiled-date (component)
   "Return the date of the fasl of COMPONENT, a Lisp file, or NIL when there is none."
-  (ignore-errors
-   (file-write-date (first (asdf-call "OUTPUT-FILES" (compile-operation) component)))))
+  (date-of (first (asdf-value "OUTPUT-FILES" (compile-operation) component))))
 
 (defun wait-past-fasls (system)
   "Wait, at most about a second, until new files get a later date than the fasls of SYSTEM and the
 systems that it needs. ASDF compares whole seconds, and takes a fasl of the same second for
 current."
-  (let ((dates (remove nil (mapcar #'compiled-date (lisp-files system t)))))
+  (let ((dates (remove nil (mapcar #'compiled-date (lisp-files system :others t)))))
     (when dates
       (loop with last = (reduce #'max dates)
             repeat 24
@@ -88,16 +85,15 @@ current."
 (defun seems-unchanged-p (component)
   "Return true if the source file of COMPONENT is not newer than its fasl. The second value is true
 if both dates, in whole seconds, are the same, so that the source may still be newer."
-  (let ((source (ignore-errors (file-write-date (asdf-call "COMPONENT-PATHNAME" component))))
+  (let ((source (date-of (asdf-value "COMPONENT-PATHNAME" component)))
         (fasl (compiled-date component)))
     (and source fasl (values (<= source fasl) (= source fasl)))))
 
-(defun source-components (system &optional others)
+(defun source-components (system &key others)
   "Return an alist from the source files of SYSTEM, as ASDF components, to their native truenames.
 If OTHERS is true, include files of the systems that SYSTEM depends on."
-  (loop for component in (lisp-files system others)
-        for path = (ignore-errors (sb-ext:native-namestring
-                                   (truename (asdf-call "COMPONENT-PATHNAME" component))))
+  (loop for component in (lisp-files system :others others)
+        for path = (native-truename (asdf-value "COMPONENT-PATHNAME" component))
         when path collect (cons component path)))
 
 (defun doubtful-system-p (system)
@@ -112,14 +108,6 @@ has the date of its fasl, and the image does not know its text."
           (remove-if-not #'doubtful-system-p systems)))
 
 ;;; Systems in files of another name: ASDF finds a system only in an .asd file of its own name.
-
-(defun file-text (file)
-  "Return the octets of FILE as a string. Return an empty string if FILE has a million octets or
-more, and NIL if FILE cannot be read."
-  (ignore-errors
-   (with-open-file (in (regular-file (sb-ext:native-namestring file)) :external-format :latin-1)
-     (let ((text (make-string (if (< (file-length in) 1000000) (file-length in) 0))))
-       (subseq text 0 (read-sequence text in))))))
 
 (defun defines-system-p (text name)
   "Return true if TEXT, the text of an .asd file, has a DEFSYSTEM form for the system NAME."
@@ -164,7 +152,7 @@ only once in a load."
 NAME is registered: ASDF would read the file again, and forget which files of NAME are loaded."
   (let ((registry (registry)))
     (flet ((defining-p (file)
-             (let ((text (file-text file))) (and text (defines-system-p text name)))))
+             (let ((text (read-text file))) (and text (defines-system-p text name)))))
       (when (and registry (plusp (length name)) (not (asdf-call "REGISTERED-SYSTEM" name)))
         (or (loop for file being the hash-values of registry when (defining-p file) return file)
             (find-if #'defining-p (passed-over-files)))))))
@@ -221,11 +209,11 @@ scanned once per image. Do not call other search functions of ASDF, some of whic
 that it uses. Return NIL if there is only one, or if the latter is not below the current folder."
   (let* ((system (asdf-call "REGISTERED-SYSTEM" name))
          (file (and system (asdf-call "SYSTEM-SOURCE-FILE" system)))
-         (own (and file (string-equal name (pathname-name file)) (ignore-errors (truename file))))
-         (folder (and own (ignore-errors (truename *default-pathname-defaults*)))))
-    (when (and folder (eql 0 (search (namestring folder) (namestring own))))
+         (own (and file (string-equal name (pathname-name file)) (true-file file)))
+         (folder (and own (true-file *default-pathname-defaults*))))
+    (when (and folder (starts-p (namestring own) (namestring folder)))
       (loop for other in (asd-files name)
-            for place = (ignore-errors (truename other))
+            for place = (true-file other)
             when (and place (not (equal place own)))
               return (values place own)))))
 
@@ -289,7 +277,7 @@ needed."
   "Return the text of a form by which Quicklisp loads SYSTEM and installs MISSING, a system that it
 needs. Return NIL if Quicklisp is not loaded or does not have MISSING."
   (let ((find (contrib-function "QL-DIST" "FIND-SYSTEM")))
-    (when (and find (ignore-errors (funcall find missing)))
+    (when (and find (nil-if-program-fails (funcall find missing)))
       (format nil "(ql:quickload ~S)" system))))
 
 ;;; The order in which files are loaded
@@ -303,9 +291,7 @@ needs. Return NIL if Quicklisp is not loaded or does not have MISSING."
   "Return a list of the truenames of FILES. All are native names. A file that does not exist keeps
 its name."
   (loop for file in files
-        collect (or (ignore-errors
-                     (sb-ext:native-namestring (truename (sb-ext:parse-native-namestring file))))
-                    file)))
+        collect (or (native-truename (sb-ext:parse-native-namestring file)) file)))
 
 (defun planned-files (files)
   "Return a list, in load order, of the truenames of all files of the registered systems with one of
@@ -314,13 +300,12 @@ takes one with a changed .asd file for such."
   (loop for name in (and (contrib-function "ASDF" "REGISTERED-SYSTEM")
                          (asdf-call "REGISTERED-SYSTEMS"))
         for system = (asdf-call "REGISTERED-SYSTEM" name)
-        when (intersection files (true-names (ignore-errors (component-files system)))
+        when (intersection files (true-names (component-files system))
                            :test #'string=)
-          append (true-names (loop for component in (ignore-errors
-                                                     (asdf-call "REQUIRED-COMPONENTS" system
-                                                                :other-systems t))
+          append (true-names (loop for component in (asdf-value "REQUIRED-COMPONENTS" system
+                                                                :other-systems t)
                                    unless (parent-p component)
-                                     append (ignore-errors (component-files component))))))
+                                     append (component-files component)))))
 
 (defun in-load-order (files)
   "Return a list of the truenames of FILES, a list of native names, without duplicates, in load

@@ -148,24 +148,13 @@ that it names. Each is NIL if there is none."
                 (cell-class cell))
         (values nil nil))))
 
-(defun class-locations (symbol)
-  "Return a list of the source locations of the classoid and of the class that SYMBOL names, or NIL
-for each unknown one. Compiling a definition does not record its location."
-  (multiple-value-bind (classoid class) (classoid-of symbol)
-    (list (and classoid (classoid-location classoid))
-          (and class (ignore-errors (class-location class))))))
-
-(defun layouts (symbol classoid)
-  "Return a list of the layouts of CLASSOID, which SYMBOL names: its current layout, and the layout
-of a definition that was compiled but not loaded."
-  (remove nil (list (classoid-layout classoid)
-                    (known :type :compiler-layout symbol))))
-
 (defun superclassoids (symbol)
   "Return a list of the classoids of the superclasses of the class SYMBOL."
   (let ((classoid (classoid-of symbol)))
     (and classoid
-         (loop for layout in (layouts symbol classoid)
+         ;; The compiler's layout is of a definition that was compiled but not loaded.
+         (loop for layout in (remove nil (list (classoid-layout classoid)
+                                               (known :type :compiler-layout symbol)))
                append (map 'list (lambda (layout) (layout-classoid layout))
                            (layout-inherits layout))))))
 
@@ -195,7 +184,10 @@ definition, and a function without parameters that restores it."
           (layout (and old (classoid-layout old)))
           (state (and old (classoid-state old)))
           (supers (superclassoids symbol)))
-      (values (append (class-locations symbol) (mapcar #'cdr info))
+      ;; Compiling a definition does not record its location.
+      (values (list* (and old (classoid-location old))
+                     (and class (nil-if-unknown (class-location class)))
+                     (mapcar #'cdr info))
               (lambda ()
                 ;; Restore nothing after (SETF (FIND-CLASS ...) NIL).
                 (unless (and info (not (known :type :kind symbol)))
@@ -214,16 +206,15 @@ definition.")
   "Save the definitions of SYMBOL, from *ASPECTS*, in *REMEMBERED*, unless it is a keyword,
 uninterned, or in a locked package. Save again only what something other than *FORM-FILE* has
 defined since."
-  (let ((package (symbol-package symbol)))
-    (unless (or (null package) (keywordp symbol) (sb-ext:package-locked-p package))
-      (setf (gethash symbol *remembered*)
-            (loop with kept = (gethash symbol *remembered*)
-                  for aspect in *aspects*
-                  for old = (pop kept)
-                  collect (multiple-value-bind (now restore) (funcall aspect symbol)
-                            (if (and old (not (defined-elsewhere-p (car old) now)))
-                                old
-                                (cons now restore))))))))
+  (unless (or (null (symbol-package symbol)) (keywordp symbol) (locked-symbol-p symbol))
+    (setf (gethash symbol *remembered*)
+          (loop with kept = (gethash symbol *remembered*)
+                for aspect in *aspects*
+                for old = (pop kept)
+                collect (multiple-value-bind (now restore) (funcall aspect symbol)
+                          (if (and old (not (defined-elsewhere-p (car old) now)))
+                              old
+                              (cons now restore)))))))
 
 (defun remember-symbols (form)
   "Save the definitions of all symbols in FORM, which may be circular, in *REMEMBERED*."
@@ -246,11 +237,11 @@ defined since."
 (defun defines-p (form)
   "Return true if FORM calls DECLAIM or a defining macro of SBCL, which is a macro in a locked
 package with a name that begins with DEF."
-  (let* ((operator (and (consp form) (car form)))
-         (package (and operator (symbolp operator) (symbol-package operator))))
-    (and package
-         (or (eq operator 'declaim) (eql 0 (search "DEF" (symbol-name operator))))
-         (sb-ext:package-locked-p package))))
+  (let ((operator (and (consp form) (car form))))
+    (and operator
+         (symbolp operator)
+         (or (eq operator 'declaim) (starts-p (symbol-name operator) "DEF"))
+         (locked-symbol-p operator))))
 
 (defun expand-remembering (function form environment)
   "Expand FORM, as the *MACROEXPAND-HOOK* of a compilation, by FUNCTION and ENVIRONMENT. First save
@@ -283,11 +274,9 @@ does not come from *FORM-FILE*, or if one of its symbols names something."
     (when (and package
                (null (package-used-by-list package))
                (not (from-elsewhere-p (package-location package)))
-               (do-symbols (symbol package t)
-                 (when (and (eq (symbol-package symbol) package)
-                            (or (natures symbol) (symbol-plist symbol)))
-                   (return nil))))
-      (ignore-errors (delete-package package)))))
+               (notany (lambda (symbol) (or (natures symbol) (symbol-plist symbol)))
+                       (home-symbols package)))
+      (handler-case (delete-package package) (package-error () nil)))))
 
 (defun restore-remembered ()
   "Restore everything in *REMEMBERED*. Restore packages last, because the symbols are in them."

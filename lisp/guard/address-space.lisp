@@ -101,9 +101,7 @@ that FUNCTION starts then have no limit either."
 (defun bound-memory ()
   "If the environment variable LIVE_LISP_MEMORY_MB is set, limit the address space to this number of
 megabytes."
-  (ignore-errors
-   (limit-address-space (parse-integer (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") "")
-                                       :junk-allowed t))))
+  (limit-address-space (number-in (or (sb-ext:posix-getenv "LIVE_LISP_MEMORY_MB") ""))))
 
 (defun lift-limits ()
   "Give this process back the limits that it had before LIMIT-ADDRESS-SPACE."

@@ -17,10 +17,6 @@ OPTIONS."
 
 (define-hook sb-ext:exit output-sent-before-exit)
 
-(defun send-output-before-exit ()
-  "Install the hook by which every call of EXIT first sends the output of the jobs to the server."
-  (install-hooks 'output-sent-before-exit))
-
 ;;; Exit hooks do not notice every exit: user code can remove the hooks, and a thread that a signal
 ;;; reaches just after it has begun runs no exit hooks.
 (defun exit-noted (function &rest arguments)
@@ -33,17 +29,18 @@ which an exit ends the other threads, with ARGUMENTS."
 (define-hook +end-other-threads+ exit-noted)
 
 (defun note-exits ()
-  "Install the hook EXIT-NOTED, so that the agent notices each exit."
-  (install-hooks 'exit-noted))
+  "Install the hooks by which the agent notices each exit, and first sends the output of the jobs to
+the server."
+  (install-hooks 'output-sent-before-exit 'exit-noted))
 
 (defun environment-of (process)
   "Return the first 100000 octets of the environment of PROCESS, a process id as decimal text.
 Return NIL when they are unknown."
-  (ignore-errors
-   (with-open-file (in (format nil "/proc/~A/environ" process) :element-type '(unsigned-byte 8))
-     (let* ((octets (make-array 100000 :element-type '(unsigned-byte 8)))
-            (length (read-sequence octets in)))
-       (subseq octets 0 length)))))
+  (nil-if-unreadable
+    (with-open-file (in (format nil "/proc/~A/environ" process) :element-type '(unsigned-byte 8))
+      (let* ((octets (make-array 100000 :element-type '(unsigned-byte 8)))
+             (length (read-sequence octets in)))
+        (subseq octets 0 length)))))
 
 (defun processes-with (mark)
   "Return a list of the ids of the processes, except this one, whose environment contains the string
@@ -51,7 +48,7 @@ MARK."
   (let ((mark (map 'vector #'char-code mark)) (found '()))
     (map-folder (lambda (folder)
                   (let* ((name (car (last (pathname-directory folder))))
-                         (process (ignore-errors (parse-integer name)))
+                         (process (number-in name))
                          (environment (and process
                                            (/= process (process-id))
                                            (environment-of name))))
@@ -69,8 +66,7 @@ killed."
   (let ((mark (sb-ext:posix-getenv "LIVE_LISP_IMAGE")))
     (when mark
       (loop repeat 3
-            for left = (ignore-errors (processes-with (concatenate 'string "LIVE_LISP_IMAGE="
-                                                                   mark)))
+            for left = (processes-with (concatenate 'string "LIVE_LISP_IMAGE=" mark))
             while left
             do (dolist (process left) (signal-process process +kill+))))))
 

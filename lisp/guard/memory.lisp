@@ -122,8 +122,9 @@ the lock can be waiting for the end of this collection."
 that has filled most of the heap is a job, return as many of the jobs with the most octets as must
 end until the heap is no longer FULL-P. If it is a thread without a job, return all threads without
 a job that have filled much, because nobody waits for them."
-  (let* ((growers (remove-if-not (lambda (grower) (too-large-p (grower-growth grower) usage))
-                                 (living-growers)))
+  (let* ((growers (sort (loop for grower being the hash-values of **growers**
+                              when (too-large-p (grower-growth grower) usage) collect grower)
+                        #'> :key #'grower-growth))
          (keys (mapcar #'grower-key growers)))
     (if (job-p (first keys))
         (loop with left = usage
@@ -132,12 +133,6 @@ a job that have filled much, because nobody waits for them."
               when (job-p (grower-key grower))
                 collect (grower-key grower) and do (decf left (grower-growth grower)))
         (remove-if #'job-p keys))))
-
-(defun living-growers ()
-  "Return a list of the GROWER structures of all jobs and threads, the one with the most octets in
-the heap first."
-  (sort (loop for grower being the hash-values of **growers** collect grower) #'>
-        :key #'grower-growth))
 
 (defun full-p (usage)
   "Return true if USAGE octets in use leave too little of the heap."
@@ -178,7 +173,7 @@ answer has it."
                    "~&The thread ~A was ended because it was about to exhaust the heap.~%"
                    (current-thread-name))
            (sb-thread:abort-thread)))
-    (ignore-errors (sb-thread:interrupt-thread thread #'end-here))))
+    (unless-thread-ended (sb-thread:interrupt-thread thread #'end-here))))
 
 (defun collect-after-growers ()
   "Wait until the jobs and threads that END-GROWERS has ended are gone, at most a second for each,

@@ -80,7 +80,7 @@ or failed with a reason. Return NIL if the user has no library manager."
 NIL."
   (let ((package (and (typep condition 'reader-error)
                       (typep condition 'package-error)
-                      (ignore-errors (package-error-package condition)))))
+                      (part-of-condition #'package-error-package condition))))
     (and (stringp package) package)))
 
 (defun lacks-manager-p (condition)
@@ -115,9 +115,9 @@ library manager does not exist, load ASDF or the manager, and call FUNCTION agai
 there is none, return CONDITION."
   (let* ((unloaded (contrib-symbol "ASDF" "LOAD-SYSTEM-DEFINITION-ERROR"))
          (wrapper (if (and unloaded (typep condition unloaded))
-                      (ignore-errors (funcall (contrib-symbol "ASDF" "ERROR-CONDITION") condition))
+                      (part-of-condition (contrib-symbol "ASDF" "ERROR-CONDITION") condition)
                       condition))
-         (cause (ignore-errors (encapsulated-condition wrapper))))
+         (cause (nil-if-unknown (encapsulated-condition wrapper))))
     (if (typep cause 'condition) cause wrapper)))
 
 (defun names-manager-p (condition)
@@ -217,17 +217,17 @@ folder, under the name of FASL with a suffix that contains TMP."
 for at most *REPLACING-SECONDS*."
   (loop repeat (* 100 *replacing-seconds*)
         for new = (being-replaced-p fasl)
-        do (when (ignore-errors (probe-file fasl)) (return t))
+        do (when (true-file fasl) (return t))
            (unless new (return nil))
            (sleep 0.01)))
 
 (defun fasl-not-found (condition)
   "If CONDITION is a FILE-ERROR about a fasl, return its pathname. Else return NIL."
   (let ((file (and (typep condition 'file-error)
-                   (ignore-errors (pathname (file-error-pathname condition))))))
+                   (part-of-condition #'file-error-pathname condition))))
     (and file
          (equal (pathname-type file) (pathname-type (compile-file-pathname file)))
-         file)))
+         (pathname file))))
 
 (defun looks-at-file-p (function)
   "Return true if FUNCTION, a debug function, is the local function of SBCL's %QUERY-FILE-SYSTEM
@@ -259,25 +259,15 @@ try again, but at most three times for each fasl."
 ;;; ASDF's warnings about how an .asd file names its systems. They are repeated at each reading of
 ;;; the file, and nothing is broken.
 
-(defun naming-warning-p (condition)
-  "Return true if CONDITION is a warning about how an .asd file names systems."
-  (let ((class (contrib-symbol "ASDF" "BAD-SYSTEM-NAME")))
-    (and class (find-class class nil) (typep condition class))))
-
-(defun stamp-warning-p (condition)
-  "Return true if CONDITION is ASDF's warning \"Computing just-done stamp ...\", a consequence of
-the names of systems."
-  (and (typep condition 'simple-warning)
-       (let ((control (simple-condition-format-control condition)))
-         (and (stringp control)
-              (eql 0 (search "Computing just-done stamp" control))))))
-
-(defun about-names-p (condition)
-  "Return true if CONDITION, a warning, is only about the names of systems."
-  (or (stamp-warning-p condition) (naming-warning-p condition)))
-
-(defun repeated-by-asdf-p (condition)
-  "Return true if CONDITION is ASDF's warning that the compiler warned while it compiled a file.
-Answers show the compiler's own warnings instead."
-  (let ((class (contrib-symbol "UIOP" "COMPILE-WARNED-WARNING")))
-    (and class (typep condition class))))
+(defun asdf-remark-p (condition)
+  "Return true if CONDITION is a warning of ASDF that answers do not show: about how an .asd file
+names systems, \"Computing just-done stamp ...\", a consequence of such names, or that the compiler
+warned. Answers show the compiler's own warnings."
+  (flet ((of-class-p (package name)
+           (let ((class (contrib-symbol package name)))
+             (and class (find-class class nil) (typep condition class)))))
+    (or (of-class-p "ASDF" "BAD-SYSTEM-NAME")
+        (of-class-p "UIOP" "COMPILE-WARNED-WARNING")
+        (and (typep condition 'simple-warning)
+             (starts-p (simple-condition-format-control condition)
+                       "Computing just-done stamp")))))

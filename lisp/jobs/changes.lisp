@@ -55,7 +55,7 @@ load inside another load."
             (if (<= count *names-of-load*)
                 (mapc #'record-change (reverse *loaded-names*))
                 (record-change (format nil "~D names in ~A" count
-                                       (ignore-errors (sb-ext:native-namestring file))))))))))
+                                       (native-name file)))))))))
 
 (defun call-unrecorded (function)
   "Call FUNCTION, which installs hooks of the agent. Do not record its definitions as changes."

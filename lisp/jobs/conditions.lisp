@@ -40,18 +40,17 @@ which INVOKE-RESTART would find."
   "Return a list of JSON objects for the first restarts that are available for CONDITION. The second
 value is the number of the remaining restarts, or NIL. If the test function of a restart signals an
 error, return an empty list."
-  (handler-case
-      (multiple-value-bind (shown more) (shown-restarts (active-restarts condition))
-        (values (loop for (nil name report) in shown collect (object "name" name "report" report))
-                more))
-    (error () (values '() nil))))
+  (nil-if-program-fails
+    (multiple-value-bind (shown more) (shown-restarts (active-restarts condition))
+      (values (loop for (nil name report) in shown collect (object "name" name "report" report))
+              more))))
 
 (defun unbound-name (condition)
   "Return as text the name and package of the variable if CONDITION is that a variable is unbound,
 else NIL. The report of CONDITION would omit the package of an accessible symbol."
   ;; The program can make a condition of this type without a name.
   (let ((name (and (typep condition 'unbound-variable)
-                   (ignore-errors (cell-error-name condition)))))
+                   (part-of-condition #'cell-error-name condition))))
     (and name (symbolp name) (symbol-text name))))
 
 (define-shape condition ()
@@ -87,7 +86,7 @@ number of older ones or NIL, both from CALLS-ON-STACK."
               "initFile" (init-file-lacking (unread-cause condition))
               "restarts" restarts
               "moreRestarts" more-restarts
-              "frames" (handler-case (frames-data calls) (error () '()))
+              "frames" (nil-if-unknown (frames-data calls))
               "moreFrames" more))))
 
 ;;; Keeping conditions
@@ -104,7 +103,7 @@ another function, which must be called with the JSON object from CONDITION-DATA.
   "Return the JSON object from CONDITION-DATA for CONDITION, CALLS and MORE. KEEPER is NIL or a
 function like *ERROR-KEEPER*. If KEEPER is a function, call it with CONDITION and ON-STACK. ON-STACK
 is true if the frames of CONDITION are still on the stack."
-  (let* ((keep (and keeper (ignore-errors (funcall keeper condition on-stack))))
+  (let* ((keep (and keeper (nil-if-program-fails (funcall keeper condition on-stack))))
          (data (condition-data condition calls more)))
     (when keep (funcall keep data))
     data))

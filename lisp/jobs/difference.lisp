@@ -127,7 +127,7 @@ SEEN is a hash table from objects to alists from other objects to depths."
     (cond (pair (or (<= (cdr pair) depth) (progn (setf (cdr pair) depth) nil)))
           ((< (length known) *others-of-part*) (push (cons other depth) (gethash one seen)) nil))))
 
-(defun first-difference (exactly one other)
+(defun first-difference (one other &key exactly)
   "Return a list (PATH PART OTHER-PART) for the first difference of ONE and OTHER, or NIL. PATH is a
 list of positions such as 3, :CDR or (:SLOT name), outermost first. If EXACTLY is NIL, letter case
 and the types of numbers do not matter."
@@ -158,5 +158,5 @@ and the types of numbers do not matter."
   "Return a list (PATH PART OTHER-PART) for the first difference of ONE and OTHER, or NIL.
 Differences in letter case and in the types of numbers count only if there is no other difference,
 since predicates such as EQUALP ignore them."
-  ;; Another thread can change the values during the comparison, which may signal an error.
-  (ignore-errors (or (first-difference nil one other) (first-difference t one other))))
+  (nil-if-program-fails
+    (or (first-difference one other) (first-difference one other :exactly t))))

@@ -10,7 +10,7 @@ thread could send an older list after another thread has sent a newer list.")
 (defun current-features ()
   "Return the symbols in *FEATURES* as a new list."
   ;; A program can set *FEATURES* to anything, such as a circular list, or make it unbound.
-  (loop for rest = (ignore-errors (sb-ext:symbol-global-value '*features*)) then (cdr rest)
+  (loop for rest = (global-value-of '*features*) then (cdr rest)
         repeat 10000 while (consp rest)
         when (symbolp (car rest)) collect (car rest)))
 

@@ -47,7 +47,8 @@ an object that prints as \"not kept\"."
   "Return the lambda list of the function of FRAME, without parameters that SBCL adds for methods.
 Return NIL when the lambda list is unknown."
   (let ((name (frame-name frame))
-        (parameters (ignore-errors (plain-lambda-list (function-of-frame (frame-function frame))))))
+        (parameters (nil-if-unknown
+                      (plain-lambda-list (function-of-frame (frame-function frame))))))
     (and (listp parameters)
          (if (method-name-p name) (program-arguments name parameters) parameters))))
 
@@ -95,7 +96,7 @@ the variable has the default value."
           (append (subseq arguments 0 start)
                   (loop for (key value) on (nthcdr start arguments) by #'cddr
                         for name = (and (keywordp key) (symbol-name key))
-                        for local = (and name (ignore-errors (local-named name frame)))
+                        for local = (and name (nil-if-unknown (local-named name frame)))
                         collect key
                         collect (cond (local (first local))
                                       ((and name (null value) (initialized-p name parameters))
@@ -134,7 +135,7 @@ the list NAMES."
           thereis (and package
                        (member (symbol-name symbol) names :test #'string=)
                        (or (eq package (find-package "COMMON-LISP"))
-                           (eql 0 (search "SB-" (package-name package)))))))
+                           (sbcl-package-p package)))))
 
 (defun agent-name-p (name)
   "Return true if the debug name NAME belongs to a function of the agent."
@@ -230,8 +231,7 @@ ends."
     (cons (cond ((top-level-form-p name) (make-unprintable "top-level form"))
                 ((method-name-p name) (list* :method (rest name)))
                 (t name))
-          (handler-case (frame-arguments frame)
-            (error () '())))))
+          (nil-if-unknown (frame-arguments frame)))))
 
 ;;; Frames of the system
 
@@ -270,7 +270,7 @@ any file."
         (and (symbolp name) (eq (symbol-package name) (find-package "LIVE-LISP")))
         (dispatch-p name)
         (asdf-function-p name)
-        (and file (eql 0 (search "SYS:" file))))))
+        (sbcl-file-p file))))
 
 (defparameter *running-forms*
   '("EVAL" "EVAL-IN-LEXENV" "SIMPLE-EVAL-IN-LEXENV" "LOAD" "COMPILE-FILE")
@@ -350,10 +350,9 @@ itself, or for a frame the pair of its call, from FRAME-CALL, and its place, fro
   "Return a list of at most *FRAME-LIMIT* of the newest calls of user code on the stack, and the
 number of the other frames, or NIL. The elements are FOLDED structures, or pairs of a call and a
 place (FRAME-CALLS)."
-  (handler-case
-      (multiple-value-bind (frames more) (shown-frames)
-        (values (frame-calls frames) more))
-    (error () '())))
+  (nil-if-unknown
+    (multiple-value-bind (frames more) (shown-frames)
+      (values (frame-calls frames) more))))
 
 (define-shape called-frame (place)
   "A stack frame with its place, as far as that is known."

@@ -108,15 +108,18 @@ lists at most.")
   (let ((sb-ext:*invoke-debugger-hook* *program-hook*) (*break-on-signals* *program-breaks*))
     (funcall function)))
 
+(defun restart-lambda-list (restart)
+  "Return the lambda list of the function of RESTART, or NIL if it is unknown."
+  (let* ((function (restart-function restart))
+         (parameters (and (functionp function) (plain-lambda-list function))))
+    (and (listp parameters) parameters)))
+
 (defun restart-required-count (restart)
   "Return the number of arguments that the function of RESTART requires, or 0 if this number is
 unknown."
-  (let ((parameters (ignore-errors (plain-lambda-list (restart-function restart)))))
-    (if (listp parameters)
-        (length (ldiff parameters
-                       (member-if (lambda (parameter) (member parameter lambda-list-keywords))
-                                  parameters)))
-        0)))
+  (or (position-if (lambda (parameter) (member parameter lambda-list-keywords))
+                   (restart-lambda-list restart))
+      (length (restart-lambda-list restart))))
 
 (defun redefines-compiled-p (condition)
   "Return true if CONDITION asks whether to redefine a structure or a constant. Code that was
@@ -160,7 +163,7 @@ invoked forever."
         do (when (and restart
                       (zerop (restart-required-count restart))
                       (not (gethash key *restarts-taken*)))
-             (note-taken key (ignore-errors (redefines-compiled-p condition)))
+             (note-taken key (nil-if-program-fails (redefines-compiled-p condition)))
              (note-restart restart)
              ;; Leave out this restart, so that an error within it does not invoke it again without
              ;; end.

@@ -46,7 +46,7 @@ since the exit continues."
   (if (and (job-leaving job) (not (job-answered job)) (not (job-terminating job)) (not (exiting-p)))
       (funcall (job-leaving job) job)
       (answer job (interruption job (if (job-terminating job) "terminated" "ended"))))
-  (when (exiting-p) (ignore-errors (wait-until-read)))
+  (when (and *channel* (exiting-p)) (wait-until-read))
   (when (eq job (gethash (job-id job) **jobs**)) (remhash (job-id job) **jobs**)))
 
 (defun end-if-dead (job)
@@ -95,8 +95,9 @@ it."
       ((sb-ext:compare-and-swap (job-waits job) t nil)
        (answer job (interruption job reason))
        (end-job job))
-      (t (ignore-errors
-          (sb-thread:interrupt-thread (job-thread job) (lambda () (leave-job job reason))))
+      (t (when (job-thread job)
+           (unless-thread-ended
+             (sb-thread:interrupt-thread (job-thread job) (lambda () (leave-job job reason)))))
          (end-if-dead job)))))
 
 (defvar *thread-end* nil
@@ -114,7 +115,8 @@ ends a call in a thread that goes on.")
 thread, end only JOB, since the end of the main thread would end the image."
   (when (and job (not (job-follows job)))
     (setf (job-terminating job) t)
-    (ignore-errors
-     (if (eq (job-thread job) (sb-thread:main-thread))
-         (sb-thread:interrupt-thread (job-thread job) #'leave-thread)
-         (sb-thread:terminate-thread (job-thread job))))))
+    (when (job-thread job)
+      (unless-thread-ended
+        (if (eq (job-thread job) (sb-thread:main-thread))
+            (sb-thread:interrupt-thread (job-thread job) #'leave-thread)
+            (sb-thread:terminate-thread (job-thread job)))))))

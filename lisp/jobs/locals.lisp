@@ -57,17 +57,14 @@ OBJECT may be an instance of one of SBCL's classes."
 Return NIL for an instance of one of SBCL's classes, but not for a condition."
   (let ((type (type-of object)))
     (cond ((typep object 'condition) (condition-slots object))
-          ((or (not (symbolp type)) (null (symbol-package type))
-               (sb-ext:package-locked-p (symbol-package type)))
-           '())
+          ((or (not (symbolp type)) (null (symbol-package type)) (locked-symbol-p type)) '())
           ((eq (class-of (class-of object)) (find-class 'standard-class)) (standard-slots object))
           ((typep object 'structure-object) (structure-slots object)))))
 
 (defun system-class-p (object)
   "Return true if the class of OBJECT belongs to SBCL. Then printing OBJECT runs no user code, nor
 does reporting OBJECT if OBJECT is a condition."
-  (let* ((name (class-name (class-of object))) (package (and (symbolp name) (symbol-package name))))
-    (and package (sb-ext:package-locked-p package) t)))
+  (let ((name (class-name (class-of object)))) (and (symbolp name) (locked-symbol-p name))))
 
 ;;; An object on a stack (DYNAMIC-EXTENT) is gone when its function returns. After that, nothing may
 ;;; read the object: its memory can contain anything, even words that only look like an object.
@@ -221,9 +218,8 @@ NIL."
                      ;; In newer SBCLs, SBCL's own variables have an empty name.
                      (and package
                           (string/= "" (symbol-name symbol))
-                          (not (eql 0 (search "SB-" (package-name package)))))))
-                 (coerce (debug-variables (frame-function frame))
-                         'list)))
+                          (not (sbcl-package-p package)))))
+                 (coerce (debug-variables (frame-function frame)) 'list)))
 
 (defvar *shows-ids* nil
   "True when answers show an id for each local. A local can be inspected by its id while its frame
@@ -237,17 +233,16 @@ exists.")
 (defun frame-locals (frame)
   "Return a list of JSON objects for at most *LOCAL-LIMIT* local variables of FRAME. An object has
 no member \"value\" if SBCL has not kept the value."
-  (handler-case
-      (loop with place = (frame-place frame)
-            for variable in (frame-variables frame)
-            repeat *local-limit*
-            collect (object "name" (symbol-name (variable-symbol variable))
-                            "value" (and (eq :valid (variable-validity variable place))
-                                         (local-text (variable-value variable frame)))
-                            "id" (and *shows-ids*
-                                      (eq :valid (variable-validity variable place))
-                                      (object-id (variable-value variable frame)))))
-    (error () '())))
+  (nil-if-unknown
+    (loop with place = (frame-place frame)
+          for variable in (frame-variables frame)
+          repeat *local-limit*
+          collect (object "name" (symbol-name (variable-symbol variable))
+                          "value" (and (eq :valid (variable-validity variable place))
+                                       (local-text (variable-value variable frame)))
+                          "id" (and *shows-ids*
+                                    (eq :valid (variable-validity variable place))
+                                    (object-id (variable-value variable frame)))))))
 
 (defun frame-text (call)
   "Return CALL, a list from FRAME-CALL, as one line of text, without running user code."

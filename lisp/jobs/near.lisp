@@ -110,7 +110,7 @@ symbols. Leave out SBCL's undocumented packages, and the internal symbols of its
              (let* ((called (package-name package))
                     (documented (member called *documented-packages* :test #'string=)))
                (when (and called
-                          (or documented (not (eql 0 (search "SB-" called))))
+                          (or documented (not (sbcl-package-p package)))
                           (not (agent-package-p package)))
                  (multiple-value-bind (symbol status) (find-symbol name package)
                    (cond ((keywordp symbol))
@@ -120,7 +120,7 @@ symbols. Leave out SBCL's undocumented packages, and the internal symbols of its
       (map-packages #'look)
       (values exported (set-difference internal exported)))))
 
-(defun near-symbols (name package wanted &optional hidden)
+(defun near-symbols (name package wanted &key hidden)
   "Return a list of at most three symbols near the string NAME, as texts, nearest first. The symbols
 satisfy the predicate WANTED. Each is accessible in PACKAGE, or has exactly the name NAME and is
 external in another package. If HIDDEN is true, a symbol named NAME may also be internal there."
@@ -167,11 +167,11 @@ external in another package. If HIDDEN is true, a symbol named NAME may also be 
   "Return a list of texts, symbols near NAME that satisfy the predicate WANTED. For NAME (SETF
 symbol), return near symbols with a SETF function. Return NIL if NAME itself is defined by now, as
 by a form after the one that caused a warning."
-  (let* ((symbol (if (consp name) (second name) name))
+  (let* ((symbol (name-symbol name))
          (package (and symbol (symbolp symbol) (not (keywordp symbol)) (symbol-package symbol)))
          (wanted (if (consp name) (lambda (each) (fboundp (list 'setf each))) wanted)))
     (when (and package (not (funcall wanted symbol)))
-      (near-symbols (symbol-name symbol) package wanted t))))
+      (near-symbols (symbol-name symbol) package wanted :hidden t))))
 
 (defun near-package-error (condition)
   "Return a list of names near the missing package, or the missing symbol of a package, in
@@ -217,10 +217,10 @@ name, and no answer of this image has named the file yet. Else return NIL."
 
 (defun near-condition (condition)
   "Return a list of at most three names, as texts, near the missing name in CONDITION."
-  (ignore-errors
-   (typecase condition
-     (undefined-function (near-name (cell-error-name condition) #'fboundp))
-     (unbound-variable (near-name (cell-error-name condition) #'boundp))
-     (class-missing (near-name (cell-error-name condition) #'classp))
-     (package-error (near-package-error condition))
-     ((and warning simple-condition) (near-warning condition)))))
+  (nil-if-program-fails
+    (typecase condition
+      (undefined-function (near-name (cell-error-name condition) #'fboundp))
+      (unbound-variable (near-name (cell-error-name condition) #'boundp))
+      (class-missing (near-name (cell-error-name condition) #'classp))
+      (package-error (near-package-error condition))
+      ((and warning simple-condition) (near-warning condition)))))

@@ -36,12 +36,11 @@
 (defun translated (namestring)
   "Return the native name of the source file NAMESTRING. If that is a logical name of a file of
 SBCL, such as SYS:SRC;CODE;EVAL.LISP, and the file does not exist here, return NAMESTRING."
-  (let ((path (ignore-errors
-               (probe-file (translate-logical-pathname (parse-namestring namestring))))))
+  (let ((path (nil-if-unreadable
+                (probe-file (translate-logical-pathname (parse-namestring namestring))))))
     (cond (path (sb-ext:native-namestring path))
           ((search "SYS:" namestring) namestring)
-          (t (or (ignore-errors (sb-ext:native-namestring (parse-namestring namestring)))
-                 namestring)))))
+          (t (or (native-name namestring) namestring)))))
 
 (defun changed-p (file created)
   "Return true if the date of FILE, a native name, is not CREATED, its date when it was compiled."
@@ -70,7 +69,7 @@ as it was loaded last."
 (defun frame-file (frame)
   "Return the namestring of the source file of FRAME's code. Return NIL if the code comes from no
 file or the file is unknown."
-  (let ((source (ignore-errors (place-source (frame-place frame)))))
+  (let ((source (nil-if-unknown (place-source (frame-place frame)))))
     (and source (source-name source))))
 
 (defun root-name (name)
@@ -107,23 +106,22 @@ the top-level form that contains PLACE. Return NIL if this number is unknown."
   ;; For code without a file, SBCL would signal an error here, and a watch for errors would record
   ;; this error.
   (unless (and (typep source 'core-source) (source-form source))
-    (ignore-errors (place-top-level-form place))))
+    (nil-if-unknown (place-top-level-form place))))
 
 (defun call-place (frame)
   "Return a property list of JSON members with the place of the call that FRAME is executing. Return
 NIL when its file is unknown."
-  ;; SBCL signals an error for each unknown part of the place.
-  (ignore-errors
-   (let* ((place (frame-place frame)) (source (place-source place)) (file (source-name source)))
-     (when file
-       (let* ((file (translated file)) (created (source-date source))
-              (name (root-name (debug-name (frame-function frame))))
-              (form (form-of-file place source))
-              (number (ignore-errors (place-form-number place)))
-              (offsets (source-offsets source)))
-         (list* "file" file
-                "offset" (form-offset offsets form)
-                "form" form
-                "definition" (and (changed-p file created) name (symbol-text name))
-                (append (version-members file created (date-of file))
-                        (span-members file created form number offsets))))))))
+  (nil-if-unknown
+    (let* ((place (frame-place frame)) (source (place-source place)) (file (source-name source)))
+      (when file
+        (let* ((file (translated file)) (created (source-date source))
+               (name (root-name (debug-name (frame-function frame))))
+               (form (form-of-file place source))
+               (number (nil-if-unknown (place-form-number place)))
+               (offsets (source-offsets source)))
+          (list* "file" file
+                 "offset" (form-offset offsets form)
+                 "form" form
+                 "definition" (and (changed-p file created) name (symbol-text name))
+                 (append (version-members file created (date-of file))
+                         (span-members file created form number offsets))))))))

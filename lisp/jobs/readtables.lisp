@@ -6,7 +6,8 @@
 
 (defun reads-p (text)
   "Return true if READ turns the string TEXT into the form (CL:QUOTE CL:T)."
-  (equal (ignore-errors (let ((*read-base* 10) (*read-eval* nil)) (read-from-string text)))
+  (equal (nil-if-program-fails
+           (let ((*read-base* 10) (*read-eval* nil)) (read-from-string text)))
          '(quote t)))
 
 (defun readable-p (readtable)

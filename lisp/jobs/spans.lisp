@@ -61,10 +61,6 @@ Number 0 begins another reading of the file."
     (setf (file-spans-packages file)
           (if (equal name (cdr (first known))) known (acons number name known)))))
 
-(defun date-of (file)
-  "Return the write date of FILE, a native name, or NIL when it is unknown."
-  (ignore-errors (file-write-date (sb-ext:parse-native-namestring file))))
-
 ;;; Recording the lists that the reader makes
 
 (defstruct (recorder (:constructor make-recorder (&optional file)))
@@ -183,7 +179,7 @@ copy in *FILE-OF-COPY*, bind SBCL's source name so that definitions get FILE as 
            +source-namestring+
            +source-plist+
            (not (equal (car *file-of-copy*)
-                       (ignore-errors (sb-ext:native-namestring (truename file))))))
+                       (native-truename file))))
       (let ((*file-of-copy* nil))
         (progv (list +source-namestring+ +source-plist+) '(nil nil) (funcall function)))
       (funcall function)))
@@ -313,7 +309,7 @@ character for each octet."
          (progn (with-open-file (out copy :direction :output :external-format :latin-1)
                   (write-string text out))
                 (funcall function name))
-      (ignore-errors (delete-file copy)))))
+      (remove-file copy))))
 
 (defvar *may-read-spans* t
   "False while no file may be read again to find places, since reading runs the user's reader

@@ -13,9 +13,11 @@
 (defun job-file (job)
   "Return the native name of the file that JOB is compiling or loading, or NIL."
   (flet ((value (symbol)
-           (ignore-errors (sb-thread:symbol-value-in-thread symbol (job-thread job)))))
+           (and (job-thread job)
+                (handler-case (sb-thread:symbol-value-in-thread symbol (job-thread job))
+                  (sb-thread:symbol-value-in-thread-error () nil)))))
     (let ((file (or (value '*compile-file-truename*) (value '*load-truename*))))
-      (and (pathnamep file) (ignore-errors (sb-ext:native-namestring file))))))
+      (and (pathnamep file) (native-name file)))))
 
 (defun last-line (capture)
   "Return the end of the last non-blank line in CAPTURE, or NIL. A carriage return begins a line
@@ -79,7 +81,7 @@ Call this in the thread of JOB."
   (let ((frames '()))
     (unwind-protect
          (unless (or (job-looking job) (not (stack-space-p)))
-           (setf frames (ignore-errors (sb-sys:with-interrupts (glance-data)))))
+           (setf frames (nil-if-unknown (sb-sys:with-interrupts (glance-data)))))
       (setf (job-glance job) frames)
       (sb-thread:signal-semaphore done))))
 
@@ -117,8 +119,8 @@ all. Do not ask a job that has not yet answered an earlier request."
   (remove-if (lambda (thread)
                (let ((name (sb-thread:thread-name thread)))
                  (or (eq thread (sb-thread:main-thread))
-                     (and (stringp name)
-                          (or (eql 0 (search "live-lisp " name)) (string= name "finalizer"))))))
+                     (starts-p name "live-lisp ")
+                     (equal name "finalizer"))))
              threads))
 
 (define-shape agent-job (job-progress)
@@ -184,3 +186,36 @@ their frames, and those of other servers."
                            when (eq *session* (job-session job))
                              collect (make-json-object
                                       (list* "id" (job-id job) (job-data job))))))))
+
+;;; The CPU time of a thread
+
+(defun first-line-of (path)
+  "Return the first line of the file PATH, or NIL."
+  (nil-if-unreadable (with-open-file (in path) (read-line in))))
+
+(defun spent (thread)
+  "Return three values: the milliseconds that THREAD has run, the milliseconds that it has waited
+for a CPU, and true if it runs or waits for a CPU now. Return NIL if the system does not provide
+these data. A thread that seems stuck may only lack CPU time."
+  (let* ((folder (thread-folder thread))
+         (times (first-line-of (concatenate 'string folder "schedstat")))
+         (state (first-line-of (concatenate 'string folder "stat"))))
+    (when (and times state)
+      (multiple-value-bind (ran end) (parse-integer times :junk-allowed t)
+        (values (floor ran 1000000)
+                (floor (parse-integer times :start end :junk-allowed t) 1000000)
+                ;; The state is two characters after the name of the thread, which is in
+                ;; parentheses and can itself contain parentheses.
+                (char= #\R (char state (+ 2 (position #\) state :from-end t)))))))))
+
+(define-shape job-cpu-times ()
+  "How a job's thread has spent its time."
+  (ran real "Milliseconds for which the thread has run.")
+  (waited real "Milliseconds for which the thread has waited for a CPU.")
+  (ready boolean "True when the thread runs or waits for a CPU now."))
+
+(define-operation ("spent" :server-only t :inline t :gives job-cpu-times) (job)
+  "Return how the thread of a job has spent its time, or NIL if that is unknown."
+  (let ((job (session-job job)))
+    (multiple-value-bind (ran waited ready) (and job (job-thread job) (spent (job-thread job)))
+      (when ran (object "ran" ran "waited" waited "ready" (json-boolean ready))))))

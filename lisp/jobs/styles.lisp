@@ -40,7 +40,7 @@ are lost."
                  ;; If the object is also the global value of the variable, other threads use it, so
                  ;; replace it there too.
                  (when (eq (car place) (sb-ext:symbol-global-value symbol))
-                   (ignore-errors (setf (sb-ext:symbol-global-value symbol) fresh)))
+                   (setf (sb-ext:symbol-global-value symbol) fresh))
                  (setf (car firsts) fresh
                        (car place) fresh)))))
   t)
@@ -55,8 +55,9 @@ call uses it."
         for first in (session-first *session*)
         for value in (session-values *session*)
         for differs = (cond ((eq symbol '*readtable*)
-                             (ignore-errors (let ((text (mark-text (readtable-mark value))))
-                                              (and text (list symbol text)))))
+                             (nil-if-program-fails
+                               (let ((text (mark-text (readtable-mark value))))
+                                 (and text (list symbol text)))))
                             ((and (not (eql value first))
                                   ;; Leave this table out: a program can replace it without an
                                   ;; effect on printing.

@@ -114,7 +114,7 @@ thread."
   "End the spare thread, if there is one."
   (let ((spare (shiftf **spare** nil)))
     (when (and spare (spare-thread spare))
-      (ignore-errors (sb-thread:terminate-thread (spare-thread spare)))
+      (unless-thread-ended (sb-thread:terminate-thread (spare-thread spare)))
       (sb-thread:join-thread (spare-thread spare) :default nil :timeout 1))))
 
 (defun take-spare ()

@@ -80,8 +80,7 @@ which shows that the agent is broken. The server then replaces the image."
   "Return true if CONDITION is that a function or variable of the agent is undefined, because
 evaluated code has removed it."
   (and (typep condition 'cell-error)
-       ;; A program can make a condition of this type without a name.
-       (agent-name-p (ignore-errors (cell-error-name condition)))))
+       (agent-name-p (part-of-condition #'cell-error-name condition))))
 
 (defun job-to-begin ()
   "Return the job for which this thread was made if its function has not been called yet, else NIL.

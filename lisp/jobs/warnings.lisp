@@ -41,29 +41,29 @@ LACKS-MANAGER: true if a file names a library manager and none is set up."
 \"undefined\" stands for a style warning about an undefined name."
   (typecase condition
     (style-warning
-     (if (eql 0 (search "undefined " (warning-text condition))) "undefined" "style-warning"))
+     (if (starts-p (warning-text condition) "undefined ") "undefined" "style-warning"))
     (warning "warning")
     (t "note")))
 
 (defun compiling-file ()
   "Return the native name of the file being compiled, or else of the file being loaded, or NIL."
   (let ((path (or *compile-file-truename* *load-truename*)))
-    (and path (ignore-errors (sb-ext:native-namestring path)))))
+    (and path (native-name path))))
 
 (defun context-data ()
   "Return five values about the present work of the compiler, or NIL for those unknown: the form,
 the list of definitions around it, the octet offset of its top-level form, the native truename of
 the file, and the form's offset in characters."
-  (let ((context (ignore-errors (error-context nil))))
+  (let ((context (nil-if-unknown (error-context nil))))
     (when context
       (let* ((name (context-file context))
              (file (and (pathnamep name)
-                        (ignore-errors (sb-ext:native-namestring (truename name))))))
+                        (native-truename name))))
         (values (context-form context)
                 (context-definitions context)
                 (context-offset context)
                 file
-                (and file (ignore-errors (context-start context file))))))))
+                (and file (nil-if-unknown (context-start context file))))))))
 
 (defun context-start (context file)
   "Return the offset in characters at which the form of CONTEXT begins in FILE, a native truename.
@@ -110,7 +110,7 @@ for CONDITION, that a file cannot be read. Return NIL if SBCL knows neither."
       (unreadable-line condition)
     (if line
         (format nil "the form begins at line ~D, column ~D" line (1+ column))
-        (let ((info (ignore-errors (stream-position (stream-error-stream condition)))))
+        (let ((info (nil-if-unknown (stream-position (stream-error-stream condition)))))
           (when (assoc :line info)
             (format nil "reading stopped at line ~D" (second (assoc :line info))))))))
 
@@ -132,7 +132,7 @@ and the place."
 (defun function-called (form)
   "Return the global function that the form FORM calls, or NIL. Also return NIL for a function with
 a compiler macro, which may change the call."
-  (let ((name (and (consp form) (ignore-errors (list-length form)) (first form))))
+  (let ((name (and (consp form) (proper-length form) (first form))))
     (and name
          (symbolp name)
          (fboundp name)
@@ -185,7 +185,7 @@ keyword such as :FUNCTION."
   (ecase kind
     (:function (and (typep name '(or symbol (cons (eql setf) (cons symbol null)))) (fboundp name)))
     (:variable (or (boundp name) (not (member (known :variable :kind name) '(:unknown nil)))))
-    (:type (ignore-errors (sb-ext:valid-type-specifier-p name)))))
+    (:type (sb-ext:valid-type-specifier-p name))))
 
 (defun checked-call (warning form)
   "Compile a call like FORM, which WARNING, a JSON object, is about, again. Return NIL if the
@@ -274,18 +274,15 @@ Ignore CONDITION if an equal warning satisfies KEPT-BEFORE-P."
                            call called undefined)
                 (remarks-warnings *remarks*)))))))
 
-(defun uninteresting-p (redefinition)
-  "Return true if REDEFINITION, a warning, is about a new definition from the same place in the
-source as the old one, for example when a file is loaded again."
-  (ignore-errors (typep redefinition 'uninteresting-redefinition)))
-
 (defun keep-remark (condition)
   "Add CONDITION, a warning or compiler note, to *REMARKS*. Redefinitions have a slot of their own,
 since the user meant to replace the definition."
-  (cond ((or (about-names-p condition) (repeated-by-asdf-p condition)))
+  (cond ((asdf-remark-p condition))
         ((not (typep condition 'redefinition))
          (keep-warning (severity condition) condition))
-        ((and (not (uninteresting-p condition))
+        ;; A definition from the same place in the source, as of a file that is loaded again, is
+        ;; uninteresting.
+        ((and (not (nil-if-program-fails (typep condition 'uninteresting-redefinition)))
               (< (length (remarks-redefined *remarks*)) *warning-limit*))
          (pushnew (report-text 200 condition) (remarks-redefined *remarks*) :test #'string=))))
 
@@ -302,15 +299,12 @@ true, that it failed. SBCL records this by itself only when it prints the warnin
     (dolist (variable (list +warned+ (and failed +failed+)))
       (when (and variable (boundp variable)) (setf (symbol-value variable) t)))))
 
-(defun muffled-p (condition)
-  "Return true if SBCL itself muffles CONDITION. Then SBCL neither prints CONDITION nor counts it
-for the values of COMPILE."
-  (ignore-errors (typep condition sb-ext:*muffled-warnings*)))
-
 (defun note-warning (condition)
   "Handle CONDITION, a warning or a compiler note that would be printed to the output of this call:
 keep it, and continue without printing it."
-  (when (and (captured-p *error-output*) (not (muffled-p condition)))
+  ;; What SBCL itself muffles, it neither prints nor counts for the values of COMPILE.
+  (when (and (captured-p *error-output*)
+             (not (nil-if-program-fails (typep condition sb-ext:*muffled-warnings*))))
     (keep-remark condition)
     (when (typep condition 'warning)
       (mark-compilation :failed (not (typep condition 'style-warning))))
@@ -326,6 +320,13 @@ manager if necessary and makes ASDF try again."
     (when (lacks-manager-p (unread-cause problem))
       (setf (remarks-lacks-manager *remarks*) t))
     (when (captured-p *error-output*) (keep-warning "error" problem))))
+
+(defun call-with-quiet-compiler (function)
+  "Call FUNCTION, and muffle the compiler's notes. COMPILE-FILE and LOAD print no progress messages
+meanwhile."
+  (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
+    (handler-bind ((sb-ext:compiler-note #'muffle-warning))
+      (funcall function))))
 
 (defun call-in-unit (function)
   "Call FUNCTION in one compilation unit. The unit itself prints nothing."

@@ -44,8 +44,7 @@ recorded.")
   "Return true if the home package of SYMBOL belongs to ASDF or to a library manager."
   (let ((package (symbol-package symbol)))
     (and package
-         (some (lambda (start) (eql 0 (search start (package-name package))))
-               '("ASDF" "UIOP" "QUICKLISP" "QL" "OCICL")))))
+         (starts-p (package-name package) "ASDF" "UIOP" "QUICKLISP" "QL" "OCICL"))))
 
 ;;; Names as texts
 
@@ -75,24 +74,12 @@ again."
 (defun note-name (name)
   "Record in *EFFECTS*, which must not be NIL, that NAME was defined, undefined or declared. Return
 its symbol, or NIL if NAME has no text from NAME-TEXT."
-  (let ((text (name-text name)) (symbol (if (consp name) (second name) name)))
+  (let ((text (name-text name)) (symbol (name-symbol name)))
     (when text
       (setf (effects-builds *effects*) t)
       (when (< (length (effects-names *effects*)) *name-limit*)
         (pushnew text (effects-names *effects*) :test #'string=))
       symbol)))
-
-(defun starts-p (text &rest beginnings)
-  "Return true if TEXT is a string that begins with one of the strings BEGINNINGS. This must be
-fast, because each SET of a symbol calls it."
-  (declare (dynamic-extent beginnings) (optimize speed))
-  (when (simple-string-p text)
-    (dolist (beginning beginnings nil)
-      (declare (simple-string beginning))
-      (when (and (<= (length beginning) (length text))
-                 (dotimes (index (length beginning) t)
-                   (unless (char= (schar beginning index) (schar text index)) (return nil))))
-        (return t)))))
 
 (defun setter-kind (doing)
   "Return the kind of definition, such as :MACRO, if DOING, SBCL's text for an operation on a name,
@@ -315,7 +302,9 @@ return NIL."
     ((sb-ext:without-package-locks sb-ext:with-unlocked-packages sb-ext:disable-package-locks) t)
     (sb-ext:unlock-package
      (let ((name (literal (second form))))
-       (or (null name) (system-package-p (ignore-errors (find-package name))))))
+       (or (null name)
+           (and (typep name '(or string symbol package))
+                (system-package-p (find-package name))))))
     (declaim (some (lambda (spec) (and (consp spec) (eq (car spec) 'sb-ext:disable-package-locks)))
                    (cdr form)))))
 

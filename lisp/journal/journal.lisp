@@ -24,7 +24,7 @@ WITHOUT: a list of the paths of parts that a rebuilt image does not need.
 OPENED: the number of the message that the form has changed the image and still runs, or NIL."
   text
   (package *package*) (home (package-name *package*))
-  (mark (ignore-errors (mark-before *readtable*)))
+  (mark (nil-if-program-fails (mark-before *readtable*)))
   (policy compiler-policy) (restarts *went-on-by*)
   (builds nil) (damages nil) (restyles nil) (names '()) (without '()) (opened nil))
 
@@ -37,12 +37,14 @@ the server how FORM changed the image, or its non-local exit. TEXT is a function
 source text of FORM."
   (let ((account (make-account text)) (reported nil)
         ;; Settings that changed before FORM are not effects of FORM.
-        (*compared-settings* (ignore-errors (thread-settings))))
+        (*compared-settings* (nil-if-program-fails (thread-settings))))
     (flet ((report (members)
              ;; One report is sent for a form: only the first call counts.
              (unless (shiftf reported t)
                (report-built (lambda () (append (funcall members form account)
-                                                (closing-members account))))))
+                                                (and (account-opened account)
+                                                     (list "closes"
+                                                           (account-opened account))))))))
            ;; A member of *PROGRESS-FUNCTIONS*: it is called when an error in FORM is held for
            ;; debugging, because FORM may never continue. It adds no members to the answer.
            (report-if-changed ()
@@ -83,10 +85,11 @@ Return a list of its values, and add the effects to ACCOUNT, an ACCOUNT structur
   "Return three values for a PROGN, a LOCALLY, or an EVAL-WHEN with :EXECUTE: a list of the forms in
 FORM, the index of the first in FORM, and a list of the declarations of a LOCALLY. For any other
 FORM return NIL."
-  (when (and (consp form) (ignore-errors (list-length form)))
+  (when (and (consp form) (proper-length form))
     (case (car form)
       (progn (values (cdr form) 1))
-      (eval-when (when (intersection '(:execute eval) (ignore-errors (copy-list (second form))))
+      (eval-when (when (and (proper-length (second form))
+                            (intersection '(:execute eval) (second form)))
                    (values (cddr form) 2)))
       (locally
        (let ((body (member-if-not (lambda (part) (and (consp part) (eq (car part) 'declare)))
@@ -132,7 +135,7 @@ rebuilt image needs PART only if PART has changed the image without damaging SBC
 (defun report-built (function)
   "Send the server a message \"built\" about the changes by a form. FUNCTION returns a plist of its
 members. Send nothing if FUNCTION returns NIL or signals an error."
-  (let ((members (let ((*print-pretty* nil)) (ignore-errors (funcall function)))))
+  (let ((members (let ((*print-pretty* nil)) (nil-if-program-fails (funcall function)))))
     (when members
       (send (object "built" (make-json-object members) "job" (job-id *job*))))))
 
@@ -145,11 +148,6 @@ and still runs. The report of its end has the number of this message."
                       (list "opens" number
                             "unfinished" (beginning-of (funcall (account-text account))))))
       (setf (account-opened account) number))))
-
-(defun closing-members (account)
-  "Return a plist with the number of the message from REPORT-OPEN for ACCOUNT, an ACCOUNT structure,
-or NIL."
-  (and (account-opened account) (list "closes" (account-opened account))))
 
 (defun built-members (form account)
   "Return a plist of JSON members about the changes that FORM, which has ended normally, has made in

@@ -41,22 +41,19 @@ Before each form, send the server its index, so that the server knows which form
 image. Stop after a form that leaves the image broken."
   (let ((remarks '()))
     (flet ((replay ()
-             (replay-entries forms (lambda (remark) (push remark remarks)))
+             ;; Use no separate output stream: a program can keep the streams that it finds, and
+             ;; write to them later.
+             (handler-bind ((warning #'muffle-warning))
+               (replay-entries forms (lambda (remark) (push remark remarks))))
              (list "value" t)))
-      (let ((members (job-result *job* (lambda ()
-                                         (call-in-session nil (lambda ()
-                                                                (call-muffling #'replay)))))))
+      (let ((members (job-result *job*
+                                 (lambda ()
+                                   (call-in-session
+                                    nil (lambda () (call-with-quiet-compiler #'replay)))))))
         ;; Mark the session's settings as shown: they are the settings of the lost image, so answers
         ;; need not report them again.
         (style-members)
         (list* "failed" (reverse remarks) members)))))
-
-(defun call-muffling (function)
-  "Call FUNCTION, and muffle messages of the compiler and of LOAD. Use no separate output stream: a
-program can keep the streams that it finds, and write to them later."
-  (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil) (*load-print* nil))
-    (handler-bind ((warning #'muffle-warning) (sb-ext:compiler-note #'muffle-warning))
-      (funcall function))))
 
 (defun replay-entries (entries report)
   "Evaluate the forms of ENTRIES, a list of hash tables, in order, until the image is broken. Call
@@ -66,7 +63,7 @@ the function REPORT with a JSON object for each problem."
         for package-name = (gethash "inPackage" entry)
         do (send-progress index)
            (if package-name
-               (enter-package package-name)
+               (setf *package* (or (find-package package-name) *package*))
                (multiple-value-bind (remark broken) (replay-remark entry index)
                  (when remark (funcall report remark))
                  (when broken (return))))))
@@ -75,11 +72,6 @@ the function REPORT with a JSON object for each problem."
   "Send the server a message that the replay has reached the form with number INDEX. MEMBERS is a
 plist of further JSON members."
   (send (make-json-object (list* "replaying" index "job" (job-id *job*) members))))
-
-(defun enter-package (name)
-  "Make the package NAME the current one, if it exists."
-  (let ((package (find-package name)))
-    (when package (setf *package* package))))
 
 (defun replay-remark (entry index)
   "Evaluate the form of ENTRY, the form with number INDEX. Return a JSON object about a problem with

@@ -36,7 +36,7 @@ makes (CLASS-PROTOTYPE)."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (each classes table)
       (when (sb-mop:class-finalized-p each)
-        (setf (gethash (ignore-errors (sb-mop:class-prototype each)) table) t)))))
+        (setf (gethash (nil-if-program-fails (sb-mop:class-prototype each)) table) t)))))
 
 (defun instance-p (object)
   "Return true if OBJECT is an instance of a class of the kinds that programs define. TYPEP is
@@ -153,11 +153,6 @@ accessors, (SETF accessor), copier, predicate and constructors."
                                                 (list accessor (list 'setf accessor))))))
                         (list (description-copier description) (description-predicate description))
                         (mapcar #'first (description-constructors description))))))
-
-(defun structure-function-data (class)
-  "Return a list of JSON objects, one for each function that DEFSTRUCT made for the structure
-CLASS."
-  (loop for name in (structure-function-names class) collect (object "name" (name-text name))))
 
 (defun included-function-data (class below)
   "BELOW are the structures that include the structure CLASS. Return a list of JSON objects for the
@@ -295,9 +290,7 @@ after the change."
           collect (object "name" (class-text each)
                           "homes" (packages-with (class-name each))
                           "initargs" initargs
-                          "defaults" (loop for (key)
-                                               in (ignore-errors
-                                                   (sb-mop:class-direct-default-initargs each))
+                          "defaults" (loop for (key) in (sb-mop:class-direct-default-initargs each)
                                            when (keywordp key) collect (symbol-name key))
                           "place" (class-place each))))
 
@@ -320,7 +313,8 @@ names of new superclasses that are not defined."
                                        (remove (default-superclass class)
                                                (sb-mop:class-direct-superclasses class))))
            "accessors" (if structure
-                           (append (structure-function-data class)
+                           (append (loop for name in (structure-function-names class)
+                                         collect (object "name" (name-text name)))
                                    (included-function-data class below))
                            (slot-accessor-data class))
            "initargs" (and (not structure)

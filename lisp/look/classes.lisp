@@ -57,7 +57,16 @@ which each class precedes its superclasses."
 (defun structure-description (class)
   "Return SBCL's DEFSTRUCT description of CLASS, or NIL if CLASS is no structure class."
   (and (typep class 'structure-class)
-       (ignore-errors (defstruct-description (class-name class)))))
+       (defstruct-description (class-name class) nil)))
+
+(defun structure-functions (description)
+  "Return a list of the names of the functions that DEFSTRUCT makes for the structure that SBCL
+describes by DESCRIPTION."
+  (remove nil (append (loop for slot in (description-slots description)
+                            for accessor = (structure-slot-accessor slot)
+                            when accessor collect accessor and collect (list 'setf accessor))
+                      (list (description-copier description) (description-predicate description))
+                      (mapcar #'first (description-constructors description)))))
 
 (defun structure-accessor (class name)
   "Return two values: the accessor that DEFSTRUCT made for the slot NAME of the structure CLASS, and
@@ -78,11 +87,11 @@ true if the slot is read-only. The accessor is NIL if there is none."
 
 (defun slot-documentation (class slot)
   "Return the documentation of SLOT, a direct slot of CLASS, or NIL."
-  (let ((text (ignore-errors
-               (cond ((condition-class-p class)
-                      (condition-slot-documentation class (sb-mop:slot-definition-name slot)))
-                     ((typep class 'structure-class) nil)
-                     (t (documentation slot t))))))
+  (let ((text (cond ((condition-class-p class)
+                     (nil-if-unknown
+                       (condition-slot-documentation class (sb-mop:slot-definition-name slot))))
+                    ((typep class 'structure-class) nil)
+                    (t (nil-if-program-fails (documentation slot t))))))
     (and (stringp text) (shortened 1000 text))))
 
 (defun slot-functions (classes name)
@@ -166,14 +175,10 @@ direct slot definitions in CLASSES are combined."
                 "documentation" (loop for (definer . direct) in definers
                                       thereis (slot-documentation definer direct)))))))
 
-(defun effective-slots (class)
-  "Return a list of the effective slot definitions of CLASS, or NIL if CLASS is not finalized."
-  (and (sb-mop:class-finalized-p class) (sb-mop:class-slots class)))
-
 (defun slots-data (class classes)
   "Return two lists of JSON objects: the direct slots of CLASS, and its inherited slots. CLASSES are
 CLASS and its superclasses."
-  (let* ((effective (effective-slots class))
+  (let* ((effective (and (sb-mop:class-finalized-p class) (sb-mop:class-slots class)))
          (names (remove-duplicates
                  (append (mapcar #'sb-mop:slot-definition-name effective)
                          (loop for each in classes
@@ -193,7 +198,7 @@ CLASS and its superclasses."
 ordered from most to least specific. If several of them give the same initarg, the first one wins."
   (remove-duplicates
    (loop for class in classes
-         append (loop for (key form) in (ignore-errors (sb-mop:class-direct-default-initargs class))
+         append (loop for (key form) in (sb-mop:class-direct-default-initargs class)
                       collect (list (plain-text 100 key) (initform-text form))))
    :key #'first :test #'string= :from-end t))
 

@@ -16,7 +16,7 @@ a closure, this is the code object of its underlying function."
 
 (defun code-file (code)
   "Return SBCL's name of the source file of the code object CODE, or NIL if it is from no file."
-  (ignore-errors (source-name (information-source (code-information code)))))
+  (nil-if-unknown (source-name (information-source (code-information code)))))
 
 (defun root-in (code function)
   "Return the name of the outermost function around FUNCTION, a function in the code object CODE.
@@ -97,10 +97,6 @@ program, or is external in a package of SBCL."
 SBCL's."
   (let ((package (symbol-package symbol)))
     (and package (not (gethash package **system-packages**)))))
-
-(defun data-p (constant)
-  "Return true if CONSTANT, from a code object, is of a type that may contain symbols."
-  (typep constant '(or symbol cons (simple-array t))))
 
 (defun map-symbols (visit constant)
   "Examine at most 2000 elements of CONSTANT, an atom or a tree of conses and arrays. Call the

@@ -74,7 +74,7 @@ have package prefixes. No print method of the program runs."
 parameter list as (), not as NIL. Return NIL for the type FUNCTION, which says nothing."
   (unless (member type '(nil function))
     (let ((text (plain-text limit type)) (none "(FUNCTION NIL"))
-      (if (eql 0 (search none text))
+      (if (starts-p text none)
           (concatenate 'string "(FUNCTION ()" (subseq text (length none)))
           text))))
 

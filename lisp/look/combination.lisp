@@ -16,7 +16,7 @@
   "Return true if METHOD is part of SBCL."
   (let ((path (introspect "DEFINITION-SOURCE-PATHNAME"
                           (introspect "FIND-DEFINITION-SOURCE" method))))
-    (and path (eql 0 (search "SYS:" (namestring path))) t)))
+    (and path (sbcl-file-p (namestring path)))))
 
 (defun deciding-method (function methods)
   "*PROTOCOL* names functions that choose the methods of a call. Return the name of one of these
@@ -249,12 +249,6 @@ combination does not determine this order."
 
 ;;; The operation
 
-(defun entry-data (entry)
-  "Return a JSON object for ENTRY, an ENTRY structure."
-  (object "method" (method-data (entry-method entry))
-          "from" (entry-from entry)
-          "entered" (json-boolean (entry-entered entry))))
-
 (defun order-members (function arguments offset limit)
   "Return a plist for a JSON object: LIMIT methods, from OFFSET on, that a call of the generic
 function FUNCTION enters. ARGUMENTS are CALL-ARGUMENT structures for the call. \"perhaps\" lists
@@ -276,7 +270,10 @@ methods that are applicable only to some instances of the classes in ARGUMENTS."
                                     (sb-mop:generic-function-method-combination function))))
                           (plain-text 500 numbered))
               "total" (length entries)
-              "rows" (mapcar #'entry-data (page entries offset limit))
+              "rows" (loop for entry in (page entries offset limit)
+                           collect (object "method" (method-data (entry-method entry))
+                                           "from" (entry-from entry)
+                                           "entered" (json-boolean (entry-entered entry))))
               "perhapsCount" (length perhaps)
               "perhaps" (loop for (method positions) in (page perhaps 0 limit)
                               collect (object "method" (method-data method)

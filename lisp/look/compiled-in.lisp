@@ -52,8 +52,7 @@ value at run time."
 (defun calls-too-p (user name)
   "Return true if the code of USER, a USER structure, also calls the function NAME, as it does where
 it was declared NOTINLINE, or where a compiler macro declined."
-  (and (fboundp name)
-       (not (and (symbolp name) (macro-function name)))
+  (and (global-function-p name)
        (member name (called-names (user-code user)) :test #'equal)))
 
 (defun holders (index names)

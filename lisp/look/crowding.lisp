@@ -24,5 +24,4 @@ address."
     (let ((name (plain-function-name (hash-function table))))
       (and (not (eq (hash-table-test table) 'eq))
            (symbolp name)
-           (symbol-package name)
-           (sb-ext:package-locked-p (symbol-package name))))))
+           (locked-symbol-p name)))))

@@ -146,7 +146,7 @@ variables have the same value, the table has the one whose name sorts first."
           ;; Another thread can unbind SYMBOL between BOUNDP and SYMBOL-VALUE.
           (let ((value (and (eq package (symbol-package symbol))
                             (boundp symbol)
-                            (ignore-errors (symbol-value symbol)))))
+                            (handler-case (symbol-value symbol) (unbound-variable () nil)))))
             (when (and value (not (typep value '(or symbol number character))))
               (let ((other (gethash value table)))
                 (when (or (null other) (string< symbol other))
@@ -169,7 +169,7 @@ name of the object and of the names of the generic functions with a method for S
                       (loop for method in (sb-mop:specializer-direct-methods specializer)
                             for function = (sb-mop:method-generic-function method)
                             for name = (and function (sb-mop:generic-function-name function))
-                            collect (if (consp name) (second name) name)))))
+                            collect (name-symbol name)))))
     (remove-duplicates (loop for name in names
                              when (and name (symbolp name) (symbol-package name))
                                collect (symbol-package name)))))
@@ -198,7 +198,7 @@ object may fail or never end."
 
 (defun doc-text (name type)
   "Return at most 4000 characters of the documentation of NAME as TYPE, or NIL."
-  (let ((text (ignore-errors (documentation name type))))
+  (let ((text (nil-if-program-fails (documentation name type))))
     (and (stringp text) (shortened 4000 text))))
 
 (defun function-sources (name)
@@ -273,10 +273,6 @@ none. For a generic function, include at most LIMIT of its methods, starting at 
                    "sources" (sources-or-maker (source-data symbol :setf-expander)
                                                symbol :setf-expander))))))
 
-(defun slot-text (slot)
-  "Return as text the name of SLOT, a slot definition."
-  (symbol-text (sb-mop:slot-definition-name slot)))
-
 (defun condition-class-p (class)
   "Return true if DEFINE-CONDITION made CLASS."
   (typep class 'condition-class))
@@ -297,7 +293,7 @@ none. For a generic function, include at most LIMIT of its methods, starting at 
                    "supers" (loop for super in (sb-mop:class-direct-superclasses class)
                                   collect (class-text super))
                    "slots" (loop for slot in (sb-mop:class-direct-slots class)
-                                 collect (slot-text slot))
+                                 collect (symbol-text (sb-mop:slot-definition-name slot)))
                    "documentation" (doc-text symbol 'type)
                    "evaluated" (evaluation-data symbol :class)
                    "sources" (sources-or-maker (loop for type in '(:class :structure :condition)
@@ -346,12 +342,6 @@ SYMBOL is unbound."
                                                 append (source-data symbol type))
                                           symbol :variable :constant :symbol-macro)))))
 
-(defun named-package-data (symbol)
-  "Return a JSON object about the package that has the name of SYMBOL, or NIL if there is none."
-  (let ((package (find-package (symbol-name symbol))))
-    (when package
-      (object "nature" "PACKAGE" "documentation" (doc-text package t)))))
-
 (defun declared-type-p (name)
   "Return true if the program itself declaimed the type of the function NAME. Return NIL if the
 compiler derived the type."
@@ -396,7 +386,9 @@ include at most LIMIT of its methods, starting at OFFSET."
   (append (remove nil (list (callable-data symbol offset limit) (setf-data symbol offset limit)
                             (class-data symbol) (variable-data symbol)))
           (further-data symbol)
-          (remove nil (list (named-package-data symbol)))))
+          (let ((package (find-package (symbol-name symbol))))
+            (and package
+                 (list (object "nature" "PACKAGE" "documentation" (doc-text package t)))))))
 
 (define-shape describe-data ()
   "All that a symbol names."
@@ -428,7 +420,8 @@ may exist only since a form with a misspelt name was read."
                  "things" things
                  "near" (and (null things)
                              home
-                             (near-symbols (symbol-name symbol) home #'names-something-p t))
+                             (near-symbols (symbol-name symbol) home #'names-something-p
+                                           :hidden t))
                  "properties" (loop for (key) on (symbol-plist symbol) by #'cddr
                                     ;; A property list can be circular.
                                     repeat 1000 collect (plain-text 100 key))))))))

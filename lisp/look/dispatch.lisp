@@ -40,7 +40,7 @@ PACKAGE."
             ((string= kind "symbol") (make-argument :value (symbol-of)))
             ((string= kind "eql")
              (or (global-value (symbol-of)) (make-argument :value (symbol-of))))
-            (t (let ((value (ignore-errors (literal kind text))))
+            (t (let ((value (nil-if-program-fails (literal kind text))))
                  (and value (make-argument :value value))))))))
 
 (defun named-argument (symbol)
@@ -152,8 +152,8 @@ not defined."
   (if (sb-mop:class-finalized-p class)
       (sb-mop:class-precedence-list class)
       (and (notany #'forward-referenced-p (ancestors class))
-           (ignore-errors (standard-precedence-list class
-                                                    (sb-mop:class-direct-superclasses class))))))
+           (nil-if-program-fails
+             (standard-precedence-list class (sb-mop:class-direct-superclasses class))))))
 
 (defun more-specific-p (one other order precedences)
   "Return true if the method ONE is more specific than OTHER. ORDER lists positions of arguments,

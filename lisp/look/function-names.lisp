@@ -12,10 +12,6 @@
            (null (cddr name))
            (symbolp (second name)))))
 
-(defun name-symbol (name)
-  "Return the symbol in NAME, a symbol or a list such as (SETF symbol)."
-  (if (consp name) (second name) name))
-
 (defun package-text (symbol)
   "Return the name of the home package of SYMBOL, or \"#\" if it has none."
   (let ((package (symbol-package symbol)))
@@ -50,7 +46,7 @@ S3.9 in docs/develop/contracts.md)."
   "Return the name of the outermost function around a function with the debug name NAME. For a
 function that is not nested in another, return NAME. Return :TOP-LEVEL if the outermost function has
 no name."
-  (let ((within (and (consp name) (ignore-errors (member :in name)))))
+  (let ((within (and (proper-length name) (member :in name))))
     (cond ((and within (consp (rest within)) (null (cddr within))) (root-of (second within)))
           ((stringp name) :top-level)
           ((not (consp name)) name)
@@ -88,21 +84,12 @@ a name from Common Lisp or from an SBCL package."
   (let* ((name (enclosing-name caller)) (package (and name (symbol-package (name-symbol name)))))
     (and package
          (or (eq package (find-package "COMMON-LISP"))
-             (eql 0 (search "SB-" (package-name package)))))))
+             (sbcl-package-p package)))))
 
 ;;; Global functions
-
-(defun global-function-p (name)
-  "Return true if NAME, a symbol or a list such as (SETF symbol), names a function, not a macro or a
-special operator."
-  (and (fboundp name)
-       (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))))
 
 (defun home-names (package wanted)
   "Return a list of the names, symbols and lists (SETF symbol), that satisfy the predicate WANTED
 and whose symbols are at home in PACKAGE."
-  (let ((names '()))
-    (do-symbols (symbol package names)
-      (when (eq package (symbol-package symbol))
-        (dolist (name (list symbol (list 'setf symbol)))
-          (when (funcall wanted name) (pushnew name names :test #'equal)))))))
+  (loop for symbol in (home-symbols package)
+        append (remove-if-not wanted (list symbol (list 'setf symbol)))))

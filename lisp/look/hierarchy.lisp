@@ -38,11 +38,6 @@ introduced."
       (visit class 0))
     (nreverse rows)))
 
-(defun row-data (row)
-  "Return a JSON object for ROW, a list (CLASS LEVEL AGAIN) from TREE-ROWS."
-  (destructuring-bind (class level again) row
-    (object "name" (class-text class) "level" level "again" again)))
-
 (defun up-members (class)
   "Return a plist for a JSON object: the direct superclasses of CLASS, and all its superclasses. A
 class that is not finalized has no precedence list, so list all its known superclasses."
@@ -82,4 +77,6 @@ class that is not finalized has no precedence list, so list all its known superc
                        (list "subclasses" (length (classes-below class))
                              "directSubclasses" (length (sb-mop:class-direct-subclasses class))
                              "rowCount" (length rows)
-                             "rows" (mapcar #'row-data (page rows offset limit)))))))))))
+                             "rows" (loop for (below level again) in (page rows offset limit)
+                                          collect (object "name" (class-text below) "level" level
+                                                          "again" again)))))))))))

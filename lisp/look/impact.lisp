@@ -131,19 +131,18 @@ if SETF is true, else SYMBOL. INDEX is the index of uses."
           "inline" (and (eq (known :function :inlinep target) 'inline) t)
           "compilerMacro" (and (compiler-macro-function target) t)
           "methodCount" (and methods (length methods))
-          "methods" (mapcar #'method-lambda-data (page methods 0 2000)))))
+          "methods" (loop for method in (page methods 0 2000)
+                          collect (object "place" (method-data method)
+                                          "arglist" (arglist-text
+                                                     (sb-mop:method-lambda-list method)))))))
 
 (defun classes-with-slot (symbol)
   "Return a sorted list of the names, as texts, of the classes with a direct slot SYMBOL."
   (sort (loop for class in (classes-below (find-class t))
-              when (find symbol (ignore-errors (sb-mop:class-direct-slots class))
+              when (find symbol (sb-mop:class-direct-slots class)
                          :key #'sb-mop:slot-definition-name)
                 collect (class-text class))
         #'string<))
-
-(defun method-lambda-data (method)
-  "Return a JSON object with the source location and the lambda list of METHOD."
-  (object "place" (method-data method) "arglist" (arglist-text (sb-mop:method-lambda-list method))))
 
 (defun changed-class-members (index class limit superclasses in)
   "Return a plist for a JSON object about a change of CLASS, with LIMIT of its subclasses. INDEX is
@@ -192,7 +191,8 @@ no cross reference."
   (let ((found '()))
     (map-uses (lambda (user kind)
                 (when (and (member kind *call-kinds*) (name-of user) (reached-p user)
-                           (not (eql 0 (search "SYS:" (or (code-file (user-code user)) "SYS:")))))
+                           (code-file (user-code user))
+                           (not (sbcl-file-p (code-file (user-code user)))))
                   (push user found)))
               index target)
     (users-data found limit)))

@@ -186,7 +186,7 @@ SBCL or to the agent. A file that was loaded before the hooks were installed has
 structure, so make one."
   (let ((file (code-file code)) (files (use-index-files index)))
     (unless (or (not (stringp file))
-                (eql 0 (search "SYS:" file :end2 (min 4 (length file))))
+                (sbcl-file-p file)
                 (agent-file-p file))
       (dotimes (number (code-functions code))
         (unless (system-name-p (plain-function-name (code-function code number)))

@@ -50,7 +50,7 @@ that is being evaluated, if that may be a definition."
 is not on this disk. SOURCE is the debug source of the code of the library."
   (and *load-truename*
        (equal "contrib" (first (last (pathname-directory *load-truename*))))
-       (not (ignore-errors (probe-file (source-name source))))))
+       (not (true-file (source-name source)))))
 
 (defun code-noted (function code reason)
   "Hook: record CODE, a new code object, and the file or form that made it. Then call FUNCTION, the

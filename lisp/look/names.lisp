@@ -83,7 +83,7 @@ none. Nothing is interned."
 leading #' or '. The first value is \"NAME\" for \"(SETF NAME)\". The first value is \"P::NAME\" for
 \"P::(SETF NAME)\", which is how answers spell a SETF function name."
   (let ((text (string-trim '(#\Space #\Tab #\Newline #\Return) text)))
-    (cond ((eql 0 (search "#'" text)) (setf text (subseq text 2)))
+    (cond ((starts-p text "#'") (setf text (subseq text 2)))
           ((and (> (length text) 1) (char= (char text 0) #\')) (setf text (subseq text 1))))
     (let ((inner (string-trim "()" text)) (mark (search "::(setf " text :test #'char-equal)))
       (cond ((and (> (length text) 6)

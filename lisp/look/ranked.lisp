@@ -244,5 +244,5 @@ such functions."
   "Return true if FILE, a native name, is below one of the directories ROOTS, a list of strings."
   (some (lambda (root)
           (let ((root (concatenate 'string (string-right-trim "/" root) "/")))
-            (eql 0 (search root file))))
+            (starts-p file root)))
         roots))

@@ -21,14 +21,7 @@ METHOD."
 (defun typed-structure-names (symbol)
   "SYMBOL names a structure that is a vector or a list. Return a list of the names of the functions
 that the DEFSTRUCT of this structure made."
-  (let ((description (typed-structure symbol)))
-    (remove-if-not (lambda (name) (and name (fboundp name)))
-                   (append (loop for slot in (description-slots description)
-                                 for accessor = (structure-slot-accessor slot)
-                                 append (list accessor (and accessor (list 'setf accessor))))
-                           (list (description-copier description)
-                                 (description-predicate description))
-                           (mapcar #'first (description-constructors description))))))
+  (remove-if-not #'fboundp (structure-functions (typed-structure symbol))))
 
 (defun combination-p (symbol)
   "Return true if SYMBOL names a method combination of the program."
@@ -119,7 +112,5 @@ other packages have for it."
         "in" (package-name package)
         "homes" (names-for package)
         "usedBy" (sort (mapcar #'package-name (package-used-by-list package)) #'string<)
-        "symbolCount" (let ((count 0))
-                        (do-symbols (symbol package count)
-                          (when (eq package (symbol-package symbol)) (incf count))))
+        "symbolCount" (length (home-symbols package))
         "files" (files-of index)))

@@ -90,7 +90,7 @@ the file's name and the reason."
   "Return the FILE-LOAD structure for the load of the file of SOURCE, a debug source. If this load
 has no FILE-LOAD structure, make one. Return NIL for code from no file and for SBCL's own files."
   (let ((name (and source (source-name source))))
-    (when (and (stringp name) (not (eql 0 (search "SYS:" name))))
+    (when (and (stringp name) (not (sbcl-file-p name)))
       (note-load name source (lambda () (source-date source))))))
 
 (defun note-load (name mark created)
@@ -157,7 +157,7 @@ most *READ-LIMIT* octets. To read a FIFO, the agent would wait for a writer."
 list of forms from PARTS-OF-FORM for the form just read. *READTABLE* must be a copy, since it is
 modified."
   (dolist (part parts)
-    (cond ((sets-reader-p part) (ignore-errors (eval part)))
+    (cond ((sets-reader-p part) (nil-if-program-fails (eval part)))
           ((typep part '(cons (eql setq) (cons symbol (cons t null))))
            (destructuring-bind (variable form) (rest part)
              (case variable
@@ -200,14 +200,14 @@ keep them."
   "Return a copy of READTABLE in which #. evaluates only forms without side effects. In the copy,
 READ-UNKNOWN reads # and a character that has no meaning after #."
   (let ((copy (copy-readtable readtable)))
-    (ignore-errors
-     (set-dispatch-macro-character #\# #\. #'read-evaluated copy)
-     (loop for code from 33 below 127
-           for character = (code-char code)
-           do (unless (or (digit-char-p character)
-                          (find character "<)")
-                          (get-dispatch-macro-character #\# character copy))
-                (set-dispatch-macro-character #\# character #'read-unknown copy))))
+    (nil-if-program-fails
+      (set-dispatch-macro-character #\# #\. #'read-evaluated copy)
+      (loop for code from 33 below 127
+            for character = (code-char code)
+            do (unless (or (digit-char-p character)
+                           (find character "<)")
+                           (get-dispatch-macro-character #\# character copy))
+                 (set-dispatch-macro-character #\# character #'read-unknown copy))))
     copy))
 
 (defun read-evaluated (stream character number)
@@ -217,7 +217,7 @@ since its value decides what the reader skips."
   (declare (ignore character number))
   (let ((form (read stream t nil t)))
     (cond ((without-effect-p form) (eval form))
-          ((eq *package* (find-package "KEYWORD")) (ignore-errors (eval form)))
+          ((eq *package* (find-package "KEYWORD")) (nil-if-program-fails (eval form)))
           (t (doubtful (list 'quote form))))))
 
 (defun read-unknown (stream character number)

@@ -211,10 +211,6 @@ source is unknown."
                      (and run `(lambda () ,(first run)))))))
     (if form (plain-text 80 form) "a function")))
 
-(defun debug-name-text (user)
-  "Return the debug name of USER, a USER structure for a function of SBCL, as text."
-  (printing-plainly (print-safely 200 (root-of (simple-function-name (user-function user))))))
-
 (defun same-function-text (name)
   "If the function NAME was defined under another name, and this name still has the same function,
 return the other name as text. Else return NIL."
@@ -258,7 +254,10 @@ NAME only as data, so that this code may never use NAME."
       (:place (form-data user possible))
       (:loose (object "name" (loose-text (user-code user)) "kind" "anonymous function"
                       "possible" possible))
-      (:own (object "name" (debug-name-text user) "kind" "SBCL's own"))
+      (:own (object "name" (printing-plainly
+                              (print-safely 200 (root-of (simple-function-name
+                                                          (user-function user)))))
+                      "kind" "SBCL's own"))
       (t (object "name" (or text (shown-name user))
                  "kind" (or kind (and (stringp sort) sort))
                  "same" (and (null kind) (same-function-text (user-name user)))

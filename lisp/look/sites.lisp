@@ -6,7 +6,7 @@
   "Call the function of SB-INTROSPECT with the string NAME as name, and return its values. Return
 NIL if it signals an error or does not exist."
   (let ((function (contrib-function "SB-INTROSPECT" name)))
-    (and function (ignore-errors (apply function arguments)))))
+    (and function (nil-if-unknown (apply function arguments)))))
 
 (defvar *native-files* nil
   "NIL, or a hash table that caches the results of NATIVE-FILE during one answer, from names of

@@ -7,7 +7,7 @@
   "Call the ASDF function with the string NAME as name, and return its values. Return NIL if it
 signals an error or does not exist."
   (let ((function (contrib-function "ASDF" name)))
-    (and function (ignore-errors (apply function arguments)))))
+    (and function (nil-if-program-fails (apply function arguments)))))
 
 (defun component-files (component)
   "Return a list of the native names of all files in COMPONENT, an ASDF system, module or file."

@@ -9,26 +9,14 @@ seldom uses all functions that DEFSTRUCT makes."
   (or (consp (known :function :source-transform name))
       (and (symbolp name) (constructed-structure symbol) t)
       (and (symbolp name)
-           (eql 0 (search "COPY-" (symbol-name symbol)))
+           (starts-p (symbol-name symbol) "COPY-")
            (consp (known :function :info name)))))
-
-(defun package-function-names (package)
-  "Return a sorted list of the names of the functions and macros whose symbols are at home in
-PACKAGE, without functions that DEFSTRUCT made."
-  (sort (home-names package (lambda (name)
-                              (and (fboundp name) (not (generated-p (name-symbol name) name)))))
-        #'name-before-p))
-
-(defun other-names (name users)
-  "Return a list of the names of USERS, a list of USER and TOP-FORM structures, without NAME. Leave
-out top-level forms, since they have no name."
-  (remove name (remove nil (mapcar #'name-of users)) :test #'equal))
 
 (defun declared-variable-p (symbol code)
   "Return true if a constant of the code object CODE contains a declaration about SYMBOL as a
 variable. The template of a macro can be such a constant."
   (labels ((bare-p (specifier)
-             (and (consp specifier)
+             (and (proper-length specifier)
                   (not (member (first specifier) '(inline notinline ftype optimize)))
                   (member symbol (rest specifier) :test #'eq)))
            (find-in (part depth)
@@ -37,7 +25,8 @@ variable. The template of a macro can be such a constant."
                      repeat 2000
                      while (consp rest)
                      do (when (and (eq 'declare (car rest))
-                                   (ignore-errors (some #'bare-p (cdr rest))))
+                                   (proper-length (cdr rest))
+                                   (some #'bare-p (cdr rest)))
                           (return-from declared-variable-p t))
                         (find-in (car rest) (1- depth))))))
     (map-constants (lambda (constant) (find-in constant 50)) code)
@@ -46,11 +35,11 @@ variable. The template of a macro can be such a constant."
 (defun mentioner (index name)
   "Return the name of a function in INDEX that contains the symbol NAME as data, or NIL. A
 declaration about the variable NAME does not count as data."
-  (first (other-names name
-                      (remove-if (lambda (user)
-                                   (let ((code (and (user-p user) (user-code user))))
-                                     (and code (declared-variable-p name code))))
-                                 (users-of index name '(:mention))))))
+  (loop for user in (users-of index name '(:mention))
+        for code = (and (user-p user) (user-code user))
+        for by = (name-of user)
+        unless (or (null by) (equal by name) (and code (declared-variable-p name code)))
+          return by))
 
 (define-shape unused-row ()
   "A function or macro that no other code uses."
@@ -90,13 +79,17 @@ return NIL."
               "external" (eq :external
                              (nth-value 1
                                         (find-symbol (symbol-name symbol) (symbol-package symbol))))
-              "documentation" (first-line (ignore-errors (documentation name 'function)))))))
+              "documentation" (first-line (doc-text name 'function))))))
 
 (define-operation ("unused-functions" :gives (or unused-data lookup-failure))
     ((package string "The name of the package.")
      within)
   "Return the functions of a package that no code uses except their own, exported ones first."
-  (let* ((home (named-package package)) (names (package-function-names home))
+  (let* ((home (named-package package))
+         (names (sort (home-names home (lambda (name)
+                                         (and (fboundp name)
+                                              (not (generated-p (name-symbol name) name)))))
+                      #'name-before-p))
          (*within* (and within (system-files within))))
     (with-index (index)
       (let ((unused (loop for name in names

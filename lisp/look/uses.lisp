@@ -78,7 +78,8 @@ references, and the names in the constants of its code object."
 refers to, and the symbols that CODE contains as data."
   (let ((called (called-names code)) (mentioned '()))
     (map-constants (lambda (constant)
-                     (when (and (data-p constant) (not (lambda-list-p constant code)))
+                     (when (and (typep constant '(or symbol cons (simple-array t)))
+                                (not (lambda-list-p constant code)))
                        (map-symbols (lambda (symbol handled)
                                       (if handled (push symbol called) (push symbol mentioned)))
                                     constant)))

@@ -56,7 +56,7 @@ required parameters, with NIL for a parameter without a specializer."
   "Return a list of the forms in FORM that are evaluated outside the functions that it defines. FORM
 is a call of one of *DEFINERS-OF-FUNCTIONS*."
   (append (load-time-forms form)
-          (and (eq (first form) 'defmethod) (ignore-errors (specializer-forms form)))))
+          (and (eq (first form) 'defmethod) (nil-if-program-fails (specializer-forms form)))))
 
 (defun function-of-name-p (form)
   "Return true if FORM is a NAMED-LAMBDA with the name of a global function or method. The walk
@@ -129,8 +129,8 @@ data or in code that never runs. If a macro cannot be expanded, skip the rest of
                       (call head environment)
                       form)
                      (t form))))
-      (handler-case (handler-bind ((warning #'muffle-warning)) (walk-form form nil #'look))
-        (error () nil)))))
+      (nil-if-program-fails
+        (handler-bind ((warning #'muffle-warning)) (walk-form form nil #'look))))))
 
 (defun parts-of-form (form)
   "Return a list of the forms that SBCL compiles separately for FORM, a top-level form: the forms in

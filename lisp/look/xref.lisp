@@ -165,7 +165,7 @@ users with the same name."
         (remove-if (lambda (group) (gethash (or (name-of (first group)) (first group)) names))
                    groups))))
 
-(defun row-blocks (name rows kinds more possible)
+(defun row-blocks (name rows kinds &key more possible)
   "Return a list of two ROW-BLOCK structures about uses of NAME: one for the FUNCTIONS of ROWS, a
 ROWS structure, and one for its OTHERS and MORE, a list of OTHER-ROW structures. KINDS lists the
 kinds of the uses, such as :CALLS. POSSIBLE is true if the users only contain NAME as data."
@@ -237,7 +237,7 @@ structure, since such data probably refers to one of the other definitions."
 compiler are such functions."
   (let ((file (code-file (function-code function)))
         (root (root-of (simple-function-name function))))
-    (and (stringp file) (eql 0 (search "SYS:" file)) (consp root) (not (plain-name-p root)))))
+    (and (sbcl-file-p file) (consp root) (not (plain-name-p root)))))
 
 (defun sbcl-users (index name)
   "Return a list of new USER structures for functions of SBCL that call NAME. INDEX does not have
@@ -314,7 +314,7 @@ a cross reference. Leave out macros."
                       read-delimited-list))
       (map-uses (lambda (user kind)
                   (declare (ignore kind))
-                  (let* ((name (name-of user)) (symbol (if (consp name) (second name) name)))
+                  (let* ((name (name-of user)) (symbol (name-symbol name)))
                     (when (and symbol (symbolp symbol) (symbol-package symbol)
                                (not (and (symbolp name) (macro-function name)))
                                (member (package-name (symbol-package symbol)) packages
@@ -377,9 +377,9 @@ definitions that only have its name in their data."
         (let* ((calls (rows-for (users-of index target *call-kinds*) target))
                (mentions (mentioned-rows index target (if (fboundp target) "" "FUNCTION") calls))
                (callers (row-blocks target calls '(:calls :macroexpands)
-                                    (macro-uses (users-of index target '(:macroexpands))) nil))
+                                    :more (macro-uses (users-of index target '(:macroexpands)))))
                (others (append callers (and internals (list (sbcl-rows-block index target)))))
-               (possible (row-blocks target mentions '() '() t))
+               (possible (row-blocks target mentions '() :possible t))
                (unrecorded (unrecorded-text target))
                (place (and setf (not (fboundp target)) (known :setf :expander symbol)))
                (unseen (and (or (zerop (rows-count others)) (equal "slot" unrecorded))
@@ -448,8 +448,8 @@ definitions that use the name, and last those that only have it in their data."
               (rows-places outside) (append (rows-places uses) (rows-places mentions))
               (rows-places mentions) '()
               (rows-others mentions) '()
-              possible (row-blocks target mentions '() '() t))
-        (let ((others (row-blocks target outside (mapcar #'first *reference-kinds*) '() nil)))
+              possible (row-blocks target mentions '() :possible t))
+        (let ((others (row-blocks target outside (mapcar #'first *reference-kinds*))))
           (make-json-object
            (list* "name" (name-text target)
                   "total" (rows-count (append functions others possible))

@@ -86,7 +86,8 @@ Return NIL if there is none."
 (defun caller-text (call above)
   "Return text for the caller of CALL, a CALL structure, or NIL if it is unknown, the observed form,
 or the function of ABOVE. ABOVE is the recorded call around CALL in the answer, or NIL."
-  (let ((name (caller-name call)))
+  (let* ((code (call-code call))
+         (name (nil-if-unknown (and code (debug-name (debug-at code (call-offset call)))))))
     (unless (or (null name)
                 (form-name-p name)
                 (agent-name-p name)
@@ -94,11 +95,6 @@ or the function of ABOVE. ABOVE is the recorded call around CALL in the answer, 
                      (equal (if (method-name-p name) (second name) name)
                             (probe-name (call-probe above)))))
       (shortened 100 (function-text name)))))
-
-(defun caller-name (call)
-  "Return the debug name of the function that made the call CALL, or NIL if it is unknown."
-  (let ((code (call-code call)))
-    (ignore-errors (and code (debug-name (debug-at code (call-offset call)))))))
 
 (defun form-name-p (name)
   "Return true if NAME is SBCL's debug name for an evaluated form."
@@ -142,9 +138,9 @@ method combination determines them."
     (when (and function
                (eq function (probe-generic (call-probe call)))
                (notany #'gone-object-p (call-arguments call)))
-      (ignore-errors
-       (entered-methods function
-                        (compute-applicable-methods function (call-arguments call)))))))
+      (nil-if-program-fails
+        (entered-methods function
+                         (compute-applicable-methods function (call-arguments call)))))))
 
 ;;; The end of a call
 
@@ -207,7 +203,7 @@ of OBSERVATION with the most calls."
                         "calls" (probe-calls probe)
                         "every" (and (plusp (probe-mask probe)) (1+ (probe-mask probe)))
                         "unseen" (and (fboundp name) (unseen-calls name))
-                        "apart" (and (fboundp name) (ignore-errors (place-if-unnamed name)))
+                        "apart" (and (fboundp name) (place-if-unnamed name))
                         "gone" (not (fboundp name))
                         "failed" (and (plusp (probe-failed probe)) (probe-failed probe))
                         "failure" (and (probe-failure probe) (class-text (probe-failure probe))))))

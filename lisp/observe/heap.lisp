@@ -87,11 +87,16 @@ or to COMMON-LISP, or is neither a structure class nor a standard class."
           (t (or (eq home (find-package "COMMON-LISP"))
                  (not (typep class '(or structure-class standard-class))))))))
 
-(defun counted-rows (now before package)
-  "Return a list of lists (CLASS COUNT OCTETS MORE MORE-OCTETS) for the classes in NOW, a
-HEAP-COUNT, with the differences to BEFORE, another one or NIL. Leave out classes without a
-difference or, if BEFORE is NIL, without instances. Include only classes of PACKAGE. If PACKAGE is
-NIL, include the classes of the program and those that programs use."
+(defstruct (class-count (:constructor make-class-count (class count octets more more-octets)))
+  "The COUNT of the instances of CLASS and their size in OCTETS, and by how much MORE and
+MORE-OCTETS these exceed those of an earlier HEAP-COUNT."
+  class count octets more more-octets)
+
+(defun class-counts (now before package)
+  "Return a list of CLASS-COUNT structures for the classes in NOW, a HEAP-COUNT, with the
+differences to BEFORE, another one or NIL. Leave out classes without a difference or, if BEFORE is
+NIL, without instances. Include only classes of PACKAGE. If PACKAGE is NIL, include the classes of
+the program and those that programs use."
   (loop for class being the hash-keys of (heap-count-classes now) using (hash-value index)
         for old = (and before (gethash class (heap-count-classes before)))
         for count = (aref (heap-count-counts now) index)
@@ -99,24 +104,27 @@ NIL, include the classes of the program and those that programs use."
         for more = (- count (if old (aref (heap-count-counts before) old) 0))
         for more-octets = (- octets (if old (aref (heap-count-octets before) old) 0))
         unless (or (and (zerop more) (zerop more-octets)) (not (shown-class-p class package)))
-          collect (list class count octets more more-octets)))
+          collect (make-class-count class count octets more more-octets)))
 
 (defun heap-data (now before package limit)
-  "Return a JSON object that compares NOW with BEFORE, a HEAP-COUNT or NIL, as COUNTED-ROWS does.
+  "Return a JSON object that compares NOW with BEFORE, a HEAP-COUNT or NIL, as CLASS-COUNTS does.
 Include at most LIMIT classes."
   (flet ((total (heap-count) (if heap-count (reduce #'+ (heap-count-octets heap-count)) 0)))
-    (let ((rows (stable-sort (sort (counted-rows now before package) #'> :key #'fifth)
+    (let ((rows (stable-sort (sort (class-counts now before package) #'>
+                                   :key #'class-count-more-octets)
                              (lambda (one other) (and (program-class-p one)
                                                       (not (program-class-p other))))
-                             :key #'first)))
+                             :key #'class-count-class)))
       (object "octets" (total now)
               "count" (reduce #'+ (heap-count-counts now))
               "moreOctets" (- (total now) (total before))
               "since" (and before
                            (/ (float (- (heap-count-time now) (heap-count-time before)))
                               internal-time-units-per-second))
-              "rows" (loop for (class count octets more more-octets) in (page rows 0 limit)
-                           collect (object "name" (class-text class) "count" count
-                                           "octets" octets "more" more
-                                           "moreOctets" more-octets))
+              "rows" (loop for row in (page rows 0 limit)
+                           collect (object "name" (class-text (class-count-class row))
+                                           "count" (class-count-count row)
+                                           "octets" (class-count-octets row)
+                                           "more" (class-count-more row)
+                                           "moreOctets" (class-count-more-octets row)))
               "found" (length rows)))))

@@ -81,7 +81,7 @@ well: SBCL's own code calls them directly, not by their names. For some of them,
 calls takes minutes and cannot be interrupted."
   (let ((function (plain-definition name)))
     (and (not (typep function 'generic-function))
-         (eql 0 (search "SYS:" (or (code-file (code-of function)) ""))))))
+         (sbcl-file-p (code-file (code-of function))))))
 
 ;;; Choosing the calls to record
 
@@ -90,7 +90,7 @@ calls takes minutes and cannot be interrupted."
 evaluates the forms in TEXT with these parameters bound to its arguments. Read TEXT in PACKAGE or,
 if PACKAGE is NIL, in the package of NAME. If TEXT cannot be read or compiled, end the operation
 with an error answer."
-  (let* ((symbol (if (consp name) (second name) name))
+  (let* ((symbol (name-symbol name))
          (home (or package (usable-package (symbol-package symbol))))
          (parameters (bare-parameters (function-parameters name)))
          (problem nil))
@@ -151,7 +151,7 @@ symbol with the name of a variable in PARAMETERS, the copy has this symbol inste
   "Return a list of the variables that the lambda list PARAMETERS binds."
   (loop for parameter in parameters
         for name = (if (consp parameter) (first parameter) parameter)
-        for variable = (if (consp name) (second name) name)
+        for variable = (name-symbol name)
         unless (member variable lambda-list-keywords) collect variable))
 
 ;;; Calls that a probe may miss

@@ -53,7 +53,8 @@ Return a plist for a JSON object with the values of CODE, or NIL if that is NIL.
   "Return a plist for a JSON object about the calls that OBSERVATION has recorded: the last LIMIT
 calls or, if TYPES is true, the types of the arguments and values of the LIMIT functions with the
 most calls."
-  (let* ((calls (kept-calls observation)) (*gone-stacks* (call-stacks calls)))
+  (let* ((calls (kept-calls observation))
+         (*gone-stacks* (remove nil (remove-duplicates (mapcar #'call-stack calls)))))
     (list "kept" (length calls)
           "rows" (and (not types) (call-rows (last calls limit) (observation-job observation)))
           "types" (and types

@@ -258,10 +258,6 @@ true."
                        (coerce (observation-last observation) 'list))))
     (sort (remove nil calls) #'< :key #'call-number)))
 
-(defun call-stacks (calls)
-  "Return a list of the start addresses of the stacks of CALLS, without duplicates."
-  (remove nil (remove-duplicates (mapcar #'call-stack calls))))
-
 (sb-ext:defglobal **call-cost** nil
   "The cost of recording a call, in nanoseconds, or NIL if it was not measured yet.")
 

@@ -66,7 +66,7 @@ allocated page of memory.")
               :threads :all)
      ;; Without this, SBCL samples only threads that begin later.
      (dolist (thread (sb-thread:list-all-threads))
-       (ignore-errors (funcall (profiler "START-SAMPLING") thread))))
+       (nil-if-program-fails (funcall (profiler "START-SAMPLING") thread))))
    function
    (lambda () (funcall (profiler "STOP-PROFILING")))))
 
@@ -74,7 +74,7 @@ allocated page of memory.")
   "Return the function with the string NAME in SBCL's profiler. If this SBCL has no profiler, end
 the operation with an error answer."
   (or (contrib-function "SB-SPROF" name)
-      (progn (ignore-errors (require "SB-SPROF"))
+      (progn (require-contrib "SB-SPROF")
              (contrib-function "SB-SPROF" name))
       (fail-lookup "noProfiler" t)))
 
@@ -114,7 +114,9 @@ while the samples were taken, or NIL if this number is unknown."
             "large" (and (eq mode :alloc)
                          octets
                          (< 0 all (sample-limit mode))
-                         (large-objects-p octets all))
+                         ;; SBCL takes a sample for each page of small objects, but only one for a
+                         ;; large object of several pages.
+                         (> octets (* 2 all page-octets)))
             "spots" (and (plusp samples)
                          (loop for spot in (chosen-spots spots top samples)
                                collect (spot-row spot samples)))
@@ -132,14 +134,8 @@ least *HOT-PART* of SAMPLES, the number of samples."
   (loop for spot in spots
         for function = (and (>= (spot-total spot) (* *hot-part* samples))
                             (program-name-p (spot-name spot))
-                            (ignore-errors (function-of-frame (spot-info spot))))
+                            (nil-if-unknown (function-of-frame (spot-info spot))))
         when function collect function))
-
-(defun large-objects-p (octets samples)
-  "Return true if SAMPLES, a number of samples, cannot account for most of OCTETS, those allocated
-meanwhile. SBCL takes a sample for each page of small objects, but only one for a large object of
-several pages."
-  (> octets (* 2 samples page-octets)))
 
 (defun chosen-spots (spots top samples)
   "Return a list of TOP elements of SPOTS, a list of SPOT structures: three fourths with the highest
@@ -168,26 +164,24 @@ in which the program ran."
                                 (< (cdr caller) (spot-total spot))
                                 (round (* 100 (cdr caller)) (spot-total spot)))))))
 
+(defparameter *foreign* "foreign function " "SBCL's prefix for the names of foreign functions.")
+
 (defun spot-text (name)
   "Return text for NAME, the slot NAME of a SPOT structure: a debug name or text."
-  (cond ((stringp name) (foreign-name name))
+  (cond ((starts-p name *foreign*) (subseq name (length *foreign*)))
+        ((stringp name) name)
         ((form-name-p name) "the form")
         ((method-name-p name) (shortened 80 (function-text (list* :method (rest name)))))
         (t (shortened 80 (function-text name)))))
 
-(defun foreign-name (name)
-  "Return the text NAME without SBCL's prefix for foreign functions."
-  (let ((prefix "foreign function "))
-    (if (eql 0 (search prefix name)) (subseq name (length prefix)) name)))
-
 (defun spot-place (spot)
   "Return a JSON object with the source location of the function of SPOT. Return NIL if this
 location is unknown or in one of SBCL's own files."
-  (ignore-errors
-   (let* ((function (function-of-frame (spot-info spot)))
-          (file (code-file (code-of function))))
-     (unless (or (null file) (eql 0 (search "SYS:" file)))
-       (place-data (introspect "FIND-DEFINITION-SOURCE" function))))))
+  (nil-if-unknown
+    (let* ((function (function-of-frame (spot-info spot)))
+           (file (code-file (code-of function))))
+      (unless (or (null file) (sbcl-file-p file))
+        (place-data (introspect "FIND-DEFINITION-SOURCE" function))))))
 
 ;;; Counting samples by function
 
@@ -297,7 +291,7 @@ function. INFO is SBCL's debug information about the frame."
   (cond ((stringp info) info)
         ((null info) "foreign code")
         ((symbolp info) (string-downcase info))
-        (t (let ((name (ignore-errors (debug-name info))))
+        (t (let ((name (nil-if-unknown (debug-name info))))
              (cond ((null name) "code without a name")
                    ;; SBCL keeps only both ends of a deep stack. It marks the gap between them with
                    ;; a function that is never called.

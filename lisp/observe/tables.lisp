@@ -41,7 +41,7 @@
   (loop for function in functions
         for name = (plain-function-name function)
         ;; The name of a method, for example, is no name of a global function.
-        for definition = (ignore-errors (plain-definition name))
+        for definition = (and (plain-name-p name) (fboundp name) (plain-definition name))
         when (and definition (closure-p definition)) collect (cons name definition)))
 
 (defun crowded-tables (functions)
@@ -55,9 +55,9 @@ FUNCTIONS lead."
                      ;; The hash function can be one of the program.
                      for (sharing count)
                        = (unless (eq (hash-table-test table) 'eq)
-                           (ignore-errors
-                            (multiple-value-list
-                             (call-user-code (lambda () (sharing-keys table left))))))
+                           (nil-if-program-fails
+                             (multiple-value-list
+                              (call-user-code (lambda () (sharing-keys table left))))))
                      do (decf left (or count 0))
                      when (and count (>= sharing *crowd*))
                        collect (object "variable" (name-text name)

@@ -54,8 +54,8 @@ appear in a profile."
 (defun waited-seconds ()
   "Return the number of seconds that this thread has waited for a CPU since it began. Return 0 if
 the operating system does not say."
-  (let ((spent (spent sb-thread:*current-thread*)))
-    (if spent (/ (float (the internal-time (second spent)) 1d0) 1000d0) 0d0)))
+  (let ((waited (nth-value 1 (spent sb-thread:*current-thread*))))
+    (if waited (/ (float (the internal-time waited) 1d0) 1000d0) 0d0)))
 
 (defparameter *waited-limit* 15d0
   "The maximum number of seconds of waiting for a CPU that are not counted in a measurement.")

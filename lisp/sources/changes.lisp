@@ -25,12 +25,12 @@ the loaded text of the file of DEFINITION, or NIL."
        (let ((*read-eval* nil)
              (*package* (find-package "KEYWORD"))
              (*readtable* (copy-readtable nil)))
-         (handler-case (let ((literal (read-from-string text)))
-                         (cond ((string-equal text "t") (not (eq value t)))
-                               ((string-equal text "nil") (and value t))
-                               ((symbolp literal) nil)
-                               (t (not (equalp literal value)))))
-           (error () nil)))))
+         (nil-if-unreadable
+           (let ((literal (read-from-string text)))
+             (cond ((string-equal text "t") (not (eq value t)))
+                   ((string-equal text "nil") (and value t))
+                   ((symbolp literal) nil)
+                   (t (not (equalp literal value)))))))))
 
 (defun inline-p (definition)
   "Return true if the function of DEFINITION is declaimed inline now."

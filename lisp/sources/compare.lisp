@@ -54,7 +54,8 @@ files."
       (when fresh
         (loop with staying = (planned-staying (old-definitions file))
               for definition in fresh
-              do (note-listed definition (cdr (assoc definition staying :test #'eq))))))))
+              do (setf (gethash definition **listed**)
+                       (cdr (assoc definition staying :test #'eq))))))))
 
 (defun old-members (files &key (wanted (constantly t)) more forgetting)
   "Return a plist for a JSON object about definitions that the image still has but FILES no longer
@@ -145,7 +146,7 @@ layout."
         for count = (old-instance-count layout)
         unless (eql count 0)
           collect (object "name" (symbol-text name)
-                          "taken" (eq layout (ignore-errors (classoid-layout (classoid name))))
+                          "taken" (eq layout (nil-if-unknown (classoid-layout (classoid name))))
                           "instances" count)))
 
 (define-shape disagreement ()
@@ -210,28 +211,26 @@ image, or NIL if there is none."
     ((:export :package) nil)
     (t (identity-now (definition-kind definition) (definition-name definition)))))
 
-(defun evaluation-of (definition identity)
-  "IDENTITY is the object of the definition that has replaced DEFINITION. Return the list in
-**EVALUATED** for that definition. Return NIL if no evaluated form made that definition."
-  (let ((kept (gethash (definition-key (definition-kind definition) (definition-name definition)
-                                       identity)
-                       **evaluated**)))
-    (and kept (eq (first kept) identity) kept)))
+(defun evaluation-of (kind name identity)
+  "Return the EVALUATION structure for the definition of NAME as KIND with IDENTITY, an object such
+as a function. Return NIL if no evaluated form made that definition."
+  (let ((evaluation (gethash (definition-key kind name identity) **evaluated**)))
+    (and evaluation
+         (eq (definition-identity (evaluation-definition evaluation)) identity)
+         evaluation)))
 
-(defun evaluation-members (kept)
-  "KEPT is a list (IDENTITY TIME BY DEFINITION) from **EVALUATED** about an evaluation. Return a
-plist with \"time\", the Unix time of the evaluation, and \"by\", the beginning of the evaluated
-form."
-  (list "time" (unix-time (second kept)) "by" (third kept)))
+(defun evaluation-members (evaluation)
+  "Return a plist with \"time\", the Unix time of EVALUATION, an EVALUATION structure, and \"by\",
+the beginning of the evaluated form."
+  (list "time" (unix-time (evaluation-time evaluation)) "by" (evaluation-by evaluation)))
 
 (setf **evaluation-of**
       (lambda (name &rest kinds)
         (loop with method = (and (typep name 'method) name)
               for kind in kinds
               for identity = (or method (identity-now kind name))
-              for kept = (and identity (gethash (definition-key kind name identity) **evaluated**))
-              when (and kept (eq (first kept) identity))
-                return (make-json-object (evaluation-members kept)))))
+              for evaluation = (and identity (evaluation-of kind name identity))
+              when evaluation return (make-json-object (evaluation-members evaluation)))))
 
 (defun maker-of (name &rest kinds)
   "NAME is a name or a method, and KINDS are keywords such as :FUNCTION. Return three values for the
@@ -266,8 +265,10 @@ of the top-level form that ran this code, and the object of the definition. An u
 of the file FILE made. Return NIL if the image still has DEFINITION. Also return NIL if the image
 has another generic function instead, or a definition that the same load made."
   (unless (current-p definition)
-    (let* ((now (in-place-of definition)) (kept (and now (evaluation-of definition now)))
-           (other (and now (not kept) (identity-file now))) (path (and other (file-path other)))
+    (let* ((now (in-place-of definition))
+           (evaluation (and now (evaluation-of (definition-kind definition)
+                                               (definition-name definition) now)))
+           (other (and now (not evaluation) (identity-file now))) (path (and other (file-path other)))
            (known (and path (gethash path **files**))))
       (cond ((and (typep (definition-identity definition) 'generic-function) now) nil)
             ;; The load that made DEFINITION has replaced it later.
@@ -277,7 +278,7 @@ has another generic function instead, or a definition that the same load made."
                       "at" (definition-number definition)
                       "missing" (and (null now) t)
                       "other" path
-                      (and kept (evaluation-members kept))))))))
+                      (and evaluation (evaluation-members evaluation))))))))
 
 (defun differing (file wanted)
   "Return a list of JSON objects for the definitions that the last load of the file FILE made and
@@ -309,7 +310,7 @@ were loaded, although these files have other values."
   (bounded-members "unset"
                    (sb-thread:with-mutex (**lock**)
                      (loop for file being the hash-values of **files**
-                           when (eql 0 (search root (source-file-path file)))
+                           when (starts-p (source-file-path file) root)
                              append (unset-in file (constantly t))))))
 
 (defun in-a-file-p (definition)
@@ -333,12 +334,12 @@ kind and name."
 that no loaded file contains."
   (let ((found '()))
     (sb-ext:with-locked-hash-table (**evaluated**)
-      (loop for kept being the hash-values of **evaluated**
-            for definition = (fourth kept)
+      (loop for evaluation being the hash-values of **evaluated**
+            for definition = (evaluation-definition evaluation)
             for symbol = (name-symbol (definition-name definition))
             when (and (symbolp symbol)
                       (member (symbol-package symbol) packages :test #'eq)
-                      (third kept)
+                      (evaluation-by evaluation)
                       (current-p definition)
                       (null (methods-of-definition definition))
                       (not (in-a-file-p definition))

@@ -7,8 +7,8 @@
 
 (defun function-source (function)
   "Return SBCL's debug source object for the code of FUNCTION, or NIL."
-  (ignore-errors
-   (information-source (code-information (function-code (simple-function function))))))
+  (nil-if-unknown
+    (information-source (code-information (function-code (simple-function function))))))
 
 (defun location-of (identity)
   "IDENTITY is the object of a definition: a source location, a method, or SBCL's record of a
@@ -38,7 +38,7 @@ from no file or from a file of SBCL."
                    (let ((source (function-source identity))) (and source (source-name source)))
                    (let ((location (location-of identity)))
                      (and location (location-name location))))))
-    (and name (not (eql 0 (search "SYS:" name))) name)))
+    (and name (not (sbcl-file-p name)) name)))
 
 (defun identity-form (identity)
   "IDENTITY is the object of a definition, such as a function or a source location. Return the
@@ -47,9 +47,8 @@ definition that EVAL or COMPILE made."
   (let* ((identity (without-record identity)) (location (location-of identity)))
     (cond (location (location-form location))
           ((and (typep identity '(and function (not generic-function))) (identity-file identity))
-           (let* ((name (contrib-function "SB-INTROSPECT" "FIND-DEFINITION-SOURCE"))
-                  (path (contrib-function "SB-INTROSPECT" "DEFINITION-SOURCE-FORM-PATH")))
-             (and name path (ignore-errors (first (funcall path (funcall name identity))))))))))
+           (first (introspect "DEFINITION-SOURCE-FORM-PATH"
+                              (introspect "FIND-DEFINITION-SOURCE" identity)))))))
 
 ;;; All definitions of a name
 
@@ -70,7 +69,7 @@ does not make classes that SBCL makes only on demand."
          (classoid (and cell (cell-classoid cell)))
          (class (and cell (cell-class cell))))
     (and classoid
-         (or (and class (ignore-errors (location-of (class-location class))))
+         (or (and class (nil-if-unknown (location-of (class-location class))))
              (classoid-location classoid)
              class))))
 
@@ -78,7 +77,7 @@ does not make classes that SBCL makes only on demand."
   "Return an object that is new whenever FUNCTION is defined. For a generic function with a source
 location, this is the source location. For any other function, it is FUNCTION itself."
   (or (and (typep function 'generic-function)
-           (ignore-errors (location-of (class-location function))))
+           (nil-if-unknown (location-of (class-location function))))
       function))
 
 (defun map-functions-named (visit name)
@@ -124,7 +123,9 @@ is none. The identity is an object, such as a function, that is new for a new de
   (let* ((function (sb-mop:method-generic-function method))
          (name (and function (sb-mop:generic-function-name function))))
     (and function
-         (ignore-errors (eq function (plain-definition name)))
+         ;; The name of a generic function can be any object.
+         (handler-case (eq function (plain-definition name))
+           ((or type-error undefined-function) () nil))
          (member method (sb-mop:generic-function-methods function) :test #'eq)
          t)))
 

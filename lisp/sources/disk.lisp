@@ -101,7 +101,7 @@ of PACKAGE."
 Return NIL if there is no difference, or if the loaded text is unknown."
   (let* ((path (source-file-path file))
          (pathname (sb-ext:parse-native-namestring path))
-         (date (ignore-errors (file-write-date pathname)))
+         (date (date-of pathname))
          (old (source-file-text file)))
     (flet ((difference (how &optional forms)
              (make-json-object

@@ -114,5 +114,5 @@ replacement to the answer of the job."
       (let ((*displacing* t) (*displaced* (and *continues* **displaced**)))
         (unwind-protect (funcall function)
           (when *job*
-            (let ((members (ignore-errors (sb-thread:with-mutex (**lock**) (displaced-members)))))
+            (let ((members (nil-if-unknown (sb-thread:with-mutex (**lock**) (displaced-members)))))
               (setf (job-notes *job*) (append members (job-notes *job*)))))))))

@@ -11,7 +11,8 @@
 (defun evaluated-definitions ()
   "Return a list of the definitions that evaluated forms made, and that the image still has."
   (sb-ext:with-locked-hash-table (**evaluated**)
-    (loop for (nil nil nil definition) being the hash-values of **evaluated**
+    (loop for evaluation being the hash-values of **evaluated**
+          for definition = (evaluation-definition evaluation)
           when (current-p definition) collect definition)))
 
 (defun of-names-p (definition names)
@@ -96,7 +97,7 @@ definition of the program. Then only the removed definitions need OBJECT."
 (defun list-without (list removed-p)
   "Return two values: LIST without the elements that satisfy ENTRY-P, and a list of texts for these
 elements. Remove nothing from a property list."
-  (let ((length (ignore-errors (list-length list))))
+  (let ((length (proper-length list)))
     (if (or (null length)
             (and (evenp length) (loop for (key) on list by #'cddr always (keywordp key))))
         (values list '())
@@ -188,7 +189,7 @@ whether there was too much to search."
        (lambda (symbol)
          (when (and (boundp symbol) (not (constantp symbol)))
            (note symbol "Taken out of ~A: ~{~A~^, ~}."
-                 (trim-value (ignore-errors (sb-ext:symbol-global-value symbol))
+                 (trim-value (global-value-of symbol)
                              (lambda (new) (setf (sb-ext:symbol-global-value symbol) new))
                              removed-p seen)))
          (note symbol "Taken out of the property list of ~A: ~{~A~^, ~}."

@@ -28,10 +28,14 @@ DEFINITIONS: a hash table from results of DEFINITION-KEY to DEFINITION structure
 (sb-ext:defglobal **lock** (sb-thread:make-mutex :name "live-lisp sources")
   "A lock that a thread holds while it records a load.")
 
+(defstruct (evaluation (:constructor make-evaluation (definition by)))
+  "An evaluated form that made DEFINITION, a DEFINITION structure.
+BY: the beginning of the text of the form, or NIL if it is unknown.
+TIME: the universal time of the evaluation."
+  definition by (time (get-universal-time)))
+
 (sb-ext:defglobal **evaluated** (make-hash-table :test 'equal :synchronized t)
-  "A hash table for the definitions that evaluated forms made, from results of DEFINITION-KEY to
-lists (IDENTITY TIME BY DEFINITION): an object such as the function, a universal time, the beginning
-of the form's text or NIL, and the DEFINITION structure.")
+  "A hash table from results of DEFINITION-KEY to EVALUATION structures.")
 
 (sb-ext:defglobal **variables-evaluated** (make-hash-table :test 'eq :weakness :key :synchronized t)
   "A weak hash table from variables that evaluated forms have set or declared special to (BY . WHAT)
@@ -47,9 +51,8 @@ NIL.")
 (defun file-path (name)
   "Return the native truename of the file that SBCL calls NAME. For the copy in *SOURCE-COPY*,
 return the truename of the original file."
-  (let ((path (or (ignore-errors
-                   (sb-ext:native-namestring
-                    (truename (translate-logical-pathname (parse-namestring name)))))
+  (let ((path (or (nil-if-unreadable
+                    (native-truename (translate-logical-pathname (parse-namestring name))))
                   name)))
     (if (and *source-copy* (equal path (car *source-copy*))) (cdr *source-copy*) path)))
 

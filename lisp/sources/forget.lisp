@@ -55,11 +55,6 @@ unbound."
   "A weak hash table from the DEFINITION structures that an answer has listed as no longer in their
 files to the plists from REASONS at that time.")
 
-(defun note-listed (definition reasons)
-  "Record that an answer has listed DEFINITION as missing from its file, and REASONS, which say why
-it cannot be removed."
-  (setf (gethash definition **listed**) reasons))
-
 (defun listed-p (definition)
   "Return true if an answer has listed DEFINITION as missing from its file."
   (nth-value 1 (gethash definition **listed**)))
@@ -147,9 +142,9 @@ objects, and the result of STAYING for those that were not removed."
     (note-outdated (mapcar #'definition-name (remove-if-not #'compiled-in-p leaving)) '())
     (dolist (definition (stable-sort (copy-list leaving) #'< :key #'forget-order))
       (let* ((data (item-data definition))
-             (failure (nth-value 1 (ignore-errors
-                                    (call-user-code (lambda ()
-                                                      (forget-definition definition)))))))
+             (failure (handler-case
+                          (progn (call-user-code (lambda () (forget-definition definition))) nil)
+                        (error (condition) condition))))
         (if failure
             (push (list definition "because" (list (report-text 200 failure))) left)
             (push (cons definition data) gone))))

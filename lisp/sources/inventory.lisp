@@ -9,7 +9,7 @@ native truenames with a slash at the end."
   (loop for file being the hash-values of **files**
         for path = (source-file-path file)
         when (and (plusp (source-file-serial file))
-                  (loop for folder in folders thereis (eql (mismatch folder path) (length folder))))
+                  (apply #'starts-p path folders))
           collect path))
 
 (defun home-of (definition)
@@ -37,7 +37,7 @@ methods that specialize on the class SYMBOL."
                 for function = (generic-function-named name)
                 when function append (sb-mop:generic-function-methods function))
           (let ((class (find-class symbol nil)))
-            (and class (ignore-errors (sb-mop:specializer-direct-methods class))))))
+            (and class (sb-mop:specializer-direct-methods class)))))
 
 (defun map-package-definitions (visit package)
   "Call the function VISIT with three arguments for each definition of a symbol at home in PACKAGE,
@@ -59,7 +59,7 @@ one of PATHS made this definition, else true."
          (path (and name (file-path name))))
     (or (null path)
         (member path paths :test #'string=)
-        (null (ignore-errors (probe-file (sb-ext:parse-native-namestring path)))))))
+        (null (true-file (sb-ext:parse-native-namestring path))))))
 
 (defun summary-text (value)
   "Return a text for VALUE that is the same in another image with the same value: the printed form
@@ -67,7 +67,7 @@ of a literal, the number of elements of another list, a vector or a hash table, 
 other object. Run no code of the user."
   (flet ((literal-p (value) (typep value '(or number character string symbol)))
          (counted (what count) (format nil "a ~A of ~D" what count)))
-    (let ((length (and (consp value) (ignore-errors (list-length value)))))
+    (let ((length (and (consp value) (proper-length value))))
       (cond ((or (literal-p value) (and length (<= length 20) (every #'literal-p value)))
              (local-text value :limit 200 :length 20 :package (find-package "COMMON-LISP")))
             (length (counted "list" length))

@@ -63,9 +63,7 @@ object such as a function. A definition is replaced by a later one with an EQUAL
 
 (defun generic-function-named (name)
   "Return the generic function that NAME names, or NIL."
-  (let ((function (and (fboundp name)
-                       (not (and (symbolp name) (macro-function name)))
-                       (plain-definition name))))
+  (let ((function (and (global-function-p name) (plain-definition name))))
     (and (typep function 'generic-function) function)))
 
 (defun methods-of-definition (definition)

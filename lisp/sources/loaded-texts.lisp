@@ -69,7 +69,7 @@ was loaded to its end last."
   "Record the present text of the file PATH, a native truename, as the loaded text. Use this for a
 load that was not recorded."
   (let ((file (known-file path)) (pathname (sb-ext:parse-native-namestring path)))
-    (set-text file (read-text pathname) (ignore-errors (file-write-date pathname)))))
+    (set-text file (read-text pathname) (date-of pathname))))
 
 (defun note-read (file)
   "Record in **TEXTS-READ** the date and text of FILE, a truename, which SBCL begins to read."
@@ -104,7 +104,7 @@ of code from the load, which have this date. COMPILED is the date of the loaded 
                    (source-file-path file)))
          (path (sb-ext:parse-native-namestring name))
          (read (gethash name **texts-read**))
-         (date (if read (car read) (ignore-errors (file-write-date path))))
+         (date (if read (car read) (date-of path)))
          (dates (loop for source in sources
                       when (source-date source) collect (source-date source))))
     (remhash name **texts-read**)
@@ -179,5 +179,4 @@ Return NIL if there is none."
     ((folders (list string) "Native truenames of folders, with a slash at the end."))
   "Return true if a load of a file in one of FOLDERS has begun or ended."
   (loop for path being the hash-keys of **files**
-          thereis (loop for folder in folders
-                        thereis (eql (mismatch folder path) (length folder)))))
+          thereis (apply #'starts-p path folders)))

@@ -20,12 +20,11 @@ functions without a DEFGENERIC, except in locked packages. LOG is the slot LOG o
 structure. SERIAL is the number of the load."
   (loop for (name . method) in (remove-if #'symbolp log)
         for function = (and (attached-p method) (sb-mop:method-generic-function method))
-        for home = (symbol-package (name-symbol name))
         when function
           collect (make-definition :method name method serial)
         when (and function
-                  home
-                  (not (sb-ext:package-locked-p home))
+                  (symbol-package (name-symbol name))
+                  (not (locked-symbol-p (name-symbol name)))
                   (eq function (function-identity function)))
           collect (make-definition :function name function serial)))
 
@@ -68,8 +67,7 @@ code than that of the last recorded load of FILE. A generic function or an acces
   "Add DEFINITION, which is from no file, to **EVALUATED**. BY is the beginning of the text of the
 form that made it, or NIL."
   (when (< (hash-table-count **evaluated**) *evaluated-limit*)
-    (setf (gethash (key-of definition) **evaluated**)
-          (list (definition-identity definition) (get-universal-time) by definition))))
+    (setf (gethash (key-of definition) **evaluated**) (make-evaluation definition by))))
 
 (defun note-variables (evaluated by)
   "Add the variables of EVALUATED, the slot EVALUATED of a RECORDING structure, to
@@ -354,7 +352,7 @@ changed definitions that are compiled into code that uses them."
           (when (or (eq (definition-kind definition) :variable) (compiled-in-p definition))
             (setf (definition-baseline definition) (form-before definition text)))))
       (let* ((path (source-file-path file))
-             (written (ignore-errors (file-write-date (sb-ext:parse-native-namestring path))))
+             (written (date-of path))
              (date (if written
                        (version-date path written text)
                        (loop for source in (fresh-sources definitions)

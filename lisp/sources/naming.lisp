@@ -83,7 +83,7 @@ such a form, a symbol or NIL."
 text is unknown, another date."
   (let* ((file (gethash path **files**)) (loaded (and file (source-file-date file)))
          (text (known-text path))
-         (date (ignore-errors (file-write-date (sb-ext:parse-native-namestring path)))))
+         (date (date-of path)))
     (if text
         (other-text-p path text)
         (and loaded date (/= loaded date)))))

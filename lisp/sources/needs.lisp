@@ -53,17 +53,11 @@ REMOVED."
                 for function = (sb-mop:method-generic-function method)
                 for name = (and function (sb-mop:generic-function-name function))
                 when (and function
-                          (method-on-p method class)
+                          (member class (sb-mop:method-specializers method) :test #'eq)
                           (attached-p method)
-                          (not (sb-ext:package-locked-p
-                                (or (symbol-package (name-symbol name))
-                                    (find-package "COMMON-LISP-USER"))))
+                          (not (locked-symbol-p (name-symbol name)))
                           (not (find method removed :key #'definition-identity :test #'eq)))
                   collect (format nil "method ~A" (method-name-text name method)))))
-
-(defun method-on-p (method class)
-  "Return true if CLASS is one of the specializers of METHOD."
-  (member class (sb-mop:method-specializers method) :test #'eq))
 
 (defun needed-by-constants (symbol wanted removed)
   "Return a list of texts for the definitions whose code has a constant that satisfies the predicate
@@ -165,12 +159,6 @@ definitions or are EQL specializers of methods."
                                                (method-name-text
                                                 (sb-mop:generic-function-name function) method))))
         0 3))
-
-(defun home-symbols (package)
-  "Return a list of the symbols whose home package is PACKAGE."
-  (let ((symbols '()))
-    (do-symbols (symbol package (remove-duplicates symbols :test #'eq))
-      (when (eq (symbol-package symbol) package) (push symbol symbols)))))
 
 ;;; Code
 

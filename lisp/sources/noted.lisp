@@ -61,11 +61,11 @@ names and types of its slots."
                (dolist (below (sb-mop:class-direct-subclasses class))
                  (unless (gethash below table)
                    (setf (gethash below table)
-                         (ignore-errors
-                          (cons (classoid-layout (classoid (class-name below)))
-                                (loop for slot in (sb-mop:class-slots below)
-                                      collect (sb-mop:slot-definition-name slot)
-                                      collect (sb-mop:slot-definition-type slot)))))
+                         (nil-if-unknown
+                           (cons (classoid-layout (classoid (class-name below)))
+                                 (loop for slot in (sb-mop:class-slots below)
+                                       collect (sb-mop:slot-definition-name slot)
+                                       collect (sb-mop:slot-definition-type slot)))))
                    (note-below below)))))
       (note-below (find-class 'structure-object)))
     table))

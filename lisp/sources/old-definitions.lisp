@@ -69,9 +69,9 @@ existing function."
               for other being the hash-values of **files**
               for made = (and (not (eq other file)) (gethash key (source-file-definitions other)))
               thereis (and (same-p made) (not (not-made-again-p made other))))
-        (let ((evaluated (fourth (gethash (key-of definition) **evaluated**))))
-          (and (same-p evaluated)
-               (> (definition-serial evaluated) (definition-serial definition)))))))
+        (let* ((evaluation (gethash (key-of definition) **evaluated**))
+               (made (and evaluation (evaluation-definition evaluation))))
+          (and (same-p made) (> (definition-serial made) (definition-serial definition)))))))
 
 (defun kept-by-methods-p (definition file)
   "Return true if DEFINITION of the file FILE is of a generic function that has methods from other

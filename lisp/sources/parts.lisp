@@ -2,16 +2,14 @@
 
 (in-package "LIVE-LISP.SOURCES")
 
+(defun structure-described (name)
+  "Return SBCL's description of the structure NAME, which may be a list or vector, or NIL."
+  (or (defstruct-description name nil) (known :typed-structure :info name)))
+
 (defun structure-names (symbol)
   "Return a list of the names of the functions that DEFSTRUCT made for the structure SYMBOL."
-  (let ((description (or (ignore-errors (defstruct-description symbol))
-                         (known :typed-structure :info symbol))))
-    (when description
-      (append (mapcar #'first (description-constructors description))
-              (loop for slot in (description-slots description)
-                    for accessor = (structure-slot-accessor slot)
-                    collect accessor collect (list 'setf accessor))
-              (list (description-copier description) (description-predicate description))))))
+  (let ((description (structure-described symbol)))
+    (and description (structure-functions description))))
 
 (defun structure-layout (definition)
   "Return a pair of the layout of the structure of DEFINITION, and a list of the names of the
@@ -20,8 +18,8 @@ functions that its DEFSTRUCT made. Return NIL if DEFINITION is of no structure."
          (cell (and (eq (definition-kind definition) :class) (class-cell name)))
          (classoid (and cell (cell-classoid cell))))
     (and classoid
-         (ignore-errors (defstruct-description name))
-         (cons (classoid-layout classoid) (remove nil (structure-names name) :key #'name-symbol)))))
+         (defstruct-description name nil)
+         (cons (classoid-layout classoid) (structure-names name)))))
 
 (defun made-by-methods-p (definition others)
   "Return true if DEFINITION is of a generic function without a DEFGENERIC, and the list OTHERS has

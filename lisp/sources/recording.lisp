@@ -79,12 +79,12 @@ those in *AROUND*."
   "Return a pair of SBCL's name of a file and the number of a top-level form in it: the innermost
 form whose compiled code this thread runs. Return NIL if there is none, as in a load of a source
 file."
-  (ignore-errors
-   (loop for frame = (top-frame) then (frame-below frame)
-         while frame
-         when (eq :toplevel (debug-kind (frame-function frame)))
-           return (let ((place (frame-place frame)))
-                    (cons (source-name (place-source place)) (place-top-level-form place))))))
+  (nil-if-unknown
+    (loop for frame = (top-frame) then (frame-below frame)
+          while frame
+          when (eq :toplevel (debug-kind (frame-function frame)))
+            return (let ((place (frame-place frame)))
+                     (cons (source-name (place-source place)) (place-top-level-form place))))))
 
 (defun identities (symbol)
   "Return a list of the identities of the definitions that SYMBOL has."

@@ -46,13 +46,13 @@ reason is \"other\" if PACKAGE has a symbol with this name from another package.
 (defun conflicts (symbol name)
   "Return a list of JSON objects with the reasons why SYMBOL cannot get NAME. It is empty if it
 can."
-  (let ((home (symbol-package symbol)))
-    (append (cond ((keywordp symbol) (list (object "kind" "keyword")))
-                  ((and home (sb-ext:package-locked-p home))
-                   (list (object "kind" "locked" "package" (package-name home)))))
-            (loop for package in (reached-packages symbol)
-                  for conflict = (conflict-in symbol name package)
-                  when conflict collect conflict))))
+  (append (cond ((keywordp symbol) (list (object "kind" "keyword")))
+                ((locked-symbol-p symbol)
+                 (list (object "kind" "locked"
+                               "package" (package-name (symbol-package symbol))))))
+          (loop for package in (reached-packages symbol)
+                for conflict = (conflict-in symbol name package)
+                when conflict collect conflict)))
 
 ;;; Structures that have the symbol as their name or as the name of a slot
 
@@ -92,17 +92,11 @@ SBCL's defstruct description."
 or as the name of a slot."
   (let ((found '()))
     (dolist (package (packages-where #'accessible-p symbol) found)
-      (do-symbols (name package)
-        (when (eq (symbol-package name) package)
-          (let* ((description (or (and (typep (find-class name nil) 'structure-class)
-                                       (ignore-errors (defstruct-description name)))
-                                  (known :typed-structure :info name)))
-                 (data (and description (structure-data symbol description name))))
-            (when data (pushnew data found :key #'structure-text :test #'equal))))))))
-
-(defun structure-text (data)
-  "Return the name of the structure in DATA, a JSON object from STRUCTURE-DATA."
-  (json-member "name" data))
+      (dolist (name (home-symbols package))
+        (let* ((description (structure-described name))
+               (data (and description (structure-data symbol description name))))
+          (when data (pushnew data found :test #'equal
+                                         :key (lambda (data) (json-member "name" data)))))))))
 
 ;;; Classes that accept the symbol's keyword as an initarg
 
@@ -113,7 +107,7 @@ with the name NAME, a string."
         append (loop for method in (sb-mop:generic-function-methods (plain-definition function))
                      for (class) = (sb-mop:method-specializers method)
                      when (and (typep class 'class)
-                               (member name (ignore-errors (function-keywords method))
+                               (member name (function-keywords method)
                                        :test #'string=))
                        collect class)))
 

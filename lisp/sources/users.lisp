@@ -22,11 +22,11 @@ changed since.")
 (defun kind-reached (name function)
   "FUNCTION is a simple function. Return the kind of definition of NAME that FUNCTION is: a key of
 *USER-KINDS* such as :METHOD. Return NIL if FUNCTION is no definition of NAME."
-  (ignore-errors
-   (map-reached (lambda (kind reached)
-                  (when (eq reached function) (return-from kind-reached kind)))
-                name)
-   nil))
+  (nil-if-unknown
+    (map-reached (lambda (kind reached)
+                   (when (eq reached function) (return-from kind-reached kind)))
+                 name)
+    nil))
 
 (defun in-force-p (name function)
   "Return true if FUNCTION, a simple function, is still a definition of NAME: its function, a method

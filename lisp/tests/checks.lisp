@@ -26,7 +26,7 @@ values. The texts must differ, be short, and contain no #<."
        (not (search "#<" one))
        (not (search "#<" other))))
 
-(defun two-texts (one other &optional several)
+(defun two-texts (one other &key several)
   "Return texts for the values ONE and OTHER. If these texts do not show the difference of the
 values, return texts of the first differing parts, and the path to these parts, such as
 \"[2].name\". If SEVERAL is true, ONE and OTHER are lists of values of a form."
@@ -56,7 +56,7 @@ PRINC as the string PLAIN."
 
 (defun makes-parts-p (form)
   "Return true if FORM is a call of LIST or VECTOR."
-  (and (typep form '(cons (member list vector))) (ignore-errors (list-length form)) t))
+  (and (typep form '(cons (member list vector))) (proper-length form) t))
 
 (defun part-alone (form index)
   "Return a copy of FORM, a call of LIST or VECTOR, in which dots replace all arguments except
@@ -73,7 +73,7 @@ number INDEX, counted from 0. Return FORM if there is no such argument."
   "Return FORM, from a check that compared the values ONE and OTHER. If FORM is long, return a copy
 in which dots replace arguments of LIST and VECTOR around the first difference."
   (let ((index (and (consp form)
-                    (ignore-errors (list-length form))
+                    (proper-length form)
                     (> (length (printing-briefly (character-limit *form-characters*) form))
                        (character-limit *form-characters*))
                     (first (first (difference one other))))))
@@ -163,11 +163,11 @@ argument is neither in NOTED nor evident."
   "Return the form that the form CHECK tests: FORM if CHECK is (NOT FORM), else CHECK itself."
   (if (typep check '(cons (eql not) (cons cons null))) (second check) check))
 
-(defun comparison-arguments (check expected got &optional several)
+(defun comparison-arguments (check expected got &key several)
   "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, the form of a failed check,
 which returned GOT and not EXPECTED. If SEVERAL is true, GOT and EXPECTED are lists of values."
   (apart-from-tests
-    (multiple-value-bind (text wanted path) (two-texts got expected several)
+    (multiple-value-bind (text wanted path) (two-texts got expected :several several)
       (flet ((whole (values) (if several (values-text values) (value-text values))))
         (let ((stated (loop for each in (if several expected (list expected))
                             always (stated-p each check))))
@@ -204,7 +204,7 @@ value the path to these parts."
   "Return the text of a format CONTROL with a list of ARGUMENTS, printed in the package of the
 current test. Return NIL if formatting fails."
   (apart-from-tests
-    (flet ((text (arguments) (ignore-errors (apply #'format nil control arguments))))
+    (flet ((text (arguments) (nil-if-program-fails (apply #'format nil control arguments))))
       (with-brief-printing ((home-of (result-name *result*)))
         (multiple-value-bind (brief path) (brief-objects arguments)
           ;; A directive such as ~D needs the object itself, not a BRIEF structure.

@@ -79,7 +79,8 @@ is a list, return NIL, since SB-COVER has another record for the list itself."
   (destructuring-bind (kind &optional test &rest around) part
     (let* ((elements (rest (reverse around)))
            (choice (reduce (lambda (form element)
-                             (and (listp form) (ignore-errors (nth element form))))
+                             (and (listp form)
+                                  (handler-case (nth element form) (type-error () nil))))
                            elements
                            :initial-value form))
            (element (if (eq kind :then) 2 3)))

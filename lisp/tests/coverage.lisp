@@ -9,16 +9,16 @@
 
 (defun folder-of (system)
   "Return the native truename of the folder that has the .asd file of SYSTEM, or NIL."
-  (let ((file (ignore-errors (truename (asdf-call "SYSTEM-SOURCE-FILE" system)))))
+  (let ((file (true-file (asdf-value "SYSTEM-SOURCE-FILE" system))))
     (and file
          (sb-ext:native-namestring (make-pathname :name nil :type nil :version nil
                                                   :defaults file)))))
 
-(defun paths-of (systems &optional others)
+(defun paths-of (systems &key others)
   "Return a list of the native truenames of the source files of SYSTEMS. If OTHERS is true, add the
 files of the systems on which SYSTEMS depend."
   (remove-duplicates (loop for system in systems
-                           append (mapcar #'cdr (source-components system others)))
+                           append (mapcar #'cdr (source-components system :others others)))
                      :test #'string= :from-end t))
 
 (defun measured-paths (names root)
@@ -30,16 +30,12 @@ tests if other files remain."
          (folders (list* root (remove nil (mapcar #'folder-of systems))))
          (paths (remove-if-not (lambda (path) (within-p path folders))
                                (if names
-                                   (paths-of (remove-duplicates (mapcan #'tested-with systems)) t)
+                                   (paths-of (remove-duplicates (mapcan #'tested-with systems))
+                                             :others t)
                                    (loaded-paths)))))
     (or (set-difference paths (paths-of (test-systems)) :test #'string=) paths)))
 
 ;;; The forms of a file that can contain definitions of functions
-
-(defun operator-of (form package)
-  "FORM is a text. Return the symbol that is the operator of FORM when FORM is read in PACKAGE.
-Return NIL if FORM has no such operator."
-  (symbol-read (or (first (form-parts form 1)) "") package))
 
 (defun occurrences (part text)
   "Return the number of times that PART occurs in TEXT, in any letter case."
@@ -70,7 +66,7 @@ later forms are read or compiled."
   (and operator
        (macro-function operator)
        (or (member operator '(defun defmethod defgeneric in-package declaim))
-           (not (of-system-p operator)))))
+           (not (locked-symbol-p operator)))))
 
 (defun definitions-only (text path)
   "Return a copy of TEXT, the text of the file PATH, with a number in place of each top-level form
@@ -83,7 +79,7 @@ if TEXT cannot be read."
             for number from 0
             for form = (subseq text start end)
             for package = (or (form-package path nil number) (find-package "COMMON-LISP-USER"))
-            for operator = (operator-of form package)
+            for operator = (symbol-read (or (first (form-parts form 1)) "") package)
             do (pushnew package packages)
                (cond ((can-define-p operator) (replace content form :start1 start))
                      ((assoc operator *stand-ins*) (put-stand-in form operator content start))
@@ -114,7 +110,7 @@ without printing warnings. Return the truename of FASL, or NIL if a form has an 
                      (unreadable-file #'note)
                      (warning #'muffle-warning)
                      (sb-ext:compiler-note #'muffle-warning))
-        (let ((made (ignore-errors (compile-part copy fasl file))))
+        (let ((made (nil-if-program-fails (compile-part copy fasl file))))
           (and (not wrong) made))))))
 
 (defun load-measured (fasl path)
@@ -202,16 +198,12 @@ with the text from REACHED-TEXT for the definitions that FUNCTION reached."
 
 ;;; Running tests with a measurement of coverage
 
-(defun check-measurable ()
-  "End the operation with an error answer if this SBCL cannot measure coverage."
-  (unless (ignore-errors (require "SB-COVER") (and (marks-reader) +coverage-quality+))
-    (fail-lookup "unmeasured" "missing")))
-
 (defun call-covering (function)
   "Call FUNCTION with a new COVERING structure, and return its value. Afterwards, even after a
-non-local exit, remove the measured copies. If another run measures coverage, end the operation with
-an error answer."
-  (check-measurable)
+non-local exit, remove the measured copies. If another run measures coverage, or this SBCL cannot
+measure it, end the operation with an error answer."
+  (require-contrib "SB-COVER")
+  (unless (and (marks-reader) +coverage-quality+) (fail-lookup "unmeasured" "missing"))
   (let ((covering (make-covering)))
     (unwind-protect
          (if (sb-ext:compare-and-swap (symbol-value '**covering**) nil covering)

@@ -13,7 +13,8 @@ PACKAGE is the package of lisp-unit2."
              (apply #'note-failure package "failure"
                     (comparison-arguments (home-call package "FORM" failure)
                                           (home-call package "EXPECTED" failure)
-                                          (home-call package "ACTUAL" failure) t))))
+                                          (home-call package "ACTUAL" failure)
+                                          :several t))))
           ((not (typep condition 'error)))
           (*hold-seconds* (invoke-debugger condition))
           (t (note-checks 1)

@@ -132,7 +132,7 @@ copy marks which of its parts run."
       (t (and operator
               (symbolp operator)
               (macro-function operator environment)
-              (not (of-system-p operator))
+              (not (locked-symbol-p operator))
               (let ((*framework-made* (or *framework-made*
                                           (member (symbol-package operator) *frameworks-homes*))))
                 (measured-forms (macroexpand-1 form environment) environment number)))))))
@@ -141,11 +141,6 @@ copy marks which of its parts run."
   "PARTS are forms in the macro environment ENVIRONMENT and in top-level form NUMBER. Return a list
 of forms to compile instead of PARTS: the results of MEASURED-FORMS for PARTS."
   (loop for part in parts append (measured-forms part environment number)))
-
-(defun of-system-p (symbol)
-  "Return true if SYMBOL is at home in a locked package, such as one of SBCL's own. The definition
-of such a symbol does not change."
-  (let ((package (symbol-package symbol))) (and package (sb-ext:package-locked-p package))))
 
 (defun measured-function (form number)
   "Return a list of forms to compile instead of FORM, a DEFUN in top-level form NUMBER. The returned
@@ -158,15 +153,14 @@ test. If the function cannot be replaced, count it as missed, and return NIL."
              `((put-function ',name
                              (,+named-lambda+ ,name ,lambda-list
                               ,@(marking-body body index
-                                              (list (if (consp name) (second name) name))))))))
+                                              (list (name-symbol name))))))))
           (t (note-missed)))))
 
 (defun replaceable-p (name)
   "Return true if NAME names an ordinary function, defined by *MEASURED-FILE*, without wrappers."
   (and *as-loaded*
        (typep name '(or symbol (cons (eql setf) (cons symbol null))))
-       (fboundp name)
-       (not (and (symbolp name) (or (macro-function name) (special-operator-p name))))
+       (global-function-p name)
        (let ((function (plain-definition name)))
          (and (not (typep function 'generic-function))
               (of-file-p function)
@@ -196,7 +190,8 @@ NOTE-MEASURED. If BLOCK is a list of a name, put the forms into a block of this 
   (multiple-value-bind (declarations forms) (body-parts body)
     `(,@declarations
       (declare (optimize (,+coverage-quality+ 3)) (notinline ,@*inline-names*))
-      (setf (measured-reached (load-time-value (measured-at ,index))) t)
+      (setf (measured-reached (load-time-value (aref (covering-definitions **covering**)
+                                                    ,index))) t)
       ,@(if block `((block ,(first block) ,@forms)) forms))))
 
 (defun body-parts (body)
@@ -215,10 +210,6 @@ COVERING-DEFINITIONS, and return the index of this structure there."
     (vector-push-extend (make-measured name *measured-file* number (rest (path-of form))
                                        (and path spans (list-span spans (second path))))
                         (covering-definitions **covering**))))
-
-(defun measured-at (index)
-  "Return the MEASURED structure with INDEX, a result of NOTE-MEASURED."
-  (aref (covering-definitions **covering**) index))
 
 (defun note-missed ()
   "Count a definition whose coverage cannot be measured. Return NIL, an empty list of forms to
@@ -337,4 +328,4 @@ was no original method, remove the copy."
     (dolist (name (shiftf (covering-copied-functions covering) '()))
       (unwrap name 'live-lisp-coverage))
     (dolist (method (shiftf (covering-copied-methods covering) '()))
-      (ignore-errors (take-method method)))))
+      (nil-if-program-fails (take-method method)))))

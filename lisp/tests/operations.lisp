@@ -8,10 +8,10 @@
   "Return a list of ENTRY structures for all tests and suites of all loaded test frameworks."
   (loop for framework in **frameworks**
         append (loop for package in (framework-homes framework)
-                     append (handler-case (funcall (framework-entries framework) package)
-                              ;; Another version of the framework may keep its tests elsewhere. The
-                              ;; tests of other frameworks are still returned.
-                              (error () '())))))
+                     ;; Another version of the framework may keep its tests elsewhere. The tests
+                     ;; of other frameworks are still returned.
+                     append (nil-if-program-fails
+                              (funcall (framework-entries framework) package)))))
 
 (defun entry-text (entry)
   "Return the full name of ENTRY, an ENTRY structure, as text."
@@ -85,11 +85,6 @@ the number of its tests in ENTRIES."
                 collect (object "package" name "tests" count))
           0 20)))
 
-(defun run-entries (entries)
-  "Run the tests and suites ENTRIES, a list of ENTRY structures, one after the other."
-  (dolist (entry entries)
-    (call-user-code (entry-runner entry))))
-
 (defun test-system (name)
   "Test the ASDF system NAME by its TEST-OP. Return NIL, or the list from NEEDED-SYSTEM if the test
 needs another system that is missing."
@@ -114,7 +109,7 @@ lists unloaded systems below ROOT if no test has run."
                               for needed = (test-system name)
                               when needed
                                 collect (missing-data (first needed) name (second needed)))))
-             (run-entries entries)
+             (dolist (entry entries) (call-user-code (entry-runner entry)))
              (list "needs" needs
                    "unloaded" (and root
                                    systems

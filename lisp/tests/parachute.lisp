@@ -31,10 +31,6 @@ Parachute."
   (handler-bind ((error (parachute-note-error package)))
     (funcall function)))
 
-(defun parachute-run-test (package test function)
-  "Call FUNCTION, which runs TEST, and record the result. PACKAGE is the package of Parachute."
-  (call-as-test "parachute" (parachute-name package test) function))
-
 (defun parachute-failure-arguments (package result)
   "Return a plist of keyword arguments for NOTE-FAILURE about RESULT, Parachute's result object for
 a failed check. PACKAGE is the package of Parachute."
@@ -43,7 +39,8 @@ a failed check. PACKAGE is the package of Parachute."
              (slot-boundp result (home-symbol package "VALUE")))
         (list* :text (value "DESCRIPTION")
                (comparison-arguments (value "EXPRESSION") (value "EXPECTED") (value "VALUE")
-                                     (home-type-p package "MULTIPLE-VALUE-RESULT" result)))
+                                     :several (home-type-p package "MULTIPLE-VALUE-RESULT"
+                                                           result)))
         (list :text (apart-from-tests (home-call package "FORMAT-RESULT" result :extensive))))))
 
 (defun parachute-note-check (package result errors)
@@ -79,7 +76,9 @@ a result object or a test, and record the outcome. PACKAGE is the package of Par
                   (eq :unknown (home-call package "STATUS" thing)))))
       (cond ((and (new-p "TEST-RESULT")
                   (not (parachute-suite-p package (home-call package "EXPRESSION" thing))))
-             (parachute-run-test package (home-call package "EXPRESSION" thing) #'evaluate))
+             (call-as-test "parachute"
+                           (parachute-name package (home-call package "EXPRESSION" thing))
+                           #'evaluate))
             ((and *result* (home-type-p package "TEST" thing))
              (parachute-call-body package #'evaluate))
             ((and *result* (new-p "VALUE-RESULT"))

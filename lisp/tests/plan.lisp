@@ -103,22 +103,21 @@ tests when ASDF tests another system of the list."
   "Return a list of the ASDF systems that are defined in files below ROOT, the native name of a
 directory, sorted by name."
   (let ((files (loop for file being the hash-values of (or (registry) (make-hash-table))
-                     for path = (ignore-errors (sb-ext:native-namestring (truename file)))
-                     when (and path (eql 0 (search root path))) collect path)))
+                     for path = (native-truename file)
+                     when (starts-p path root) collect path)))
     (dolist (file files)
       (read-system (pathname-name (sb-ext:parse-native-namestring file))))
     (loop for name in (sort (copy-list (asdf-call "REGISTERED-SYSTEMS")) #'string<)
           for system = (asdf-call "REGISTERED-SYSTEM" name)
-          for file = (ignore-errors
-                      (sb-ext:native-namestring (truename (asdf-call "SYSTEM-SOURCE-FILE" system))))
+          for file = (native-truename (asdf-value "SYSTEM-SOURCE-FILE" system))
           when (member file files :test #'equal) collect system)))
 
 (defun read-system (name)
   "Make ASDF read the definition of the system NAME. If this definition needs a missing system, push
 a JSON object about the missing system onto *UNREAD*."
-  (ignore-errors
-   (let ((needed (nth-value 1 (found-system name))))
-     (when needed (push (missing-data (first needed) name (second needed)) *unread*)))))
+  (nil-if-program-fails
+    (let ((needed (nth-value 1 (found-system name))))
+      (when needed (push (missing-data (first needed) name (second needed)) *unread*)))))
 
 (defun unloaded-users (systems root)
   "Return a list of the names of the systems below ROOT that depend on one of SYSTEMS, a list of
@@ -165,7 +164,8 @@ dependencies first."
 
 (defun test-dependencies (system)
   "Return a list of DEPENDENCY structures for the systems on which the TEST-OP of SYSTEM depends."
-  (loop for (operation . components) in (asdf-call "COMPONENT-DEPENDS-ON" (test-operation) system)
+  (loop with testing = (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "TEST-OP"))
+        for (operation . components) in (asdf-call "COMPONENT-DEPENDS-ON" testing system)
         for tested = (operation-p operation "TEST-OP")
         when (or tested (operation-p operation "LOAD-OP"))
           append (loop for component in components
@@ -184,12 +184,8 @@ dependencies first."
 system that COMPONENT names. Return NIL for another kind of component, or if the named system cannot
 be found."
   (if (typep component '(or string symbol))
-      (ignore-errors (find-system component))
+      (nil-if-program-fails (find-system component))
       (and (typep component (contrib-symbol "ASDF" "SYSTEM")) component)))
-
-(defun test-operation ()
-  "Return an instance of ASDF's TEST-OP."
-  (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "TEST-OP")))
 
 ;;; Changes that ASDF does not notice, because it compares dates in whole seconds
 
@@ -213,7 +209,7 @@ was not recorded and that is certainly older than its fasl."
   "Return a list of the paths of loaded files below ROOT, the native name of a directory, whose
 texts differ from when the files were loaded."
   (loop for path in (loaded-paths)
-        for text = (and (eql 0 (search root path)) (known-text path))
+        for text = (and (starts-p path root) (known-text path))
         when (and text (other-text-p path text)) collect path))
 
 (defun to-load-p (system)

@@ -81,7 +81,7 @@ the place of the innermost call on the stack that is in a file. Calls in SBCL, i
 and in the test framework of PACKAGE do not count."
   (apart-from-tests
     (loop with homes = (homes-with package)
-          for frame in (ignore-errors (shown-frames))
+          for frame in (nil-if-unknown (shown-frames))
           for root = (and (not (folded-p frame)) (root-name (frame-name frame)))
           for place = (and (not (folded-p frame))
                            (not (system-frame-p frame))
@@ -224,7 +224,7 @@ fresh image would lack the test. Return NIL if there is no file of which this is
                                (lambda (operator)
                                  (or (null operator)
                                      (member (symbol-package operator) (all-homes) :test #'eq)
-                                     (not (of-system-p operator))))))))
+                                     (not (locked-symbol-p operator))))))))
 
 (defun former-p (name text)
   "Return true if the file of the test NAME no longer has this test, so that the test does not
@@ -233,7 +233,7 @@ belong to the run. If so, record the test and the file in the run. TEXT is NAME 
     ;; Set FILE inside, and ignore the value of APART-FROM-TESTS: when the search is cut short, as
     ;; by a full stack, that value can be anything.
     (apart-from-tests
-      (setf file (ignore-errors (call-finding-forms (lambda () (former-file name))))))
+      (setf file (nil-if-unreadable (call-finding-forms (lambda () (former-file name))))))
     (when file
       (pushnew (cons text file) (run-former *run*) :test #'equal))))
 
@@ -286,11 +286,11 @@ without a package."
          (homes (and framework (framework-homes framework))))
     (flet ((at-form (operator-p)
              (multiple-value-bind (path number)
-                 (ignore-errors (form-naming (bare-text name) home operator-p))
+                 (nil-if-unreadable (form-naming (bare-text name) home operator-p))
                (and path (loaded-place path number)))))
       (and home
            (or (at-form (lambda (operator) (and operator (member (symbol-package operator) homes))))
-               (at-form (lambda (operator) (not (and operator (of-system-p operator))))))))))
+               (at-form (lambda (operator) (not (and operator (locked-symbol-p operator))))))))))
 
 (defun results-data (run)
   "Return a list of JSON objects with the results of RUN, in the order in which the tests began."

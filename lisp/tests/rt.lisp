@@ -43,7 +43,7 @@ package of RT."
     (when (and (home-call package "PEND" entry) (not (getf (result-notes *result*) :signalled)))
       (multiple-value-bind (text wanted path)
           (if got
-              (two-texts (first got) (rt-values package entry) t)
+              (two-texts (first got) (rt-values package entry) :several t)
               (values nil (values-text (rt-values package entry))))
         (note-failure package (if (rt-expected-p package entry) "expected" "failure")
                       :form (rt-form package entry (first got))

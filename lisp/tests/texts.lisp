@@ -88,8 +88,7 @@ at most this many characters.")
              (> limit *part-characters*)
              ;; A quoted constant or a backquote template does not begin with a parenthesis.
              (char= #\( (char text 0))
-             ;; LIST-LENGTH returns NIL for a circular list and signals an error for a dotted one.
-             (<= (or (ignore-errors (list-length form)) most-positive-fixnum) *form-parts*))
+             (<= (or (proper-length form) most-positive-fixnum) *form-parts*))
         (format nil "(~{~A~^ ~})"
                 (loop for part in form
                       for share in (divided (- limit (length form) 1)

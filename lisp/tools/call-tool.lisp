@@ -126,7 +126,7 @@ VALUE, a list. Else return NIL."
   (when (typep value '(or cons hash-table))
     (or (text-noted value)
         (let ((texts (and (consp value)
-                          (ignore-errors (<= (list-length value) *noted-texts*))
+                          (<= (or (proper-length value) most-positive-fixnum) *noted-texts*)
                           (mapcar (lambda (each)
                                     (and (typep each '(or cons hash-table)) (text-noted each)))
                                   value))))

@@ -57,7 +57,7 @@ infinity, a NaN, or too large."
 
 (defun checked-list (list)
   "Return LIST. Signal a TOOL-ERROR if it is not a proper list."
-  (unless (ignore-errors (list-length list))
+  (unless (proper-length list)
     (refuse-value "a circular or dotted list"))
   list)
 

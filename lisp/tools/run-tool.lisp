@@ -141,7 +141,7 @@ spite of the failure. ID is the id of the call."))
 (defun call-pairs (arguments)
   "Return ARGUMENTS, a hash table or a property list from a model's call, as an alist."
   (cond ((hash-table-p arguments) (table-pairs arguments))
-        ((proper-list-p arguments) (argument-pairs arguments))
+        ((proper-length arguments) (argument-pairs arguments))
         (t (fail-call
             "Its arguments must be an EQUAL hash table with strings as keys or a property list, ~
                        not ~A."
@@ -150,7 +150,7 @@ spite of the failure. ID is the id of the call."))
 (defun text-for-model (tool tool-call)
   "Call TOOL with the arguments in the plist TOOL-CALL, and return the text for a model. Signal a
 TOOL-ERROR on failure."
-  (unless (and (proper-list-p tool-call) (evenp (length tool-call)))
+  (unless (plist-p tool-call)
     (fail-call "The call must be a property list with :ID, :NAME and :ARGUMENTS, not ~A."
                (printing-plainly (print-safely 80 tool-call))))
   (let* ((*tool* (if (typep tool 'live-lisp:tool)
@@ -169,7 +169,7 @@ a property list. The server validates the call, asks for approval as the safety 
 records the call unless the tool is safe."
   (flet ((result (&rest parts)
            (apply #'make-instance (find-class 'live-lisp:tool-result)
-                  :id (ignore-errors (getf tool-call :id)) parts)))
+                  :id (nil-if-program-fails (getf tool-call :id)) parts)))
     (handler-case (result :success t :result (text-for-model tool tool-call))
       (live-lisp:tool-error (failure)
         (result :error (live-lisp:tool-error-message failure)

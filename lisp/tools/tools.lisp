@@ -58,15 +58,15 @@ TOOL-ERROR-MESSAGE the reason."))
        (every (lambda (char) (or (char<= #\a char #\z) (char<= #\0 char #\9) (char= char #\_)))
               name)))
 
-(defun proper-list-p (object)
-  "Return true if OBJECT is a list that is neither circular nor dotted."
-  (and (listp object) (ignore-errors (list-length object)) t))
+(defun plist-p (object)
+  "Return true if OBJECT is a proper list with an even number of elements."
+  (let ((length (proper-length object))) (and length (evenp length))))
 
 (defun items-type (parameter)
   "Return the type of the items of PARAMETER, a property list. Its :ITEMS is a keyword or (:type
 KEYWORD)."
   (let ((items (getf parameter :items)))
-    (if (consp items) (and (proper-list-p items) (evenp (length items)) (getf items :type)) items)))
+    (if (consp items) (and (plist-p items) (getf items :type)) items)))
 
 (defun keyword-text (keywords)
   "Return the list KEYWORDS as text, such as \":SAFE, :CAUTIOUS\"."
@@ -75,7 +75,7 @@ KEYWORD)."
 (defun check-parameter (parameter known refuse)
   "Call the function REFUSE with a format control and its arguments if PARAMETER, a plist, is not
 valid, or if its name is in the list KNOWN."
-  (unless (and (proper-list-p parameter) (evenp (length parameter)) (stringp (getf parameter :name))
+  (unless (and (plist-p parameter) (stringp (getf parameter :name))
                (plusp (length (getf parameter :name))))
     (funcall refuse "has a parameter without a name; a parameter is a list such as ~
                      (:name \"symbol\" :type :string :description \"...\")."))
@@ -107,7 +107,7 @@ of REQUIRED, a list of names of required parameters, is not valid."
     (dolist (parameter parameters)
       (check-parameter parameter names refuse)
       (push (getf parameter :name) names))
-    (unless (and (proper-list-p required) (every #'stringp required))
+    (unless (and (proper-length required) (every #'stringp required))
       (funcall refuse "must have a list of the names of required parameters."))
     (let ((stray (find-if-not (lambda (name) (member name names :test #'string=)) required)))
       (when stray (funcall refuse "requires '~A', which is not one of its parameters." stray)))))
@@ -123,14 +123,14 @@ of REQUIRED, a list of names of required parameters, is not valid."
       (unless (snake-case-p name)
         (refuse "must have a name in snake_case: a lower-case letter, then a to z, 0 to 9 and _."))
       (unless (and (stringp text) (plusp (length text))) (refuse "must have a description."))
-      (unless (and (slot-boundp tool 'parameters) (proper-list-p (live-lisp:tool-parameters tool)))
+      (unless (and (slot-boundp tool 'parameters) (proper-length (live-lisp:tool-parameters tool)))
         (refuse "must have a list of parameters."))
       (unless (typep (live-lisp:tool-handler tool) '(or function (and symbol (not (member nil t)))))
         (refuse "must have a handler: a function of one hash table, or the symbol that names one."))
       (unless (member level *levels*)
         (refuse "has the safety level ~A; valid are ~A."
                 (printing-plainly (print-safely 80 level)) (keyword-text *levels*)))
-      (unless (and (proper-list-p categories) (every #'symbolp categories))
+      (unless (and (proper-length categories) (every #'symbolp categories))
         (refuse "must have a list of keywords as categories."))
       (check-parameters (live-lisp:tool-parameters tool) (live-lisp:tool-required tool) #'refuse)))
   tool)
@@ -157,3 +157,38 @@ one argument, an EQUAL hash table from names of parameters to arguments. Signals
 invalid parts."
   (declare (ignore required safety-level categories handler))
   `(make-tool ,name ,description ,parameters ,@options))
+
+;;; Tools as function schemas for model providers
+
+(defun name-keyword (name)
+  "Return the keyword for the parameter NAME, a string, in upper case unless NAME has upper-case
+letters itself."
+  (intern (if (some #'upper-case-p name) name (string-upcase name)) "KEYWORD"))
+
+(defun parameter-schema (parameter)
+  "Return the schema of PARAMETER, a property list. The schema of an array always has :ITEMS."
+  (let ((type (getf parameter :type)))
+    (append (list :type (string-downcase type) :description (getf parameter :description ""))
+            (loop for key in '(:enum :default)
+                  when (getf parameter key) append (list key (getf parameter key)))
+            (when (eq type :array)
+              (let ((items (items-type parameter)))
+                (list :items (and items (list :type (string-downcase items))))))
+            (loop for key in '(:minimum :maximum)
+                  when (getf parameter key) append (list key (getf parameter key))))))
+
+(defun live-lisp:tool-to-schema (tool)
+  "Return the function schema of TOOL as a property list."
+  (list :type "function"
+        :function (list :name (live-lisp:tool-name tool)
+                        :description (live-lisp:tool-description tool)
+                        :parameters
+                        (list :type "object"
+                              :properties (loop for parameter in (live-lisp:tool-parameters tool)
+                                                append (list (name-keyword (getf parameter :name))
+                                                             (parameter-schema parameter)))
+                              :required (copy-list (live-lisp:tool-required tool))))))
+
+(defun live-lisp:tools-to-schema (tools)
+  "Return the function schemas of TOOLS as a list in the same order."
+  (mapcar #'live-lisp:tool-to-schema tools))

@@ -116,3 +116,46 @@ time, and return how often this has called the wrapper, which should have been r
                               collect (sb-thread:make-thread #'wrap-often :arguments '(30000)))
           collect (sb-thread:join-thread thread))
   (0 0 0 0))
+
+;;; NIL in place of an error
+
+(defvar *without-value* nil "A variable of these tests.")
+
+(deftest or-nil.files
+    (list (native-truename "/nowhere/a") (true-file "/nowhere/*.lisp") (date-of "/nowhere/a")
+          (native-name #p"*.lisp") (date-of nil) (true-file (make-broadcast-stream))
+          (nil-if-unreadable (with-open-file (in "/nowhere/a") in)) (remove-file "/nowhere/a"))
+  (nil nil nil nil nil nil nil nil))
+(deftest or-nil.numbers
+    (list (number-in "12") (number-in "@12" 1) (number-in "1x") (number-in "") (number-in "@" 1))
+  (12 12 nil nil nil))
+(deftest or-nil.lists
+    (list (proper-length '()) (proper-length '(1 2)) (proper-length '(1 . 2))
+          (let ((list (list 1))) (proper-length (setf (cdr list) list))) (proper-length "abc"))
+  (0 2 nil nil nil))
+(deftest or-nil.symbols
+    (list (let ((*without-value* 1)) (makunbound '*without-value*) (global-value-of '*without-value*))
+          (global-value-of (gensym)) (global-value-of '*read-base*))
+  (nil nil 10))
+(deftest or-nil.conditions
+    (list (part-of-condition #'cell-error-name (make-condition 'unbound-variable))
+          (part-of-condition #'cell-error-name (make-condition 'unbound-variable :name 'a)))
+  (nil a))
+(deftest or-nil.threads
+    (let ((thread (sb-thread:make-thread (lambda ()))))
+      (sb-thread:join-thread thread)
+      (list (unless-thread-ended (sb-thread:interrupt-thread thread (lambda ())))
+            (handler-case (unless-thread-ended (error "another")) (error () :signalled))))
+  (nil :signalled))
+
+;;; Names
+
+(deftest names.starts
+    (list (starts-p "abc" "x" "ab") (starts-p "ab" "abc") (starts-p nil "a") (starts-p "" "")
+          (starts-p (make-array 3 :element-type 'character :fill-pointer 2 :initial-contents "abc")
+                    "ab" "abc"))
+  (t nil nil t t))
+(deftest names.of-sbcl
+    (list (sbcl-file-p "SYS:SRC;CODE;EVAL.LISP") (sbcl-file-p "/a/SYS:") (sbcl-file-p nil)
+          (locked-symbol-p 'car) (locked-symbol-p 'json) (locked-symbol-p (make-symbol "A")))
+  (t nil nil t nil nil))
