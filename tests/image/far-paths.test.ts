@@ -171,6 +171,14 @@ describe('an image in another root', () => {
     );
   });
 
+  sandboxTest('has the files of a map under the names that they have here', async () => {
+    const session = await start({ [work]: work }, ['--map', `there:${work}=${work}`]);
+    expect(await session.text('load_system', { system: 'far-shop' })).toBe('Loaded system far-shop');
+    expect(await session.eval('(string-right-trim "/" (namestring *default-pathname-defaults*))')).toBe(
+      `"${work}"`,
+    );
+  });
+
   sandboxTest('gets the text of a file that it does not have, under the name of that', async () => {
     const session = await start({});
     expect(await session.text('load_file', { path: 'shop.lisp' })).toBe('Loaded shop.lisp');

@@ -80,7 +80,7 @@ export class FarPaths {
     const prefix = `${this.#name}:`;
     if (path.startsWith(`${prefix}/`)) return path.slice(prefix.length);
     if (!path.startsWith('/')) return path;
-    const mapped = moved(path, this.#maps, 'here', 'there');
+    const mapped = mappedPath(path, this.#maps);
     if (mapped !== undefined) return mapped;
     const [oldest] = this.#sent;
     if (this.#sent.size >= MAX_SENT && oldest !== undefined) this.#sent.delete(oldest);
@@ -96,6 +96,12 @@ export class FarPaths {
     const mapped = leavesFolder ? undefined : moved(path, this.#maps, 'there', 'here');
     return mapped ?? (this.#sent.has(path) ? path : `${this.#name}:${path}`);
   }
+}
+
+/** Returns the path in the image of PATH on this machine, which can be the same; undefined when none of MAPS
+ *  contains it. */
+export function mappedPath(path: string, maps: readonly PathMap[]): string | undefined {
+  return moved(path, maps, 'here', 'there');
 }
 
 /** Translates PATH by the first of MAPS whose folder FROM contains it: replaces that folder by the folder TO
