@@ -107,7 +107,12 @@ lacks, as LIVE_LISP_WITHOUT does. FOLDER, if given, is the workspace. REGISTRY, 
 value of CL_SOURCE_REGISTRY, by which ASDF finds systems. SILENCE is the number of seconds after
 which a server that says nothing counts as gone."
   (multiple-value-bind (in out) (move-standard-streams)
-    (when folder (handler-case (sb-posix:chdir folder) (sb-posix:syscall-error ())))
+    ;; SBCL has set *DEFAULT-PATHNAME-DEFAULTS*, against which it merges relative names, at its start.
+    (when folder
+      (ignore-errors
+       (sb-posix:chdir folder)
+       (setf *default-pathname-defaults*
+             (sb-ext:parse-native-namestring (sb-posix:getcwd) nil #p"" :as-directory t))))
     (when registry (sb-posix:setenv "CL_SOURCE_REGISTRY" registry 1))
     (sb-posix:setenv "LIVE_LISP_WITHOUT" without 1)
     ;; By this the agent knows the processes that the image has started, and ends them with it. A

@@ -68,7 +68,9 @@ export function helpOn(word: string, registry: ToolRegistry): string {
     .map(({ name, type, description }) => {
       const option = verb ? `--${name.replaceAll('_', '-')}` : `${name}=`;
       const value = type === 'boolean' && verb ? '' : type.toUpperCase();
-      return `  ${`${option}${verb ? ' ' : ''}${value}`.trim().padEnd(24)} ${description ?? ''}`.trimEnd();
+      const isShort = Object.hasOwn(verb?.options ?? {}, name);
+      const given = isShort ? `[=${value}]` : `${verb ? ' ' : ''}${value}`;
+      return `  ${`${option}${given}`.trim().padEnd(24)} ${description ?? ''}`.trimEnd();
     });
   const short = Object.entries(verb?.options ?? {})
     .filter(([name]) => !tool.parameters.some((each) => each.name === name))

@@ -135,6 +135,8 @@ function readCommand(first: string, operands: readonly string[]): (typeof COMMAN
 }
 
 function unknownCommand(word: string): string {
+  if (verbNamed(word) !== undefined)
+    return `The command ${word} has to be the first word: live-lisp ${word} ... with its options behind it.`;
   const tool = /^[a-z]+(?:_[a-z]+)+$/.test(word);
   const list = 'live-lisp --help lists the commands.';
   return tool

@@ -3,6 +3,7 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { ReadStream } from 'node:tty';
+import { complain } from '../output.ts';
 import { visible } from '../visible.ts';
 import type { RequestResult } from './answer.ts';
 
@@ -43,7 +44,12 @@ export async function askOnTerminal({ message, requestedSchema }: Form): Promise
   const prompt = `${message}\n${decision.description ?? ''}\n${lines.join('\n')}\nNumber: `;
   const typed = await typedAnswer(visible(prompt));
   if (typed === undefined) return 'interrupted';
-  const chosen = choices[Number(typed.trim()) - 1];
+  const answer = typed.trim();
+  const chosen = choices[Number(answer) - 1] ?? choices.find((choice) => choice === answer);
+  if (chosen === undefined && answer !== '')
+    complain(
+      `${answer.slice(0, 80)} is no answer. Run the command again, and enter a number from 1 to ${choices.length}, or the words behind it.`,
+    );
   return chosen === undefined ? { action: 'cancel' } : { action: 'accept', content: { decision: chosen } };
 }
 

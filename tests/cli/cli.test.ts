@@ -111,6 +111,7 @@ describe('what needs no image', () => {
     const evaluating = (await run(['help', 'eval'])).stdout;
     expect(evaluating).toMatch('To check code take live-lisp call compile_form, for a file live-lisp load.');
     expect(evaluating).toMatch(/\nOptions:\n {2}--hold {19}As --on-error hold\n {2}--package STRING\n/);
+    expect(evaluating).toContain('--fresh[=STRING] ');
     expect((await run(['help', 'status'])).stdout).not.toMatch('Options');
     expect(await run(['help', 'nothing'])).toEqual({
       code: 2,

@@ -31,6 +31,10 @@ describe('what is wrong with the words is one sentence on stderr, exit 2', () =>
       ['load_system'],
       'Unknown command load_system; live-lisp call load_system calls the tool of that name, and live-lisp --help lists the commands.',
     ],
+    [
+      ['--root', '.', 'eval', '1'],
+      'The command eval has to be the first word: live-lisp eval ... with its options behind it.',
+    ],
     [['--bogus'], 'Unknown flag --bogus; see live-lisp --help. Options of a command stand behind its name.'],
     [
       ['--bogus=5'],

@@ -140,7 +140,8 @@ async function editInTerminal(keys: readonly [shown: string, typed: string][]) {
       ['call', 'edit_definitions', JSON.stringify({ edits })],
       keys,
     );
-    return { code, last: shown.trimEnd().split('\r\n').at(-1), text: readFileSync(file, 'utf8') };
+    const lines = shown.trimEnd().split('\r\n');
+    return { code, lines, last: lines.at(-1), text: readFileSync(file, 'utf8') };
   } finally {
     await shell.end();
     folder.remove();
@@ -151,8 +152,17 @@ describe('at a terminal', () => {
   const before = '(defun price (x) x)\n';
   const after = '(defun price (x) (* 2 x))\n';
 
-  test('the person approves by the number of the choice', async () => {
+  test('the person approves by the number of the choice, or by its words', async () => {
     expect(await editInTerminal([['Number: ', '1\r']])).toMatchObject({ code: 0, text: after });
+    expect(await editInTerminal([['Number: ', 'approve\r']])).toMatchObject({ code: 0, text: after });
+  });
+
+  test('what is neither approves nothing, and is named', async () => {
+    const wrong = await editInTerminal([['Number: ', 'yes\r']]);
+    expect(wrong).toMatchObject({ code: 3, text: before });
+    expect(wrong.lines).toContain(
+      'live-lisp: yes is no answer. Run the command again, and enter a number from 1 to 2, or the words behind it.',
+    );
   });
 
   test('what was typed before the question was shown does not answer it', async () => {

@@ -155,6 +155,9 @@ describe('an image in another root', () => {
         '(list (sb-posix:getcwd) (asdf:system-source-file "far-shop") (sb-introspect:definition-source-pathname (first (sb-introspect:find-definition-sources-by-name (quote far-shop::price) :function))))',
       ),
     ).toBe('("/srv/shop" #P"/srv/shop/far-shop.asd" #P"/srv/shop/shop.lisp")');
+    expect(await session.eval('(list *default-pathname-defaults* (probe-file "shop.lisp"))')).toBe(
+      '(#P"/srv/shop/" #P"/srv/shop/shop.lisp")',
+    );
     expect(await session.text('read_definition', { name: 'far-shop::price' })).toBe(
       'shop.lisp:4-5  FAR-SHOP::PRICE [FUNCTION]\n\n(defun price (n)\n  (* n 3))',
     );
@@ -169,6 +172,12 @@ describe('an image in another root', () => {
     expect(await session.eval("(far-shop::price 'a)")).toContain(
       '(FAR-SHOP::PRICE COMMON-LISP-USER::A)  shop.lisp:5:3',
     );
+  });
+
+  sandboxTest('has the files of a map under the names that they have here', async () => {
+    const session = await start({ [work]: work }, ['--map', `there:${work}=${work}`]);
+    expect(await session.text('load_system', { system: 'far-shop' })).toBe('Loaded system far-shop');
+    expect(await session.eval('*default-pathname-defaults*')).toBe(`#P"${work}/"`);
   });
 
   sandboxTest('gets the text of a file that it does not have, under the name of that', async () => {

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readIfRegular } from '../../files/regular.ts';
-import { FarPaths, type PathMap } from '../wire/far-paths.ts';
+import { FarPaths, mappedPath, type PathMap } from '../wire/far-paths.ts';
 import { type AgentOptions, compiledAgent, sourceRegistry } from './agent.ts';
 import type { BootstrapPlan } from './bootstrap.ts';
 import type { ProcessCommand } from './command.ts';
@@ -73,13 +73,12 @@ export function imagePlan(
 /** Returns the arguments of become-image for the working directory, and for the folders in which ASDF searches. Leaves
  * out folders for which IMAGE has no map. */
 function placeOf({ root, trees }: Pick<AgentOptions, 'root' | 'trees'>, image: ImageCommand): string[] {
-  const paths = new FarPaths(image.name, image.maps, () => undefined);
-  const mapped = [root, ...trees].filter((folder) => paths.there(folder) !== folder);
-  if (mapped.length === 0) return [];
-  const [folder = '', ...others] = mapped.map((each) => paths.there(each));
+  const mapped = (folder: string) => mappedPath(folder, image.maps);
+  const [folder, ...others] = [root, ...trees].flatMap((each) => mapped(each) ?? []);
+  if (folder === undefined) return [];
   const registry = sourceRegistry({ root: folder, trees: others }, undefined);
   const text = (value: string) => `"${value.replace(/[\\"]/g, '\\$&')}"`;
-  return [...(mapped.includes(root) ? [`:folder ${text(folder)}`] : []), `:registry ${text(registry)}`];
+  return [...(mapped(root) === undefined ? [] : [`:folder ${text(folder)}`]), `:registry ${text(registry)}`];
 }
 
 /** Returns the Lisp files below FOLDER in the format that command.lisp reads: their number, and then the length, the

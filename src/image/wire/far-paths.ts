@@ -80,7 +80,7 @@ export class FarPaths {
     const prefix = `${this.#name}:`;
     if (path.startsWith(`${prefix}/`)) return path.slice(prefix.length);
     if (!path.startsWith('/')) return path;
-    const mapped = moved(path, this.#maps, 'here', 'there');
+    const mapped = mappedPath(path, this.#maps);
     if (mapped !== undefined) return mapped;
     const [oldest] = this.#sent;
     if (this.#sent.size >= MAX_SENT && oldest !== undefined) this.#sent.delete(oldest);
@@ -98,8 +98,14 @@ export class FarPaths {
   }
 }
 
-/** Converts PATH by the first of MAPS whose folder FROM contains it: replaces this folder by the folder TO of the map.
- * Returns undefined when no map fits. */
+/** Returns the path in the image of PATH on this machine, which can be the same; undefined when none of MAPS
+ *  contains it. */
+export function mappedPath(path: string, maps: readonly PathMap[]): string | undefined {
+  return moved(path, maps, 'here', 'there');
+}
+
+/** Translates PATH by the first of MAPS whose folder FROM contains it: replaces that folder by the folder TO
+ *  of the map. Returns undefined when no map fits. */
 function moved(
   path: string,
   maps: readonly PathMap[],
