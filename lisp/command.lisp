@@ -109,10 +109,12 @@ which a server that says nothing counts as gone."
   (multiple-value-bind (in out) (move-standard-streams)
     ;; SBCL has set *DEFAULT-PATHNAME-DEFAULTS*, against which it merges relative names, at its start.
     (when folder
-      (ignore-errors
-       (sb-posix:chdir folder)
-       (setf *default-pathname-defaults*
-             (sb-ext:parse-native-namestring (sb-posix:getcwd) nil #p"" :as-directory t))))
+      (handler-case
+          (progn
+            (sb-posix:chdir folder)
+            (setf *default-pathname-defaults*
+                  (sb-ext:parse-native-namestring (sb-posix:getcwd) nil #p"" :as-directory t)))
+        (sb-posix:syscall-error ())))
     (when registry (sb-posix:setenv "CL_SOURCE_REGISTRY" registry 1))
     (sb-posix:setenv "LIVE_LISP_WITHOUT" without 1)
     ;; By this the agent knows the processes that the image has started, and ends them with it. A
