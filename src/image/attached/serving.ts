@@ -24,6 +24,13 @@ export interface ServedImageList {
   refusal?: string;
 }
 
+/** Maps folders that were found empty to the time of their last change. Each call of a session in its own image looks
+ *  for images, so an unchanged empty folder is not read again. */
+const emptySince = new Map<string, number>();
+
+/** Milliseconds after which a change of a folder has surely another time than the last change. */
+const CHANGE_MS = 1000;
+
 /** Returns the images in FOLDER with running processes. Deletes the files of killed images. Ignores other
  *  files. */
 export function servedImages(folder: string | undefined): ServedImageList {
@@ -33,7 +40,10 @@ export function servedImages(folder: string | undefined): ServedImageList {
     if (stats === undefined) return { images: [] };
     const fault = folderFault(stats);
     if (fault !== undefined) return { images: [], refusal: FAULTS[fault](folder) };
-    return { images: readdirSync(folder).flatMap((file) => servedImage(folder, file) ?? []) };
+    if (emptySince.get(folder) === stats.mtimeMs) return { images: [] };
+    const files = readdirSync(folder);
+    if (files.length === 0 && Date.now() - stats.mtimeMs > CHANGE_MS) emptySince.set(folder, stats.mtimeMs);
+    return { images: files.flatMap((file) => servedImage(folder, file) ?? []) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const refusal = `The folder ${folder}, where images that serve are looked for, cannot be read (${code ?? String(error)}). Make it a folder of yours that only you can use: chmod 700.`;
