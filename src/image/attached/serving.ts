@@ -24,8 +24,8 @@ export interface ServedImageList {
   refusal?: string;
 }
 
-/** Maps folders that were found empty to the time of their last change. Each call of a session in its own image looks
- *  for images, so an unchanged empty folder is not read again. */
+/** Maps each folder that had no description of an image to the time of its last change. Each call of a session in its
+ *  own image looks for images, so such a folder is not read again before it changes. */
 const emptySince = new Map<string, number>();
 
 /** Milliseconds after which a change of a folder has surely another time than the last change. */
@@ -42,7 +42,8 @@ export function servedImages(folder: string | undefined): ServedImageList {
     if (fault !== undefined) return { images: [], refusal: FAULTS[fault](folder) };
     if (emptySince.get(folder) === stats.mtimeMs) return { images: [] };
     const files = readdirSync(folder);
-    if (files.length === 0 && Date.now() - stats.mtimeMs > CHANGE_MS) emptySince.set(folder, stats.mtimeMs);
+    const isEmpty = !files.some((file) => file.endsWith('.json'));
+    if (isEmpty && Date.now() - stats.mtimeMs > CHANGE_MS) emptySince.set(folder, stats.mtimeMs);
     return { images: files.flatMap((file) => servedImage(folder, file) ?? []) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
