@@ -62,7 +62,12 @@ const MEASURES = [
     title: 'the same in an image that somebody else runs',
     unit: 'ms',
     baseline: 'eval',
-    goal: { of: 'ratio', atMost: 1.1 },
+    goal: {
+      of: 'ratio',
+      atMost: 1.1,
+      missed:
+        'an image of somebody else keeps no spare thread, so each call waits until its thread is made. The server asks Linux before each call whether a signal has stopped the image.',
+    },
   },
   {
     id: 'eval.ssh',

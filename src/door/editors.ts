@@ -80,7 +80,8 @@ const TEXT_LIMIT = 1024 * 1024;
 
 export class Editors implements HumanEditors, FileEditors {
   readonly #editors = new Set<Viewer>();
-  readonly #recent: Shown[] = [];
+  /** Functions that return the last messages about calls. They run only when somebody watches. */
+  readonly #recent: (() => Shown)[] = [];
   readonly #questions = new Map<string, Open>();
   readonly #workspace: string;
   #calls = 0;
@@ -129,7 +130,10 @@ export class Editors implements HumanEditors, FileEditors {
 
   /** Shows the last calls and the open questions to VIEWER. */
   showAll({ notify }: Pick<Viewer, 'notify'>): void {
-    for (const { method, params } of this.#recent) notify(method, params);
+    for (const shown of this.#recent) {
+      const { method, params } = shown();
+      notify(method, params);
+    }
     for (const { question } of this.#questions.values()) notify('live-lisp/asked', askedParams(question));
   }
 
@@ -141,31 +145,34 @@ export class Editors implements HumanEditors, FileEditors {
   callBegan({ client, tool, args }: ShownCall): CallInEditors {
     const id = ++this.#calls;
     const began = Date.now();
-    this.#show({
+    const shownArgs = shortened(args);
+    this.#show(() => ({
       method: 'live-lisp/began',
       params: {
         id,
         time: began / 1000,
         client: visibleName(client).slice(0, 100),
         tool: visibleName(tool),
-        lines: argumentsLines(shortened(args)).map(String),
+        lines: argumentsLines(shownArgs).map(String),
       },
-    });
+    }));
     const ended = ({ text, isError }: ShownAnswer) => {
       const [first = ''] = text.slice(0, ANSWER_LIMIT).split('\n', 1);
       const milliseconds = Date.now() - began;
-      this.#show({
+      this.#show(() => ({
         method: 'live-lisp/ended',
         params: { id, isError, milliseconds, line: visibleLine(first) },
-      });
+      }));
     };
     return { id, ended };
   }
 
-  #show(shown: Shown): void {
+  #show(shown: () => Shown): void {
     this.#recent.push(shown);
     if (this.#recent.length > RECENT_LIMIT) this.#recent.shift();
-    this.#notifyAll(shown.method, shown.params);
+    if (!this.watching) return;
+    const { method, params } = shown();
+    this.#notifyAll(method, params);
   }
 
   #notifyAll(method: string, params: Params): void {

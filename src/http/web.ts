@@ -28,9 +28,10 @@ export async function writeAnswer(answer: Response, response: ServerResponse): P
   // Node itself sets this header, according to the client's request and whether the listener is ending.
   delete headers['connection'];
   if (answer.body === null || headers['content-type'] !== 'text/event-stream') {
-    const octets = Buffer.from(await answer.arrayBuffer());
-    response.writeHead(answer.status, { ...headers, 'content-length': octets.length });
-    response.end(octets);
+    const text = await answer.text();
+    response.writeHead(answer.status, { ...headers, 'content-length': Buffer.byteLength(text) });
+    // Node sends a string in one write with the head, and octets in a second one.
+    response.end(text);
     return;
   }
   response.writeHead(answer.status, headers);

@@ -4,6 +4,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   fsyncSync,
   mkdirSync,
@@ -22,6 +23,8 @@ interface LineFileOptions {
   limit: number;
   /** Number of full files that are kept, in addition to the current one. */
   kept: number;
+  /** Called before a file is created because there is none at the path. */
+  beforeCreation?: () => void;
 }
 
 const NEWLINE = 10;
@@ -38,7 +41,9 @@ export class LineFile {
   readonly #options: LineFileOptions;
   #descriptor: number | undefined;
   #inode = 0;
-  /** Part of the name of a full file. It distinguishes two files that become full in the same millisecond. */
+  /** Size of the open file after the last line that this object appended; 0 before. */
+  #end = 0;
+  /** Part of the names of full files. It distinguishes two that become full in the same millisecond. */
   #rotations = 1_000_000;
 
   constructor(path: string, options: LineFileOptions) {
@@ -51,8 +56,10 @@ export class LineFile {
   append(text: string, sync = false): void {
     const line = `${text}\n`;
     const octets = Buffer.byteLength(line);
-    const descriptor = this.#descriptorFor(octets);
+    const { descriptor, size } = this.#fileFor(octets);
+    if (size !== this.#end) endLastLine(descriptor, size);
     if (writeSync(descriptor, line) !== octets) throw new Error('the disk is full');
+    this.#end = size + octets;
     if (sync) fsyncSync(descriptor);
   }
 
@@ -72,44 +79,37 @@ export class LineFile {
     }
   }
 
-  /** Returns a descriptor of the current file. If this file cannot take MORE octets, begins a new file and returns its
-   * descriptor. */
-  #descriptorFor(more: number): number {
-    if (this.#descriptor !== undefined && !this.#isCurrent()) this.#close();
-    this.#descriptor ??= this.#openFile();
-    const { size } = fstatSync(this.#descriptor);
-    if (size === 0 || size + more <= this.#options.limit) return this.#endLastLine(this.#descriptor, size);
+  /** Returns a descriptor of the current file, or of a new one if MORE bytes would exceed the limit, and the size of
+   *  that file. */
+  #fileFor(more: number): { descriptor: number; size: number } {
+    const file = this.#openFile() ?? this.#reopen();
+    if (file.size === 0 || file.size + more <= this.#options.limit) return file;
     this.#rotate();
-    this.#descriptor = this.#openFile();
-    return this.#endLastLine(this.#descriptor, fstatSync(this.#descriptor).size);
+    return this.#reopen();
   }
 
-  /** Returns true when the open file is still the file at the path. It is not when another server has begun a new
-   * file. */
-  #isCurrent(): boolean {
-    return statSync(this.path, { throwIfNoEntry: false })?.ino === this.#inode;
+  /** Returns the open file; undefined when there is none, or when the path is another file's. Another server may
+   *  have begun a new file. */
+  #openFile(): { descriptor: number; size: number } | undefined {
+    if (this.#descriptor === undefined) return undefined;
+    const current = statSync(this.path, { throwIfNoEntry: false });
+    return current?.ino === this.#inode ? { descriptor: this.#descriptor, size: current.size } : undefined;
   }
 
-  #openFile(): number {
+  #reopen(): { descriptor: number; size: number } {
+    this.#close();
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
+    if (!existsSync(this.path)) this.#options.beforeCreation?.();
     const descriptor = openRegular(this.path, O_APPEND | O_CREAT | O_RDWR);
-    this.#inode = fstatSync(descriptor).ino;
-    return descriptor;
-  }
-
-  /** Ends the last line of the file DESCRIPTOR with a newline if it has none, and returns DESCRIPTOR. The last line can
-   * be cut off after a crash, of any server, or when the disk was full. The next line must not become part of it. */
-  #endLastLine(descriptor: number, size: number): number {
-    const last = Buffer.from([NEWLINE]);
-    if (size > 0) readSync(descriptor, last, 0, 1, size - 1);
-    if (last[0] !== NEWLINE) writeSync(descriptor, '\n');
-    return descriptor;
+    const { ino, size } = fstatSync(descriptor);
+    this.#descriptor = descriptor;
+    this.#inode = ino;
+    this.#end = 0;
+    return { descriptor, size };
   }
 
   #rotate(): void {
-    const mine = this.#isCurrent();
-    this.#close();
-    if (!mine) return;
+    if (this.#openFile() === undefined) return;
     const { dir, name, ext } = parse(this.path);
     const stamp = new Date().toISOString().replace(/\D/g, '');
     try {
@@ -145,6 +145,14 @@ function openRegular(file: string, flags: number): number {
   if (fstatSync(descriptor).isFile()) return descriptor;
   closeSync(descriptor);
   throw new Error(`${file} is no regular file`);
+}
+
+/** Ends the last line of the file DESCRIPTOR, which has SIZE octets, with a newline if it lacks one. A crash, even
+ *  of another server, or a full disk can have cut off that line, and the next line must be separate. */
+function endLastLine(descriptor: number, size: number): void {
+  const last = Buffer.from([NEWLINE]);
+  if (size > 0) readSync(descriptor, last, 0, 1, size - 1);
+  if (last[0] !== NEWLINE) writeSync(descriptor, '\n');
 }
 
 function openToRead(file: string): number | undefined {

@@ -1,7 +1,6 @@
 // Records the evaluations in a workspace. Other servers, at the same time or later, can read them.
 
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { removeOldest, workspaceDigest } from './folder.ts';
@@ -64,7 +63,8 @@ export class ReplHistory {
    * server has several. */
   constructor(path: string | undefined, image?: string) {
     this.#image = image;
-    this.#lines = path === undefined ? undefined : new LineFile(path, FILES);
+    const beforeCreation = () => removeOldest(dirname(path ?? ''));
+    this.#lines = path === undefined ? undefined : new LineFile(path, { ...FILES, beforeCreation });
   }
 
   get path(): string | undefined {
@@ -88,7 +88,6 @@ export class ReplHistory {
       return;
     }
     try {
-      if (!existsSync(this.#lines.path)) removeOldest(dirname(this.#lines.path));
       this.#lines.append(line);
     } catch (error) {
       if (this.#writeFailed) return;

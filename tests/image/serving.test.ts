@@ -9,6 +9,7 @@ import {
   readdirSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import type { Server } from 'node:net';
@@ -63,6 +64,14 @@ describe('the folder', () => {
     expect(servedImages(join(place.path, 'none'))).toEqual({ images: [] });
     writeFileSync(join(place.path, 'file'), '');
     expect(servedImages(join(place.path, 'file', 'none'))).toEqual({ images: [] });
+  });
+
+  test('without an image is read again when it has changed', async () => {
+    mkdirSync(join(place.path, 'sessions'));
+    utimesSync(place.path, 1e9, 1e9);
+    expect([images(), images()]).toEqual([[], []]);
+    const served = await serve('sbcl-1');
+    expect(images()).toEqual([served]);
   });
 
   test('is not used when others can reach it, and the text says so', async () => {

@@ -23,8 +23,15 @@ export interface ServedImageList {
   refusal?: string;
 }
 
-/** Returns the images in FOLDER whose processes run. Deletes the files of images whose processes have ended. Ignores
- * all other files. */
+/** Maps each folder that had no description of an image to the time of its last change. Each call of a session in its
+ *  own image looks for images, so such a folder is not read again before it changes. */
+const emptySince = new Map<string, number>();
+
+/** Milliseconds after which a change of a folder has surely another time than the last change. */
+const CHANGE_MS = 1000;
+
+/** Returns the images in FOLDER with running processes. Deletes the files of killed images. Ignores other
+ *  files. */
 export function servedImages(folder: string | undefined): ServedImageList {
   if (folder === undefined) return { images: [] };
   try {
@@ -32,7 +39,11 @@ export function servedImages(folder: string | undefined): ServedImageList {
     if (stats === undefined) return { images: [] };
     const fault = folderFault(stats);
     if (fault !== undefined) return { images: [], refusal: FAULTS[fault](folder) };
-    return { images: readdirSync(folder).flatMap((file) => servedImage(folder, file) ?? []) };
+    if (emptySince.get(folder) === stats.mtimeMs) return { images: [] };
+    const files = readdirSync(folder);
+    const isEmpty = !files.some((file) => file.endsWith('.json'));
+    if (isEmpty && Date.now() - stats.mtimeMs > CHANGE_MS) emptySince.set(folder, stats.mtimeMs);
+    return { images: files.flatMap((file) => servedImage(folder, file) ?? []) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const refusal = `The folder ${folder}, where images that serve are looked for, cannot be read (${code ?? String(error)}). Make it a folder of yours that only you can use: chmod 700.`;

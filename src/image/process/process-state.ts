@@ -1,6 +1,6 @@
 // Reads from /proc what Linux reports about a process. This works even when the process does not react.
 
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { Outside } from '../wire/pulse.ts';
 
 /** Returns the resident memory of the process PID in octets, and whether a signal has stopped the process. Returns {}
@@ -18,13 +18,20 @@ export function processState(pid: number): Pick<Outside, 'residentOctets' | 'sto
   }
 }
 
-/** Returns true when a signal has stopped the process PID; false when there is no such process, and on a system without
- * /proc. Each call in an attached image uses this, and it takes less than half the time of `processState`. */
+/** Room for a line of /proc/PID/stat up to its third field, the state of the process. */
+const STAT = Buffer.alloc(128);
+
+/** True when a signal has stopped the process PID; false without /proc or such a process. It reads only the beginning
+ *  of one file, because every call in an attached image asks it. */
 export function isStopped(pid: number): boolean {
+  let descriptor: number | undefined;
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    descriptor = openSync(`/proc/${pid}/stat`, 'r');
+    const stat = STAT.toString('latin1', 0, readSync(descriptor, STAT));
     return stat.startsWith(') T', stat.lastIndexOf(')'));
   } catch {
     return false;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
