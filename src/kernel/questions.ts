@@ -21,6 +21,8 @@ export interface PendingQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefu
   pages: readonly string[];
   /** A phrase for the calls that an approval for the session would cover; absent if none is possible. */
   sessionScope?: string;
+  /** The time in milliseconds at which the client was given the form. */
+  shownAt?: number;
   /** The same question in the human's editors, if any. */
   editor?: EditorQuestion;
   /** Called once, when the question can no longer be answered. */

@@ -47,6 +47,13 @@ interface Next {
 
 type Answer = Verdict | Next;
 
+/** A call that waits for the human. `signal` aborts when it is cancelled. `onProgress` receives a text about the
+ *  wait. */
+interface WaitingCall {
+  signal: AbortSignal;
+  onProgress?: (message: string) => void;
+}
+
 /** Sends `form` to the client. Resolves with the client's answer, or with undefined after `milliseconds`.
  *  Withdraws the form when `signal` aborts. Never throws. */
 export type Send = (
@@ -57,6 +64,9 @@ export type Send = (
 
 /** Number of columns by which clients indent the text below a field. */
 const INDENT = 4;
+
+/** No person reads a form and declines it in this time. A client that declines sooner has asked nobody. */
+const SOONEST_DECLINE_MS = 500;
 
 /** Key of the question in MCP's input requests and input responses. */
 const KEY = 'approval';
@@ -85,13 +95,13 @@ export class Approvals {
   }
 
   /** Asks the human QUESTION about the call of the tool NAME with ARGS by SEND, and resolves with the
-   *  verdict. For clients of the legacy era of MCP. SIZE is the client's space for a question. SIGNAL aborts
-   *  when the call is cancelled. Throws a NoHumanAnswerError without an answer in time. */
+   *  verdict. For clients of the legacy era of MCP. SIZE is the client's space for a question. CALL is the
+   *  call. Throws a NoHumanAnswerError without an answer in time. */
   async askBySending(
     question: OpenQuestion,
     name: string,
     args: unknown,
-    { size, send, signal }: { size: MessageSize; send: Send; signal: AbortSignal },
+    { size, send, call }: { size: MessageSize; send: Send; call: WaitingCall },
   ): Promise<Verdict> {
     const { questions } = this.#options;
     const subject = subjectOf(name, args);
@@ -112,24 +122,22 @@ export class Approvals {
       }
       answer = this.#read(taken, subject, first.result);
     }
-    return answer.kind === 'unanswered' ? this.#fromEditor(asked, subject, signal) : answer;
+    return answer.kind === 'unanswered' ? this.#fromEditor(asked, subject, call) : answer;
   }
 
   /** Asks QUESTION about the call of the tool NAME with ARGS only in the human's editors, and resolves with
-   *  the verdict. Resolves with undefined when no editor is connected. SIGNAL aborts when the call is
-   *  cancelled. ON_PROGRESS receives a text about the wait. Throws a NoHumanAnswerError without an answer in
-   *  time. */
+   *  the verdict. Resolves with undefined when no editor is connected. CALL is the call. Throws a
+   *  NoHumanAnswerError without an answer in time. */
   async askInEditor(
     question: OpenQuestion,
     name: string,
     args: unknown,
-    { signal, onProgress }: { signal: AbortSignal; onProgress?: (message: string) => void },
+    call: WaitingCall,
   ): Promise<Verdict | undefined> {
     const editor = this.#askEditors(question);
     if (editor === undefined) return undefined;
-    onProgress?.(`waits until the user approves or denies it in ${editor.where}`);
     const pending = pendingQuestion(question, { pages: [], editor, onClose: () => {} });
-    const verdict = await this.#fromEditor(pending, subjectOf(name, args), signal);
+    const verdict = await this.#fromEditor(pending, subjectOf(name, args), call);
     return verdict.kind === 'unanswered' ? undefined : verdict;
   }
 
@@ -146,11 +154,16 @@ export class Approvals {
   }
 
   /** Waits for an editor's verdict on QUESTION about the call with digest SUBJECT. The verdict is
-   *  `unanswered` when no editor is left, or SIGNAL aborts. Throws a NoHumanAnswerError without a verdict in
-   *  time. */
-  async #fromEditor(question: PendingQuestion, subject: string, signal: AbortSignal): Promise<Verdict> {
+   *  `unanswered` when no editor is left, or the call is cancelled. Throws a NoHumanAnswerError without a
+   *  verdict in time. */
+  async #fromEditor(
+    question: PendingQuestion,
+    subject: string,
+    { signal, onProgress }: WaitingCall,
+  ): Promise<Verdict> {
     const { editor } = question;
     if (editor === undefined) return { kind: 'unanswered' };
+    onProgress?.(`waits until the user approves or denies it in ${editor.where}`);
     const { questions } = this.#options;
     const id = randomUUID();
     questions.add(id, { ...question, onClose: () => {} }, subject);
@@ -165,13 +178,14 @@ export class Approvals {
     return verdict ?? { kind: 'unanswered' };
   }
 
-  /** Reads the client's answer in a call of the tool NAME with ARGS. Returns the human's verdict, or the
+  /** Reads the client's answer in CALL of the tool NAME with ARGS. Returns the human's verdict, or the
    *  request for the next form. Returns undefined when the call has no answer, because nobody was asked yet.
    *  Throws a CallError for an invalid answer. */
   async verdict(
     name: string,
     args: unknown,
     context: ServerContext,
+    call: WaitingCall,
   ): Promise<Verdict | { kind: 'next'; request: InputRequiredResult } | undefined> {
     const { requestState, inputResponses } = context.mcpReq;
     const state = requestState<string>();
@@ -188,7 +202,7 @@ export class Approvals {
       if (answer.kind === 'next') this.#options.questions.take(answer.id, subject).onClose();
       return given;
     }
-    if (answer.kind === 'unanswered') return this.#fromEditor(question, subject, context.mcpReq.signal);
+    if (answer.kind === 'unanswered') return this.#fromEditor(question, subject, call);
     return answer.kind === 'next' ? { kind: 'next', request: await this.#request(answer) } : answer;
   }
 
@@ -233,7 +247,7 @@ export class Approvals {
   /** Opens QUESTION about the call with digest SUBJECT under a new id. Returns this id with FORM. */
   #next(question: PendingQuestion, subject: string, form: ElicitRequestFormParams): Next {
     const id = randomUUID();
-    this.#options.questions.add(id, question, subject);
+    this.#options.questions.add(id, { ...question, shownAt: Date.now() }, subject);
     return { kind: 'next', form, id, question };
   }
 
@@ -248,7 +262,8 @@ export class Approvals {
       return this.#next(nextPage, subject, decisionForm(nextPage, message, false));
     }
     question.onClose();
-    if (action === 'cancel') return { kind: 'unanswered' };
+    if (action === 'cancel' || (action === 'decline' && isLeftToEditors(question)))
+      return { kind: 'unanswered' };
     if (action !== 'accept' || decision === DENY) {
       question.editor?.close('denied in the client');
       return { kind: 'denied' };
@@ -258,6 +273,12 @@ export class Approvals {
     const { fingerprint } = question.preview;
     return { kind: 'approved', fingerprint, session: decision === APPROVE_FOR_SESSION };
   }
+}
+
+/** True when a decline of QUESTION comes too soon for a person, and an editor shows QUESTION too. */
+function isLeftToEditors({ editor, shownAt }: PendingQuestion): boolean {
+  if (editor === undefined || shownAt === undefined) return false;
+  return Date.now() - shownAt < SOONEST_DECLINE_MS;
 }
 
 /** The first answer to a question: the client's, or an editor's verdict. */

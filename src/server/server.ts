@@ -159,7 +159,7 @@ async function performApproved(
     return command ? withOutcome(result, outcome) : result;
   };
   try {
-    const verdict = await approvals.verdict(name, args, context);
+    const verdict = await approvals.verdict(name, args, context, call);
     if (verdict?.kind === 'next') return verdict.request;
     const outcome = await execute(verdict);
     const question = !outcome.success && outcome.question && { ...outcome.question, shownCall };
@@ -167,7 +167,7 @@ async function performApproved(
     const { signal } = call;
     if (other !== undefined) {
       call.onProgress?.("waits until the user approves or denies it in the session's client");
-      const asking = { size: messageSizeOf(other), send: sender(other, signal), signal };
+      const asking = { size: messageSizeOf(other), send: sender(other, signal), call };
       return callResult(await execute(await approvals.askBySending(question, name, args, asking)));
     }
     if (!clientCanAsk) {
@@ -179,7 +179,7 @@ async function performApproved(
     const size = messageSizeOf(server, context);
     if (isModern(context)) return await approvals.ask(question, name, args, size);
     const send = sender(server, signal, context.mcpReq.id);
-    const verdictBySending = await approvals.askBySending(question, name, args, { size, send, signal });
+    const verdictBySending = await approvals.askBySending(question, name, args, { size, send, call });
     return callResult(await execute(verdictBySending));
   } catch (error) {
     const result = errorResult(error);
