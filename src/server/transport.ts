@@ -16,6 +16,7 @@ import { OUTPUT_KEY } from '../door/outcome.ts';
 import { messageOf } from '../errors.ts';
 import { membersOf } from '../json.ts';
 import { LINE_OCTETS_LIMIT, type Line, LineReader } from './line-reader.ts';
+import { isTooDeep, TOO_DEEP } from './nesting.ts';
 
 /** Reading pauses while unread output and unanswered requests together have more octets than this. The limit
  *  is high, because a client that sends more before it reads anything would wait for ever. */
@@ -166,15 +167,16 @@ export class StdioTransport implements Transport {
   #handleMessage(line: string): void {
     let message: JSONRPCMessage;
     try {
-      message = parseJSONRPCMessage(JSON.parse(line));
+      const value: unknown = JSON.parse(line);
+      if (isTooDeep(value, line.length)) {
+        this.#passOver(line, 'is nested too deep', `it is ${TOO_DEEP}`);
+        return;
+      }
+      message = parseJSONRPCMessage(value);
     } catch (error) {
       const problem =
         error instanceof SyntaxError ? `is no JSON (${messageOf(error)})` : 'is no JSON-RPC message';
-      this.#options.complain(
-        `A line on stdin ${problem}; it was passed over: ${line.slice(0, 80)}`.replace(/\s+/g, ' '),
-      );
-      const id = requestId(line);
-      if (id !== undefined) void this.send(refusal(id, NO_REQUEST));
+      this.#passOver(line, problem, NO_REQUEST);
       return;
     }
     if ('method' in message && 'id' in message) {
@@ -189,6 +191,15 @@ export class StdioTransport implements Transport {
     }
     if ('method' in message && message.params?.['arguments'] === null) delete message.params['arguments'];
     this.onmessage?.(message);
+  }
+
+  /** Complains about LINE, which has PROBLEM. Refuses it for the reason WHY when it is a request. */
+  #passOver(line: string, problem: string, why: string): void {
+    this.#options.complain(
+      `A line on stdin ${problem}; it was passed over: ${line.slice(0, 80)}`.replace(/\s+/g, ' '),
+    );
+    const id = requestId(line);
+    if (id !== undefined) void this.send(refusal(id, why));
   }
 
   /** Refuses a request with the ID of a pending one, because an answer could belong to either. `send` would

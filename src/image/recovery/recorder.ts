@@ -2,8 +2,8 @@
 // of a loss.
 
 import { digestOf } from '../../files/digest.ts';
+import { isDeeper } from '../../json.ts';
 import type { Ending } from '../wire/endings.ts';
-import { isDeeper } from '../wire/frames.ts';
 import type { Answer, ImageChange } from '../wire/messages.ts';
 import type {
   Agreement,

@@ -1,6 +1,7 @@
 // Encodes and decodes the messages on the connection to the agent: four octets of length, then ASCII JSON.
 
 import { CallError } from '../../errors.ts';
+import { isDeeper } from '../../json.ts';
 
 /** Maximum number of octets in a frame. A longer frame means that the peer is broken. */
 export const FRAME_LIMIT = 64 * 1024 * 1024;
@@ -13,12 +14,6 @@ export const DEPTH_LIMIT = 100;
 export const PROTOCOL_VERSION = 3;
 
 export type Message = { [key: string]: unknown };
-
-/** True when VALUE is nested more than LEVELS deep. */
-export function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels < 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
-}
 
 /** The lowest UTF-16 code unit to escape. From this one on, units are not printable ASCII. JSON.stringify
  *  already escapes units below the space. */
