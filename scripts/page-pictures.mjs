@@ -5,9 +5,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { chromiumOptions } from './chromium.mjs';
 import { callTool, inTemporaryFolder, PROJECT, SERVER, withServer } from './session.mjs';
 
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const SIZE = { width: 1000, height: 780 };
 
 const BEFORE = `(defpackage :shop (:use :cl))
@@ -78,7 +78,7 @@ await inTemporaryFolder(async (temporary) => {
     await callTool(client, 'eval_form', { form: '(shop::price 200 :friend)' });
     await callTool(client, 'eval_form', { form: '(shop::price 200 :guest)' });
     await callTool(client, 'who_calls', { name: 'shop::price' });
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    const browser = await chromium.launch(chromiumOptions());
     try {
       const page = await browser.newPage({ viewport: SIZE });
       await page.goto(linkTo(folder, env));

@@ -1,7 +1,7 @@
 // The last profile of a session on the page, and its flame graph as a file in a browser.
 
-import { expect, test } from 'vitest';
-import { newBrowser, openPage, start, useBrowser } from './browser.ts';
+import { expect } from 'vitest';
+import { newBrowser, openPage, start, test, useBrowser } from './browser.ts';
 
 useBrowser();
 

@@ -1,7 +1,7 @@
 // The runs of tests of a session, on the page.
 
-import { expect, test } from 'vitest';
-import { openPage, start, useBrowser } from './browser.ts';
+import { expect } from 'vitest';
+import { openPage, start, test, useBrowser } from './browser.ts';
 
 useBrowser();
 
