@@ -85,12 +85,16 @@ function endText(succeeded: boolean, milliseconds: number): string {
 }
 
 function callRow(date: Date, client: string, tool: string, end: HTMLElement, args: string): HTMLElement {
+  // Screen readers read the parts as one word without the spaces.
   const head = element(
     'summary',
     {},
     element('time', { set: { datetime: date.toISOString() } }, clock(date)),
+    ' ',
     element('bdi', { class: 'client' }, client),
+    ' ',
     element('bdi', { class: 'tool' }, tool),
+    ' ',
     end,
   );
   return element('li', {}, element('details', {}, head, element('pre', {}, args)));

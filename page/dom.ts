@@ -47,12 +47,12 @@ export function byId(id: string): HTMLElement {
   return found;
 }
 
-/** Returns a table. The first cell of each of ROWS is a heading. */
+/** Returns a table, which scrolls where the window is narrower. The first cell of each of ROWS is the name of the row. */
 export function table(
   caption: string,
   head: readonly string[],
   rows: readonly (readonly Child[])[],
-): HTMLTableElement {
+): HTMLElement {
   const names = head.map((each) => element('th', { set: { scope: 'col' } }, each));
   const body = rows.map(([name, ...cells]) =>
     element(
@@ -62,12 +62,17 @@ export function table(
       ...cells.map((cell) => element('td', {}, cell)),
     ),
   );
-  return element(
+  const made = element(
     'table',
     {},
     element('caption', {}, caption),
     element('thead', {}, element('tr', {}, ...names)),
     element('tbody', {}, ...body),
+  );
+  return element(
+    'div',
+    { class: 'wide', set: { tabindex: '0', role: 'group', 'aria-label': caption } },
+    made,
   );
 }
 

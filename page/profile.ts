@@ -46,6 +46,7 @@ async function show(): Promise<void> {
   const heading = `${profile.what}, ${profile.samples} samples, ${new Date(profile.time).toLocaleString('sv')}`;
   byId('profile-text').replaceChildren(
     element('h3', {}, heading),
+    element('p', {}, LEGEND),
     ...graphElements(profile),
     tableElement(profile),
   );
@@ -53,6 +54,8 @@ async function show(): Promise<void> {
 }
 
 const NONE = 'This session has taken no profile. The tool observe takes one.';
+const LEGEND =
+  'Each box is a call, as wide as its part of the samples, with the calls that it made below it. The functions of one package have one colour. Click a box, or use the arrow keys, to see its part.';
 
 /** Returns the flame graph, and a line of text about the selected call. Arrow keys select a call. */
 function graphElements({ frames, samples }: Profile): HTMLElement[] {

@@ -29,6 +29,20 @@ check_node() {
   fi
 }
 
+# Tells whether apt-get has the package $1, as far as its lists are there.
+is_offered() {
+  command -v apt-get >/dev/null 2>&1 || return 0
+  [ -n "$(find /var/lib/apt/lists -name '*_Packages*' 2>/dev/null)" ] || return 0
+  apt-cache policy "$1" | grep -q 'Candidate: [0-9]'
+}
+
+# Ubuntu has Chromium only as a snap, which reads no files of the tests.
+say_without_chromium() {
+  echo 'setup: this system has no package chromium, so the tests of the page will be left out.' >&2
+  echo '  To run them: npm ci && npx playwright-core install --with-deps chromium-headless-shell' >&2
+  echo '  Or set CHROMIUM to the path of a Chromium or Chrome that is no snap.' >&2
+}
+
 # Adds to $missing the Debian packages that are not there.
 find_missing() {
   missing=''
@@ -50,7 +64,9 @@ find_missing() {
   missing="$missing${libraries:+ $libraries}"
   missing="$missing$bubblewrap"
   [ -x /usr/sbin/sshd ] || command -v sshd >/dev/null 2>&1 || missing="$missing openssh-server"
-  command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
+  if ! node "$(dirname "$0")/chromium.mjs"; then
+    if is_offered chromium; then missing="$missing chromium"; else say_without_chromium; fi
+  fi
   command -v emacs >/dev/null 2>&1 || missing="$missing emacs-nox"
   [ -n "$(find /usr/share/emacs/site-lisp -maxdepth 2 -name 'slime*' 2>/dev/null)" ] || missing="$missing slime"
   [ "$1" = long ] || return 0
@@ -89,6 +105,13 @@ install_missing() {
   fi
   echo "setup: installing$missing"
   as_root apt-get update -qq || echo 'setup: apt-get update failed; trying with the package lists that are there' >&2
+  case "$missing " in *' chromium '*)
+    if ! is_offered chromium; then
+      missing=$(printf '%s' "$missing" | sed 's/ chromium\( \|$\)/\1/')
+      say_without_chromium
+    fi
+    ;;
+  esac
   # shellcheck disable=SC2086 # one word a package
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $missing >/dev/null ||
     fail "Could not install. Run as root and see why:" "$(install_command)"

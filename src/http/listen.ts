@@ -7,7 +7,8 @@ import { SetupError } from '../errors.ts';
 
 /** The limits of a listener. Tests use shorter times. */
 export interface HttpLimits {
-  /** Maximum number of connections. Further connections are closed at once. */
+  /** Maximum number of connections. For a further one the oldest is closed that has no accepted request; without
+   *  such, the further one. */
   connections: number;
   /** Milliseconds in which the headers of a request must arrive. */
   headersMs: number;
@@ -57,9 +58,8 @@ export async function listen(options: ListenOptions): Promise<HttpListener> {
     connectionsCheckingInterval: Math.min(limits.headersMs, 1000),
     maxHeaderSize: HEADERS_OCTETS,
   });
-  server.maxConnections = limits.connections;
   server.on('request', (request, response) => void answer(options, request, response));
-  const closeAllIdle = closeIdle(server, limits.idleMs);
+  const closeAllIdle = limitConnections(server, limits);
   await opened(server, host, port);
   const { address, family, port: own } = server.address() as AddressInfo;
   const authority = family === 'IPv6' ? `[${address}]` : address;
@@ -146,24 +146,37 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   return undefined;
 }
 
-/** Closes each connection of SERVER that was idle for MS milliseconds. A connection with an unanswered request is not
- * idle. When SERVER accepts no more connections, closes each connection after its last answer. Returns a function that
- * closes all connections without an unanswered request. */
-function closeIdle(server: Server, ms: number): () => void {
+/** Keeps the connections of SERVER within the LIMITS of their number and of the time in which one does nothing, except
+ *  while a request without an answer runs. Once SERVER accepts no more connections, closes each behind its last
+ *  answer. Returns a function that closes all connections without such a request. */
+function limitConnections(server: Server, { connections, idleMs }: HttpLimits): () => void {
+  /** The number of running requests of each connection, the oldest connection first. */
   const running = new Map<Socket, number>();
+  /** The connections whose last answer was no refusal. */
+  const accepted = new WeakSet<Socket>();
   const count = (socket: Socket, by: number) => running.set(socket, (running.get(socket) ?? 0) + by);
   server.on('connection', (socket) => {
     running.set(socket, 0);
     socket.on('close', () => running.delete(socket));
+    if (running.size <= connections) return;
+    // Programs without the token could otherwise take all connections, and send nothing on them.
+    for (const [each, requests] of running) {
+      if (requests > 0 || accepted.has(each)) continue;
+      running.delete(each);
+      each.destroy();
+      return;
+    }
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     count(socket, 1);
     response.on('close', () => {
+      if (response.statusCode < 400) accepted.add(socket);
+      else accepted.delete(socket);
       if (running.has(socket)) count(socket, -1);
       if (!server.listening && !running.get(socket)) socket.end();
     });
   });
-  server.setTimeout(ms, (socket) => {
+  server.setTimeout(idleMs, (socket) => {
     if (!running.get(socket) || socket.writableLength > 0) socket.destroy();
   });
   // Node's closeIdleConnections does not close connections on which nothing was sent yet, so it is not used.

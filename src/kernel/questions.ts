@@ -21,7 +21,9 @@ export interface PendingQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefu
   pages: readonly string[];
   /** A phrase for the calls that an approval for the session would cover; absent when no such approval is possible. */
   sessionScope?: string;
-  /** The same question in the human's editors; absent when no editor shows it. */
+  /** The time in milliseconds at which the client was given the form. */
+  shownAt?: number;
+  /** The same question in the human's editors, if any. */
   editor?: EditorQuestion;
   /** Called once, when the question is answered, closed or timed out. */
   onClose: () => void;

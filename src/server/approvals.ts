@@ -47,8 +47,15 @@ interface Next {
 
 type Answer = Verdict | Next;
 
-/** Sends `form` to the client. Resolves with the client's answer, or with undefined when none came within
- * `milliseconds`. Withdraws the form when `signal` aborts. Never throws. */
+/** A call that waits for the human. `signal` aborts when it is cancelled. `onProgress` receives a text about the
+ *  wait. */
+interface WaitingCall {
+  signal: AbortSignal;
+  onProgress?: (message: string) => void;
+}
+
+/** Sends `form` to the client. Resolves with the client's answer, or with undefined after `milliseconds`.
+ *  Withdraws the form when `signal` aborts. Never throws. */
 export type Send = (
   form: ElicitRequestFormParams,
   milliseconds: number,
@@ -58,7 +65,10 @@ export type Send = (
 /** Number of columns by which clients indent the text that is below a field. */
 const INDENT = 4;
 
-/** Name of the question in the input requests and input responses of MCP. */
+/** No person reads a form and declines it in this time. A client that declines sooner has asked nobody. */
+const SOONEST_DECLINE_MS = 500;
+
+/** Key of the question in MCP's input requests and input responses. */
 const KEY = 'approval';
 
 export class Approvals {
@@ -83,14 +93,14 @@ export class Approvals {
     return this.#request(this.#openFirst(question, subjectOf(name, args), size));
   }
 
-  /** Asks the human QUESTION about the call of the tool NAME with ARGS by means of SEND, and resolves with the verdict.
-   * For clients of MCP's legacy era. SIZE is the client's space for a question. SIGNAL aborts when the call is
-   * cancelled. Throws a NoHumanAnswerError when no answer comes in time. */
+  /** Asks the human QUESTION about the call of the tool NAME with ARGS by SEND, and resolves with the
+   *  verdict. For clients of the legacy era of MCP. SIZE is the client's space for a question. CALL is the
+   *  call. Throws a NoHumanAnswerError without an answer in time. */
   async askBySending(
     question: OpenQuestion,
     name: string,
     args: unknown,
-    { size, send, signal }: { size: MessageSize; send: Send; signal: AbortSignal },
+    { size, send, call }: { size: MessageSize; send: Send; call: WaitingCall },
   ): Promise<Verdict> {
     const { questions } = this.#options;
     const subject = subjectOf(name, args);
@@ -111,24 +121,22 @@ export class Approvals {
       }
       answer = this.#read(taken, subject, first.result);
     }
-    return answer.kind === 'unanswered' ? this.#fromEditor(asked, subject, signal) : answer;
+    return answer.kind === 'unanswered' ? this.#fromEditor(asked, subject, call) : answer;
   }
 
-  /** Asks QUESTION about the call of the tool NAME with ARGS in the human's editors, not in the client. Resolves with
-   * the verdict, or with undefined when no editor is connected. SIGNAL aborts when the call is cancelled. ON_PROGRESS
-   * is called with a text that says what the call waits for. Throws a NoHumanAnswerError when no answer comes in
-   * time. */
+  /** Asks QUESTION about the call of the tool NAME with ARGS only in the human's editors, and resolves with
+   *  the verdict. Resolves with undefined when no editor is connected. CALL is the call. Throws a
+   *  NoHumanAnswerError without an answer in time. */
   async askInEditor(
     question: OpenQuestion,
     name: string,
     args: unknown,
-    { signal, onProgress }: { signal: AbortSignal; onProgress?: (message: string) => void },
+    call: WaitingCall,
   ): Promise<Verdict | undefined> {
     const editor = this.#askEditors(question);
     if (editor === undefined) return undefined;
-    onProgress?.(`waits until the user approves or denies it in ${editor.where}`);
     const pending = pendingQuestion(question, { pages: [], editor, onClose: () => {} });
-    const verdict = await this.#fromEditor(pending, subjectOf(name, args), signal);
+    const verdict = await this.#fromEditor(pending, subjectOf(name, args), call);
     return verdict.kind === 'unanswered' ? undefined : verdict;
   }
 
@@ -144,11 +152,17 @@ export class Approvals {
     return allowsSession && this.#options.allowsSessionApproval;
   }
 
-  /** Waits for an editor's verdict on QUESTION. SUBJECT is the digest of the call. The verdict is `unanswered` when the
-   * last editor disconnects or SIGNAL aborts. Throws a NoHumanAnswerError when no verdict comes in time. */
-  async #fromEditor(question: PendingQuestion, subject: string, signal: AbortSignal): Promise<Verdict> {
+  /** Waits for an editor's verdict on QUESTION about the call with digest SUBJECT. The verdict is
+   *  `unanswered` when no editor is left, or the call is cancelled. Throws a NoHumanAnswerError without a
+   *  verdict in time. */
+  async #fromEditor(
+    question: PendingQuestion,
+    subject: string,
+    { signal, onProgress }: WaitingCall,
+  ): Promise<Verdict> {
     const { editor } = question;
     if (editor === undefined) return { kind: 'unanswered' };
+    onProgress?.(`waits until the user approves or denies it in ${editor.where}`);
     const { questions } = this.#options;
     const id = randomUUID();
     questions.add(id, { ...question, onClose: () => {} }, subject);
@@ -163,13 +177,14 @@ export class Approvals {
     return verdict ?? { kind: 'unanswered' };
   }
 
-  /** Reads the client's answer in a call of the tool NAME with ARGS. Returns the human's verdict, or the request for
-   * the next form. Returns undefined when nobody was asked yet, so that the call has no answer. Throws a CallError for
-   * an invalid answer. */
+  /** Reads the client's answer in CALL of the tool NAME with ARGS. Returns the human's verdict, or the
+   *  request for the next form. Returns undefined when the call has no answer, because nobody was asked yet.
+   *  Throws a CallError for an invalid answer. */
   async verdict(
     name: string,
     args: unknown,
     context: ServerContext,
+    call: WaitingCall,
   ): Promise<Verdict | { kind: 'next'; request: InputRequiredResult } | undefined> {
     const { requestState, inputResponses } = context.mcpReq;
     const state = requestState<string>();
@@ -186,7 +201,7 @@ export class Approvals {
       if (answer.kind === 'next') this.#options.questions.take(answer.id, subject).onClose();
       return given;
     }
-    if (answer.kind === 'unanswered') return this.#fromEditor(question, subject, context.mcpReq.signal);
+    if (answer.kind === 'unanswered') return this.#fromEditor(question, subject, call);
     return answer.kind === 'next' ? { kind: 'next', request: await this.#request(answer) } : answer;
   }
 
@@ -231,7 +246,7 @@ export class Approvals {
   /** Opens QUESTION about the call with digest SUBJECT under a new id. Returns this id with FORM. */
   #next(question: PendingQuestion, subject: string, form: ElicitRequestFormParams): Next {
     const id = randomUUID();
-    this.#options.questions.add(id, question, subject);
+    this.#options.questions.add(id, { ...question, shownAt: Date.now() }, subject);
     return { kind: 'next', form, id, question };
   }
 
@@ -246,7 +261,8 @@ export class Approvals {
       return this.#next(nextPage, subject, decisionForm(nextPage, message, false));
     }
     question.onClose();
-    if (action === 'cancel') return { kind: 'unanswered' };
+    if (action === 'cancel' || (action === 'decline' && isLeftToEditors(question)))
+      return { kind: 'unanswered' };
     if (action !== 'accept' || decision === DENY) {
       question.editor?.close('denied in the client');
       return { kind: 'denied' };
@@ -258,7 +274,13 @@ export class Approvals {
   }
 }
 
-/** The first answer to a question: the result from the client, or the verdict from an editor. */
+/** True when a decline of QUESTION comes too soon for a person, and an editor shows QUESTION too. */
+function isLeftToEditors({ editor, shownAt }: PendingQuestion): boolean {
+  if (editor === undefined || shownAt === undefined) return false;
+  return Date.now() - shownAt < SOONEST_DECLINE_MS;
+}
+
+/** The first answer to a question: the client's, or an editor's verdict. */
 type FirstAnswer = { result: ElicitResult } | { verdict: Verdict };
 
 /** Sends a form by SEND, and resolves with the first answer, from the client or an editor. If an editor answers first,

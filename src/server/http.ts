@@ -8,6 +8,7 @@ import { tokenCheck } from '../http/token.ts';
 import { webRequest, writeAnswer } from '../http/web.ts';
 import type { Members } from '../json.ts';
 import { HttpSessions, messagesIn, rpcError } from './http-sessions.ts';
+import { isTooDeep, TOO_DEEP } from './nesting.ts';
 import { announceChanges, createServer, type ServerOptions } from './server.ts';
 
 interface EndpointOptions extends ServerOptions {
@@ -140,7 +141,8 @@ async function jsonIn(request: IncomingMessage): Promise<unknown> {
       'The request is no JSON, so nothing was done. Correct it and send it again.',
     );
   }
-  // The SDK has the same limit. But of a larger batch, it first checks every message.
+  if (isTooDeep(body, octets.length)) return rpcError(400, -32600, `The request is ${TOO_DEEP}`);
+  // The SDK has the same limit, but checks each message of a larger batch first.
   if (messagesIn(body).length > BATCH_LIMIT) {
     return rpcError(
       400,

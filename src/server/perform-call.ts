@@ -81,7 +81,7 @@ async function performApproved(
     return command ? withOutcome(result, outcome) : result;
   };
   try {
-    const given = await approvals.verdict(name, args, context);
+    const given = await approvals.verdict(name, args, context, running);
     if (given?.kind === 'next') return given.request;
     const outcome = await execute(given);
     if (outcome.success || outcome.question === undefined || asker === undefined) return callResult(outcome);
@@ -130,7 +130,7 @@ async function askedVerdict(
       const asking = {
         size: messageSizeOf(server, context),
         send: sender(server, signal, context.mcpReq.id),
-        signal,
+        call: running,
       };
       return approvals.askBySending(question, name, args, asking);
     }
@@ -138,7 +138,7 @@ async function askedVerdict(
       return approvals.askInEditor(question, name, args, running);
     case 'session client': {
       running.onProgress?.("waits until the user approves or denies it in the session's client");
-      const asking = { size: messageSizeOf(asker.server), send: sender(asker.server, signal), signal };
+      const asking = { size: messageSizeOf(asker.server), send: sender(asker.server, signal), call: running };
       return approvals.askBySending(question, name, args, asking);
     }
   }

@@ -16,6 +16,7 @@ import { OUTPUT_KEY } from '../door/outcome.ts';
 import { messageOf } from '../errors.ts';
 import { membersOf } from '../json.ts';
 import { LINE_OCTETS_LIMIT, type Line, LineReader } from './line-reader.ts';
+import { isTooDeep, TOO_DEEP } from './nesting.ts';
 
 /** While unread output and unanswered requests together have more octets than this, no input is read. The limit is
  * high, because a client that sends more than this before it reads anything would wait for ever. */
@@ -167,15 +168,16 @@ export class StdioTransport implements Transport {
   #handleMessage(line: string): void {
     let message: JSONRPCMessage;
     try {
-      message = parseJSONRPCMessage(JSON.parse(line));
+      const value: unknown = JSON.parse(line);
+      if (isTooDeep(value, line.length)) {
+        this.#passOver(line, 'is nested too deep', `it is ${TOO_DEEP}`);
+        return;
+      }
+      message = parseJSONRPCMessage(value);
     } catch (error) {
       const problem =
         error instanceof SyntaxError ? `is no JSON (${messageOf(error)})` : 'is no JSON-RPC message';
-      this.#options.complain(
-        `A line on stdin ${problem}; it was passed over: ${line.slice(0, 80)}`.replace(/\s+/g, ' '),
-      );
-      const id = requestId(line);
-      if (id !== undefined) void this.send(refusal(id, NO_REQUEST));
+      this.#passOver(line, problem, NO_REQUEST);
       return;
     }
     if ('method' in message && 'id' in message) {
@@ -192,8 +194,17 @@ export class StdioTransport implements Transport {
     this.onmessage?.(message);
   }
 
-  /** Refuses a request that has the ID of an unanswered request. With two requests of the same id, an answer could
-   * belong to either. This does not use `send`, because `send` would count the first request as answered. */
+  /** Complains about LINE, which has PROBLEM. Refuses it for the reason WHY when it is a request. */
+  #passOver(line: string, problem: string, why: string): void {
+    this.#options.complain(
+      `A line on stdin ${problem}; it was passed over: ${line.slice(0, 80)}`.replace(/\s+/g, ' '),
+    );
+    const id = requestId(line);
+    if (id !== undefined) void this.send(refusal(id, why));
+  }
+
+  /** Refuses a request with the ID of a pending one, because an answer could belong to either. `send` would
+   *  settle the pending request, so it is not used. */
   #refuseDuplicate(id: string | number): void {
     const why = `the request ${JSON.stringify(id)} is not answered yet, so nothing was done. Send it under an id of its own.`;
     if (!this.#closed) this.#options.stdout.write(serializeMessage(refusal(id, why)));

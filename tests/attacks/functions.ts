@@ -5,9 +5,10 @@ import { diffHunks, fileDiffOf, wholeContentDiff } from '../../src/files/diff.ts
 import { hunksBetween } from '../../src/files/line-changes.ts';
 import { decode, encode, lineEnds, linesOf } from '../../src/files/text.ts';
 import { RawOutput } from '../../src/image/process/raw-output.ts';
-import { encodeFrame, FrameReader, isDeeper } from '../../src/image/wire/frames.ts';
+import { encodeFrame, FrameReader } from '../../src/image/wire/frames.ts';
 import { JSONC } from '../../src/install/jsonc.ts';
 import { TOML } from '../../src/install/toml.ts';
+import { isDeeper } from '../../src/json.ts';
 import { nearest } from '../../src/kernel/nearest.ts';
 import { boundLines, boundText, fittingRows, indent, listText } from '../../src/kernel/reply.ts';
 import { printable } from '../../src/kernel/schema.ts';

@@ -1,13 +1,12 @@
-// Claude Code without a human of its own: what its model wants to do is approved on the page. Codex is not here, since
-// without a human it declines each question itself, which counts as a denial.
+// Clients without a human of their own: what their models want to do is approved on the page.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { sessionsIn } from '../door/editor.ts';
-import { openPage, useBrowser } from '../page/browser.ts';
+import { openPage, test, useBrowser } from '../page/browser.ts';
 import { converse, evaluation, PROMPT } from './conversation.ts';
-import { CLAUDE_CODE } from './hosts.ts';
+import { HOSTS } from './hosts.ts';
 import { runHeadless } from './place.ts';
 
 useBrowser();
@@ -21,15 +20,18 @@ const STEPS = [
   { tool: 'write_file', args: { path: 'new.lisp', content: '(print 1)\n' } },
 ];
 
-test('a dangerous call of Claude Code is approved on the page', async () => {
-  await converse(CLAUDE_CODE, STEPS, {}, async ({ place, script }) => {
-    const ended = runHeadless(place, PROMPT, PATIENCE_MS);
-    const [path = ''] = await sessionsIn(place.setup.serverEnvironment['LIVE_LISP_SERVING'] ?? '');
-    const page = await openPage({ path });
-    writeFileSync(join(place.setup.workspace, LOOKED), '');
-    await page.getByText('Approve write_file (dangerous)? new file, +1 −0, in new.lisp').first().waitFor();
-    await page.getByRole('button', { name: 'Approve once' }).click();
-    await ended;
-    expect(script.went[1]?.read).toContain('Wrote 10 bytes to new.lisp');
-  });
-});
+test.each(HOSTS.map((host) => [host.name, host] as const))(
+  'a dangerous call of %s is approved on the page',
+  async (_, host) => {
+    await converse(host, STEPS, {}, async ({ place, script }) => {
+      const ended = runHeadless(place, PROMPT, PATIENCE_MS);
+      const [path = ''] = await sessionsIn(place.setup.serverEnvironment['LIVE_LISP_SERVING'] ?? '');
+      const page = await openPage({ path });
+      writeFileSync(join(place.setup.workspace, LOOKED), '');
+      await page.getByText('Approve write_file (dangerous)? new file, +1 −0, in new.lisp').first().waitFor();
+      await page.getByRole('button', { name: 'Approve once' }).click();
+      await ended;
+      expect(script.went[1]?.read).toContain('Wrote 10 bytes to new.lisp');
+    });
+  },
+);

@@ -11,6 +11,9 @@ import { ownFolder, ownSession } from '../shared.ts';
 import { described, Editor, sessionsIn, watchingEditor } from './editor.ts';
 import { authorities, start } from './server.ts';
 
+/** A decline that comes sooner is taken for one that no person made. */
+const person = () => new Promise<void>((resolve) => setTimeout(resolve, 600));
+
 const WRITE = { path: 'a.lisp', content: '(a)\n' };
 const WROTE = good('Wrote 4 bytes to a.lisp');
 const NOBODY = bad(
@@ -272,7 +275,11 @@ describe.each(ERAS)('a question of a client of the %s era that can ask', (era) =
   });
 
   test('is denied in the client', async () => {
-    const place = await start(asking('decline').options);
+    const onQuestion = async () => {
+      await person();
+      return { action: 'decline' as const };
+    };
+    const place = await start({ era, onQuestion });
     const editor = await watchingEditor(place.path);
     expect((await place.session.call('write_file', WRITE)).text).toBe('Tool execution denied by user');
     expect(await editor.nth('live-lisp/closed')).toMatchObject({ why: 'denied in the client' });
@@ -285,6 +292,26 @@ describe.each(ERAS)('a question of a client of the %s era that can ask', (era) =
     expect(await editor.answer({ approve: true })).toMatchObject({ counts: true });
     expect(await called).toEqual(WROTE);
     expect(authorities(place)).toEqual(['human, in an editor']);
+  });
+
+  test('waits for the editor when the client declines sooner than a person can', async () => {
+    const place = await start(asking('decline').options);
+    const editor = await watchingEditor(place.path);
+    let tries = 0;
+    // On a busy machine the decline can come later, and counts then.
+    const answered = await until('a decline that comes soon', 60_000, async () => {
+      tries += 1;
+      let onprogress = () => {};
+      const waits = new Promise<'waits'>((resolve) => {
+        onprogress = () => resolve('waits');
+      });
+      const called = place.session.call('write_file', WRITE, { onprogress });
+      if ((await Promise.race([called, waits])) !== 'waits') return undefined;
+      await editor.answer({ approve: true }, tries);
+      return called;
+    });
+    expect(answered).toEqual(WROTE);
+    expect(authorities(place).at(-1)).toBe('human, in an editor');
   });
 
   test('counts as the editor answered it first', async () => {
@@ -306,7 +333,7 @@ test('a denial in a client of the modern era counts also after an approval in th
     open = resolve;
   });
   const onQuestion = async () => {
-    await waits;
+    await Promise.all([waits, person()]);
     return { action: 'decline' as const };
   };
   const place = await start({ era: 'modern', onQuestion });

@@ -109,6 +109,26 @@ test('of two thousand connections those that fit are kept, and then there is roo
   );
 });
 
+test('connections without an accepted request make room for others, the oldest first', async () => {
+  const handle: ListenOptions['handle'] = ({ headers }, response) => {
+    response.writeHead(headers.authorization === undefined ? 401 : 200).end();
+  };
+  const listener = await started({ handle, ...short({ connections: 4 }) });
+  const answered = async (text: string) => {
+    const connection = opened(listener, text);
+    expect(await isAnswered(connection.socket)).toBe(true);
+    return connection;
+  };
+  const accepted = await answered(`${HEAD}Authorization: x\r\nContent-Length: 0\r\n\r\n`);
+  const refused = await answered(`${HEAD}Content-Length: 0\r\n\r\n`);
+  const silent = Array.from({ length: 100 }, () => opened(listener, HEAD));
+  expect(await refused.all).toContain('HTTP/1.1 401');
+  await Promise.all(silent.slice(0, 97).map(({ all }) => all));
+  accepted.socket.write(`${HEAD}Authorization: x\r\nContent-Length: 0\r\n\r\n`);
+  expect(await isAnswered(accepted.socket)).toBe(true);
+  await answered(`${HEAD}Authorization: x\r\nContent-Length: 0\r\n\r\n`);
+});
+
 /** Resolves with true when the server writes on SOCKET, and with false when it closes SOCKET before. */
 function isAnswered(socket: Socket): Promise<boolean> {
   return new Promise((resolve) => {

@@ -83,9 +83,40 @@ test('C29 an answer by a client of the legacy era that comes too late is told as
     return { action: 'accept', content: { decision: 'approve' } };
   };
   const size = { rows: 10, columns: 80 };
-  const { signal } = new AbortController();
-  const answered = approvals.askBySending(question('a'), 'probe', {}, { size, send, signal });
+  const call = new AbortController();
+  const answered = approvals.askBySending(question('a'), 'probe', {}, { size, send, call });
   await expect(answered).rejects.toThrow(new CallError('too late'));
+});
+
+test.each([
+  ['sooner than a person can waits for an editor', 499, 'approved'],
+  ['after half a second is a denial', 500, 'denied'],
+])('a question that the client declines %s', async (_, milliseconds, kind) => {
+  const editors = new Editors('/');
+  let id: unknown;
+  const notify = (_method: string, params: { id?: unknown }) => {
+    id = params.id;
+  };
+  editors.join({ name: 'Emacs', notify });
+  const approvals = new Approvals({
+    questions: new OpenQuestions(600),
+    files: new PreviewFiles(folder.path, 600),
+    editors,
+    allowsSessionApproval: true,
+  });
+  const send: Send = async () => {
+    vi.setSystemTime(Date.now() + milliseconds);
+    return { action: 'decline' };
+  };
+  const onProgress = (message: string) => {
+    expect(message).toBe('waits until the user approves or denies it in Emacs');
+    expect(editors.answer(String(id), { kind: 'approved' }, 'Emacs').counts).toBe(true);
+  };
+  const call = { signal: new AbortController().signal, onProgress };
+  const size = { rows: 10, columns: 80 };
+  expect(await approvals.askBySending(question('a'), 'probe', {}, { size, send, call })).toMatchObject({
+    kind,
+  });
 });
 
 test('C29 one that is not answered in time is recorded as that, once; so is one that is opened again', () => {

@@ -1,10 +1,18 @@
-// A real browser that shows the page of a server, for the tests of the page.
+// A real browser that shows the page of a server, for the tests of the page. Without one they are left out, as on
+// Ubuntu, which has no package of Chromium; tests/build.ts prints how many.
 
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { type Browser, type BrowserContext, chromium, type LaunchOptions, type Page } from 'playwright-core';
+import { afterAll, beforeAll, onTestFinished, test as vitestTest } from 'vitest';
 import { Editor } from '../door/editor.ts';
 import { type Place, start as startServer } from '../door/server.ts';
 import type { StartOptions } from '../harness.ts';
+
+const SCRIPT = new URL('../../scripts/chromium.mjs', import.meta.url).href;
+const { chromiumOptions } = (await import(SCRIPT)) as { chromiumOptions: () => LaunchOptions | undefined };
+const options = chromiumOptions();
+
+/** `test` for what needs a browser. */
+export const test = vitestTest.skipIf(options === undefined);
 
 let browser: Browser | undefined;
 /** The tab that openPage uses in one test after the other. A new one starts processes of Chromium. */
@@ -13,11 +21,7 @@ let tab: Page | undefined;
 /** Starts a browser before the tests of a file, and ends it behind them. */
 export function useBrowser(): void {
   beforeAll(async () => {
-    // Chromium makes no sandbox of its own for root, and in containers has little shared memory.
-    browser = await chromium.launch({
-      executablePath: '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    });
+    browser = await chromium.launch(options);
   });
   afterAll(async () => {
     await browser?.close();

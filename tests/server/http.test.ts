@@ -264,6 +264,20 @@ describe('a request is refused', () => {
     ]);
   });
 
+  test.each([1001, 600_000])('that is nested %i levels deep', async (levels) => {
+    const form = `${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}`;
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"eval_form","arguments":{"form":${form}}}}`;
+    const answer = await server.send({ body });
+    expect([answer.status, jsonOf(answer).error]).toEqual([
+      400,
+      {
+        code: -32600,
+        message:
+          'The request is nested more than 1000 levels deep, so nothing was done. Nest its arguments less.',
+      },
+    ]);
+  });
+
   test.each(['{', '\u0000', '[', '{"jsonrpc":"2.0"', 'NaN', '', '"\\'])('as no JSON: %j', async (body) => {
     const answer = await server.send({ body });
     expect([answer.status, jsonOf(answer).error]).toEqual([

@@ -98,6 +98,29 @@ describe('lines', () => {
     ]);
   });
 
+  test.each([1001, 600_000])(
+    'a request that is nested %i levels deep is refused, and the next works',
+    async (levels) => {
+      const form = `${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}`;
+      const line = `{"jsonrpc":"2.0","id":901,"method":"tools/call","params":{"name":"eval_form","arguments":{"form":${form}}}}`;
+      expect(await complaintsAbout(line)).toEqual([
+        `live-lisp: A line on stdin is nested too deep; it was passed over: ${line.slice(0, 80)}`,
+      ]);
+      expect((await server.answer(901)).error).toEqual({
+        code: -32600,
+        message:
+          'Invalid request: it is nested more than 1000 levels deep, so nothing was done. Nest its arguments less.',
+      });
+    },
+  );
+
+  test('a request that is nested less deep gets its answer', async () => {
+    const form = `${'['.repeat(900)}${']'.repeat(900)}`;
+    const line = `{"jsonrpc":"2.0","id":902,"method":"tools/call","params":{"name":"eval_form","arguments":{"form":${form}}}}`;
+    expect(await complaintsAbout(line)).toEqual([]);
+    expect(textOf(await server.answer(902))).toBe("Parameter 'form' must be a string, not an array.");
+  });
+
   test.each(['', ' ', '\t', '\r', '  \r'])('an empty line %j is nothing to complain about', async (line) => {
     expect(await complaintsAbout(line)).toEqual([]);
   });

@@ -1,8 +1,8 @@
 // Records how calls change the image: in the journal, and in a list of contents for the report of a loss.
 
 import { digestOf } from '../../files/digest.ts';
+import { isDeeper } from '../../json.ts';
 import type { Ending } from '../wire/endings.ts';
-import { isDeeper } from '../wire/frames.ts';
 import type { Answer, ImageChange } from '../wire/messages.ts';
 import type {
   Agreement,

@@ -2,6 +2,7 @@
 // and then ASCII JSON.
 
 import { CallError } from '../../errors.ts';
+import { isDeeper } from '../../json.ts';
 
 /** Maximum number of octets in a frame. If a frame is longer, the peer is broken. */
 export const FRAME_LIMIT = 64 * 1024 * 1024;
@@ -15,14 +16,8 @@ export const PROTOCOL_VERSION = 3;
 
 export type Message = { [key: string]: unknown };
 
-/** Returns true when the values in VALUE are nested more than LEVELS deep. */
-export function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels < 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
-}
-
-/** The lowest UTF-16 code unit that must be escaped, because this unit and all higher ones are not printable ASCII.
- * JSON.stringify already escapes units below the space. */
+/** The lowest UTF-16 code unit to escape. From this one on, units are not printable ASCII. JSON.stringify
+ *  already escapes units below the space. */
 const FIRST_ESCAPED = 0x7f;
 const TO_ESCAPE = /[\u007f-\uffff]/;
 const DIGITS = Buffer.from('0123456789abcdef');

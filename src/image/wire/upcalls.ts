@@ -2,7 +2,8 @@
 // nested and how many run. Aborts a call when the code no longer waits for it.
 
 import { CallError, messageOf } from '../../errors.ts';
-import { DEPTH_LIMIT, FRAME_LIMIT, isDeeper } from './frames.ts';
+import { isDeeper } from '../../json.ts';
+import { DEPTH_LIMIT, FRAME_LIMIT } from './frames.ts';
 import type { JobReport, Upcall } from './messages.ts';
 import type { ToolAnswer } from './operations.ts';
 import { enclosingOperations, runFor } from './origin.ts';
