@@ -177,16 +177,6 @@ export interface InterruptedMember {
   notBegun?: boolean;
 }
 
-/** How a job's thread has spent its time. */
-export interface JobCpuTimes {
-  /** Milliseconds for which the thread has run. */
-  ran: number;
-  /** Milliseconds for which the thread has waited for a CPU. */
-  waited: number;
-  /** True when the thread runs or waits for a CPU now. */
-  ready: boolean;
-}
-
 /** A warning, or a note of the compiler. */
 export interface Warning {
   severity: 'error' | 'warning' | 'undefined' | 'style-warning' | 'note';
@@ -320,6 +310,16 @@ export interface AgentStatus {
   libraries?: { name: string; file: string; loaded?: boolean; failure?: string };
   jobs?: AgentJob[];
   others?: OthersJob[];
+}
+
+/** How a job's thread has spent its time. */
+export interface JobCpuTimes {
+  /** Milliseconds for which the thread has run. */
+  ran: number;
+  /** Milliseconds for which the thread has waited for a CPU. */
+  waited: number;
+  /** True when the thread runs or waits for a CPU now. */
+  ready: boolean;
 }
 
 /** The answer when the requested package does not exist. */
@@ -2648,13 +2648,6 @@ export interface AgentOperations extends Operations {
     };
     data: { value?: Output };
   };
-  /** Return how the thread of a job has spent its time, or NIL if that is unknown. */
-  spent: {
-    args: {
-      /** The id of the request whose job is meant. */ job: number;
-    };
-    data: { value?: JobCpuTimes };
-  };
   /** Reset only the session's settings for reading and printing, to those of a fresh SBCL. */
   'renew-session': { args: object; data: { value?: boolean } };
   /** Return the state of a job, or NIL if it has ended. */
@@ -2667,6 +2660,13 @@ export interface AgentOperations extends Operations {
   /** Return the state of the image: memory, threads, package, the running jobs of this server with their
    *  frames, and those of other servers. */
   status: { args: object; data: { value?: AgentStatus } };
+  /** Return how the thread of a job has spent its time, or NIL if that is unknown. */
+  spent: {
+    args: {
+      /** The id of the request whose job is meant. */ job: number;
+    };
+    data: { value?: JobCpuTimes };
+  };
   /** Set the library manager. Its file is loaded when systems or packages of the manager are first needed. */
   'use-libraries': {
     args: {
