@@ -132,9 +132,9 @@ const LAST_POLL_LIMIT = 10;
 
 let exiting = false;
 
-/** Waits at most 200 ms for pending operations, and prevents new ones. Resolves with true when some are still pending.
- * Node would then wait forever for a file thread that waits for its file system. So the caller must call
- * process.exit(), and the process kills itself there. */
+/** Waits at most 200 ms for pending operations on file systems that may not answer, and prevents new ones. Resolves with
+ * true when some are still pending. In that case Node never ends by itself, because it waits for the threads of these
+ * operations. The caller must call process.exit(), whose handler kills the process. */
 export async function beforeExit(): Promise<boolean> {
   for (let polls = 0; pending.size > 0 && polls < LAST_POLL_LIMIT; polls++) await pause(LAST_POLL_MS);
   exiting = true;

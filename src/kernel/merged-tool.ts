@@ -53,7 +53,7 @@ function mergedParameter(name: string, versions: readonly Version[]): Parameter 
   };
 }
 
-/** Returns TEXTS as one text, which says once what is the same in all images. */
+/** Returns TEXTS as one text: the text itself when all images have the same, otherwise each after `In IMAGE: `. */
 function perImage(texts: readonly { image: string; text: string }[]): string {
   const [first, ...others] = texts;
   if (others.every(({ text }) => text === first?.text)) return first?.text ?? '';

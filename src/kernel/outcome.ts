@@ -1,4 +1,5 @@
-// Defines outcomes of calls, converts the values of handlers to results, and decides which outcomes can carry notices.
+// Defines the outcomes of calls, converts what the handlers of tools return to a Result, and decides which outcomes can
+// carry notices: remarks for the model that the answer itself does not need.
 
 import type { OpenQuestion } from './approval.ts';
 import type { Result } from './tool.ts';

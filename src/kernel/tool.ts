@@ -130,9 +130,9 @@ export interface Tool {
   /** Returns a higher level, its preview and its approval name, if a call with `args` does more than other calls of the
    * tool. The result is ignored unless its level is higher. */
   readonly raisedBy?: (args: Arguments) => Raised | undefined;
-  /** For a server with several images: how a call without an image is handled. `any`: every image would give the same
-   * result, so the tool has no image parameter. `all`: the tool is called in each image. Absent: the call must name an
-   * image. */
+  /** How a server with several images performs a call that names no image. `any`: in the first image, because all would
+   * give the same result; the tool then has no parameter `image`. `all`: in each image. Absent: in the default image;
+   * without such, the call must name an image. */
   readonly images?: 'any' | 'all';
   /** True when code in the image cannot call the tool, because the call would end the image and this code with it. */
   readonly refusesCode?: boolean;

@@ -15,7 +15,7 @@ import type { Upcalls } from '../wire/upcalls.ts';
  * ids must differ from those of that server. */
 const FIRST_IDS = 2 ** 47;
 
-/** A connection to an agent that has not greeted yet. */
+/** A connection to the agent, which is the Lisp code of this project in an image, before its greeting. */
 export interface AgentConnection {
   stream: Duplex;
   /** Returns the reason why the connection has ended, as part of a sentence; undefined when it is unknown. */
