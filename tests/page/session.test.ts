@@ -153,8 +153,10 @@ test('of several images each is shown, and the human chooses one to look into', 
   await page.getByRole('button', { name: 'Show the last recorded calls' }).click();
   await page.locator('#recording-text').getByText('HERE) => (:APP)').waitFor();
   const called = place.session.call('eval_form', { form: '(loop (sleep 0.1))', timeout: 600, image: 'app' });
-  await page.getByText(/^Call \d+ in app: running/).waitFor();
-  await page.getByRole('button', { name: /^Interrupt call/ }).click();
+  // The list may still show the call of observe, which has ended.
+  const job = page.locator('.job', { hasText: '(loop (sleep 0.1))' });
+  await job.getByText(/^Call \d+ in app: running/).waitFor();
+  await job.getByRole('button', { name: /^Interrupt call/ }).click();
   expect((await called).text).toContain('Interrupted after ');
 });
 
