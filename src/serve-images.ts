@@ -20,19 +20,19 @@ interface ServeOptions {
   started: () => Promise<void>;
   version: string;
   homepage?: string | undefined;
-  /** Called after the program has executed the code at the beginning of most sessions, perhaps more than
-   *  once. */
+  /** Called, perhaps several times, after the program has executed the code that most sessions execute at their
+   * beginning. */
   onWarm: () => void;
   /** Number of milliseconds from the last connection to the exit of a session, instead of the default. */
   idleMs?: number | undefined;
 }
 
-/** Message for a person who starts the server in a terminal by mistake. */
+/** The message for a person who starts the server in a terminal by mistake. */
 const BY_HAND =
   'This speaks MCP on stdin and stdout, so a client starts it: live-lisp install sets that up. Ctrl-C ends it.';
 
-/** Milliseconds after the first answer until the call of `onWarm`. Most clients have called a tool by then. A
- *  shorter session stores a code cache without a few functions. */
+/** Milliseconds between the first answer and the call of `onWarm`. In this time most clients call a tool. After a
+ * shorter session, the code cache lacks some functions. */
 const WARM_MS = 2000;
 
 /** Speaks MCP on stdin and stdout until stdin ends, and on the session's socket. With --http, uses HTTP in
@@ -105,7 +105,7 @@ class Serving {
     const url = await serveHttp({
       ...this.#server,
       ...http,
-      // Approvals for the session would cover the calls of other clients.
+      // All clients share the session, so an approval for the session would cover calls of other clients.
       approvals: this.#approvals(false),
       token: token.text,
       complain,
@@ -241,7 +241,7 @@ interface HttpToken {
 
 async function httpToken({ httpToken: { file, text }, tokens }: Config): Promise<HttpToken> {
   const { readOrMakeToken, readToken, checkToken } = await import('./http/token.ts');
-  // Images must not inherit it.
+  // Images would inherit this variable.
   delete process.env['LIVE_LISP_HTTP_TOKEN'];
   if (text !== undefined && file === undefined) {
     return { text: checkToken(text), where: 'Its token is that of LIVE_LISP_HTTP_TOKEN.' };
@@ -251,8 +251,8 @@ async function httpToken({ httpToken: { file, text }, tokens }: Config): Promise
   return { text: file === undefined ? readOrMakeToken(made) : readToken(file), where };
 }
 
-/** Returns the line about the page at ORIGIN. It has no link that lets a browser in, because programs can read
- *  what a server writes to standard error. */
+/** Returns a line about the page at ORIGIN. It contains no link that admits a browser, because other programs can read
+ * what a server writes to standard error. */
 function pageText(origin: string): string {
   return `The page of this session is at ${origin}; live-lisp page prints a link that lets you in.`;
 }

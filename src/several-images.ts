@@ -155,7 +155,7 @@ function takes({ parameters }: Tool, name: string): boolean {
   return parameters.some((parameter) => parameter.name === name);
 }
 
-/** Runs each call in the image that its argument `image` names. */
+/** Executes each call in the image that the argument `image` names. */
 class ExecutorOfAll implements ServedExecutor {
   readonly #members: readonly [Member, ...Member[]];
   readonly #tools: ToolsOfAll;

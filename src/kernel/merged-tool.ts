@@ -3,7 +3,7 @@
 import type { Parameter } from './parameter.ts';
 import { SAFETY_LEVELS, type Tool } from './tool.ts';
 
-/** The tool of a name in one image. */
+/** A tool of one image. */
 export interface Version {
   image: string;
   tool: Tool;
@@ -26,7 +26,7 @@ export function mergedTool(versions: readonly [Version, ...Version[]]): Tool {
   };
 }
 
-/** Returns a text that is the same for tools that a client may call in the same way. */
+/** Returns a text that is equal for two tools if a client may call them in the same way. */
 function signatureOf({ description, parameters, required, safetyLevel }: Tool): string {
   return JSON.stringify([description, parameters, required, safetyLevel]);
 }
@@ -53,7 +53,7 @@ function mergedParameter(name: string, versions: readonly Version[]): Parameter 
   };
 }
 
-/** Returns TEXTS as one text, which says once what is the same in all images. */
+/** Returns TEXTS as one text. If all images have the same text, it occurs only once. */
 function perImage(texts: readonly { image: string; text: string }[]): string {
   const [first, ...others] = texts;
   if (others.every(({ text }) => text === first?.text)) return first?.text ?? '';

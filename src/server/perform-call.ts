@@ -21,7 +21,8 @@ import { adaptedTo, clientName, messageSizeOf } from './quirks.ts';
 
 export interface CommandConnection {
   reader: NoticeReader;
-  /** Maps the id of a request to the controller that aborts its call when the command asks for an interrupt. */
+  /** Maps the id of each running request to the controller that aborts its call when the command asks to interrupt
+   * it. */
   interrupts: Map<RequestId, AbortController>;
 }
 
@@ -31,10 +32,10 @@ export interface CallServices {
   approvals: Approvals;
   editors: HumanEditors;
   version: string;
-  /** Returns the connection to the client that started the server, if the server can ask its human at any
-   *  time. That human then also approves calls of clients that cannot ask. */
+  /** Returns the connection to the client that started the server, if the server can ask that client's human at any
+   * time. This human then also approves calls of other clients, which cannot ask. */
   sessionClient?: () => Server | undefined;
-  /** Set for a command as client. Results then also have the ending of the call and its data. */
+  /** Set when the client is a command. Results then also contain the data and how the call ended. */
   command?: CommandConnection;
 }
 
@@ -184,7 +185,7 @@ function beginCall(
   };
 }
 
-/** Returns the MCP result for OUTCOME: first the tool's text, separate and unchanged, then notices. */
+/** Returns the MCP result for OUTCOME. The tool's text comes first, separate and unchanged; the notices follow. */
 function toResult(outcome: Outcome): CallToolResult {
   const { hint } = outcome;
   const ownText = outcome.success ? outcome.text : outcome.error;
@@ -197,7 +198,7 @@ function toResult(outcome: Outcome): CallToolResult {
   };
 }
 
-/** Returns RESULT of a command's call with the ending of the call and its data. */
+/** Returns RESULT, of a call by a command, with the data added and how the call ended. */
 function withOutcome(result: CallToolResult, outcome: Outcome): CallToolResult {
   const { data, whole } = outcome;
   return withEnd(result, {

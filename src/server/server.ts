@@ -15,7 +15,7 @@ export interface ServerOptions extends CallServices {
   catalog: Catalog;
   homepage?: string;
   list: ListMode;
-  /** Resolves when the image's start files, if any, have registered their tools. */
+  /** Resolves when the start files of the image, if any, were loaded and have registered their tools. */
   started: () => Promise<void>;
 }
 
@@ -87,7 +87,7 @@ export function announceChanges(
   return { isPending: () => timer !== undefined, announceNow, stop };
 }
 
-/** Handles a call of call_tool. PERFORM calls the tool in ARGS with its arguments (S1.16). */
+/** Handles a call of call_tool. PERFORM calls the tool that ARGS name, with the arguments in ARGS. */
 async function throughCallTool(
   options: ServerOptions,
   args: unknown,
@@ -103,8 +103,8 @@ async function throughCallTool(
   }
 }
 
-/** Returns the registered name of the tool NAME, where `-` equals `_` (contract C1). Without such a tool,
- *  first waits for the start of the image, because a start file can register it. */
+/** Returns the registered name of the tool NAME, where `-` equals `_`. If there is no such tool, waits for the start of
+ * the image, because a start file can register the tool. */
 async function registeredName(
   { registry, started }: ServerOptions,
   name: string,

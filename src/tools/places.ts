@@ -322,7 +322,7 @@ export class Places {
     return source !== undefined && likeliestFormsNaming(source.forms(), wanted).length > 0;
   }
 
-  /** Returns the definitions in FILE with their line numbers; undefined when FILE cannot be read. */
+  /** Returns the definitions in FILE, with the numbers of their lines; undefined when FILE cannot be read. */
   async outline(file: string): Promise<(OutlineEntry & { line: number; lastLine: number })[] | undefined> {
     const source = this.#sources.read(file);
     if (source === undefined) return undefined;
@@ -364,7 +364,7 @@ export class Places {
     return this.#sources.read(file)?.forms();
   }
 
-  /** Returns the definitions in the form at index START of FILE, those in its subforms included. */
+  /** Returns the definitions in the form at the index START of FILE, including those in forms inside it. */
   definitionsIn(file: string, start: number): (Definition & Span)[] {
     const top = this.forms(file)?.formFrom(start);
     return [...(top ? namedForms(top) : [])].flatMap(({ form }) => {

@@ -12,8 +12,8 @@ export interface Lisp {
   features: string[];
 }
 
-/** The user's secret for a Swank. `doubt` is a clause about a wrong or missing secret as possible cause of no
- *  answer. */
+/** The user's secret for Swank. `doubt` is a clause for the case that Swank does not answer: the secret may be wrong or
+ * missing. */
 export interface Secret {
   text: string | undefined;
   doubt: string;

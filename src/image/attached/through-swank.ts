@@ -32,12 +32,13 @@ interface ThroughSwankOptions {
   times?: Times;
 }
 
-/** Name of the thread that loads the agent. Of two servers that ask at once, only one starts the thread. */
+/** The name of the thread that loads the agent. If two servers want to start it at the same time, only one of them
+ * does. */
 const THREAD = 'live-lisp line';
 /** The beginnings of the last line that the thread writes: after success, and after a failure. */
 const [SERVES, FAILED] = ['LIVE-LISP SERVES', 'LIVE-LISP FAILED'] as const;
 const OUTCOME = new RegExp(`^(${SERVES}|${FAILED}) ?([\\s\\S]*)\\n$`, 'm');
-/** Maximum number of octets to read of the file with the output of the loading thread. */
+/** Maximum number of octets that are read of the file in which the loading thread writes its output. */
 const OUTPUT_LIMIT = 1024 * 1024;
 /** Milliseconds between two reads of this file. */
 const LOOK_MS = 20;

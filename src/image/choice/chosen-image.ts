@@ -19,7 +19,7 @@ import { codeCaller } from '../wire/origin.ts';
 import { type FinderOptions, ImageFinder, onlyImage } from './image-finder.ts';
 
 interface ChoiceOptions extends FinderOptions {
-  /** The flag, if given, with which `auto` means an image that the server itself starts. */
+  /** The flag because of which `auto` means an image that the server starts; undefined when there is none. */
   ownImageRequiredBy: string | undefined;
   /** Returns a new image that the server itself runs. */
   makeOwn: () => SbclImage;
@@ -214,7 +214,7 @@ export class ChosenImage implements Image, RestartableImage {
     return this.#isAttached ? undefined : this.#ownImage.lastLoss;
   }
 
-  /** True when no other image is looked for any more. */
+  /** True when the choice is final, so that no other image is looked for. */
   get #isSettled(): boolean {
     const attachedUsed = this.#attached.used !== undefined || this.#attached.jobs.list().length > 0;
     return this.#isDecided || attachedUsed;
@@ -224,7 +224,7 @@ export class ChosenImage implements Image, RestartableImage {
    * when several images accept servers. */
   async #choose(): Promise<void> {
     const { images, refusal } = await this.#finder.fitting();
-    // Another call can have made the choice meanwhile.
+    // Another call can have made the choice in the meantime.
     if (this.#isSettled || this.#closed) return;
     const image = onlyImage(images);
     if (image === undefined) {

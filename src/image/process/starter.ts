@@ -16,25 +16,25 @@ import { whyUnsupported } from './sbcl-versions.ts';
 import { spaceRemedy } from './space.ts';
 import type { StartPolicy } from './start-policy.ts';
 
-/** The advice for a failed start of unknown reason. */
+/** The advice when a start failed for an unknown reason. */
 export const RUN_DOCTOR = 'Run live-lisp doctor to find the step that fails.';
 
 export interface StartOptions extends AgentOptions {
-  /** The sbcl to start; by default the one on PATH. */
+  /** The path of the sbcl to start; undefined for the first one on PATH. */
   sbcl: string | undefined;
-  /** The command that starts an SBCL elsewhere, if it replaces an SBCL of this machine. */
+  /** The command that starts an SBCL elsewhere; undefined for an SBCL on this machine. */
   command?: ImageCommand | undefined;
   sandbox?: CommandSandbox | undefined;
 }
 
-/** The error when the command that should start an image connects to one that somebody else runs. */
+/** The error that the command which should start an image connects to one that somebody else runs. */
 export class DialledError extends SetupError {}
 
-/** The error when a process ended before its greeting. */
+/** The error that a process ended before its greeting. */
 class FailedStart extends SetupError {}
 
-/** Rethrows ERROR unless it is a FailedStart. Only a FailedStart can be the fault of the core or the fasl,
- *  and only then another way to start makes sense. */
+/** Throws ERROR again unless it is a FailedStart. Another way to start only makes sense after a FailedStart, which can
+ * be the fault of the core or the fasl. */
 function rethrowUnlessFailedStart(error: unknown): undefined {
   if (!(error instanceof FailedStart)) throw error;
 }
@@ -83,7 +83,7 @@ export class Starter {
     this.#makeCore();
   }
 
-  /** Ends the process, and prevents later starts. */
+  /** Ends the process. No process can be started after this. */
   close(): void {
     this.#closed = true;
     this.#compiler?.kill();
@@ -105,8 +105,8 @@ export class Starter {
     });
   }
 
-  /** Starts a process from the saved core. If that fails or there is no core, starts it with the compiled
-   *  agent. */
+  /** Starts a process from the saved core. If there is no core, or if this fails, starts a process with the compiled
+   * agent. */
   async #startAgent(sbcl: string): Promise<Child> {
     const cached = cacheUsable(this.#options.cacheFolder);
     const usesCore = cached && this.#policy.without.length === 0;
@@ -141,16 +141,16 @@ export class Starter {
     return { ...this.#options, without: this.#policy.without };
   }
 
-  /** Throws a SetupError when live-lisp does not support this SBCL. Does nothing when SBCL does not report
-   *  its version, because the failing start then reports the reason. */
+  /** Throws a SetupError when live-lisp does not support this SBCL. Does nothing when SBCL does not report its version,
+   * because the start will then fail and report the reason. */
   async #checkSupported(sbcl: string): Promise<void> {
     const facts = await askSbcl(sbcl, this.#options.sandbox).catch(() => undefined);
     const why = facts && whyUnsupported(facts);
     if (why !== undefined) throw new SetupError(why);
   }
 
-  /** Compiles the agent into the cache, and returns whether that succeeded. Compiling takes 200 MB, so a
-   *  separate process does it. Throws a SetupError when live-lisp does not support this SBCL. */
+  /** Compiles the agent into the cache. Resolves with true when this succeeded. A separate process does this, because
+   * it takes 200 MB. Throws a SetupError when live-lisp does not support this SBCL. */
   async #compileAgent(sbcl: string, options: AgentOptions): Promise<boolean> {
     await this.#checkSupported(sbcl);
     const command = compilingCommand(sbcl, options);
@@ -193,7 +193,7 @@ export class Starter {
     }
   }
 
-  /** Waits for the greeting of CHILD, and kills CHILD at the time limit. */
+  /** Waits for the greeting of CHILD. If it does not come in time, kills CHILD. */
   async #greeting(child: Child): Promise<void> {
     let denied: (() => number) | undefined;
     const deniedMs = () => {
@@ -208,8 +208,8 @@ export class Starter {
     });
   }
 
-  /** Starts the command of IMAGE, and turns its SBCL into an image. Throws a DialledError when the command
-   *  leads to an image of somebody else. */
+  /** Starts the command of IMAGE, and makes its SBCL an image. Throws a DialledError when the command leads to an image
+   * of somebody else. */
   async #startElsewhere(image: ImageCommand): Promise<Child> {
     this.#checkOpen();
     const child = new Child({
@@ -240,8 +240,8 @@ export class Starter {
   }
 }
 
-/** Returns the first line of ERROR's message without its beginning, for a FailedStart the reason for the end
- *  of its process. */
+/** Returns the first line of ERROR's message. If ERROR is a FailedStart, the result is only the reason for the end of
+ * the process. */
 function firstLine(error: unknown): string {
   return messageOf(error)
     .replace(/\n.*/s, '')

@@ -25,23 +25,23 @@ type AnswerRecorder = (id: number, answer: Answer) => void;
 
 /** The functions with which requests use their image. */
 export interface RequestHost {
-  /** Time limit of a call in milliseconds. */
+  /** Maximum number of milliseconds that a call may take. */
   readonly limitMs: number;
   /** True when somebody else runs the image. */
   readonly attached?: boolean;
-  /** True for an image that was made for one call and ends with it. */
+  /** True for a fresh image, which was made for one call and ends with it. */
   readonly fresh?: boolean;
-  /** Returns the process id of the image if a signal has stopped this process; undefined for an image of the
-   *  server, which is replaced instead. */
+  /** Returns the process id of the image if a signal has stopped its process, else undefined. Absent for an image of
+   * the server, which is replaced when it does not react. */
   stoppedPid?(): number | undefined;
-  /** Called before `peer` performs the operation `name` with `args`. Returns undefined when nothing needs the
-   *  answer, otherwise a promise of a callback for the answer. The callback is also called when a held error
-   *  stops the operation, and when the image is lost. */
+  /** Called before `peer` performs the operation `name` with `args`. Resolves with a function that is called with the
+   * answer, also when a held error stops the operation and when the image is lost. Returns undefined when nothing has
+   * to be recorded. */
   answerRecorder(peer: Peer, name: OperationName, args: object): Promise<AnswerRecorder> | undefined;
   notify(notice: CallNotice): void;
 }
 
-/** Operations on whole files or test suites, with the time limit of a load. */
+/** Operations on whole files or test suites. They have the time limit of a load. */
 const LONG_OPERATIONS: ReadonlySet<OperationName> = new Set<OperationName>([
   ...(['load-file', 'load-files', 'load-forms', 'load-order', 'load-source', 'load-system'] as const),
   ...(['check-file', 'check-text', 'test-plan', 'test-run'] as const),
@@ -66,7 +66,7 @@ export async function perform<Name extends OperationName>(
   const received = await (abandoned ? Promise.race([answer, abandoned]) : answer);
   stop();
   notifyNews(received, host);
-  // After SIGCONT, the image still answers the abandoned request.
+  // The image will answer the abandoned request after SIGCONT.
   if (isAbandoned(received)) void answer.then((late) => notifyNews(late, host));
   const { output, data } = received;
   const afterMs = performance.now() - startedAt;

@@ -104,8 +104,8 @@ export function mappedPath(path: string, maps: readonly PathMap[]): string | und
   return moved(path, maps, 'here', 'there');
 }
 
-/** Translates PATH by the first of MAPS whose folder FROM contains it: replaces that folder by the folder TO
- *  of the map. Returns undefined when no map fits. */
+/** Converts PATH by the first of MAPS whose folder FROM contains it: replaces this folder by the folder TO of the map.
+ * Returns undefined when no map fits. */
 function moved(
   path: string,
   maps: readonly PathMap[],

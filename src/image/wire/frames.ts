@@ -16,8 +16,8 @@ export const PROTOCOL_VERSION = 3;
 
 export type Message = { [key: string]: unknown };
 
-/** The lowest UTF-16 code unit to escape. From this one on, units are not printable ASCII. JSON.stringify
- *  already escapes units below the space. */
+/** The lowest UTF-16 code unit that must be escaped, because this unit and all higher ones are not printable ASCII.
+ * JSON.stringify already escapes units below the space. */
 const FIRST_ESCAPED = 0x7f;
 const TO_ESCAPE = /[\u007f-\uffff]/;
 const DIGITS = Buffer.from('0123456789abcdef');

@@ -79,8 +79,8 @@ function headline(status: ImageStatus): string {
   }
 }
 
-/** Returns the headline for an image that somebody else runs; '' when it is the same as for an image of the
- * server. */
+/** Returns the headline for an image that somebody else runs; '' when it is the same as for an image that the server
+ * runs. */
 function attachedHeadline({ state, why, stopped, served, silentMs = 0 }: ImageStatus): string {
   switch (state) {
     case 'not started':
@@ -144,7 +144,7 @@ function megabytes(octets: number): string {
   return `${Math.round(octets / MEGABYTE)} MB`;
 }
 
-/** The text gives the age of the agent's memory data when they are older than this. */
+/** If the agent's data about memory are older than this, in milliseconds, the text says how old they are. */
 const STALE_MS = 500;
 
 function memoryLine({ agent, agentMsAgo = 0, outside, serverRss }: ImageStatus): string {
@@ -166,7 +166,7 @@ function threadsLine({ agent }: ImageStatus): string | false {
   return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
 }
 
-/** Returns the sentence CONFINEMENT, or only its beginning when an earlier answer (EARLIER_ANSWERS) has it. */
+/** Returns CONFINEMENT, a sentence. If an earlier answer had it, returns only its beginning. */
 function confinementLine(confinement: string, earlierAnswers: EarlierAnswers | undefined): string {
   return earlierAnswers?.repeats('confinement', confinement)
     ? confinement.replace(/^((?:\([^)]*\)|[^,:])*)[,:].*/s, '$1.')
@@ -177,8 +177,8 @@ function librariesLine(
   { agent, attached, elsewhere }: ImageStatus,
   earlierAnswers: EarlierAnswers | undefined,
 ): string | false {
-  // In an image that somebody else runs, or on another machine, its user or its init file loads the
-  // libraries.
+  // In an image that somebody else runs, its user loads the libraries. In an image on another machine, its init file
+  // does.
   if (agent === undefined || attached || elsewhere) return false;
   if (agent.libraries === undefined)
     return `Libraries: no manager${earlierAnswers?.repeats('managers') ? '' : ' (Quicklisp, qlot or ocicl) is set up'}`;

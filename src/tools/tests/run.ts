@@ -170,8 +170,8 @@ export class Run {
     });
   }
 
-  /** Returns the result of the run. REPLY is that of the last round. HELD is true when an error was held
-   * during the run. */
+  /** Returns the result of the run. REPLY is the reply of the last round. HELD is true when an error was held in the
+   * run. */
   #result(reply: Reply<'test-run'>, held: boolean, earlierAnswers?: EarlierAnswers): Result {
     const { data, ending } = reply;
     const { value, gone = [] } = data;
