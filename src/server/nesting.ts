@@ -8,7 +8,7 @@ const LEVELS_LIMIT = 1000;
 
 export const TOO_DEEP = `nested more than ${LEVELS_LIMIT} levels deep, so nothing was done. Nest its arguments less.`;
 
-/** True when MESSAGE, whose JSON has LENGTH characters, is nested too deep. */
+/** Returns true when MESSAGE, whose JSON has LENGTH characters, is nested too deep. */
 export function isTooDeep(message: unknown, length: number): boolean {
   return length > LEVELS_LIMIT && isDeeper(message, LEVELS_LIMIT);
 }

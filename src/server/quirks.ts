@@ -79,7 +79,7 @@ function withTextsAsStructure(result: CallToolResult): CallToolResult {
   return { ...result, structuredContent: { texts } };
 }
 
-/** True when TEXT is JSON but not an object: a number, a string, an array, true, false or null. */
+/** Returns true when TEXT is JSON but not a JSON object: a number, a string, an array, true, false or null. */
 function isJsonWithoutNames(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);

@@ -11,7 +11,7 @@ import {
 import { elementsOf, type Form, readForm, symbolNameOf } from './form.ts';
 import { type LambdaList, lambdaListOf } from './lambda-list.ts';
 
-/** A definition, with the parts that decide which calls and instances fit it. */
+/** A definition with the parts by which calls and instances can be checked. */
 export interface DefinitionDetails extends Definition {
   /** The symbol in the name, without its package. */
   name: string;
@@ -76,7 +76,7 @@ function withList(base: DefinitionDetails, form: Form | undefined): DefinitionDe
   return lambdaList && { ...base, lambdaList };
 }
 
-/** Returns DEFINITION, of a modify macro, with the place argument added to its lambda list. */
+/** Returns DEFINITION, a DEFINE-MODIFY-MACRO, with the place as a further required parameter of its lambda list. */
 function withPlace(definition: DefinitionDetails | undefined): DefinitionDetails | undefined {
   const list = definition?.lambdaList;
   return list && { ...definition, lambdaList: { ...list, required: list.required + 1 } };
@@ -181,9 +181,9 @@ function nameOr(option: readonly (Form | undefined)[] | undefined, usual: string
 /** Operators of definitions whose lambda list shows how to write a call. */
 const DEFINERS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFTYPE'];
 
-/** Returns the name and the lambda list of the definition at START of SOURCE, on one line without comments. The
- *  name has no package: it is `NAME` or `(SETF NAME)`. Returns undefined for other forms, and when the reader can
- *  skip, compute or share parts of the list. */
+/** Returns the name and the lambda list of the definition at START of SOURCE, on one line without comments. The name
+ * has no package: it is `NAME` or `(SETF NAME)`. Returns undefined for other forms, and when a part of the list is
+ * conditional (#+), evaluated by the reader (#.) or shared (#1=). */
 export function definedLambdaList(
   source: string,
   start: number,

@@ -1,4 +1,4 @@
-/** Reads forms from the tree of a Lisp text: either as SBCL's reader would, or all that the text has. */
+/** Reads forms from the tree of a Lisp text: those that SBCL's reader would read, or all that the text contains. */
 
 import { nextToken, PACKAGE_MARKER, withoutPackage } from './lexer.ts';
 import { isFeature, isPrefix, RADIX, Tree, treeOf } from './tree.ts';
@@ -6,7 +6,7 @@ import { isFeature, isPrefix, RADIX, Tree, treeOf } from './tree.ts';
 /** Feature names: 'SBCL' for a keyword, otherwise 'PACKAGE::NAME'. */
 export type Features = ReadonlySet<string>;
 
-/** By prefix: the operator of the list that the reader builds, as QUOTE for 'X. It is '' for a backquote. */
+/** By prefix: the operator of the list that the reader makes of it, such as QUOTE for 'X; '' for a backquote. */
 const OPERATORS = new Map([
   ["'", 'QUOTE'],
   ["#'", 'FUNCTION'],
@@ -16,7 +16,7 @@ const OPERATORS = new Map([
 /** Prefixes that do not change the form after them. */
 const TRANSPARENT = new Set(['#=', '::']);
 
-/** Tokens that begin a form that has no prefix. */
+/** The kinds of tokens with which a form begins that has no prefix. */
 const FIRST = new Set(['atom', '(', '#(']);
 
 /** Feature expressions nested deeper than this are not evaluated, because they could overflow the stack. */
@@ -157,7 +157,8 @@ interface Items {
   tail?: Form | undefined;
 }
 
-/** A prefix before a form: its token number, and the offset of the feature expression directly before it. */
+/** A prefix before a form. `at` is the number of its token. `featureStart` is the offset of the feature expression
+ * directly before it. */
 interface Prefix {
   at: number;
   featureStart: number | undefined;
@@ -260,9 +261,9 @@ export class FormReader {
     }
   }
 
-  /** Evaluates the feature expression after the #+ or #- at token AT. Returns whether it includes the next
-   *  form, and the number of the token after the expression. Returns undefined for a missing or too deeply
-   *  nested expression. */
+  /** Evaluates the feature expression after the #+ or #- at token AT. Returns whether the next form is included, and
+   * the number of the token after the expression. Returns undefined when the expression is missing or is nested too
+   * deeply. */
   #test(at: number): { holds: boolean; tokenAfter: number } | undefined {
     if (this.#depth > MAX_DEPTH) return undefined;
     this.#depth++;
@@ -354,7 +355,8 @@ export function* formsWithin(form: Form): Generator<Form, void> {
 export function readForm(source: string, index: number, features?: Features): Form | undefined {
   const tree = treeOf(source);
   const number = tree.tokenAt(index);
-  // After a misread string, as by a reader macro, only tokens counted from INDEX on are right.
+  // If the tree has misread a string, for example because of a reader macro, only tokens that are read from INDEX on
+  // are right.
   const { start } = nextToken(source, index);
   const known = start === tree.start(number) && (number === 0 || tree.end(number - 1) <= index);
   return new FormReader(known ? tree : new Tree(source, index), features).form(known ? number : 0);

@@ -12,7 +12,7 @@ import { inCaseOfProse, proseMentions } from './prose.ts';
 import { spelled, symbolIn, writtenSymbol } from './symbol-text.ts';
 import { type Span, treeOf } from './tree.ts';
 
-/** What to rename in a text. */
+/** The renamings to make in a text, and the data that they need. */
 export interface Task {
   renamings: readonly Renaming[];
   packages: Packages;
@@ -55,8 +55,8 @@ export function scanFor(text: string, task: Task): Scan {
 }
 
 /** A place in code: the current package there, and whether the top-level form around it may contain a package
- *  definition, and a lambda list with &KEY. These are found once for a form, since for each symbol it is
- *  slow. */
+ * definition, and a lambda list with &KEY. These two are determined once for each top-level form, because this is
+ * slow. */
 interface Context {
   current: string;
   mayDefinePackage: boolean;
@@ -109,7 +109,7 @@ class Scanner {
     else this.#keep(part, part.isString ? 'string' : 'keyword');
   }
 
-  /** True when the keyword PART is an argument to a function, class or structure that takes it. */
+  /** Returns true when the keyword PART is an argument of a function, class or structure that takes this keyword. */
   #isTaken(part: Form, { from }: Renaming): boolean {
     const takers = this.#task.takers.get(from);
     return takers !== undefined && takesKeyword(part, takers);
@@ -207,9 +207,9 @@ function renamed(token: string, { to }: Renaming): string {
   return token.slice(0, base) + spelled(to, token.slice(base));
 }
 
-/** True when PART, a keyword or string, names the symbol in a call such as (intern "NAME" :package). It must
- *  be one of the first two arguments, and the other one must name a package that has the symbol. False in
- *  definitions and their options, and when a package has the same name. */
+/** Returns true when PART, a keyword or string, names the symbol in a call such as (intern "NAME" :package). It must be
+ * one of the first two arguments, and the other one must name a package that has the symbol. False in definitions and
+ * their options, and when a package has the same name. */
 function namedWithPackage(part: Form, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
   const means = (other: Form) => {
@@ -231,7 +231,7 @@ function otherArgument(part: Form): Form | undefined {
   return part === first ? second : part === second ? first : undefined;
 }
 
-/** True when a list looks like a call: its first element is a symbol, neither keyword nor uninterned. */
+/** Returns true when a list looks like a call: its first element is a symbol, neither keyword nor uninterned. */
 function isCall({ first }: Form): boolean {
   return first !== undefined && first.symbolName !== '' && !isPlainName(first);
 }

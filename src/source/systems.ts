@@ -94,7 +94,7 @@ function componentName(form: Form | undefined): string | undefined {
   return form?.isString ? form.designatedString : form?.designatedString?.toLowerCase();
 }
 
-/** True when PATH is the file of a component with path FILE, which can lack its type. */
+/** Returns true when PATH is the file of a component with path FILE, which can lack its type. */
 export function isSameFile(path: string, file: string): boolean {
   return path === file || withoutType(path) === file;
 }

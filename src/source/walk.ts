@@ -30,8 +30,8 @@ export function walkSource(
   }
 }
 
-/** A form to walk. `depth` is the number of backquotes around it minus that of commas. `quoted` is true
- *  inside a QUOTE. */
+/** A form to walk. `depth` is the number of backquotes around it minus the number of commas. `quoted` is true inside a
+ * QUOTE. */
 interface PendingForm {
   form: Form;
   depth: number;

@@ -92,7 +92,8 @@ async function answerRecorder(
   };
 }
 
-/** True when the client has cancelled a call with OPTIONS, so that only a notice can report its end. */
+/** Returns true when the client has cancelled the call with OPTIONS, so that only a notice can report how the call
+ * ended. */
 function isCancelled({ signal, ofCommand }: CallOptions): boolean {
   return signal?.aborted === true && !ofCommand && codeCaller() === undefined;
 }

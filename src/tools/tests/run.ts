@@ -110,7 +110,7 @@ export class Run {
     return tests.length + this.#outcomes.length > 0 && this.#runs.length + 1 < repeat && isInTime;
   }
 
-  /** True when a test or a lost image ended a round early, after a new outcome, and `isolate` asks for the
+  /** Returns true when a test or a lost image ended a round early, after a new outcome, and `isolate` asks for the
    * remaining tests. */
   #hasRemaining({ data, ending }: Reply<'test-run'>): boolean {
     if (!this.#how.isolate || data.held) return false;
