@@ -1,4 +1,4 @@
-// Makes the image of a configuration: one of ours, or one that somebody else runs.
+// Makes the image of a configuration: one that the server starts, or one that somebody else runs.
 
 import { join } from 'node:path';
 import { attachLine } from './attach.ts';
@@ -29,8 +29,8 @@ import { PACKAGE_FOLDER, sandboxOf } from './sandboxing.ts';
 export type Connections = Required<Pick<SbclOptions, 'limitMs' | 'onReply' | 'callTool' | 'tools'>> &
   Pick<SbclOptions, 'times' | 'series'>;
 
-/** Returns the image for calls. FORBIDS returns the reason why a file may not be read. WITHOUT is as in
- *  AssemblyOptions. */
+/** Returns the image for calls. FORBIDS returns the reason why a file may not be read. WITHOUT has the names of parts
+ * of the agent that are left out. */
 export function chosenImage(
   config: Config,
   {

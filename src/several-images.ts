@@ -19,7 +19,7 @@ import { printable, validateArguments } from './kernel/schema.ts';
 import type { CallContext, Tool } from './kernel/tool.ts';
 import { Observations } from './records/observations.ts';
 
-/** The parts of the assembly of one image, or of the assemblies of all images, that the server needs. */
+/** The parts that the server needs, of the assembly of one image or of the assemblies of several. */
 export interface Served extends Pick<Assembly, 'catalog' | 'questions' | 'editors' | 'observations'> {
   images: readonly Assembly['image'][];
   registry: ServedRegistry;

@@ -9,8 +9,8 @@ export interface Version {
   tool: Tool;
 }
 
-/** Returns a tool for lists in place of VERSIONS. If they differ, it takes what any of them takes, and says which
- *  image takes what. */
+/** Returns one tool that stands in lists for VERSIONS. If these differ, it has the parameters of all, and its
+ * description says which image has which. */
 export function mergedTool(versions: readonly [Version, ...Version[]]): Tool {
   const [{ tool: first }, ...others] = versions;
   if (others.every(({ tool }) => signatureOf(tool) === signatureOf(first))) return first;

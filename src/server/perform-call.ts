@@ -26,7 +26,7 @@ export interface CommandConnection {
   interrupts: Map<RequestId, AbortController>;
 }
 
-/** What performs calls. */
+/** The objects that performCall needs. */
 export interface CallServices {
   executor: Pick<Executor, 'execute' | 'command'>;
   approvals: Approvals;
@@ -64,8 +64,8 @@ function shownAnswer(result: CallResult): ShownAnswer {
   return { text: first?.type === 'text' ? first.text : '', isError: result.isError === true };
 }
 
-/** Performs CALL. Asks a human first when this is needed and possible. SHOWN_CALL is the id of the call in the
- *  human's editors. */
+/** Performs CALL. Asks a human first if this is necessary and possible. SHOWN_CALL is the id of the call in the human's
+ * editors. */
 async function performApproved(
   options: CallServices,
   call: ClientCall,
@@ -101,11 +101,11 @@ async function performApproved(
   }
 }
 
-/** The program that asks the human: the client of the call, the human's editors, or the client that started
- *  the server. */
+/** The program that asks the human: the client of the call, the human's editors, or the client that started the
+ * server. */
 type Asker = { kind: 'client' } | { kind: 'editors' } | { kind: 'session client'; server: Server };
 
-/** Returns the program that asks the human about CALL; undefined when none can. */
+/** Returns the program that asks the human about CALL; undefined when no program can. */
 function askerOf(
   { editors, sessionClient }: CallServices,
   { server, context }: ClientCall,
@@ -116,8 +116,8 @@ function askerOf(
   return client && { kind: 'session client', server: client };
 }
 
-/** Has ASKER ask QUESTION about CALL, and resolves with the human's verdict. Resolves with undefined when no
- *  editor is connected any more. */
+/** Asks QUESTION about CALL through ASKER, and resolves with the human's verdict. Resolves with undefined when no
+ * editor is connected any more. */
 async function askedVerdict(
   { approvals }: CallServices,
   { name, args, server, context }: ClientCall,
@@ -147,8 +147,8 @@ async function askedVerdict(
 
 type RunningCall = CallContext & { signal: AbortSignal };
 
-/** Returns the context of a call that runs until `end` is called. Meanwhile COMMAND, if given, can interrupt the
- *  call, and the client gets progress notifications. Their values only grow, as MCP demands. */
+/** Returns the context of a call that runs until `end` is called. Until then, the client gets progress notifications,
+ * and COMMAND, if given, can interrupt the call. The values of the notifications only increase, as MCP requires. */
 function beginCall(
   context: ServerContext,
   command?: CommandConnection,
@@ -185,7 +185,8 @@ function beginCall(
   };
 }
 
-/** Returns the MCP result for OUTCOME. The tool's text comes first, separate and unchanged; the notices follow. */
+/** Returns the MCP result for OUTCOME. Its first text is that of the tool, unchanged. The notices follow as further
+ * texts. */
 function toResult(outcome: Outcome): CallToolResult {
   const { hint } = outcome;
   const ownText = outcome.success ? outcome.text : outcome.error;

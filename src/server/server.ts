@@ -19,9 +19,8 @@ export interface ServerOptions extends CallServices {
   started: () => Promise<void>;
 }
 
-/** Returns a server for one connection, which announces changes of the tool list to its client. With CHANGES, the
- * connection is only for one request. CHANGES then announces the changes, to clients that listen on another
- * connection. */
+/** Returns a server for one connection. It announces changes of the tool list to its client. If CHANGES is given, the
+ * connection is only for one request, and CHANGES announces the changes to clients that listen on other connections. */
 export function createServer(options: ServerOptions, changes?: Changes): Server {
   const server = new Server(identity(options.version, options.homepage), {
     capabilities: { tools: { listChanged: true } },

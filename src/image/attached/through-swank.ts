@@ -68,7 +68,7 @@ export class ThroughSwank {
     return this.#found;
   }
 
-  /** Returns the image of the process PID; undefined when servers cannot attach to it. */
+  /** Returns the image of the process PID; undefined when this image does not accept servers. */
   async #servedBy(pid: number): Promise<Served | undefined> {
     const { images } = servedImages(this.#options.folder);
     const [image] = await listeningImages(images.filter((each) => each.pid === pid));
@@ -214,8 +214,8 @@ function pathForm(path: string): string {
   return `(sb-ext:parse-native-namestring ${stringForm(path)})`;
 }
 
-/** Returns a form that reads FORM with SBCL's own reader and evaluates it. The reader of Slynk cannot read #, or forms
- * of several lines. Nor can a reader that Swank can be configured to use. */
+/** Returns a form that reads FORM with SBCL's own reader and evaluates it. The reader of Slynk cannot read #, and no
+ * forms of several lines. Another reader that Swank is configured to use may not be able to either. */
 function plainForm(form: string): string {
   return `(cl:with-standard-io-syntax (cl:eval (cl:read-from-string ${stringForm(form)})))`;
 }

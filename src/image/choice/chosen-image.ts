@@ -26,7 +26,7 @@ interface ChoiceOptions extends FinderOptions {
   attached: Omit<AttachedOptions, 'find'>;
 }
 
-/** Operations that the server requests for itself. They do not cause the decision which image is used. */
+/** Operations that the server requests for itself. They do not decide which image is used. */
 const INTERNAL_OPERATIONS: ReadonlySet<string> = new Set<keyof Operations>([
   'system-sources',
   'source-text',

@@ -1,4 +1,4 @@
-// Finds images that somebody else runs and to which servers can attach.
+// Finds images that somebody else runs and that accept servers.
 
 import { SetupError } from '../../errors.ts';
 import { fittingImages, listeningImages, type ServedImageList, servedImages } from '../attached/serving.ts';
@@ -33,8 +33,8 @@ export class ImageFinder {
     return choice !== 'auto' && choice !== 'own';
   }
 
-  /** Returns the image to connect to. USED is the image of earlier calls, if any. Throws a SetupError when there
-   *  is no image, or when there are several and no name was given. */
+  /** Returns the image to connect to. USED is the image of earlier calls; undefined when there was none. Throws a
+   * SetupError when there is no image, and when there are several and --image names none. */
   async find(used: Served | undefined): Promise<Served> {
     if (this.#options.findByAddress !== undefined) return this.#options.findByAddress();
     if (this.isByName) return this.#named(servedImages(this.#options.folder));
@@ -44,7 +44,7 @@ export class ImageFinder {
     throw new SetupError(this.#goneText(used, refusal));
   }
 
-  /** Returns the images to which servers of this workspace can attach. */
+  /** Returns the images that accept servers for this workspace. */
   async fitting(): Promise<ServedImageList> {
     const { folder, root, isTooWide } = this.#options;
     const { images, ...refusal } = servedImages(folder);

@@ -37,7 +37,7 @@ export class Lifetime {
   /** The latest process that failed its trial. */
   #failedTrial: Child | undefined;
   #pulse: Pulse | undefined;
-  /** The reason why the last start failed; undefined when it succeeded. */
+  /** The reason why the last start failed; undefined when it succeeded, and before the first start. */
   failure: string | undefined;
   #closed = false;
 

@@ -1,4 +1,4 @@
-// Starts a process with an image: of the SBCL of this machine, or by a command that leads to an SBCL elsewhere.
+// Starts a process with an image: from the SBCL of this machine, or by a command that starts an SBCL elsewhere.
 
 import type { ChildProcess } from 'node:child_process';
 import { messageOf, SetupError } from '../../errors.ts';
@@ -51,8 +51,8 @@ export class Starter {
   #makeCore: () => void = () => {};
   #closed = false;
 
-  /** UPCALLS returns the handlers of requests from code in an image. POLICY decides which abilities of the
-   *  agent to leave out. */
+  /** UPCALLS returns the handlers of requests that code in an image makes. POLICY decides which parts of the agent are
+   * left out. */
   constructor(options: StartOptions, upcalls: (child: Child) => Upcalls, policy: StartPolicy, times: Times) {
     this.#options = options;
     this.#upcalls = upcalls;
@@ -70,15 +70,15 @@ export class Starter {
     return this.#compiler !== undefined || this.#child?.compiling === true;
   }
 
-  /** Starts a process, and resolves with it after the agent's greeting. Throws a SetupError when none can be
-   *  started. */
+  /** Starts a process. Resolves with the process after the agent in it has sent its greeting. Throws a SetupError when
+   * no process can be started. */
   async start(): Promise<Child> {
     const { root, cacheFolder, command } = this.#options;
     await checkAnswering([root, cacheFolder]);
     return command === undefined ? this.#startHere() : this.#startElsewhere(command);
   }
 
-  /** Begins to save a core, unless the image was started from one. */
+  /** Begins to save a core, unless the process was started from one. */
   makeCore(): void {
     this.#makeCore();
   }
@@ -91,7 +91,8 @@ export class Starter {
     this.#child?.kill('the server ended');
   }
 
-  /** Starts a process. If it ends by its own fault, starts a plain one (without internals of SBCL). */
+  /** Starts a process. If it ends and nobody else ended it, starts a plain one, whose agent uses no internals of
+   * SBCL. */
   async #startHere(): Promise<Child> {
     const sbcl = findSbcl(this.#options.sbcl);
     return this.#startAgent(sbcl).catch((error: unknown) => {
@@ -118,8 +119,9 @@ export class Starter {
     return fromCore ?? (cached ? this.#startCompiled(sbcl) : this.#startFromSource(sbcl));
   }
 
-  /** Starts a process with the compiled agent. Compiles the agent if the cache has none, or if no image starts
-   *  with that one: it can be damaged, or be for another version of SBCL. */
+  /** Starts a process with the compiled agent. If the cache has no compiled agent, compiles it first. If no process
+   * starts with the one in the cache, compiles it again, because the file may be damaged or be for another version of
+   * SBCL. */
   async #startCompiled(sbcl: string): Promise<Child> {
     const options = this.#agentOptions;
     if (isCompiled(options)) {
@@ -164,7 +166,8 @@ export class Starter {
     return succeeds && isCompiled(options);
   }
 
-  /** Like #spawn. Throws the SetupError of an obstacle in the sandbox if that can be the cause of a failure. */
+  /** Does the same as #spawn. If an obstacle in the sandbox can be the cause of a failure, throws the SetupError about
+   * this obstacle. */
   #spawnInSandbox(command: ProcessCommand): Promise<Child> {
     return this.#spawn(command).catch(async (error: unknown) => {
       rethrowUnlessFailedStart(error);
@@ -173,8 +176,8 @@ export class Starter {
     });
   }
 
-  /** Starts a process by COMMAND and waits for its greeting. If a signal from outside ends it before the
-   *  greeting, its core or fasl is not to blame, so the start is repeated once. */
+  /** Starts a process by COMMAND and waits for its greeting. If a signal from outside ends it before the greeting,
+   * starts it again once, because the fault is not in its core or fasl. */
   async #spawn(command: ProcessCommand, isRetry = false): Promise<Child> {
     this.#checkOpen();
     const { root, sandbox, fasls } = this.#options;

@@ -89,8 +89,8 @@ export class Calls {
     return { job: this.jobs.begin(name, args), name, args, options };
   }
 
-  /** Has PERFORM perform the call. Meanwhile, passes the cancellation by the client on to its job, and its
-   *  progress and output to its caller. */
+  /** Calls PERFORM, which performs the call, and resolves with its reply. Until then, passes a cancellation by the
+   * client to the job, and progress and output to the caller. */
   async #track<Name extends OperationName>(
     { job, options }: PendingCall<Name>,
     perform: () => Promise<Reply<Name>>,
@@ -119,7 +119,8 @@ export class Calls {
     if (job.signal.aborted || (queue !== undefined && !(await this.#enter(queue, job))))
       return notStarted(job);
     try {
-      // Only the time in a queue counts. The start of the image, and a delay because the server is busy, do not.
+      // Only the time in a queue counts. The start of the image does not count, nor does a delay because the server is
+      // busy.
       const waited = isUp && job.phase.kind === 'queued' && queue !== this.#lookups;
       const waitedMs = waited ? job.milliseconds : undefined;
       const reply = await (caller === undefined ? this.#fromOutside(call) : this.#perform(caller, call));

@@ -58,8 +58,8 @@ interface Passing {
   stop: () => Promise<void>;
 }
 
-/** Passes the new output of JOB to PASS every EVERY_MS milliseconds, and sooner while there is much, until
- *  `stop` is called. */
+/** Passes the new output of JOB to PASS every EVERY_MS milliseconds, and sooner while there is much, until `stop` is
+ * called. */
 export function passOutput(
   job: Job,
   pass: (text: string) => Promise<void>,

@@ -1,4 +1,4 @@
-// Performs a call in a peer: sends the request, ends it at its limit, and has the answer recorded.
+// Performs a call in a peer: sends the request, ends it at its time limit, and has the answer recorded.
 
 import type { CallOptions, Reply } from '../wire/call.ts';
 import { type Endable, enforceLimit } from '../wire/ending-steps.ts';
@@ -23,7 +23,7 @@ export interface PendingCall<Name extends OperationName> {
 
 type AnswerRecorder = (id: number, answer: Answer) => void;
 
-/** The functions with which requests use their image. */
+/** The functions and facts about an image that a request needs. */
 export interface RequestHost {
   /** Maximum number of milliseconds that a call may take. */
   readonly limitMs: number;
@@ -61,7 +61,7 @@ export async function perform<Name extends OperationName>(
   job.phase = { kind: 'running', peer, id };
   const limitMs = options.limitMs ?? (LONG_OPERATIONS.has(name) ? times.load : host.limitMs);
   const { stop, abandoned } = limitRequest({ peer, id, job, limitMs }, host, times);
-  // A race takes longer to resolve. When our own image ends by itself, its answer must be recorded before the
+  // A race takes longer to resolve. If an image of the server ends by itself, its answer must be recorded before the
   // loss is handled.
   const received = await (abandoned ? Promise.race([answer, abandoned]) : answer);
   stop();
@@ -76,8 +76,8 @@ export async function perform<Name extends OperationName>(
   return { ending, ...(output && { output }), data };
 }
 
-/** Returns the recorder for the answer of CALL. An answer that also ends the earlier call that CALL continues
- *  is recorded as the answer of the earlier call. */
+/** Returns a function that records the answer of CALL. If the answer also ends an earlier call, which CALL continues,
+ * it is recorded as the answer of the earlier call. */
 async function answerRecorder(
   peer: Peer,
   { name, args, options: { continues } }: PendingCall<OperationName>,
@@ -98,22 +98,22 @@ function isCancelled({ signal, ofCommand }: CallOptions): boolean {
   return signal?.aborted === true && !ofCommand && codeCaller() === undefined;
 }
 
-/** Reports what an answer says about others than its call: output of other threads, and changes. */
+/** Reports the parts of an answer that are not about its call: the output of other threads, and changes. */
 function notifyNews({ background, changes }: Answer, host: RequestHost): void {
   if (background) host.notify({ kind: 'background', output: background });
   if (changes) host.notify({ kind: 'changes', changes });
 }
 
-/** Stands for the answer to a request that a stopped image has not answered. */
+/** The result for a request that an image did not answer because a signal has stopped its process. */
 type Abandoned = Omit<Answer, 'data'> & { data: Record<string, never> };
 
 function isAbandoned({ ending }: Answer): boolean {
   return ending.kind === 'interrupted' && ending.stoppedPid !== undefined;
 }
 
-/** Ends the request ID of PEER when JOB is aborted or takes longer than LIMIT_MS, until `stop` is called.
- *  `abandoned` resolves when the request must be ended while a signal has stopped the image; undefined for an
- *  image that is replaced then. */
+/** Ends the request ID of PEER when JOB is aborted or takes longer than LIMIT_MS, until `stop` is called. `abandoned`
+ * resolves when the request must be ended while a signal has stopped the process of the image. It is undefined for an
+ * image of the server, which is replaced in this case. */
 function limitRequest(
   { peer, id, job, limitMs }: { peer: Peer; id: number; job: Job; limitMs: number },
   host: RequestHost,

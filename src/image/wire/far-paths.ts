@@ -98,8 +98,8 @@ export class FarPaths {
   }
 }
 
-/** Returns the path in the image of PATH on this machine, which can be the same; undefined when none of MAPS
- *  contains it. */
+/** Returns the path in the image for PATH, a path on this machine; undefined when none of MAPS contains PATH. Both
+ * paths can be equal. */
 export function mappedPath(path: string, maps: readonly PathMap[]): string | undefined {
   return moved(path, maps, 'here', 'there');
 }

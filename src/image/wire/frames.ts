@@ -110,8 +110,8 @@ export class FrameReader {
     );
   }
 
-  /** Copies octets of a frame's length from CHUNK, from the index AT on, to #head. Returns how many octets it has
-   * copied. */
+  /** Copies octets of a frame's length from CHUNK, from the index AT on, to #head. Returns the number of copied
+   * octets. */
   #takeHead(chunk: Buffer, at: number): number {
     const count = chunk.copy(this.#head, this.#headFill, at);
     this.#headFill += count;

@@ -14,14 +14,13 @@ import { reasonText, toolOf } from './call-names.ts';
 /** The facts in an answer. */
 export interface StatusFacts {
   status: ImageStatus;
-  /** The report on the last loss. */
+  /** The report about the last loss; undefined when no image was lost. */
   lastLoss: string | undefined;
-  /** Sentences on what code in the image can do; absent when the server cannot say. */
+  /** Sentences that say what code in the image can do; undefined when the server does not know this. */
   confinement: string | undefined;
 }
 
-/** Returns FACTS as the text for a model. Leaves out explanations that an earlier answer (EARLIER_ANSWERS)
- * has. */
+/** Returns FACTS as the text for a model. Leaves out explanations that an earlier answer (EARLIER_ANSWERS) has. */
 export function statusText(
   { status, lastLoss, confinement }: StatusFacts,
   earlierAnswers: EarlierAnswers | undefined,

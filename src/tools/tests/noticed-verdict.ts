@@ -26,7 +26,7 @@ export interface Side {
   steps: readonly LoadStep[];
 }
 
-/** Whether tests noticed the edits, and which. */
+/** The answer to the question whether tests noticed the edits. `noticed` are the names of those tests. */
 interface Verdict {
   verdict: 'noticed' | 'unnoticed' | 'unbuilt' | 'unknown';
   noticed: string[];
@@ -78,7 +78,7 @@ function unknown(why: string): Verdict {
   return asVerdict('unknown', `Not known whether a test notices this change: ${why}`);
 }
 
-/** The names of tests, by what became of them. */
+/** The names of tests, by their results with the change and without it. */
 interface Difference {
   /** The tests that ran with the change. */
   ran: string[];
@@ -119,7 +119,7 @@ function noticedText({ broken, fixed, missing, of }: Difference): string {
   return `Noticed: ${sentences.join(' ')}${missedText(missing)}`;
 }
 
-/** Returns a sentence on the tests MISSING, after a space; '' without tests. */
+/** Returns a sentence about the tests MISSING, after a space; '' when there are none. */
 function missedText(missing: readonly string[]): string {
   if (missing.length === 0) return '';
   return ` ${testsText(missing.length)} that ${PASS[missing.length === 1 ? 0 : 1]} without it did not run with it: ${shownTests(missing)}.`;
@@ -146,8 +146,8 @@ function shownTests(tests: readonly string[]): string {
   return fewOf(tests.map(shortNames(tests)), NAMES);
 }
 
-/** Returns VERDICT, that no test noticed the change of COUNT files, with a sentence on those that the image of
- * SIDE has not loaded. */
+/** Returns VERDICT, which says that no test noticed the change of COUNT files. Adds a sentence about those of the files
+ * that the image of SIDE has not loaded. */
 function withUnloaded(verdict: Verdict, { unloaded, originals }: Side, count: number): Verdict {
   if (unloaded.length === 0) return verdict;
   if (originals.length > 0)

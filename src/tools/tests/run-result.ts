@@ -122,7 +122,8 @@ export function reportResult({ places, memory, keepRun }: TestDependencies, run:
   };
 }
 
-/** Returns whether the run of REPORT failed, and the data of its result with MORE members. */
+/** Returns `failed`, which says whether the run of REPORT failed, and the data of its result, with the members of
+ * MORE. */
 function verdictOn(
   { tests, difference, former, unseen, stale, unset, ending, losses }: TestRunReport,
   more: object,
@@ -150,7 +151,7 @@ export function formerTests({ former = [] }: TestRunData, places: Places): Forme
   return former.map(({ test, file }) => ({ test, file: places.fileName(file) }));
 }
 
-/** Returns a sentence about the runs that were not made; '' when all were made. */
+/** Returns a sentence about runs that were requested and not made; '' when all were made. */
 function shortfallOf({ how, ending, madeRuns, cut }: EndedRun): string {
   const { repeat: asked = 1, timeout } = how;
   return shortfallText({
@@ -161,7 +162,8 @@ function shortfallOf({ how, ending, madeRuns, cut }: EndedRun): string {
   });
 }
 
-/** Returns the sentence on tests that may not have run, because one did not finish; '' when there are none. */
+/** Returns a sentence about tests that may not have run because an earlier test did not finish; '' when there are
+ * none. */
 function behindOf({ tests, data, ending, asked, how, held }: EndedRun): string {
   const ran = new Set([...tests.map(({ test }) => test), ...(data.gone ?? [])]);
   const left = (asked.again ?? []).filter((test) => !ran.has(test));
