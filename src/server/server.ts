@@ -15,7 +15,7 @@ export interface ServerOptions extends CallServices {
   catalog: Catalog;
   homepage?: string;
   list: ListMode;
-  /** Resolves when the start files of the image, if any, were loaded and have registered their tools. */
+  /** Resolves when the start files of the image were loaded and have registered their tools, or when there are none. */
   started: () => Promise<void>;
 }
 

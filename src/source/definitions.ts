@@ -88,7 +88,7 @@ export interface NamingForm extends Extent {
   head: string;
 }
 
-/** Returns all forms that name WANTED, whatever their operators and methods are. */
+/** Returns all forms that name WANTED, with any operator and any method. */
 export function formsNaming(forms: TopLevelForms, wanted: SoughtDefinition): NamingForm[] {
   const symbol = wanted.name.replace(/^SETF /, '');
   return [...forms.mentioning([symbol])].flatMap(({ form: top, place }) => {

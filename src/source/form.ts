@@ -39,7 +39,7 @@ export class Form {
   readonly tokenAfter: number;
   /** The form after a prefix. */
   readonly inner: Form | undefined;
-  /** Offset of the first feature expression (#+ or #-) directly before the form, if any. */
+  /** Offset of the first feature expression (#+ or #-) directly before the form; undefined when there is none. */
   featureStart: number | undefined;
   /** The list that contains this form, or the form of the prefix before it. */
   parent: Form | undefined;

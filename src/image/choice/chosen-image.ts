@@ -53,7 +53,7 @@ export class ChosenImage implements Image, RestartableImage {
   readonly #beside = new Set<SbclImage>();
   readonly #extraImageQueue = new Queue(EXTRA_IMAGE_LIMIT);
   readonly #notices = new Notices<ImageNotice>();
-  /** True after a notice about an unused image of somebody else. */
+  /** True after a notice that an image of somebody else accepts servers but is not used. */
   #unusedNoticed = false;
   /** True after a notice that the folder of sockets cannot be used. */
   #refusalNoticed = false;

@@ -69,8 +69,8 @@ interface Life {
   readonly pulse: Pulse | undefined;
   /** The data that the operating system has about the process; undefined when the server does not run one. */
   readonly outside?: Outside | undefined;
-  /** Returns a function that returns for how many milliseconds, since its first call, the system has not given the
-   * process a CPU that it needed. */
+  /** Returns a function. It returns the number of milliseconds, since its first call, in which the process needed a CPU
+   * and the system gave it none. */
   denied?(): () => number;
   /** An image that has not reacted for this number of milliseconds is replaced. Absent for an image that the server
    * cannot replace. */

@@ -53,8 +53,8 @@ export class CodeCalls {
   #characters = 0;
   readonly #unread: () => number;
 
-  /** Runs the calls that code of PEER makes, by calling UPCALLS. UNREAD returns how many octets PEER has still to
-   * read. */
+  /** Runs the calls that code of PEER makes, by calling UPCALLS. UNREAD returns the number of octets that PEER has
+   * still to read. */
   constructor(peer: Peer, upcalls: Upcalls, unread = () => 0) {
     this.#peer = peer;
     this.#upcalls = upcalls;
