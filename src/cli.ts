@@ -86,8 +86,8 @@ export function helpOn(word: string, registry: ToolRegistry): string {
   );
 }
 
-/** Returns TEXT in which each name of a tool in REGISTRY is replaced by the verb that calls the tool, if there is
- * one. */
+/** Returns TEXT with a command in place of the name of each tool in REGISTRY: the verb that calls the tool or, if there
+ * is none, `live-lisp call` with the name. */
 function namingVerbs(text: string, registry: ToolRegistry): string {
   return text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => {
     const verb = verbOf(name);
