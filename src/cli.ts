@@ -97,7 +97,7 @@ function namingVerbs(text: string, registry: ToolRegistry): string {
 }
 
 /** Returns the result of a search for WORDS in CATALOG, as text. It has a line for each tool. A last line, if
- * necessary, has the names of further matches and a note on the search. Throws a UsageError when WORDS is empty. */
+ * necessary, has the names of further matches and a note about the search. Throws a UsageError when WORDS is empty. */
 export function searchText(words: readonly string[], catalog: Searchable): string {
   const query = words.join(' ');
   if (query.trim() === '') {

@@ -16,7 +16,7 @@ interface Quirk {
   /** The client's version in which the reason was observed. */
   observedIn: string;
   reason: string;
-  /** Returns the result that is sent to this client instead of `result`. */
+  /** Returns the result that is sent to this client in place of `result`. */
   adapt?: (result: CallToolResult) => CallToolResult;
   /** The client's space for a question, in a terminal of the smallest usual size, 80 columns by 24 rows. */
   size?: MessageSize;

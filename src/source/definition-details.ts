@@ -41,8 +41,8 @@ const OTHERS: readonly string[] = [
 ];
 const CLASSES: readonly string[] = ['DEFCLASS', 'DEFINE-CONDITION'];
 
-/** Returns the details of the definition that FORM makes. Returns undefined for a form that is no definition,
- *  and for a definition whose text does not show its lambda list. */
+/** Returns the details of the definition that FORM makes. Returns undefined when FORM is not a definition, and when its
+ * text does not show the lambda list. */
 export function definitionDetails(form: Form | undefined): DefinitionDetails | undefined {
   const definition = form?.kind === 'cons' ? definitionOf(form) : undefined;
   if (form === undefined || definition === undefined) return undefined;

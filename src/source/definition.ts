@@ -15,7 +15,7 @@ export interface Definition {
   method: string;
 }
 
-/** Returns the definition that FORM makes; undefined when FORM is no list with an operator and a name. */
+/** Returns the definition that FORM makes; undefined when FORM is not a list with an operator and a name. */
 export function definitionOf(form: Form): Definition | undefined {
   const { operator, symbol, setf } = definedSymbol(form);
   const name = symbolNameOf(symbol);
@@ -23,15 +23,14 @@ export function definitionOf(form: Form): Definition | undefined {
   return { operator, name: setf ? `SETF ${name}` : name, method: methodOf(form, operator) };
 }
 
-/** Returns the operator of FORM, without its package, and the symbol that FORM names. The operator is '' when
- *  FORM is no list that begins with a symbol. */
+/** Returns the operator of FORM, without its package, and the symbol that FORM defines. The operator is '' when FORM is
+ * not a list that begins with a symbol. */
 export function definedSymbol(form: Form): { operator: string; symbol: Form | undefined; setf: boolean } {
   const [operator, second] = form.tokenKind === '(' ? form.elements : [];
   return { operator: operator?.symbolName ?? '', ...symbolInName(second) };
 }
 
-/** Returns the symbol in NAME, the name of a definition. It is NAME itself, its first element, or X in
- *  (setf X). */
+/** Returns the symbol in NAME, the name of a definition. This is NAME itself, its first element, or X in (setf X). */
 export function symbolInName(name: Form | undefined): { symbol: Form | undefined; setf: boolean } {
   const parts = elementsOf(name);
   const setf = parts.length === 2 && symbolNameOf(parts[0]) === 'SETF';

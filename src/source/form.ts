@@ -362,8 +362,8 @@ export function readForm(source: string, index: number, features?: Features): Fo
   return new FormReader(known ? tree : new Tree(source, index), features).form(known ? number : 0);
 }
 
-/** Returns the name of the symbol FORM without its package; '' when FORM is no symbol or number. Unlike
- *  `symbolName` it also names the form after #. and the operator that a prefix abbreviates. */
+/** Returns the name of the symbol FORM without its package; '' when FORM is neither a symbol nor a number. In contrast
+ * to `symbolName`, it also returns the name of the form after #., and of the operator that a prefix abbreviates. */
 export function symbolNameOf(form: Form | undefined): string {
   return withoutPackage(nameOf(form));
 }
@@ -373,13 +373,13 @@ export function nameOf(form: Form | undefined): string {
   return form?.name ?? '';
 }
 
-/** Returns the elements of the list FORM, dotted tails included; [] when FORM is no list. */
+/** Returns the elements of the list FORM, including those in a dotted tail; [] when FORM is not a list. */
 export function elementsOf(form: Form | undefined): readonly Form[] {
   return spineOf(form).elements;
 }
 
-/** Returns the elements of the list FORM, and the object after the last dot. A list after a dot continues the
- *  elements. */
+/** Returns the elements of the list FORM, and the object after the last dot. If a list follows a dot, its elements
+ * count as further elements of FORM. */
 export function spineOf(form: Form | undefined): { elements: readonly Form[]; tail: Form | undefined } {
   if (form?.kind !== 'cons') return { elements: NONE, tail: form };
   const lists = [form];

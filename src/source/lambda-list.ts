@@ -80,8 +80,8 @@ function keyOf(form: Form | undefined): string {
   return symbolNameOf(keyword ?? variable);
 }
 
-/** Returns the arguments that the lambda list TEXT accepts; undefined if TEXT is no list. MACRO is true for
- *  the list of a macro. */
+/** Returns the arguments that the lambda list TEXT accepts; undefined if TEXT is not a list. MACRO is true for the list
+ * of a macro. */
 export function parsedLambdaList(
   text: string,
   features: ReadonlySet<string> = new Set(),

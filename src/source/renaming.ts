@@ -222,8 +222,8 @@ function namedWithPackage(part: Form, renaming: Renaming, packages: Packages): b
   return outer !== undefined && (means(outer) || (isCall(outer) && outer.elements.some(means)));
 }
 
-/** Returns the other of the first two arguments of the call around PART. Returns undefined when PART is
- *  another argument, and when the list is a definition or no call. */
+/** Returns the other one of the first two arguments of the call around PART. Returns undefined when PART is a later
+ * argument, and when the list around PART is a definition or not a call. */
 function otherArgument(part: Form): Form | undefined {
   const { parent } = part;
   if (parent === undefined || !isCall(parent) || isDefiner(parent.first?.symbolName ?? '')) return undefined;

@@ -12,12 +12,17 @@ import { TopLevelForms } from './top-level.ts';
 import { namesSymbol, type SoughtName } from './uses.ts';
 import { walkSource } from './walk.ts';
 
-/** The role of a symbol at a place of a text. superclass: in the superclasses or :INCLUDE of a definition, or
- *  as its metaclass. specializer: as a class in the lambda list of a method. instance: the class argument of
- *  a call such as MAKE-INSTANCE or FIND-CLASS. handler: in a clause of HANDLER-CASE or HANDLER-BIND. type: as
- *  a type, in a declaration or a test. combination: as a method combination, or as the qualifier of a method.
- *  export: in a package definition, or as an argument of EXPORT, IMPORT or the like. data: in quoted data, or
- *  as the key of a CASE. code: anywhere else in code. */
+/** The role of a symbol at a place of a text:
+ *
+ * - superclass: in the superclasses or the :INCLUDE of a definition, or as its metaclass
+ * - specializer: as a class in the lambda list of a method
+ * - instance: the class argument of a call such as MAKE-INSTANCE or FIND-CLASS
+ * - handler: in a clause of HANDLER-CASE or HANDLER-BIND
+ * - type: as a type, in a declaration or a test
+ * - combination: as a method combination, or as the qualifier of a method
+ * - export: in a package definition, or as an argument of a function such as EXPORT or IMPORT
+ * - data: in quoted data, or as the key of a CASE
+ * - code: anywhere else in code */
 export type Role =
   | 'superclass'
   | 'specializer'

@@ -65,7 +65,7 @@ export function usesIn(form: Form, sought: SoughtName): number[] {
     const inner = list.isBackquote ? depth + 1 : depth;
     // In a quoted form, only the forms after commas are evaluated.
     if (quoted && inner === 0) continue;
-    // A binding, clause or parameter is no call of the function that its first element names.
+    // A binding, clause or parameter does not call the function that its first element names.
     const lists = sought.variable || inner > 0 ? new Map<Form, readonly Form[]>() : nonForms(elements);
     for (const element of elements)
       for (const part of lists.get(element) ?? [element])

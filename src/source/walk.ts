@@ -36,7 +36,7 @@ interface PendingForm {
   form: Form;
   depth: number;
   quoted: boolean;
-  /** Set for a list that is no form: the walk visits only `#.` forms in it. */
+  /** Set for a list that is not evaluated as a form: the walk visits only `#.` forms in it. */
   isSilent?: true;
 }
 

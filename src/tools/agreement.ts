@@ -16,15 +16,15 @@ import type { EarlierAnswers } from '../kernel/earlier-answers.ts';
 import { groupBy } from './grouping.ts';
 import type { Places } from './places.ts';
 
-/** Returns the section on differences between the image and the files of a load, or undefined when there are
- * none. Differences in an earlier answer (EARLIER_ANSWERS) are shortened. The members of AGREEMENT:
+/** Returns the section about differences between the image and the files of a load; undefined when there are none.
+ * Shortens differences that an earlier answer (EARLIER_ANSWERS) has. AGREEMENT has these members:
  *
  * - `doubles`: definitions that the load made twice
  * - `old`: definitions in the image that their files no longer have
- * - `gone` and `left`: those of them that the load removed, and those that it could not remove
- * - `unset`: bound variables, which DEFVAR did not set
+ * - `gone`, `left`: definitions that the loaded file no longer has, and that the load removed or could not remove
+ * - `unset`: variables that had values already, so that DEFVAR did not set them
  * - `reslotted` and `relaid`: classes and structures whose slots changed
- * - `outdated`: older versions of definitions with which other code was compiled */
+ * - `outdated`: definitions of which other code was compiled with an older version */
 export function agreementSection(
   agreement: Agreement | undefined,
   places: Places,

@@ -73,7 +73,7 @@ export function editDefinitionsTool(origins: Origins, intents: Intents, turns: C
   let cached: { call: string; plan: Plan } | undefined;
   const plan = async (args: EditArguments, context: CallContext) => {
     const call = JSON.stringify(args);
-    // Another call can replace the cached plan meanwhile.
+    // Another call can replace the cached plan in the meantime.
     const known = cached?.call === call ? cached.plan : undefined;
     const current =
       known && (await isCurrent(known, origins, context))

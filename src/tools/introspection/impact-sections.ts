@@ -1,4 +1,4 @@
-// Lays out the lists of uses in an answer on the impact of a change.
+// Lays out the lists of uses in an answer about the impact of a change.
 
 import { fittingLists, joinSections, listText } from '../../kernel/reply.ts';
 import { unqualifiedName } from '../../source/qualified.ts';
