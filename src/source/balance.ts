@@ -160,8 +160,9 @@ interface Candidate {
   cost: number;
 }
 
-/** Returns the repair after which the lines fit the parentheses best. The fault is in the first line whose indentation
- * contradicts the parentheses, or above it, so repairs are tried from there backwards. */
+/** Returns the repair after which the lines fit the parentheses best; undefined when there are no tokens. The fault is
+ * in the first line whose indentation contradicts the parentheses, or above it, so repairs are tried from there
+ * backwards. */
 function bestRepair({ tokens, excess }: Region): Candidate | undefined {
   const readings = [NOTHING_READ];
   for (const [index, token] of tokens.entries()) readings.push(readOn(readings[index] as Reading, token));

@@ -76,7 +76,8 @@ function withList(base: DefinitionDetails, form: Form | undefined): DefinitionDe
   return lambdaList && { ...base, lambdaList };
 }
 
-/** Returns DEFINITION, a DEFINE-MODIFY-MACRO, with the place as a further required parameter of its lambda list. */
+/** Returns DEFINITION, a DEFINE-MODIFY-MACRO, with the place as a further required parameter of its lambda list;
+ * undefined when it has no lambda list. */
 function withPlace(definition: DefinitionDetails | undefined): DefinitionDetails | undefined {
   const list = definition?.lambdaList;
   return list && { ...definition, lambdaList: { ...list, required: list.required + 1 } };

@@ -51,8 +51,8 @@ function listAfter(rest: Form[]): string | undefined {
   return parts.length > 0 && parts.every((part) => !part.startsWith('"')) ? parts.join(' ') : undefined;
 }
 
-/** Returns the first line of the docstring in REST, the elements after a name. A string that is the only
- *  element is a value, not a docstring. */
+/** Returns the first line of the docstring in REST, the elements after a name; undefined when it is empty or missing. A
+ * string that is the only element is a value, not a docstring. */
 function documentationIn(rest: Form[]): string | undefined {
   const strings = rest.slice(0, 3).filter(({ isString }) => isString);
   const option = rest.find(

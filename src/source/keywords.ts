@@ -155,8 +155,8 @@ function classInitialized({ name, form }: Definer): string | undefined {
   return form.elements[methodListIndex(form.elements)]?.elements[0]?.elements[1]?.symbolName;
 }
 
-/** Returns the innermost definition around INNER: a list whose operator begins with DEF, a local function, or
- *  a :CONSTRUCTOR option of a structure. */
+/** Returns the innermost definition around INNER: a list whose operator begins with DEF, a local function, or a
+ * :CONSTRUCTOR option of a structure. Returns undefined when there is none. */
 function definitionAround(inner: Form): Definer | undefined {
   for (let form = inner.parent; form !== undefined; form = form.parent) {
     const [operator, named] = form.elements;

@@ -91,7 +91,8 @@ export class Packages {
   }
 }
 
-/** Returns the list around a form. A list after a dot counts as a part of the list that contains the dot. */
+/** Returns the list around a form; undefined for a top-level form. A list after a dot counts as a part of the list that
+ * contains the dot. */
 function listAround({ parent }: Form): Form | undefined {
   let list = parent;
   while (list !== undefined && isRest(list)) list = list.parent;

@@ -105,7 +105,7 @@ export class TopLevelForms {
     return { start, operator, ...written, home: this.homeAt(start) };
   }
 
-  /** Returns the extent of the last form that begins at INDEX or before. */
+  /** Returns the extent of the last form that begins at INDEX or before; undefined when there is none. */
   extentAround(index: number): Extent | undefined {
     return this.allExtents().findLast(({ start }) => start <= index);
   }
@@ -123,7 +123,8 @@ export class TopLevelForms {
     return same;
   }
 
-  /** Returns the first form that begins at or after INDEX of the text. It can be inside another form. */
+  /** Returns the first form that begins at or after INDEX of the text; undefined when there is none. It can be inside
+   * another form. */
   formFrom(index: number): Form | undefined {
     return readForm(this.source.text, index, this.#features);
   }

@@ -302,8 +302,8 @@ export function isIncomplete({
   );
 }
 
-/** Returns the section about methods that SBCL removed because the lambda list of their generic function changed.
- * Methods that were defined again later are not among them. */
+/** Returns the section about methods that SBCL removed because the lambda list of their generic function changed;
+ * undefined when there are none. Methods that were defined again later are not among them. */
 export function displacedSection(
   { displaced = [], displacedTotal }: Pick<Remarks, 'displaced' | 'displacedTotal'>,
   places: Places,

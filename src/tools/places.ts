@@ -209,8 +209,8 @@ export class Places {
     return this.#site(place.file, now, start, changed && CHANGED[changed], inside && INSIDE);
   }
 
-  /** Returns the range of the list at PLACE in the current text of its file. With BEFORE, skips this number of forms,
-   * and returns the range of the next form. */
+  /** Returns the range of the list at PLACE in the current text of its file; undefined when it is uncertain. If BEFORE
+   * is given, skips this number of forms, and returns the range of the next form in the list. */
   span(place: Place, before?: number): Span | undefined {
     const versions = this.#versions(place);
     return versions && spanNow(versions, place, before);

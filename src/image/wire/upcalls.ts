@@ -11,8 +11,9 @@ import type { Peer } from './peer.ts';
 
 /** The handlers for the requests that an image can send to the server. */
 export interface Upcalls {
-  /** Calls `tool` with `args` for code in the image. Returns the data of the tool or, with `asText`, the text for a
-   * model. An argument that is null means NIL. `home` is the package of the code; undefined for CL-USER. */
+  /** Calls `tool` with `args` for code in the image. Resolves with the data of the tool or, if `asText` is true, with
+   * the text for a model. An argument that is null means NIL. `home` is the package of the code; undefined for
+   * CL-USER. */
   callTool?: (
     tool: string,
     args: { [name: string]: unknown },

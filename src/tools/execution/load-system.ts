@@ -93,8 +93,8 @@ async function filesOf(image: Image, system: string, context: CallContext): Prom
   return data.value ?? [];
 }
 
-/** Returns REMARKS without style warnings about libraries, which the caller cannot fix, and a note with their number.
- * OWN_FILES are the files of the requested system. */
+/** Returns REMARKS without style warnings about libraries, which the caller cannot fix, and a note with their number;
+ * no note when there are none. OWN_FILES are the files of the requested system. */
 function withoutStyleOfLibraries<T extends Remarks>(
   remarks: T,
   ownFiles: readonly string[] | undefined,
