@@ -18,7 +18,8 @@ interface Quirk {
   reason: string;
   /** Returns the result that is sent to this client in place of `result`. */
   adapt?: (result: CallToolResult) => CallToolResult;
-  /** The client's space for a question, in a terminal of the smallest usual size, 80 columns by 24 rows. */
+  /** The client's space for a question, in a terminal of the smallest usual size, 80 columns by 24 rows. Absent for
+   * DEFAULT_SIZE. */
   size?: MessageSize;
 }
 

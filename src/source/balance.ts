@@ -10,9 +10,10 @@ export interface Imbalance {
   began: number;
   /** The line whose indentation shows that a parenthesis is missing or superfluous. */
   line: number;
-  /** An edit in `line` that balances the text. */
+  /** An edit in `line` that balances the text; absent when none was found. */
   repair?: Repair;
-  /** The line of the next top-level form, which the reader would take for a part of the unclosed form. */
+  /** The line of the next top-level form, which the reader would take for a part of the unclosed form. Absent when no
+   * such form follows. */
   swallowed?: number;
 }
 
@@ -244,7 +245,7 @@ type Columns = { readonly column: number; readonly before: Columns } | undefined
 interface Reading {
   /** Sum of the costs so far: 0 when each line fits. */
   readonly cost: number;
-  /** The first line whose indentation contradicts the nesting. */
+  /** The first line whose indentation contradicts the nesting; undefined when there is none so far. */
   readonly contradicted: number | undefined;
   readonly open: OpenList | undefined;
   readonly depth: number;

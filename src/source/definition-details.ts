@@ -23,7 +23,7 @@ export interface DefinitionDetails extends Definition {
   /** The names, without packages, of the other functions that the form defines: readers, writers, copier and
    *  predicate. */
   accessors?: string[];
-  /** The name, without its package, of the structure that this structure includes. */
+  /** The name, without its package, of the structure that this structure includes; absent when it includes none. */
   include?: string;
   initargs?: string[];
   /** The superclasses of a class as the source writes them. */

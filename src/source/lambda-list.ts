@@ -13,7 +13,8 @@ export interface LambdaList {
   keys?: string[];
   /** Whether any keyword is accepted, as with &allow-other-keys. */
   otherKeys: boolean;
-  /** Nested lambda lists of a macro, by index of the required parameter that has one. */
+  /** Nested lambda lists of a macro, by the index of the required parameter that has one; absent when there are
+   * none. */
   inner?: Map<number, LambdaList>;
 }
 

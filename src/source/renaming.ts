@@ -45,7 +45,7 @@ interface KeptName {
 export interface Scan {
   edits: RenameEdit[];
   kept: KeptName[];
-  /** Offset of an unclosed form or string. The text from there on was not read. */
+  /** Offset of an unclosed form or string, from which on the text was not read. Absent when all was read. */
   unreadableAt?: number;
 }
 

@@ -13,7 +13,7 @@ export interface SoughtName {
   variable?: boolean;
   /** The names and nicknames of the packages in which the name is this symbol; undefined when unknown. */
   packages?: ReadonlySet<string> | undefined;
-  /** The current package of the text, in which an unqualified symbol is read. */
+  /** The current package of the text, in which an unqualified symbol is read; undefined when it is unknown. */
   current?: string | undefined;
 }
 

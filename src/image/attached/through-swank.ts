@@ -17,7 +17,7 @@ import { type Lisp, type Secret, SwankTexts, swankName } from './swank-texts.ts'
 
 interface ThroughSwankOptions {
   address: SwankAddress;
-  /** The folder with the sockets of images that accept servers. */
+  /** The folder with the sockets of images that accept servers; undefined when this user has no home folder. */
   folder: string | undefined;
   /** The form that makes an image accept servers, for error messages. */
   line: string;

@@ -97,7 +97,7 @@ function inner(output: string): string {
 interface Stated {
   date: string | undefined;
   package: string | undefined;
-  /** A phrase for the server that requested the evaluations; '' for this server. */
+  /** A phrase for the server that requested all listed evaluations, '' for this server; undefined when several did. */
   by: string | undefined;
 }
 
