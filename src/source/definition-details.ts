@@ -30,7 +30,7 @@ export interface DefinitionDetails extends Definition {
   superclasses?: string[];
   /** The keywords of the default initargs of a class. */
   defaults?: string[];
-  /** A structure's constructors with lambda lists; undefined when a list cannot be determined. */
+  /** By name of a constructor of a structure: its lambda list; undefined when this cannot be determined. */
   constructors?: Map<string, LambdaList | undefined>;
 }
 

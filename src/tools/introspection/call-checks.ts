@@ -193,7 +193,7 @@ class Checks {
     if (this.#places.definitionsIn(file, form.start).some((each) => each.name === name)) return;
     const query = { used: name, setf, packages: this.#packages, sites: true, variable: false };
     const user = outsideUser(row, query, this.#places, new Set());
-    // In a DEFCLASS and the like, the parts without code only name accessors.
+    // In a form such as DEFCLASS, the parts without code only name accessors.
     if (user === undefined || (hasParts(form.operator) && !user.part)) return;
     const { calls: _, ...lists } = this.#result;
     const known = new Set(Object.values(lists).flatMap((list) => list.map(({ at }) => at)));
