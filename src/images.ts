@@ -29,8 +29,8 @@ import { PACKAGE_FOLDER, sandboxOf } from './sandboxing.ts';
 export type Connections = Required<Pick<SbclOptions, 'limitMs' | 'onReply' | 'callTool' | 'tools'>> &
   Pick<SbclOptions, 'times' | 'series'>;
 
-/** Returns the image for calls. FORBIDS returns the reason why a file may not be read. WITHOUT has the names of parts
- * of the agent that are left out. */
+/** Returns the image for calls. FORBIDS returns the reason why a file may not be read. WITHOUT is as in
+ *  AssemblyOptions. */
 export function chosenImage(
   config: Config,
   {

@@ -52,8 +52,8 @@ export async function serveImages(options: ServeOptions): Promise<never> {
   return new Promise(() => {});
 }
 
-/** Returns a function that makes approvals. Its argument says whether an approval can also cover later calls of the
- * session. */
+/** Returns a function that makes approvals. Its argument says whether they can also cover later calls of the
+ *  session. */
 async function approvalsFor({
   config,
   parts: { questions, editors },

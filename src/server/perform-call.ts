@@ -101,8 +101,8 @@ async function performApproved(
   }
 }
 
-/** The program that asks the human: the client of the call, the human's editors, or the client that started the
- * server. */
+/** The program that asks the human: the client of the call, the human's editors, or the client that started
+ *  the server. */
 type Asker = { kind: 'client' } | { kind: 'editors' } | { kind: 'session client'; server: Server };
 
 /** Returns the program that asks the human about CALL; undefined when no program can. */

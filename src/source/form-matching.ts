@@ -22,8 +22,9 @@ interface Entry {
 
 const outlines = new WeakMap<TopLevelForms, Entry[]>();
 
-/** Returns the offset in NOW of the form at START in BEFORE. Definitions match by operator and name; if several do, by
- * method too, or by text. Other forms match by text. Returns undefined unless exactly one form matches in each text. */
+/** Returns the offset in NOW of the form at START in BEFORE. Forms match by operator and name, if needed by
+ *  qualifiers and specializers too, or by text. Returns undefined unless exactly one form matches in each
+ *  text. */
 export function formAgain(start: number, before: TopLevelForms, now: TopLevelForms): number | undefined {
   const [olds, news] = [outlineOf(before), outlineOf(now)];
   const old = olds.find((each) => each.start === start);

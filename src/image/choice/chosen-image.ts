@@ -214,7 +214,7 @@ export class ChosenImage implements Image, RestartableImage {
     return this.#isAttached ? undefined : this.#ownImage.lastLoss;
   }
 
-  /** True when the choice is final, so that no other image is looked for. */
+  /** True when no other image is looked for any more. */
   get #isSettled(): boolean {
     const attachedUsed = this.#attached.used !== undefined || this.#attached.jobs.list().length > 0;
     return this.#isDecided || attachedUsed;
@@ -224,7 +224,7 @@ export class ChosenImage implements Image, RestartableImage {
    * when several images accept servers. */
   async #choose(): Promise<void> {
     const { images, refusal } = await this.#finder.fitting();
-    // Another call can have made the choice in the meantime.
+    // Another call can have made the choice meanwhile.
     if (this.#isSettled || this.#closed) return;
     const image = onlyImage(images);
     if (image === undefined) {

@@ -61,7 +61,7 @@ export async function perform<Name extends OperationName>(
   job.phase = { kind: 'running', peer, id };
   const limitMs = options.limitMs ?? (LONG_OPERATIONS.has(name) ? times.load : host.limitMs);
   const { stop, abandoned } = limitRequest({ peer, id, job, limitMs }, host, times);
-  // A race takes longer to resolve. If an image of the server ends by itself, its answer must be recorded before the
+  // A race takes longer to resolve. When our own image ends by itself, its answer must be recorded before the
   // loss is handled.
   const received = await (abandoned ? Promise.race([answer, abandoned]) : answer);
   stop();
