@@ -86,8 +86,8 @@ export function helpOn(word: string, registry: ToolRegistry): string {
   );
 }
 
-/** Returns TEXT in which each name of a tool in REGISTRY is replaced by the verb that calls the tool, if there is
- * one. */
+/** Returns TEXT with a command in place of the name of each tool in REGISTRY: the verb that calls the tool or, if there
+ * is none, `live-lisp call` with the name. */
 function namingVerbs(text: string, registry: ToolRegistry): string {
   return text.replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => {
     const verb = verbOf(name);
@@ -97,7 +97,7 @@ function namingVerbs(text: string, registry: ToolRegistry): string {
 }
 
 /** Returns the result of a search for WORDS in CATALOG, as text. It has a line for each tool. A last line, if
- * necessary, has the names of further matches and a note on the search. Throws a UsageError when WORDS is empty. */
+ * necessary, has the names of further matches and a note about the search. Throws a UsageError when WORDS is empty. */
 export function searchText(words: readonly string[], catalog: Searchable): string {
   const query = words.join(' ');
   if (query.trim() === '') {

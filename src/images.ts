@@ -1,4 +1,4 @@
-// Makes the image of a configuration: one of ours, or one that somebody else runs.
+// Makes the image of a configuration: one that the server starts, or one that somebody else runs.
 
 import { join } from 'node:path';
 import { attachLine } from './attach.ts';
@@ -64,7 +64,7 @@ export function chosenImage(
     attached: {
       line: attachLine(),
       trees: config.roots,
-      // The process of an image on another machine cannot be observed.
+      // If the image runs on another machine, this machine cannot observe its process.
       isStopped: (pid) => dial === undefined && isStopped(pid),
       ...connections,
       ...(config.init !== undefined && { startFile: config.init }),
@@ -74,7 +74,7 @@ export function chosenImage(
   });
 }
 
-/** Returns the options of the image for CONFIG. SANDBOX is the sandbox of CONFIG, if it already exists. */
+/** Returns the options of the image for CONFIG. SANDBOX is the sandbox, which a caller passes if it exists already. */
 export function imageOptions(
   config: Config,
   sandbox = config.sandbox === 'off' ? undefined : sandboxOf(config),
@@ -89,7 +89,7 @@ export function imageOptions(
     trees: config.roots,
     command: config.imageCommand,
     startFiles: () => startFiles(config),
-    // An SBCL that a command starts loads the init file of its own user.
+    // If a command starts SBCL, SBCL loads the init file of its own user.
     ...(config.imageCommand === undefined && {
       libraries: () => ({ ...libraryManager(config), initFile: initFileNotLoaded(config.init) }),
     }),
@@ -101,9 +101,9 @@ function startFiles({ init }: Config): string[] {
   return init === undefined ? [] : [init];
 }
 
-/** Returns the option with the store of the journal; {} when CONFIG turns the journal off. Sandboxed images
- *  have a separate store, because code from a sandbox must not be rebuilt outside of it. So have images
- *  elsewhere. */
+/** Returns the option that says where the journal is stored; {} when CONFIG turns the journal off. Images in a sandbox
+ * have a store of their own, because code from a sandbox must not be evaluated outside it. Images on other machines
+ * also have one. */
 function journalOf(config: Config): Pick<SbclOptions, 'journal'> {
   const { journals, sandbox, replay, root, imageCommand } = config;
   if (!replay) return {};
@@ -118,8 +118,8 @@ function journalOf(config: Config): Pick<SbclOptions, 'journal'> {
   return { journal: new JournalFiles(folder, root) };
 }
 
-/** COMMAND is a command line that connects to an image of somebody else. Returns the functions that find that
- *  image and connect to it. CWD is the working directory of COMMAND. */
+/** Returns the functions that find an image of somebody else and connect to it. COMMAND is the command line by which a
+ * connection is made, CWD the working directory of COMMAND. */
 export function commandConnector(command: ImageCommand, cwd: string, times: Times = TIMES) {
   let opened: CommandWire | undefined;
   const find = async (): Promise<Served> => {
@@ -138,8 +138,8 @@ export function commandConnector(command: ImageCommand, cwd: string, times: Time
   return { find, options: { connect, line: 'the one that live-lisp attach prints there' } };
 }
 
-/** Returns a function that finds the image behind the Swank at ADDRESS. FOLDER is the folder for the sockets
- *  of images. */
+/** Returns a function that finds the image that serves Swank at ADDRESS. FOLDER is the folder of the sockets on which
+ * images accept servers. */
 export function findThroughSwank(
   address: SwankAddress,
   folder: string | undefined,

@@ -8,13 +8,14 @@ export function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True when VALUE is nested more than LEVELS deep. */
+/** Returns true when the values in VALUE are nested more than LEVELS deep. */
 export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels < 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
 
-/** Returns the members of the JSON object TEXT; none when TEXT is no complete object. */
+/** Returns the members of the JSON object in TEXT. If TEXT is not a complete JSON object, returns an object without
+ * members. */
 export function membersOf(text: string): Members {
   try {
     const value: unknown = JSON.parse(text);

@@ -107,8 +107,8 @@ async function forget(config: Config): Promise<number> {
   return print(`${what} of ${config.root}.`);
 }
 
-/** Returns the folders and the environment for finding clients, and the tools that clients may run without a
- *  question. */
+/** Returns the folders and the environment in which clients are found, and the tools that clients may run without
+ * asking. */
 function place(config: Config): InstallContext {
   const { env: environment, platform } = process;
   const { state, trust } = config;
@@ -188,8 +188,8 @@ async function complainOfSandbox(config: Config): Promise<void> {
   if (obstacle !== undefined) complain(refusalOf(obstacle));
 }
 
-/** Ignores the error when the reader of the output, such as `head -1`, has ended. In a server, the transport
- *  ends the process instead. */
+/** Ignores the error of stdout that means that its reader, such as `head -1`, has ended. In a server, the transport
+ * then ends the process. */
 function watchOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;

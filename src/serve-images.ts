@@ -20,24 +20,24 @@ interface ServeOptions {
   started: () => Promise<void>;
   version: string;
   homepage?: string | undefined;
-  /** Called after the program has executed the code at the beginning of most sessions, perhaps more than
-   *  once. */
+  /** Called, perhaps several times, after the program has executed the code that most sessions execute at their
+   * beginning. */
   onWarm: () => void;
   /** Number of milliseconds from the last connection to the exit of a session, instead of the default. */
   idleMs?: number | undefined;
 }
 
-/** Message for a person who starts the server in a terminal by mistake. */
+/** The message for a person who starts the server in a terminal by mistake. */
 const BY_HAND =
   'This speaks MCP on stdin and stdout, so a client starts it: live-lisp install sets that up. Ctrl-C ends it.';
 
-/** Milliseconds after the first answer until the call of `onWarm`. Most clients have called a tool by then. A
- *  shorter session stores a code cache without a few functions. */
+/** Milliseconds between the first answer and the call of `onWarm`. In this time most clients call a tool. After a
+ * shorter session, the code cache lacks some functions. */
 const WARM_MS = 2000;
 
-/** Speaks MCP on stdin and stdout until stdin ends, and on the session's socket. With --http, uses HTTP in
- *  place of stdin and stdout, until a signal. With the command `session`, uses only the socket, until nobody
- *  has used it for some time. */
+/** Speaks MCP on stdin and stdout until stdin ends, and also on the session's socket. With --http, uses HTTP in place
+ * of stdin and stdout, until a signal. With the command `session`, uses only the socket, until nobody has used it for
+ * some time. */
 export async function serveImages(options: ServeOptions): Promise<never> {
   const { config, parts } = options;
   const isAlone = config.command === 'session';
@@ -64,7 +64,7 @@ async function approvalsFor({
   return (allowsSessionApproval) => new Approvals({ questions, files, editors, allowsSessionApproval });
 }
 
-/** The process that serves. */
+/** The process that serves the images: on stdio, over HTTP or on a socket. */
 class Serving {
   readonly #options: ServeOptions;
   readonly #approvals: (allowsSessionApproval: boolean) => Approvals;
@@ -105,7 +105,7 @@ class Serving {
     const url = await serveHttp({
       ...this.#server,
       ...http,
-      // Approvals for the session would cover the calls of other clients.
+      // All clients share the session, so an approval for the session would cover calls of other clients.
       approvals: this.#approvals(false),
       token: token.text,
       complain,
@@ -141,14 +141,14 @@ class Serving {
     });
   }
 
-  /** Opens the session's socket for commands and editors. Only reports a failure, because clients are served in
-   *  another way. */
+  /** Opens the session's socket for commands and editors. If this fails, only reports it, because clients are served in
+   * another way. */
   async #openSocketBeside(more: SocketOptions): Promise<void> {
     const obstacle = await this.#openSocket(more);
     if (obstacle !== undefined) complain(`No editor and no command can connect: ${obstacle}`);
   }
 
-  /** Opens the session's socket. Resolves with the reason for a failure, or with undefined. */
+  /** Opens the session's socket. Resolves with the reason when this fails, else with undefined. */
   async #openSocket(more: SocketOptions): Promise<string | undefined> {
     const { serveSessionSocket } = await import('./server/door.ts');
     const { config, parts } = this.#options;
@@ -163,8 +163,9 @@ class Serving {
     });
   }
 
-  /** Returns what makes links to the page. With --page, also serves the page now. ON_LOOK is called when a
-   *  browser begins to show it, and returns a function to call when it has ended that. */
+  /** Returns a function that makes links to the page. With --page, also serves the page now. Each time a browser begins
+   * to show the page, ON_LOOK is called. ON_LOOK returns a function, which is called when the browser no longer shows
+   * the page. */
   #pageLink(onLook: () => () => void): { link: () => Promise<string> } {
     const open = () => {
       this.#page ??= this.#loadPage(onLook);
@@ -177,7 +178,7 @@ class Serving {
     return { link: async () => (await open()).link() };
   }
 
-  /** Returns the page of the session. Most sessions show none, so its modules are loaded only now. */
+  /** Returns the page of the session. Its modules are loaded only now, because most sessions do not show it. */
   async #loadPage(onLook: () => () => void): Promise<Page> {
     const { config, parts } = this.#options;
     const { Page } = await import('./page/page.ts');
@@ -193,7 +194,7 @@ class Serving {
     });
   }
 
-  /** True while calls wait for an image to start. */
+  /** Returns true while calls wait for an image to start. */
   #isStarting(): boolean {
     return this.#options.parts.images.some(({ jobs }) =>
       jobs.list().some(({ phase }) => phase.kind === 'starting'),
@@ -218,7 +219,7 @@ class Serving {
     await beforeExit();
   }
 
-  /** Ends after a failed start. Images and timers would keep the process alive. */
+  /** Ends the process after a failed start. Otherwise images and timers would keep it alive. */
   async #exit(): Promise<never> {
     await this.#end();
     process.exit(1);
@@ -241,7 +242,7 @@ interface HttpToken {
 
 async function httpToken({ httpToken: { file, text }, tokens }: Config): Promise<HttpToken> {
   const { readOrMakeToken, readToken, checkToken } = await import('./http/token.ts');
-  // Images must not inherit it.
+  // Images would inherit this variable.
   delete process.env['LIVE_LISP_HTTP_TOKEN'];
   if (text !== undefined && file === undefined) {
     return { text: checkToken(text), where: 'Its token is that of LIVE_LISP_HTTP_TOKEN.' };
@@ -251,8 +252,8 @@ async function httpToken({ httpToken: { file, text }, tokens }: Config): Promise
   return { text: file === undefined ? readOrMakeToken(made) : readToken(file), where };
 }
 
-/** Returns the line about the page at ORIGIN. It has no link that lets a browser in, because programs can read
- *  what a server writes to standard error. */
+/** Returns a line about the page at ORIGIN. It contains no link that admits a browser, because other programs can read
+ * what a server writes to standard error. */
 function pageText(origin: string): string {
   return `The page of this session is at ${origin}; live-lisp page prints a link that lets you in.`;
 }

@@ -19,7 +19,7 @@ import { printable, validateArguments } from './kernel/schema.ts';
 import type { CallContext, Tool } from './kernel/tool.ts';
 import { Observations } from './records/observations.ts';
 
-/** The parts of the assembly of one image, or of the assemblies of all images, that the server needs. */
+/** The parts that the server needs, of the assembly of one image or of the assemblies of several. */
 export interface Served extends Pick<Assembly, 'catalog' | 'questions' | 'editors' | 'observations'> {
   images: readonly Assembly['image'][];
   registry: ServedRegistry;
@@ -155,7 +155,7 @@ function takes({ parameters }: Tool, name: string): boolean {
   return parameters.some((parameter) => parameter.name === name);
 }
 
-/** Runs each call in the image that its argument `image` names. */
+/** Executes each call in the image that the argument `image` names. */
 class ExecutorOfAll implements ServedExecutor {
   readonly #members: readonly [Member, ...Member[]];
   readonly #tools: ToolsOfAll;

@@ -68,7 +68,7 @@ const HAS_DESCRIPTORS = existsSync('/proc/self/fd');
 /** Flags with which only a folder is opened, and never a link to one. */
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Maximum number of entries that are removed at once, because other calls have to wait meanwhile. */
+/** Maximum number of entries that are removed at once. It is low, because other calls have to wait in this time. */
 const REMOVAL_LIMIT = 10_000;
 /** Maximum number of times that a part of the folder is removed. A process that has outlived its image may create new
  * files again and again. The next start of a server removes the rest. */

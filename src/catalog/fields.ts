@@ -2,8 +2,9 @@
 
 import type { ToolMetadata } from './metadata.ts';
 
-/** Weights of a field. `weight` is that of a word when the field has the average number of words, `usual`. `length`,
- * from 0 to 1, says how much weight the words lose when the field is longer. */
+/** Weights of a field. `weight` is the weight of a word when the field has the average number of words, `usual`.
+ * `length`, from 0 to 1, is the parameter b of BM25: with a higher value, words lose more weight when the field is
+ * longer. */
 interface Weight {
   readonly weight: number;
   readonly length: number;

@@ -38,8 +38,8 @@ export function textsIn({ content }: RequestResult): string[] | undefined {
 }
 
 /** Prints the result of a call: its answer to stdout, as JSON if IS_JSON is true, and its notices to stderr. The first
- * argument is the result itself. The second has its texts: the answer, and then the notices. Returns how the call
- * ended. */
+ * argument is the result itself. The second has its texts: the answer, and then the notices. Returns the way in which
+ * the call ended. */
 export function printResult(
   { isError, _meta }: RequestResult,
   [own = '', ...notices]: readonly string[],

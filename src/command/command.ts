@@ -32,8 +32,8 @@ import {
 
 const EXIT = { good: 0, failed: 1, usage: 2, human: 3, image: 4, interrupted: 5 } as const;
 
-/** Milliseconds in which a session must answer a first request. A machine on which a hundred commands start at once
- * needs some of them. */
+/** Milliseconds in which a session must answer a first request. The limit is high, because a hundred commands may start
+ * at once. */
 const ANSWER_MS = 20_000;
 /** Milliseconds in which a session must answer an interrupted call. */
 const INTERRUPT_MS = 15_000;

@@ -47,7 +47,7 @@ export interface AskedQuestion extends QuestionWords {
   call: number | undefined;
   tool: string;
   args: Arguments;
-  /** Says what the call would do. */
+  /** A text for the human that says what the call would do. */
   text: string;
   fingerprint: string;
 }

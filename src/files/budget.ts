@@ -15,9 +15,9 @@ export function budgetOf(entries: number, ms: number): Budget {
   return { entries, remainingMs: remainingTime(ms) };
 }
 
-/** Returns a function that returns how many of MS milliseconds of CPU time remain. CPU time is counted, so that other
- * busy processes do not cost a search its time. When WALL_CLOCK_FACTOR times MS of wall-clock time have passed, the
- * function returns 0. */
+/** Returns a function. It returns the number of milliseconds of CPU time that remain of MS. CPU time is counted, so
+ * that other busy processes do not cost a search its time. When WALL_CLOCK_FACTOR times MS of wall-clock time have
+ * passed, the function returns 0 or less. */
 export function remainingTime(ms: number): () => number {
   const cpuDeadline = cpuMs() + ms;
   const wallDeadline = performance.now() + WALL_CLOCK_FACTOR * ms;

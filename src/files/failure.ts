@@ -15,7 +15,7 @@ const REASONS: { readonly [code: string]: string } = {
   ENFILE: 'too many files are open',
 };
 
-/** Error codes after which, since all checks have passed, the path must have changed. */
+/** Error codes that mean that the path has changed, because the checks before the operation found no such error. */
 const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EISDIR'];
 
 /** Returns the error to throw when an operation on the file PATH failed with ERROR. DONE names the operation. */

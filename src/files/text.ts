@@ -41,8 +41,8 @@ export function encode({ text, encoding, bom }: FileText, name: string): Buffer 
   );
 }
 
-/** Returns what kind of file begins with BYTES if it cannot be read as text; undefined if it can. As in git, a file is
- * binary when its first 8192 octets contain a NUL. */
+/** Returns the kind of a file that begins with BYTES and cannot be read as text; undefined when it can. As in git, a
+ * file is binary when its first 8192 octets contain a NUL. */
 export function binaryKind(bytes: Uint8Array): 'UTF-16 text' | 'a binary file' | undefined {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'UTF-16 text';
@@ -52,7 +52,7 @@ export function binaryKind(bytes: Uint8Array): 'UTF-16 text' | 'a binary file' |
 /** The line ends of a text; undefined when the text has no line end. */
 export type LineEnds = 'LF' | 'CRLF' | 'mixed LF and CRLF' | undefined;
 
-/** Returns which line ends TEXT has. */
+/** Returns the kind of the line ends in TEXT. */
 export function lineEnds(text: string): LineEnds {
   let [breaks, pairs] = [0, 0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {

@@ -70,7 +70,7 @@ interface WrittenFile {
   signal: AbortSignal | undefined;
 }
 
-/** Where a path leads. */
+/** The place to which a path leads. */
 export interface WriteTarget {
   /** The last directory of the path that exists. It is open. */
   folder: Folder;
@@ -116,7 +116,7 @@ export function checkNotCancelled(signal: AbortSignal | undefined): void {
   }
 }
 
-/** Returns the current state of a file, to which the second parameter leads. */
+/** Returns the current state of a file. The second parameter is the place to which its path leads. */
 export async function presentIn(
   { workspace, path, signal }: WrittenFile,
   { folder, names }: WriteTarget,
@@ -174,8 +174,8 @@ async function contentOf(
   return { digest: hash.digest('hex'), size };
 }
 
-/** Creates the missing directories on the way to a target. Calls USE with the last directory and the last
- *  name. If USE fails, removes the created directories. */
+/** Creates the missing directories of a target. Then calls USE with the last directory and the last name. If USE fails,
+ * removes the directories again. */
 async function inParent(
   { folder, names: [name = '', ...more] }: WriteTarget,
   use: (folder: Folder, base: string) => Promise<void>,

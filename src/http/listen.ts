@@ -7,8 +7,8 @@ import { SetupError } from '../errors.ts';
 
 /** The limits of a listener. Tests use shorter times. */
 export interface HttpLimits {
-  /** Maximum number of connections. For a further one the oldest is closed that has no accepted request; without
-   *  such, the further one. */
+  /** Maximum number of connections. When there is one more, the server closes the oldest one on which no request runs
+   * and the last was not accepted. This can be the new connection. */
   connections: number;
   /** Milliseconds in which the headers of a request must arrive. */
   headersMs: number;
@@ -146,13 +146,13 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   return undefined;
 }
 
-/** Keeps the connections of SERVER within the LIMITS of their number and of the time in which one does nothing, except
- *  while a request without an answer runs. Once SERVER accepts no more connections, closes each behind its last
- *  answer. Returns a function that closes all connections without such a request. */
+/** Limits the number of connections of SERVER, and the time in which no request runs on a connection or its client
+ * reads nothing of an answer. Once SERVER accepts no more connections, closes each one after its last answer. Returns a
+ * function that closes all connections on which no request runs. */
 function limitConnections(server: Server, { connections, idleMs }: HttpLimits): () => void {
   /** The number of running requests of each connection, the oldest connection first. */
   const running = new Map<Socket, number>();
-  /** The connections whose last answer was no refusal. */
+  /** The connections whose last answer had no error status. */
   const accepted = new WeakSet<Socket>();
   const count = (socket: Socket, by: number) => running.set(socket, (running.get(socket) ?? 0) + by);
   server.on('connection', (socket) => {

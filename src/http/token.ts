@@ -1,5 +1,5 @@
-// Decides which token a client of the HTTP server must send, keeps it in a file that only this user can read, and
-// compares it.
+// Chooses the token that a client of the HTTP server must send, keeps it in a file that only this user can read, and
+// compares it with the token of a request.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { linkSync, lstatSync, writeFileSync } from 'node:fs';

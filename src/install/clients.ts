@@ -40,9 +40,9 @@ export interface Client {
   mute?: boolean;
   /** True when the entry that the client's program writes is incomplete, so that install completes it. */
   addsLess?: boolean;
-  /** Returns the arguments with which the client's program removes the entry. Given only for a file that the client
-   * itself often writes. From other files install itself removes the entry, because clients' programs leave empty
-   * tables there. */
+  /** Returns the arguments with which the client's program removes the entry in `scope`. Only a file that the client
+   * itself often writes is changed in this way. Returns undefined when install itself removes the entry, because
+   * clients' programs leave empty tables there. */
   removes?: (scope: Scope) => string[] | undefined;
 }
 

@@ -91,8 +91,8 @@ function isOurs(setting: Setting, word: unknown): boolean {
   return setting.kind === 'permission' && setting.words.some((ours) => ours === word);
 }
 
-/** Returns TEXT without the empty containers of SETTING. Those that are in BEFORE, the data of ORIGINAL, stay, and so
- * do those that contain a comment. */
+/** Returns TEXT without the empty containers of SETTING. Containers that are in BEFORE, the data of ORIGINAL, stay, and
+ * so do those that contain a comment. Returns undefined when nothing is left of a file that did not exist before. */
 async function pruned(setting: Setting, text: string, before: Data, original: string | undefined) {
   let whole = text;
   for (let depth = setting.path.length; depth > 0; depth--) {

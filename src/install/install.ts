@@ -113,8 +113,8 @@ function clientFor(named: ClientName, scope: Scope): Client {
   );
 }
 
-/** Reads the current state of the settings of CLIENT. `entry` is the one of `settings` that starts the server. Throws a
- * SetupError when a file cannot be read or may not be changed, or when somebody else wrote the entry. */
+/** Reads the current state of the settings of CLIENT. `entry` is that one of `settings` that starts the server. Throws
+ * a SetupError when a file cannot be read or may not be changed, or when somebody else wrote the entry. */
 async function readSettings(
   request: Request,
   client: Client,

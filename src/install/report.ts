@@ -1,4 +1,4 @@
-// Reports which clients are installed, and the state of live-lisp in one of them.
+// Reports the installed clients, and the state of live-lisp in one of them.
 
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';

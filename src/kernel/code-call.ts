@@ -14,7 +14,7 @@ type CodeAnswer =
   | { failure: string; result?: string; needsApproval?: boolean };
 
 /** Calls the tool NAME for code in the image. The case of letters in NAME does not count, and - equals _. Returns the
- * tool's complete data, unless ARGS set a limit. With AS_TEXT, returns the text for a model instead. For a failed call,
+ * tool's complete data, unless ARGS set a limit. If AS_TEXT is true, returns the text for a model. If the call fails,
  * returns the reason, and whether a human must approve the call. A null in ARGS means NIL. Lisp names are read in the
  * package HOME, unless ARGS name a package. */
 export async function callFromCode(

@@ -48,7 +48,7 @@ interface Call {
   args: Arguments;
   context: CallContext;
   caller: AuditedCall['caller'];
-  /** The human's answer to the question of an earlier call with the same arguments, if any. */
+  /** The human's answer to the question of an earlier call with the same arguments; undefined when there is none. */
   verdict: Verdict | undefined;
 }
 

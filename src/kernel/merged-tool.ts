@@ -3,14 +3,14 @@
 import type { Parameter } from './parameter.ts';
 import { SAFETY_LEVELS, type Tool } from './tool.ts';
 
-/** The tool of a name in one image. */
+/** A tool of one image. */
 export interface Version {
   image: string;
   tool: Tool;
 }
 
-/** Returns a tool for lists in place of VERSIONS. If they differ, it takes what any of them takes, and says which
- *  image takes what. */
+/** Returns one tool that stands in lists for VERSIONS. If these differ, it has the parameters of all, and its
+ * description says which image has which. */
 export function mergedTool(versions: readonly [Version, ...Version[]]): Tool {
   const [{ tool: first }, ...others] = versions;
   if (others.every(({ tool }) => signatureOf(tool) === signatureOf(first))) return first;
@@ -26,7 +26,7 @@ export function mergedTool(versions: readonly [Version, ...Version[]]): Tool {
   };
 }
 
-/** Returns a text that is the same for tools that a client may call in the same way. */
+/** Returns a text that is equal for two tools if a client may call them in the same way. */
 function signatureOf({ description, parameters, required, safetyLevel }: Tool): string {
   return JSON.stringify([description, parameters, required, safetyLevel]);
 }

@@ -34,9 +34,9 @@ export class NoticeBoard {
     return { passed: this.#passedByCommands };
   }
 
-  /** Returns the notices that the connection of COMMAND has not delivered yet, oldest first, without `own` notices.
-   * Without COMMAND, returns those for the client that started the server, including its `own` notices. If there are
-   * more than LIMIT, a line gives the number of the oldest ones instead. */
+  /** Returns the notices that the connection of COMMAND has not delivered yet, oldest first, without `own` notices. If
+   * COMMAND is undefined, returns those for the client that started the server, including its `own` notices. If there
+   * are more than LIMIT, a line with the number of the oldest ones replaces these. */
   read(command?: NoticeReader): string[] {
     const news = this.#take();
     this.#kept.push(...news);

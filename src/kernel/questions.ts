@@ -23,7 +23,7 @@ export interface PendingQuestion extends Pick<OpenQuestion, 'tool' | 'recordRefu
   sessionScope?: string;
   /** The time in milliseconds at which the client was given the form. */
   shownAt?: number;
-  /** The same question in the human's editors, if any. */
+  /** The same question in the human's editors; absent when no editor shows it. */
   editor?: EditorQuestion;
   /** Called once, when the question is answered, closed or timed out. */
   onClose: () => void;

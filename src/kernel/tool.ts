@@ -69,7 +69,8 @@ export interface Preview {
   text: readonly QuestionLine[] | string;
   /** The most important lines, for a client with little space. By default, the lines of `text`. */
   lines?: readonly QuestionLine[];
-  /** The workspace name of the file that the call concerns. Standing approvals are matched against it. */
+  /** The workspace name of the file that the call concerns. Standing approvals are matched against it. Absent for a
+   * call without files. */
   place?: string;
   otherPlaces?: readonly string[];
   /** True when the call needs no approval, because it cannot lose anything that still exists. */

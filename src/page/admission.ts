@@ -1,4 +1,4 @@
-// Decides which browsers may use the page. A link admits one browser, once.
+// Admits browsers to the page. A link admits one browser, once.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 

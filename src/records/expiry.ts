@@ -68,7 +68,7 @@ export function forgetWorkspace(places: RecordPlaces, root: string): string[] {
   ];
 }
 
-/** Removes the lines of FILE for which KEEP returns false, and returns how many. Keeps lines that another server
+/** Removes the lines of FILE for which KEEP returns false, and returns their number. Keeps lines that another server
  * appends at the same time. */
 function keepLines(file: string, keep: (line: string) => boolean): number {
   const lines = linesOf(file);

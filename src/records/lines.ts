@@ -43,7 +43,7 @@ export class LineFile {
   #inode = 0;
   /** Size of the open file after the last line that this object appended; 0 before. */
   #end = 0;
-  /** Part of the names of full files. It distinguishes two that become full in the same millisecond. */
+  /** Part of the name of a full file. It distinguishes two files that become full in the same millisecond. */
   #rotations = 1_000_000;
 
   constructor(path: string, options: LineFileOptions) {
@@ -79,8 +79,8 @@ export class LineFile {
     }
   }
 
-  /** Returns a descriptor of the current file, or of a new one if MORE bytes would exceed the limit, and the size of
-   *  that file. */
+  /** Returns a descriptor of the current file, and the size of that file. If MORE further octets would exceed the
+   * limit, begins a new file first. */
   #fileFor(more: number): { descriptor: number; size: number } {
     const file = this.#openFile() ?? this.#reopen();
     if (file.size === 0 || file.size + more <= this.#options.limit) return file;
@@ -88,8 +88,8 @@ export class LineFile {
     return this.#reopen();
   }
 
-  /** Returns the open file; undefined when there is none, or when the path is another file's. Another server may
-   *  have begun a new file. */
+  /** Returns the open file. Returns undefined when none is open, and when another file is at the path, because another
+   * server may have begun a new file. */
   #openFile(): { descriptor: number; size: number } | undefined {
     if (this.#descriptor === undefined) return undefined;
     const current = statSync(this.path, { throwIfNoEntry: false });
@@ -147,8 +147,8 @@ function openRegular(file: string, flags: number): number {
   throw new Error(`${file} is no regular file`);
 }
 
-/** Ends the last line of the file DESCRIPTOR, which has SIZE octets, with a newline if it lacks one. A crash, even
- *  of another server, or a full disk can have cut off that line, and the next line must be separate. */
+/** Adds a newline to the file DESCRIPTOR, which has SIZE octets, if its last line lacks one. A crash, also of another
+ * server, or a full disk can have cut off that line, and the next line must be separate. */
 function endLastLine(descriptor: number, size: number): void {
   const last = Buffer.from([NEWLINE]);
   if (size > 0) readSync(descriptor, last, 0, 1, size - 1);

@@ -142,7 +142,7 @@ async function jsonIn(request: IncomingMessage): Promise<unknown> {
     );
   }
   if (isTooDeep(body, octets.length)) return rpcError(400, -32600, `The request is ${TOO_DEEP}`);
-  // The SDK has the same limit, but checks each message of a larger batch first.
+  // The SDK has the same limit. But of a larger batch, it first checks every message.
   if (messagesIn(body).length > BATCH_LIMIT) {
     return rpcError(
       400,

@@ -25,7 +25,7 @@ export function messageIn({ lines, footer }: FormMessage, size: MessageSize): st
   return size.joined ? inOneLine([...lines, ...end]) : [...rowsOf(lines, size), ...end].join('\n');
 }
 
-/** True when SIZE has space for the whole message. */
+/** Returns true when SIZE has space for the whole message. */
 export function fits(message: FormMessage, size: MessageSize): boolean {
   const lines = message.footer === undefined ? message.lines : [...message.lines, message.footer];
   // A character consists of at most two code units, so a text that is much too long is refused without counting

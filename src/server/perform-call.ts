@@ -21,20 +21,21 @@ import { adaptedTo, clientName, messageSizeOf } from './quirks.ts';
 
 export interface CommandConnection {
   reader: NoticeReader;
-  /** Maps the id of a request to the controller that aborts its call when the command asks for an interrupt. */
+  /** Maps the id of each running request to the controller that aborts its call when the command asks to interrupt
+   * it. */
   interrupts: Map<RequestId, AbortController>;
 }
 
-/** What performs calls. */
+/** The objects that performCall needs. */
 export interface CallServices {
   executor: Pick<Executor, 'execute' | 'command'>;
   approvals: Approvals;
   editors: HumanEditors;
   version: string;
-  /** Returns the connection to the client that started the server, if the server can ask its human at any
-   *  time. That human then also approves calls of clients that cannot ask. */
+  /** Returns the connection to the client that started the server, if the server can ask that client's human at any
+   * time. This human then also approves calls of other clients, which cannot ask. */
   sessionClient?: () => Server | undefined;
-  /** Set for a command as client. Results then also have the ending of the call and its data. */
+  /** Set when the client is a command. Results then also contain the data and how the call ended. */
   command?: CommandConnection;
 }
 
@@ -63,8 +64,8 @@ function shownAnswer(result: CallResult): ShownAnswer {
   return { text: first?.type === 'text' ? first.text : '', isError: result.isError === true };
 }
 
-/** Performs CALL. Asks a human first when this is needed and possible. SHOWN_CALL is the id of the call in the
- *  human's editors. */
+/** Performs CALL. Asks a human first if this is necessary and possible. SHOWN_CALL is the id of the call in the human's
+ * editors. */
 async function performApproved(
   options: CallServices,
   call: ClientCall,
@@ -104,7 +105,7 @@ async function performApproved(
  *  the server. */
 type Asker = { kind: 'client' } | { kind: 'editors' } | { kind: 'session client'; server: Server };
 
-/** Returns the program that asks the human about CALL; undefined when none can. */
+/** Returns the program that asks the human about CALL; undefined when no program can. */
 function askerOf(
   { editors, sessionClient }: CallServices,
   { server, context }: ClientCall,
@@ -115,8 +116,8 @@ function askerOf(
   return client && { kind: 'session client', server: client };
 }
 
-/** Has ASKER ask QUESTION about CALL, and resolves with the human's verdict. Resolves with undefined when no
- *  editor is connected any more. */
+/** Asks QUESTION about CALL through ASKER, and resolves with the human's verdict. Resolves with undefined when no
+ * editor is connected any more. */
 async function askedVerdict(
   { approvals }: CallServices,
   { name, args, server, context }: ClientCall,
@@ -146,8 +147,8 @@ async function askedVerdict(
 
 type RunningCall = CallContext & { signal: AbortSignal };
 
-/** Returns the context of a call that runs until `end` is called. Meanwhile COMMAND, if given, can interrupt the
- *  call, and the client gets progress notifications. Their values only grow, as MCP demands. */
+/** Returns the context of a call that runs until `end` is called. Until then, the client gets progress notifications,
+ * and COMMAND, if given, can interrupt the call. The values of the notifications only increase, as MCP requires. */
 function beginCall(
   context: ServerContext,
   command?: CommandConnection,
@@ -184,7 +185,8 @@ function beginCall(
   };
 }
 
-/** Returns the MCP result for OUTCOME: first the tool's text, separate and unchanged, then notices. */
+/** Returns the MCP result for OUTCOME. Its first text is that of the tool, unchanged. The notices follow as further
+ * texts. */
 function toResult(outcome: Outcome): CallToolResult {
   const { hint } = outcome;
   const ownText = outcome.success ? outcome.text : outcome.error;
@@ -197,7 +199,7 @@ function toResult(outcome: Outcome): CallToolResult {
   };
 }
 
-/** Returns RESULT of a command's call with the ending of the call and its data. */
+/** Returns RESULT, of a call by a command, with the data added and how the call ended. */
 function withOutcome(result: CallToolResult, outcome: Outcome): CallToolResult {
   const { data, whole } = outcome;
   return withEnd(result, {

@@ -16,9 +16,10 @@ interface Quirk {
   /** The client's version in which the reason was observed. */
   observedIn: string;
   reason: string;
-  /** Returns the result that is sent to this client instead of `result`. */
+  /** Returns the result that is sent to this client in place of `result`. */
   adapt?: (result: CallToolResult) => CallToolResult;
-  /** The client's space for a question, in a terminal of the smallest usual size, 80 columns by 24 rows. */
+  /** The client's space for a question, in a terminal of the smallest usual size, 80 columns by 24 rows. Absent for
+   * DEFAULT_SIZE. */
   size?: MessageSize;
 }
 
@@ -79,7 +80,7 @@ function withTextsAsStructure(result: CallToolResult): CallToolResult {
   return { ...result, structuredContent: { texts } };
 }
 
-/** True when TEXT is JSON but not an object: a number, a string, an array, true, false or null. */
+/** Returns true when TEXT is JSON but not a JSON object: a number, a string, an array, true, false or null. */
 function isJsonWithoutNames(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);

@@ -15,13 +15,12 @@ export interface ServerOptions extends CallServices {
   catalog: Catalog;
   homepage?: string;
   list: ListMode;
-  /** Resolves when the image's start files, if any, have registered their tools. */
+  /** Resolves when the start files of the image were loaded and have registered their tools, or when there are none. */
   started: () => Promise<void>;
 }
 
-/** Returns a server for one connection, which announces changes of the tool list to its client. With CHANGES, the
- * connection is only for one request. CHANGES then announces the changes, to clients that listen on another
- * connection. */
+/** Returns a server for one connection. It announces changes of the tool list to its client. If CHANGES is given, the
+ * connection is only for one request, and CHANGES announces the changes to clients that listen on other connections. */
 export function createServer(options: ServerOptions, changes?: Changes): Server {
   const server = new Server(identity(options.version, options.homepage), {
     capabilities: { tools: { listChanged: true } },
@@ -87,7 +86,7 @@ export function announceChanges(
   return { isPending: () => timer !== undefined, announceNow, stop };
 }
 
-/** Handles a call of call_tool. PERFORM calls the tool in ARGS with its arguments (S1.16). */
+/** Handles a call of call_tool. PERFORM calls the tool that ARGS name, with the arguments in ARGS. */
 async function throughCallTool(
   options: ServerOptions,
   args: unknown,
@@ -103,8 +102,8 @@ async function throughCallTool(
   }
 }
 
-/** Returns the registered name of the tool NAME, where `-` equals `_` (contract C1). Without such a tool,
- *  first waits for the start of the image, because a start file can register it. */
+/** Returns the registered name of the tool NAME, where `-` equals `_`. If there is no such tool, waits for the start of
+ * the image, because a start file can register the tool. */
 async function registeredName(
   { registry, started }: ServerOptions,
   name: string,

@@ -203,8 +203,8 @@ export class StdioTransport implements Transport {
     if (id !== undefined) void this.send(refusal(id, why));
   }
 
-  /** Refuses a request with the ID of a pending one, because an answer could belong to either. `send` would
-   *  settle the pending request, so it is not used. */
+  /** Refuses a request that has the ID of an unanswered request. With two requests of the same id, an answer could
+   * belong to either. This does not use `send`, because `send` would count the first request as answered. */
   #refuseDuplicate(id: string | number): void {
     const why = `the request ${JSON.stringify(id)} is not answered yet, so nothing was done. Send it under an id of its own.`;
     if (!this.#closed) this.#options.stdout.write(serializeMessage(refusal(id, why)));

@@ -2,17 +2,18 @@
 
 import { nextToken } from './lexer.ts';
 
-/** What is wrong with a text. Line numbers are 1-based. */
+/** A fault in the parentheses or the quotes of a text. Line numbers are 1-based. */
 export interface Imbalance {
-  /** 'open': a list is not closed. 'string': a string or |symbol| is not closed. 'closed': a `)` closes
-   *  nothing. */
+  /** 'open': a list is not closed. 'string': a string or |symbol| is not closed. 'closed': a `)` has no opening
+   * parenthesis. */
   kind: 'open' | 'string' | 'closed';
   began: number;
-  /** The line whose indentation shows that a parenthesis is missing or surplus. */
+  /** The line whose indentation shows that a parenthesis is missing or superfluous. */
   line: number;
-  /** An edit in `line` that balances the text. */
+  /** An edit in `line` that balances the text; absent when none was found. */
   repair?: Repair;
-  /** The line of the next top-level form, which the reader would take as part of the unclosed form. */
+  /** The line of the next top-level form, which the reader would take for a part of the unclosed form. Absent when no
+   * such form follows. */
   swallowed?: number;
 }
 
@@ -36,8 +37,9 @@ interface Placed {
   leads: boolean;
 }
 
-/** Tokens with `excess` more opening parentheses than closing ones; none when there are more than TOKEN_LIMIT. `next` begins
- *  the next top-level form. */
+/** A part of a text whose parentheses do not balance. `excess` is the number of opening parentheses minus the number of
+ * closing ones. `tokens` is empty if there are more than TOKEN_LIMIT. `next` is the first token of the next top-level
+ * form. */
 interface Region {
   tokens: readonly Placed[];
   began: number;
@@ -48,8 +50,8 @@ interface Region {
 
 /** Returns the imbalance of parentheses or string quotes in TEXT; undefined when they balance. */
 export function imbalanceOf(text: string): Imbalance | undefined {
-  // A missing quote makes strings of what is between strings, so the first of these in which a line begins with a
-  // parenthesis is the likeliest fault.
+  // If a string lacks its closing quote, the code up to the next quote becomes part of it. So the first string in which
+  // a line begins with a parenthesis most likely lacks its quote.
   let swallowing: number | undefined;
   let read = 0;
   const region = unbalancedRegion(placedTokens(text), ({ start, end, line, endLine }) => {
@@ -73,7 +75,7 @@ export function imbalanceOf(text: string): Imbalance | undefined {
   };
 }
 
-/** Yields the tokens of TEXT. Stops before a token that the end of TEXT cuts off. */
+/** Yields the tokens of TEXT. Stops before a token that is incomplete, such as a string without its closing quote. */
 function* placedTokens(text: string): Generator<Placed> {
   let [line, lastLine, column, at] = [1, 0, 0, 0];
   for (let token = nextToken(text, 0); token.kind !== 'end'; token = nextToken(text, at)) {
@@ -103,8 +105,8 @@ function sortOf(kind: string): Placed['sort'] {
   return kind === 'atom' || kind === '.' || kind === '##' ? 'atom' : 'prefix';
 }
 
-/** Returns the first part of TOKENS that is not balanced; undefined when all are. It begins and ends at forms at the left
- *  margin, since people indent all others. Passes each token to NOTE. */
+/** Returns the first part of TOKENS whose parentheses do not balance; undefined when all balance. The part begins and
+ * ends at forms at the left margin, because people indent all other forms. Passes each token to NOTE. */
 function unbalancedRegion(tokens: Iterable<Placed>, note: (token: Placed) => void): Region | undefined {
   let kept: Placed[] = [];
   let [began, lastLine, depth, closesNothing] = [0, 0, 0, false];
@@ -141,7 +143,7 @@ function unbalancedRegion(tokens: Iterable<Placed>, note: (token: Placed) => voi
 /** Larger regions are most likely tables of data, so they are not searched for a repair. */
 const TOKEN_LIMIT = 30_000;
 
-/** After this many tokens were read, no other repairs are tried. Each try reads the rest of the form. */
+/** When the tries have read this many tokens, no other repairs are tried. Each try reads the rest of the form. */
 const READ_LIMIT = 600_000;
 
 /** Added cost of a repair that changes an opening parenthesis. People miscount closing parentheses more often. */
@@ -159,8 +161,9 @@ interface Candidate {
   cost: number;
 }
 
-/** Returns the repair that leaves the indentation with the lowest cost. The fault is in the first line that contradicts
- *  the parentheses or before it, so repairs are tried from there backwards. */
+/** Returns the repair after which the lines fit the parentheses best; undefined when there are no tokens. The fault is
+ * in the first line whose indentation contradicts the parentheses, or above it, so repairs are tried from there
+ * backwards. */
 function bestRepair({ tokens, excess }: Region): Candidate | undefined {
   const readings = [NOTHING_READ];
   for (const [index, token] of tokens.entries()) readings.push(readOn(readings[index] as Reading, token));
@@ -168,7 +171,7 @@ function bestRepair({ tokens, excess }: Region): Candidate | undefined {
   let best: Candidate | undefined;
   let lowest = Number.POSITIVE_INFINITY;
   let reads = 0;
-  // Number of closing parentheses in a row, from this token on, in its line.
+  // The number of closing parentheses in a row in its line, from this token on.
   let closes = 0;
   for (let index = tokens.findLastIndex(({ line }) => line <= contradicted); index >= 0; index--) {
     if (reads > READ_LIMIT) break;
@@ -194,8 +197,8 @@ function moved(token: Placed, shift: number): Placed {
   return { ...token, column: token.column + shift };
 }
 
-/** Returns the repairs at the token with INDEX for a region with EXCESS. CLOSES is the number of closing parentheses in a
- *  row, from this token on, in its line. */
+/** Returns the repairs at the token with INDEX. EXCESS is that of the region. CLOSES is the number of closing
+ * parentheses in a row in its line, from this token on. */
 function candidatesAt(tokens: readonly Placed[], index: number, excess: number, closes: number): Candidate[] {
   const [token, next] = [tokens[index] as Placed, tokens[index + 1]];
   const { sort, line, leads, start, end, endLine } = token;
@@ -242,11 +245,11 @@ type Columns = { readonly column: number; readonly before: Columns } | undefined
 interface Reading {
   /** Sum of the costs so far: 0 when each line fits. */
   readonly cost: number;
-  /** The first line whose indentation contradicts the nesting. */
+  /** The first line whose indentation contradicts the nesting; undefined when there is none so far. */
   readonly contradicted: number | undefined;
   readonly open: OpenList | undefined;
   readonly depth: number;
-  /** Whether the last token was a prefix, such as '. A prefix counts as one element with its form. */
+  /** Whether the last token was a prefix, such as '. A prefix and the form after it count as one element. */
   readonly prefixed: boolean;
 }
 
@@ -258,7 +261,7 @@ const NOTHING_READ: Reading = {
   prefixed: false,
 };
 
-/** Cost of an impossible line: at or left of its list's parenthesis, or indented at top level. */
+/** The cost of an impossible line: one at or left of the parenthesis of its list, or an indented one at top level. */
 const CONTRADICTION = 10;
 
 /** At most this many elements of a list are compared with the column of a line. */
@@ -293,8 +296,8 @@ function has(columns: Columns, column: number): boolean {
   return false;
 }
 
-/** Returns the cost of a line that begins in COLUMN within LIST, or at top level if LIST is undefined. The column below
- *  the previous element costs 0, and so does that of a body, two right of the parenthesis. */
+/** Returns the cost of a line that begins in COLUMN within LIST, or at top level if LIST is undefined. The cost is 0 in
+ * the column of the previous element and, as for a body, two columns right of the parenthesis. */
 function lineCost(list: OpenList | undefined, column: number): number {
   if (list === undefined) return column === 0 ? 0 : CONTRADICTION;
   if (column <= list.paren) return CONTRADICTION;

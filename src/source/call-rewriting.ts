@@ -1,4 +1,4 @@
-/** Rewrites the calls of a function in a source text by a pattern, as after a change of its lambda list. */
+/** Rewrites the calls of a function in a source text by a pattern, for example after a change of its lambda list. */
 
 import type { CallMention, Mentioned } from './calls.ts';
 import { elementsOf, type Form, formsWithin, readForm, symbolNameOf } from './form.ts';
@@ -7,13 +7,13 @@ import type { Splice } from './splice.ts';
 import type { SourceText } from './text.ts';
 import type { Span } from './tree.ts';
 
-/** How to rewrite a call. A call of `operator` with these parameters is replaced by `to`, in which the
- *  arguments take the places of the parameters. */
+/** A rule to rewrite calls. A call of `operator` is replaced by `to`, in which each parameter stands for its arguments
+ * in the call. */
 export interface CallPattern {
   operator: string;
   required: string[];
   optional: string[];
-  /** By keyword: the parameter for its value. */
+  /** By keyword of the call: the parameter that stands for its value. */
   keys: Map<string, string>;
   rest?: string;
   to: Form;
@@ -85,7 +85,7 @@ export function rewriteCalls(
   );
 }
 
-/** By parameter of a pattern: the arguments of a call. */
+/** By parameter of a pattern: the arguments for which it stands in a call. */
 type Bindings = Map<string, readonly Form[]>;
 
 class Unfit extends Error {
@@ -149,7 +149,8 @@ class Rewriting {
     return this.#laidOut(form, begin, this.#parts(bindings));
   }
 
-  /** Throws an Unfit unless only white space is between ELEMENTS: the new call would lose a comment there. */
+  /** Throws an Unfit unless there is only white space between ELEMENTS, because the new call would lose a comment
+   * there. */
   #checkBlanks(form: Form, elements: readonly Form[]): void {
     let at = form.start + 1;
     for (const { start, end } of [...elements, { start: form.end - 1, end: form.end }]) {
@@ -187,7 +188,8 @@ class Rewriting {
     }
   }
 
-  /** Returns the arguments of the new call. Omits a parameter without argument, and its keyword. */
+  /** Returns the arguments of the new call. A parameter for which the old call has no argument is left out, with its
+   * keyword. */
   #parts(bindings: Bindings): Argument[] {
     const parts: Argument[] = [];
     let [afterKeyword, gap]: [boolean, string | undefined] = [false, undefined];
@@ -237,7 +239,7 @@ class Rewriting {
   }
 
   /** Returns the text of a call that begins with BEGIN, has ARGS, and replaces FORM. If the call does not fit on one
-   *  line, each argument gets a line, a keyword with its value. */
+   * line, each argument gets a line of its own, but a keyword shares the line of its value. */
   #laidOut({ start, end }: Form, begin: string, args: readonly Argument[]): string {
     const oneLine = `(${[begin, ...args.map(({ text }) => text)].join(' ')})`;
     const column = this.#column(start);
@@ -254,9 +256,8 @@ class Rewriting {
     return `(${begin} ${rows.join(`\n${' '.repeat(indent)}`)})`;
   }
 
-  /** Returns the text of an argument that begins in COLUMN, with its other lines indented to match. Keeps the
-   *  lines of an argument with a string or symbol of several lines, because their spaces are part of the
-   *  value. */
+  /** Returns the text of an argument that begins in COLUMN. Indents its further lines to match. Leaves the text as it
+   * is if it has a string or symbol of several lines, because white space is part of that value. */
   #indented({ text, form }: Argument, column: number): string {
     if (form === undefined || !text.includes('\n') || hasAtomOverLines(form)) return text;
     const by = column - this.#column(form.start);

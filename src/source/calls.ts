@@ -9,14 +9,15 @@ import type { SourceText } from './text.ts';
 import { isSoughtName, isSoughtSymbol, type SoughtName } from './uses.ts';
 import { walkSource } from './walk.ts';
 
-/** How a source names a function other than in a call with checkable arguments. */
+/** The ways in which a source text names a function, other than by a call with arguments that can be checked. */
 export type Mentioned = 'called by FORMAT' | 'as a function' | 'as a name' | 'in a backquote or as data';
 
-/** A call or other mention of a function, at offset `start`. `args` are the arguments of a call, if the text
- *  shows them all. Otherwise `how` is set. */
+/** A call or other mention of a function, at offset `start`. `args` are the arguments of a call; undefined when the
+ * text does not show all of them. Then `how` is set. */
 export interface CallMention {
   start: number;
-  /** Offset of the #'NAME or SETF place within the call, if the call names the function there. */
+  /** The offset of the #'NAME or of the SETF place in the call; undefined when the call does not name the function in
+   * this way. */
   also?: number;
   /** Offset of the top-level form. */
   top: number;
@@ -57,7 +58,7 @@ export function callMentionsIn(
   return found;
 }
 
-/** Returns the mentions of the callee by FORMAT directives ~/NAME/ within TOPS, forms of TEXT. */
+/** Returns the mentions of the callee by the FORMAT directive ~/NAME/ within TOPS, top-level forms of TEXT. */
 function formatMentions(text: string, { name, packages }: Callee, tops: readonly Form[]): CallMention[] {
   let form = 0;
   return formatCalls(text).flatMap(({ start, written, home }) => {
@@ -68,8 +69,8 @@ function formatMentions(text: string, { name, packages }: Callee, tops: readonly
   });
 }
 
-/** Returns ELEMENTS of a form, without those in the scope of a local function or macro named as the
- *  callee. */
+/** Returns ELEMENTS, the elements of a form, without those in which a local function or macro has the name of the
+ * callee. */
 function unshadowed(elements: readonly Form[], state: Walk, data: boolean): readonly Form[] {
   const operator = nameOf(elements[0]);
   if (!LOCAL.includes(operator)) return elements;

@@ -48,7 +48,7 @@ export function codeFinder(
   };
 }
 
-/** True when TOKEN of PATTERN is a qualified symbol or a literal, which must match exactly. */
+/** Returns true when TOKEN of PATTERN is a qualified symbol or a literal, which must match exactly. */
 function isWhole({ kind, start, end }: Token, pattern: string): boolean {
   const name = tokenName(kind, pattern.slice(start, end));
   return name.includes(PACKAGE_MARKER) || (kind === 'atom' && name === '');
@@ -57,7 +57,8 @@ function isWhole({ kind, start, end }: Token, pattern: string): boolean {
 /** The beginning of a number with a radix prefix, such as #x1F. */
 const RADIX = /^#\d*[brox]/i;
 
-/** Returns a key that equal tokens share. With IS_SYMBOL_NAME, the key of a symbol leaves out its package. */
+/** Returns a key of TOKEN. Equal tokens have equal keys. If IS_SYMBOL_NAME is true, the key of a symbol leaves out its
+ * package. */
 function keyOf(token: Token, text: string, isSymbolName: boolean): string {
   const { kind, start, end } = token;
   const written = text.slice(start, end);
@@ -67,12 +68,12 @@ function keyOf(token: Token, text: string, isSymbolName: boolean): string {
   return `:${isSymbolName && !name.startsWith(PACKAGE_MARKER) ? withoutPackage(name) : name}`;
 }
 
-/** `brokenCall` does not return calls longer than this many characters. */
+/** The maximum number of characters of a call that `brokenCall` returns. */
 const LONGEST = 1000;
 
-/** Returns the call at START of TEXT if it spans several lines: its start, and its text on one line without
- *  comments. START is the index of its parenthesis or operator. Returns undefined for a call on one line or
- *  longer than LONGEST. */
+/** Returns the call at START of TEXT if it spans several lines: its start, and its text on one line without comments.
+ * START is the index of its parenthesis or operator. Returns undefined for a call on one line, and for one longer than
+ * LONGEST. */
 export function brokenCall(text: string, start: number): { from: number; call: string } | undefined {
   const from = text[start] === '(' ? start : start - 1;
   if (text[from] !== '(') return undefined;

@@ -11,7 +11,7 @@ import {
 import { elementsOf, type Form, readForm, symbolNameOf } from './form.ts';
 import { type LambdaList, lambdaListOf } from './lambda-list.ts';
 
-/** A definition, with the parts that decide which calls and instances fit it. */
+/** A definition with the parts by which calls and instances can be checked. */
 export interface DefinitionDetails extends Definition {
   /** The symbol in the name, without its package. */
   name: string;
@@ -23,14 +23,14 @@ export interface DefinitionDetails extends Definition {
   /** The names, without packages, of the other functions that the form defines: readers, writers, copier and
    *  predicate. */
   accessors?: string[];
-  /** The name, without its package, of the structure that this structure includes. */
+  /** The name, without its package, of the structure that this structure includes; absent when it includes none. */
   include?: string;
   initargs?: string[];
   /** The superclasses of a class as the source writes them. */
   superclasses?: string[];
   /** The keywords of the default initargs of a class. */
   defaults?: string[];
-  /** A structure's constructors with lambda lists; undefined when a list cannot be determined. */
+  /** By name of a constructor of a structure: its lambda list; undefined when this cannot be determined. */
   constructors?: Map<string, LambdaList | undefined>;
 }
 
@@ -41,8 +41,8 @@ const OTHERS: readonly string[] = [
 ];
 const CLASSES: readonly string[] = ['DEFCLASS', 'DEFINE-CONDITION'];
 
-/** Returns the details of the definition that FORM makes. Returns undefined for a form that is no definition,
- *  and for a definition whose text does not show its lambda list. */
+/** Returns the details of the definition that FORM makes. Returns undefined when FORM is not a definition, and when its
+ * text does not show the lambda list. */
 export function definitionDetails(form: Form | undefined): DefinitionDetails | undefined {
   const definition = form?.kind === 'cons' ? definitionOf(form) : undefined;
   if (form === undefined || definition === undefined) return undefined;
@@ -76,7 +76,8 @@ function withList(base: DefinitionDetails, form: Form | undefined): DefinitionDe
   return lambdaList && { ...base, lambdaList };
 }
 
-/** Returns DEFINITION, of a modify macro, with the place argument added to its lambda list. */
+/** Returns DEFINITION, a DEFINE-MODIFY-MACRO, with the place as a further required parameter of its lambda list;
+ * undefined when it has no lambda list. */
 function withPlace(definition: DefinitionDetails | undefined): DefinitionDetails | undefined {
   const list = definition?.lambdaList;
   return list && { ...definition, lambdaList: { ...list, required: list.required + 1 } };
@@ -181,9 +182,9 @@ function nameOr(option: readonly (Form | undefined)[] | undefined, usual: string
 /** Operators of definitions whose lambda list shows how to write a call. */
 const DEFINERS: readonly string[] = ['DEFUN', 'DEFMACRO', 'DEFTYPE'];
 
-/** Returns the name and the lambda list of the definition at START of SOURCE, on one line without comments. The
- *  name has no package: it is `NAME` or `(SETF NAME)`. Returns undefined for other forms, and when the reader can
- *  skip, compute or share parts of the list. */
+/** Returns the name and the lambda list of the definition at START of SOURCE, on one line without comments. The name
+ * has no package: it is `NAME` or `(SETF NAME)`. Returns undefined for other forms, and when a part of the list is
+ * conditional (#+), evaluated by the reader (#.) or shared (#1=). */
 export function definedLambdaList(
   source: string,
   start: number,

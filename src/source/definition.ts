@@ -1,5 +1,5 @@
-/** Reads which definition a form is: its operator, its name, and for a method the qualifiers and
- *  specializers. A form is judged by its shape alone, so a call has a Definition too. */
+/** Reads the definition that a form makes: its operator, its name and, for a method, the qualifiers and specializers.
+ * Judges a form only by its shape, so a call has a Definition too. */
 
 import { elementsOf, type Form, symbolNameOf } from './form.ts';
 import { PACKAGE_MARKER, type Token, tokenName, tokensOf, upperCase, withoutPackage } from './lexer.ts';
@@ -10,12 +10,12 @@ export interface Definition {
   operator: string;
   /** The symbol in the name, without its package; preceded by `SETF ` for a setf function. */
   name: string;
-  /** The qualifiers and specializers of a method, as `methodKey` returns them; '' for the other definitions of
-   *  Common Lisp. A macro of a program can define methods, so a form with another operator has them too. */
+  /** The qualifiers and specializers of a method, as `methodKey` returns them; '' for the other definitions of Common
+   * Lisp. A form with an operator that is not standard has them too, because it may be a macro that defines methods. */
   method: string;
 }
 
-/** Returns the definition that FORM makes; undefined when FORM is no list with an operator and a name. */
+/** Returns the definition that FORM makes; undefined when FORM is not a list with an operator and a name. */
 export function definitionOf(form: Form): Definition | undefined {
   const { operator, symbol, setf } = definedSymbol(form);
   const name = symbolNameOf(symbol);
@@ -23,27 +23,26 @@ export function definitionOf(form: Form): Definition | undefined {
   return { operator, name: setf ? `SETF ${name}` : name, method: methodOf(form, operator) };
 }
 
-/** Returns the operator of FORM, without its package, and the symbol that FORM names. The operator is '' when
- *  FORM is no list that begins with a symbol. */
+/** Returns the operator of FORM, without its package, and the symbol that FORM defines. The operator is '' when FORM is
+ * not a list that begins with a symbol. */
 export function definedSymbol(form: Form): { operator: string; symbol: Form | undefined; setf: boolean } {
   const [operator, second] = form.tokenKind === '(' ? form.elements : [];
   return { operator: operator?.symbolName ?? '', ...symbolInName(second) };
 }
 
-/** Returns the symbol in NAME, the name of a definition. It is NAME itself, its first element, or X in
- *  (setf X). */
+/** Returns the symbol in NAME, the name of a definition. This is NAME itself, its first element, or X in (setf X). */
 export function symbolInName(name: Form | undefined): { symbol: Form | undefined; setf: boolean } {
   const parts = elementsOf(name);
   const setf = parts.length === 2 && symbolNameOf(parts[0]) === 'SETF';
   return { symbol: setf ? parts[1] : (parts[0] ?? name), setf };
 }
 
-/** True when OPERATOR, without its package, is by its name that of a definition. */
+/** Returns true when OPERATOR, the name of an operator without package, begins as those of definitions do. */
 export function isDefiner(operator: string): boolean {
   return operator.startsWith('DEF');
 }
 
-/** True when a form with OPERATOR and a name NAME defines (setf NAME). */
+/** Returns true when a form (OPERATOR NAME ...) defines (setf NAME). OPERATOR has no package. */
 export function definesPlace(operator: string): boolean {
   return operator === 'DEFSETF' || operator === 'DEFINE-SETF-EXPANDER';
 }
@@ -58,12 +57,12 @@ export const STANDARD_DEFINERS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Number of elements of a method to search for its lambda list. A method has few qualifiers, but a list of data
- *  can have very many elements. */
+/** The maximum number of elements among which the lambda list of a method is searched. A method has few qualifiers, but
+ * a list of data can have very many elements. */
 const SEARCHED_ELEMENTS = 12;
 
-/** Returns the index of the lambda list of a method with ELEMENTS: that of the first list from index FROM on;
- *  -1 when there is none. */
+/** Returns the index of the lambda list in ELEMENTS, the elements of a method: the index of the first list from FROM
+ * on; -1 when there is none. */
 export function methodListIndex(elements: readonly Form[], from = 2): number {
   return elements.slice(0, SEARCHED_ELEMENTS).findIndex(({ isList }, index) => index >= from && isList);
 }
@@ -78,9 +77,8 @@ function methodOf(form: Form, operator: string): string {
   return [...qualifiers, ...specializers].join(' ');
 }
 
-/** Returns the methods that FORM may mean, each as in the `method` of a Definition; [] when no list follows
- *  the name. The list can be a lambda list or only specializers, so (defmethod area (circle)) means `T` or
- *  `CIRCLE`. */
+/** Returns the methods that FORM may mean, each written as `method` of a Definition; [] when no list follows the name.
+ * The list can be a lambda list or only specializers, so (defmethod area (circle)) means `T` or `CIRCLE`. */
 export function methodsMeant(form: Form): string[] {
   const list = methodListIndex(form.elements);
   if (list === -1) return [];
@@ -95,8 +93,8 @@ function specializerOf(parameter: Form): string {
   return specializer === undefined ? 'T' : methodKey(specializer.text);
 }
 
-/** Returns a key of METHOD, the qualifiers and specializers as SBCL prints them or as a file writes them.
- *  Equal methods have equal keys. A key has no package names, but all literals. */
+/** Returns a key of METHOD, the qualifiers and specializers as SBCL prints them or as a file writes them. Equal methods
+ * have equal keys. The key contains literals, but no package names. */
 export function methodKey(method: string): string {
   const names: string[] = [];
   for (const token of tokensOf(method)) if (!/^[()']$/.test(token.kind)) names.push(wordOf(token, method));
@@ -116,8 +114,8 @@ function wordOf(token: Token, text: string): string {
   return mark + withoutPackage(name);
 }
 
-/** Returns the spelling that equal literals like TEXT share. The reader ignores the case of a character's
- *  name, and SBCL prints the space character as `#\ `. */
+/** Returns TEXT, a literal, in the spelling that all equal literals share. The reader ignores the case of a character's
+ * name, and SBCL prints the space character as `#\ `. */
 function literalWord(text: string): string {
   if (text === '#\\ ') return '#\\SPACE';
   const exact = text.startsWith('"') || (text.startsWith('#\\') && [...text].length === 3);

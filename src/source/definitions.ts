@@ -51,8 +51,8 @@ function listAfter(rest: Form[]): string | undefined {
   return parts.length > 0 && parts.every((part) => !part.startsWith('"')) ? parts.join(' ') : undefined;
 }
 
-/** Returns the first line of the docstring in REST, the elements after a name. A string that is the only
- *  element is a value, not a docstring. */
+/** Returns the first line of the docstring in REST, the elements after a name; undefined when it is empty or missing. A
+ * string that is the only element is a value, not a docstring. */
 function documentationIn(rest: Form[]): string | undefined {
   const strings = rest.slice(0, 3).filter(({ isString }) => isString);
   const option = rest.find(
@@ -63,15 +63,15 @@ function documentationIn(rest: Form[]): string | undefined {
   return line || undefined;
 }
 
-/** A definition to find. `name` is `NAME` or `SETF NAME`. `methods` are the accepted qualifiers and
- *  specializers, as in the `method` of a Definition; undefined accepts any. */
+/** The definition to find. `name` is `NAME` or `SETF NAME`. `methods` are the accepted qualifiers and specializers, as
+ * in the `method` of a Definition; undefined accepts any. */
 export interface SoughtDefinition {
   name: string;
   operator?: string;
   methods?: readonly string[];
 }
 
-/** A form whose name, in the position where a definition has its name, is that of a SoughtDefinition. */
+/** A form that has the name of a SoughtDefinition where a definition has its name. */
 export interface NamingForm extends Extent {
   /** Start of the top-level form that is or contains this form. */
   top: number;
@@ -79,7 +79,8 @@ export interface NamingForm extends Extent {
   operator: string;
   /** The `method` of the form's Definition; '' when the form has none. */
   method: string;
-  /** The name as written; the first element of a name with options, as in (defstruct (NAME OPTION)). */
+  /** The name as the text writes it. If this is a list with options, as in (defstruct (NAME OPTION)), its first
+   * element. */
   written: string;
   /** The package that is current at the form. */
   home: string;
@@ -87,7 +88,7 @@ export interface NamingForm extends Extent {
   head: string;
 }
 
-/** Returns all forms that name WANTED, whatever their operators and methods are. */
+/** Returns all forms that name WANTED, with any operator and any method. */
 export function formsNaming(forms: TopLevelForms, wanted: SoughtDefinition): NamingForm[] {
   const symbol = wanted.name.replace(/^SETF /, '');
   return [...forms.mentioning([symbol])].flatMap(({ form: top, place }) => {
@@ -99,17 +100,17 @@ export function formsNaming(forms: TopLevelForms, wanted: SoughtDefinition): Nam
   });
 }
 
-/** Returns the forms that WANTED can mean: those with one of its METHODS. */
+/** Returns the forms that WANTED may mean: those with one of its `methods`. */
 export function targetsFitting(forms: TopLevelForms, wanted: SoughtDefinition): NamingForm[] {
   const all = formsNaming(forms, wanted);
   const { operator, methods } = wanted;
   const found = methods === undefined ? all : all.filter(({ method }) => methods.includes(method));
-  // No method has these specializers: the list asked for may be the lambda list of a function.
+  // If no method has these specializers, the list in WANTED may be the lambda list of a function.
   return found.length === 0 && operator !== 'DEFMETHOD' ? all : found;
 }
 
-/** Returns those of FOUND, which all fit WANTED, that it most likely means. Without an operator in WANTED,
- *  these are definitions rather than other forms, and a generic function rather than its methods. */
+/** Returns the most likely of FOUND, which all fit the sought definition. If that has no operator, definitions are
+ * likelier than other forms, and a generic function is likelier than its methods. */
 export function likeliest(found: readonly NamingForm[], { operator }: SoughtDefinition): NamingForm[] {
   const defining = operator === undefined ? found.filter(isDefining) : [];
   const others = defining.filter((each) => each.operator !== 'DEFMETHOD');
@@ -125,7 +126,7 @@ function isDefining({ operator }: NamingForm): boolean {
   return isDefiner(operator);
 }
 
-/** Returns those of TARGETS, sorted by start, that are in no other of them. */
+/** Returns those of TARGETS that are not inside another one. TARGETS are sorted by start. */
 function outermost<Target extends Span>(targets: readonly Target[]): Target[] {
   let last = 0;
   return targets.filter(({ start, end }) => {
@@ -135,8 +136,8 @@ function outermost<Target extends Span>(targets: readonly Target[]): Target[] {
   });
 }
 
-/** Returns FORM as a NamingForm if it fits WANTED. PLACE is the extent of the top-level form around it, and
- *  HOME its package. */
+/** Returns FORM as a NamingForm; undefined when it does not fit WANTED. PLACE is the extent of the top-level form
+ * around it, and HOME the package there. */
 function targetOf(form: Form, wanted: SoughtDefinition, place: Extent, home: string): NamingForm | undefined {
   const [operator, name, ...rest] = elementsOf(form) as [Form, Form, ...Form[]];
   const definition = definitionOf(form);
@@ -171,12 +172,11 @@ export function innermostDefining(forms: TopLevelForms, start: number, symbol: s
   return more.length > 0 ? whole : only;
 }
 
-/** Maximum nesting depth at which definitions are searched for, as in (eval-when (...) (defun ...)). */
+/** The maximum depth at which definitions are searched for, as in (eval-when (...) (defun ...)). */
 const DEPTH = 3;
 
-/** Yields FORM if it is a list with an operator and a name. Otherwise yields such forms inside FORM, as in
- *  (let (...) (defun name ...)). It is a generator because a table of data can look like very many
- *  definitions. */
+/** Yields FORM if it is a list with an operator and a name. Otherwise yields such lists inside FORM, as in (let (...)
+ * (defun name ...)). This is a generator because a table of data can look like very many definitions. */
 export function* namedForms(form: Form, depth = 0): Generator<{ form: Form; depth: number }, void> {
   const [operator, name, ...rest] = form.tokenKind === '(' ? elementsOf(form) : [];
   if (name === undefined || operator?.kind !== 'atom') return;
@@ -194,7 +194,7 @@ function* namedFormsIn(forms: readonly Form[], depth: number): ReturnType<typeof
   for (const form of forms) yield* namedForms(form, depth);
 }
 
-/** True when PART, the element after an operator, can be a name: an atom, or (setf NAME). */
+/** Returns true when PART, the element after an operator, can be a name: an atom, or (setf NAME). */
 function isName(part: Form): boolean {
   return part.notation !== '(' || symbolInName(part).setf;
 }

@@ -1,12 +1,13 @@
-/** Finds, in the current text of a file, a form of an older text, or the form that defines a name. */
+/** Finds a form in the current text of a file: one that an older text of the file had, or the one that defines a
+ * name. */
 
 import { type Definition, definitionOf, methodKey } from './definition.ts';
 import { formsWithin } from './form.ts';
 import { definitionNameOf, partsOfName } from './qualified.ts';
 import type { TopLevelForms } from './top-level.ts';
 
-/** A definition whose text is unknown. `name` is `PACKAGE::NAME`; `method` has a method's qualifiers and
- *  specializers. */
+/** The name of a definition whose text is unknown. `name` is `PACKAGE::NAME`; `method` has the qualifiers and
+ * specializers of a method. */
 export interface DefinitionName {
   name: string;
   method?: string | undefined;
@@ -49,8 +50,8 @@ function hasName({ definition }: Entry, wanted: Definition | undefined): boolean
   );
 }
 
-/** Returns the offset of the only form of NOW with the definition of the given name; undefined for none or
- *  several. */
+/** Returns the offset of the only form of NOW that defines the given name; undefined when no form or several forms
+ * do. */
 export function formDefining({ name, method }: DefinitionName, now: TopLevelForms): number | undefined {
   const naming = [...now.mentioning([partsOfName(name).symbol])]
     .map(({ form }) => ({ start: form.start, definition: definitionOf(form) }))
@@ -61,7 +62,7 @@ export function formDefining({ name, method }: DefinitionName, now: TopLevelForm
   return fitting.length === 1 ? fitting[0]?.start : undefined;
 }
 
-/** True when the form at START of NOW contains the symbol of the definition. */
+/** Returns true when the form at START of NOW contains the symbol of the definition. */
 export function formMentions(start: number, { name }: DefinitionName, now: TopLevelForms): boolean {
   const { symbol } = partsOfName(name);
   const form = now.formFrom(start);

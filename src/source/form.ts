@@ -1,4 +1,4 @@
-/** Reads forms from the tree of a Lisp text: either as SBCL's reader would, or all that the text has. */
+/** Reads forms from the tree of a Lisp text: those that SBCL's reader would read, or all that the text contains. */
 
 import { nextToken, PACKAGE_MARKER, withoutPackage } from './lexer.ts';
 import { isFeature, isPrefix, RADIX, Tree, treeOf } from './tree.ts';
@@ -6,7 +6,7 @@ import { isFeature, isPrefix, RADIX, Tree, treeOf } from './tree.ts';
 /** Feature names: 'SBCL' for a keyword, otherwise 'PACKAGE::NAME'. */
 export type Features = ReadonlySet<string>;
 
-/** By prefix: the operator of the list that the reader builds, as QUOTE for 'X. It is '' for a backquote. */
+/** By prefix: the operator of the list that the reader makes of it, such as QUOTE for 'X; '' for a backquote. */
 const OPERATORS = new Map([
   ["'", 'QUOTE'],
   ["#'", 'FUNCTION'],
@@ -16,7 +16,7 @@ const OPERATORS = new Map([
 /** Prefixes that do not change the form after them. */
 const TRANSPARENT = new Set(['#=', '::']);
 
-/** Tokens that begin a form that has no prefix. */
+/** The kinds of tokens with which a form begins that has no prefix. */
 const FIRST = new Set(['atom', '(', '#(']);
 
 /** Feature expressions nested deeper than this are not evaluated, because they could overflow the stack. */
@@ -39,7 +39,7 @@ export class Form {
   readonly tokenAfter: number;
   /** The form after a prefix. */
   readonly inner: Form | undefined;
-  /** Offset of the first feature expression (#+ or #-) directly before the form, if any. */
+  /** Offset of the first feature expression (#+ or #-) directly before the form; undefined when there is none. */
   featureStart: number | undefined;
   /** The list that contains this form, or the form of the prefix before it. */
   parent: Form | undefined;
@@ -157,7 +157,8 @@ interface Items {
   tail?: Form | undefined;
 }
 
-/** A prefix before a form: its token number, and the offset of the feature expression directly before it. */
+/** A prefix before a form. `at` is the number of its token. `featureStart` is the offset of the feature expression
+ * directly before it. */
 interface Prefix {
   at: number;
   featureStart: number | undefined;
@@ -260,9 +261,9 @@ export class FormReader {
     }
   }
 
-  /** Evaluates the feature expression after the #+ or #- at token AT. Returns whether it includes the next
-   *  form, and the number of the token after the expression. Returns undefined for a missing or too deeply
-   *  nested expression. */
+  /** Evaluates the feature expression after the #+ or #- at token AT. Returns whether the next form is included, and
+   * the number of the token after the expression. Returns undefined when the expression is missing or is nested too
+   * deeply. */
   #test(at: number): { holds: boolean; tokenAfter: number } | undefined {
     if (this.#depth > MAX_DEPTH) return undefined;
     this.#depth++;
@@ -349,19 +350,20 @@ export function* formsWithin(form: Form): Generator<Form, void> {
   }
 }
 
-/** Returns the form at or after INDEX of SOURCE, read under FEATURES. Without features, reads all that the
- *  text has. */
+/** Returns the form at or after INDEX of SOURCE, read under FEATURES; undefined when there is none. If FEATURES is
+ * undefined, reads all that the text contains. */
 export function readForm(source: string, index: number, features?: Features): Form | undefined {
   const tree = treeOf(source);
   const number = tree.tokenAt(index);
-  // After a misread string, as by a reader macro, only tokens counted from INDEX on are right.
+  // If the tree has misread a string, for example because of a reader macro, only tokens that are read from INDEX on
+  // are right.
   const { start } = nextToken(source, index);
   const known = start === tree.start(number) && (number === 0 || tree.end(number - 1) <= index);
   return new FormReader(known ? tree : new Tree(source, index), features).form(known ? number : 0);
 }
 
-/** Returns the name of the symbol FORM without its package; '' when FORM is no symbol or number. Unlike
- *  `symbolName` it also names the form after #. and the operator that a prefix abbreviates. */
+/** Returns the name of the symbol FORM without its package; '' when FORM is neither a symbol nor a number. In contrast
+ * to `symbolName`, it also returns the name of the form after #., and of the operator that a prefix abbreviates. */
 export function symbolNameOf(form: Form | undefined): string {
   return withoutPackage(nameOf(form));
 }
@@ -371,13 +373,13 @@ export function nameOf(form: Form | undefined): string {
   return form?.name ?? '';
 }
 
-/** Returns the elements of the list FORM, dotted tails included; [] when FORM is no list. */
+/** Returns the elements of the list FORM, including those in a dotted tail; [] when FORM is not a list. */
 export function elementsOf(form: Form | undefined): readonly Form[] {
   return spineOf(form).elements;
 }
 
-/** Returns the elements of the list FORM, and the object after the last dot. A list after a dot continues the
- *  elements. */
+/** Returns the elements of the list FORM, and the object after the last dot. If a list follows a dot, its elements
+ * count as further elements of FORM. */
 export function spineOf(form: Form | undefined): { elements: readonly Form[]; tail: Form | undefined } {
   if (form?.kind !== 'cons') return { elements: NONE, tail: form };
   const lists = [form];

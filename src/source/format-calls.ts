@@ -12,7 +12,7 @@ interface FormatCall {
 }
 
 const PARAMETER = String.raw`(?:[-+]?\d+|'.|[v#])?`;
-/** The first alternative consumes ~~, which prints a tilde, so that its second tilde begins no directive. */
+/** The first alternative matches ~~, which prints a tilde, so that the second tilde does not begin a directive. */
 const DIRECTIVE = new RegExp(`~~|(~${PARAMETER}(?:,${PARAMETER})*[:@]*/)([^\\s/"]+)/`, 'gis');
 
 /** Returns the FORMAT directives ~/NAME/ in TEXT. */

@@ -1,4 +1,4 @@
-/** Finds where a source file makes instances, with which initargs, and where it names slots. */
+/** Finds the places where a source file makes instances or names slots, and the initargs that it gives there. */
 
 import { elementsOf, type Form, nameOf, symbolNameOf } from './form.ts';
 import { argumentOf } from './lambda-list.ts';
@@ -6,16 +6,15 @@ import type { SourceText } from './text.ts';
 import { isSoughtSymbol, type SoughtName } from './uses.ts';
 import { walkSource } from './walk.ts';
 
-/** What to look for: classes that change, and the names, without packages, of the initargs and slots that
- *  they lose. */
+/** The classes that change, and the names, without packages, of the initargs and slots that these classes lose. */
 interface Sought {
   classes: readonly SoughtName[];
   initargs: readonly string[];
   slots: readonly string[];
 }
 
-/** A form that makes an instance of the class `name` with initargs `keys`, or names a `slot`. `how` is the
- *  reason why the form may not make such an instance, if so. */
+/** A form that makes an instance of the class `name` with initargs `keys`, or that names a `slot`. `how` is the reason
+ * why this is uncertain; undefined when it is certain. */
 export interface InstanceUse {
   start: number;
   name?: string;
@@ -64,8 +63,8 @@ export function instanceUsesIn(
   return found;
 }
 
-/** Returns the use if the form with ELEMENTS makes an instance of one of CLASSES, or passes one of INITARGS
- *  to a class computed at run time. */
+/** Returns a use if the form with ELEMENTS makes an instance of one of CLASSES, or passes one of INITARGS to a class
+ * that is computed at run time; else undefined. */
 function makingIn(
   elements: readonly Form[],
   classes: readonly SoughtName[],
@@ -85,8 +84,8 @@ function makingIn(
   return { keys, how: 'its class is computed' };
 }
 
-/** Returns the use if the form with ELEMENTS seems to pass a quoted class and initargs on, as (apply
- *  #'make-instance 'name ...) does. */
+/** Returns a use if the form with ELEMENTS seems to pass on a quoted class and initargs, as (apply #'make-instance
+ * 'name ...) does; else undefined. */
 function passedIn(
   elements: readonly Form[],
   classes: readonly SoughtName[],

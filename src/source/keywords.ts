@@ -21,19 +21,20 @@ export function noKeywordTakers(): KeywordTakers {
 /** Functions that initialize instances: a keyword parameter of their methods is an initarg of the class. */
 const INITIALIZING = new Set(['INITIALIZE-INSTANCE', 'REINITIALIZE-INSTANCE', 'SHARED-INITIALIZE']);
 
-/** True when PART is a parameter variable whose keyword has the same name, as X in (&key (x 1)). */
+/** Returns true when PART is a parameter variable whose keyword has the same name, as X in (&key (x 1)). */
 export function namesKeyword(part: Form): boolean {
   return lambdaListOf(part) !== undefined;
 }
 
-/** Returns the lambda list in which PART is a keyword parameter, with or without a default, if any. */
+/** Returns the lambda list in which PART is a keyword parameter, with or without a default; undefined when there is
+ * none. */
 function lambdaListOf(part: Form): Form | undefined {
   if (isParameter(part)) return part.parent;
   const { parent } = part;
   return part.index === 0 && parent !== undefined && isParameter(parent) ? parent.parent : undefined;
 }
 
-/** True when PART is an element after &KEY in a lambda list, such as (X 1), not a form inside one. */
+/** Returns true when PART is an element after &KEY in a lambda list, such as (X 1), not a form inside one. */
 export function isParameter(part: Form): boolean {
   return sectionOf(part) === '&KEY';
 }
@@ -57,8 +58,8 @@ function sectionsOf({ elements }: Form): string[] {
   });
 }
 
-/** Adds to TAKERS the functions and classes that FORM defines with a symbol as keyword parameter or initarg. NAMED is true
- *  for a part that is the symbol. */
+/** Adds to TAKERS the functions, classes and structures in FORM that have a symbol as keyword parameter or initarg.
+ * NAMED returns true for a part that is this symbol. */
 export function addKeywordTakers(form: Form, named: (part: Form) => boolean, takers: KeywordTakers): void {
   const [withSymbol, withInitarg] = [
     new Map<Form | undefined, string>(),
@@ -85,8 +86,8 @@ function addDefinition(definition: Definer | undefined, takers: KeywordTakers): 
   else takers.functions.add(definition.name);
 }
 
-/** True when the keyword PART belongs to one of TAKERS: in a call, after :INITARG, in :DEFAULT-INITARGS, in a
- *  declaration, or in a lambda list. */
+/** Returns true when the keyword PART belongs to one of TAKERS: in a call, after :INITARG, in :DEFAULT-INITARGS, in a
+ * declaration, or in a lambda list. */
 export function takesKeyword(part: Form, takers: KeywordTakers): boolean {
   const list = part.parent;
   if (list === undefined) return false;
@@ -101,8 +102,8 @@ function isInitarg(part: Form): boolean {
   return part.parent?.elements[part.index - 1]?.symbolName === 'INITARG' && part.text.startsWith(':');
 }
 
-/** True when the list PARAMETER declares a keyword parameter of one of TAKERS, as (:name type) in an FTYPE
- *  does. */
+/** Returns true when the list PARAMETER declares a keyword parameter of one of TAKERS, as (:name type) in an FTYPE
+ * does. */
 function isDeclared(parameter: Form, { functions, ...takers }: KeywordTakers): boolean {
   const { parent } = parameter;
   if (isParameter(parameter)) {
@@ -115,7 +116,7 @@ function isDeclared(parameter: Form, { functions, ...takers }: KeywordTakers): b
   return takesInDefinition(definitionAround(parent.parent), { functions, ...takers });
 }
 
-/** True when PART is an argument of the call LIST, and the called function or class is one of TAKERS. */
+/** Returns true when PART is an argument of the call LIST, and the called function or class is one of TAKERS. */
 function isInCall(part: Form, list: Form, takers: KeywordTakers): boolean {
   const [operator, ...args] = list.elements.slice(0, Math.min(part.index, 3));
   const { functions, classes, structures } = takers;
@@ -141,20 +142,21 @@ function isOfClass(definition: Definer | undefined, { classes }: KeywordTakers):
   return definition !== undefined && classes.has(definition.name);
 }
 
-/** A form around a parameter, and the name, without its package, of what it defines. */
+/** A definition around a parameter: its form, and the name, without package, that it defines. */
 interface Definer {
   name: string;
   form: Form;
 }
 
-/** Returns the class that DEFINITION initializes, if it is a method of INITIALIZE-INSTANCE or the like. */
+/** Returns the name of the class whose instances DEFINITION initializes, if it is a method of one of the functions
+ * INITIALIZING; else undefined. */
 function classInitialized({ name, form }: Definer): string | undefined {
   if (!INITIALIZING.has(name)) return undefined;
   return form.elements[methodListIndex(form.elements)]?.elements[0]?.elements[1]?.symbolName;
 }
 
-/** Returns the innermost definition around INNER: a list whose operator begins with DEF, a local function, or
- *  a :CONSTRUCTOR option of a structure. */
+/** Returns the innermost definition around INNER: a list whose operator begins with DEF, a local function, or a
+ * :CONSTRUCTOR option of a structure. Returns undefined when there is none. */
 function definitionAround(inner: Form): Definer | undefined {
   for (let form = inner.parent; form !== undefined; form = form.parent) {
     const [operator, named] = form.elements;

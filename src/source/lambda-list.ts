@@ -3,8 +3,8 @@
 import { elementsOf, type Form, readForm, spineOf, symbolNameOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
 
-/** The numbers of required and optional arguments that a lambda list accepts. With `rest`, it accepts any
- *  number more. */
+/** The numbers of required and optional arguments that a lambda list accepts. If `rest` is true, it accepts any number
+ * of further arguments. */
 export interface LambdaList {
   required: number;
   optional: number;
@@ -13,15 +13,16 @@ export interface LambdaList {
   keys?: string[];
   /** Whether any keyword is accepted, as with &allow-other-keys. */
   otherKeys: boolean;
-  /** Nested lambda lists of a macro, by index of the required parameter that has one. */
+  /** Nested lambda lists of a macro, by the index of the required parameter that has one; absent when there are
+   * none. */
   inner?: Map<number, LambdaList>;
 }
 
-/** One argument of a call: a keyword, a list, or anything else ({}). With `unknown`, the text does not show
- *  the argument, which may be any number of arguments. */
+/** One argument of a call: a keyword, a list, or anything else ({}). If `unknown` is true, the text does not show the
+ * argument, which may stand for any number of arguments. */
 export type Argument = { keyword?: string; unknown?: boolean; list?: Form };
 
-/** True when FORM is a list without a dot, or empty. */
+/** Returns true when FORM is a list without a dot, or empty. */
 function isProper(form: Form): boolean {
   const { elements, tail } = spineOf(form);
   if (tail === undefined) return true;
@@ -31,8 +32,8 @@ function isProper(form: Form): boolean {
 /** Nested lambda lists of a macro are not checked below this depth. */
 const MAX_DEPTH = 100;
 
-/** Returns the arguments that the lambda list FORM accepts; undefined when that cannot be determined. With
- *  MACRO, required parameters may be nested lambda lists. */
+/** Returns the arguments that the lambda list FORM accepts; undefined when this cannot be determined. If MACRO is true,
+ * required parameters may be lambda lists themselves. DEPTH is the number of lambda lists around FORM. */
 export function lambdaListOf(form: Form | undefined, macro = false, depth = 0): LambdaList | undefined {
   if (form === undefined) return undefined;
   const { elements, tail } = spineOf(form);
@@ -80,8 +81,8 @@ function keyOf(form: Form | undefined): string {
   return symbolNameOf(keyword ?? variable);
 }
 
-/** Returns the arguments that the lambda list TEXT accepts; undefined if TEXT is no list. MACRO is true for
- *  the list of a macro. */
+/** Returns the arguments that the lambda list TEXT accepts; undefined if TEXT is not a list. MACRO is true for the list
+ * of a macro. */
 export function parsedLambdaList(
   text: string,
   features: ReadonlySet<string> = new Set(),
@@ -102,10 +103,11 @@ export function argumentOf(form: Form): Argument {
     : {};
 }
 
-/** True when a call fits, a string with the reason when not, undefined when that cannot be determined. */
+/** The result of a check: true when the call fits, the reason when it does not, undefined when this cannot be
+ * determined. */
 type FitResult = string | true | undefined;
 
-/** Returns whether ARGS fit LIST: true, the reason why not, or undefined when that cannot be determined. */
+/** Checks whether ARGS fit LIST. */
 export function checkFit(list: LambdaList, args: readonly Argument[]): FitResult {
   if (args.some(({ unknown }) => unknown)) return undefined;
   const positional = list.required + list.optional;
@@ -116,7 +118,7 @@ export function checkFit(list: LambdaList, args: readonly Argument[]): FitResult
   return list.keys === undefined || fits !== true ? fits : keysFit(list, args.slice(positional));
 }
 
-/** Returns whether ARGS of a macro call fit the nested lambda lists that destructure them. */
+/** Checks whether ARGS of a macro call fit the nested lambda lists of the macro. */
 function innerFit(
   { inner = new Map<number, LambdaList>() }: LambdaList,
   args: readonly Argument[],

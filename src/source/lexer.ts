@@ -8,8 +8,9 @@ export interface Token {
   end: number;
 }
 
-/** Separates package and name in a token's name, without COMMON-LISP. Keywords begin with one marker,
- *  uninterned symbols with two. It is no ':', so that the symbol |:quote| differs from :quote. */
+/** Separates the package from the name in the name of a token. Symbols of COMMON-LISP have no package there. The name
+ * of a keyword begins with one marker, that of an uninterned symbol with two. The marker is not ':', because then the
+ * symbol |:quote| would equal :quote. */
 export const PACKAGE_MARKER = '\0';
 
 /** Returns NAME, the name of a token, without its package. */
@@ -35,8 +36,8 @@ const NOT_ASCII = /[^\0-\x7f]/;
 const RUN_OR_CHARACTER = /[\0-\x7f]+|./gsu;
 const COMMENT_BOUND = /#\||\|#/g;
 
-/** Returns the token of SOURCE at or after FROM. Its kind is 'end' if there is none or the text cuts it
- *  off. */
+/** Returns the token of SOURCE at or after FROM. Its kind is 'end' if there is none, or if the end of SOURCE cuts it
+ * off. */
 export function nextToken(source: string, from: number): Token {
   const start = skipBlank(source, from);
   const token = source.charAt(start) === '#' ? dispatchToken(source, start) : plainToken(source, start);
@@ -201,7 +202,7 @@ export function upperCase(name: string): string {
   });
 }
 
-/** Returns NAME in lower case; NAME itself if the reader would not make NAME of that again. */
+/** Returns NAME in lower case; NAME itself if the reader would intern the name in lower case as another symbol. */
 export function lowerCase(name: string): string {
   const lower = name.toLowerCase();
   return upperCase(lower) === name ? lower : name;

@@ -1,4 +1,4 @@
-// Finds which symbols of a LOOP form are words of LOOP, such as FOR.
+// Finds those symbols in a LOOP form that are words of LOOP, such as FOR.
 
 import type { Form } from './form.ts';
 
@@ -22,7 +22,7 @@ const BEFORE_FORMS = new Set(
   ).split(' '),
 );
 
-/** By word of LOOP: what a later AND joins. This is variables, as in (for x in a and y in b), or clauses. */
+/** By word of LOOP: whether a later AND joins variables, as in (for x in a and y in b), or clauses. */
 const JOINED = new Map(
   ['FOR', 'AS', 'WITH', 'IF', 'WHEN', 'UNLESS'].map((word, index) => [
     word,
@@ -32,7 +32,7 @@ const JOINED = new Map(
 
 const loopWords = new WeakMap<Form, ReadonlySet<Form>>();
 
-/** True when PART is a word of LOOP, such as FOR, not a form or variable that has the same name. */
+/** Returns true when PART is a word of LOOP, such as FOR, not a form or variable that has the same name. */
 export function isLoopWord(part: Form): boolean {
   const { parent, symbolName } = part;
   if (!LOOP_WORDS.has(symbolName) || parent?.first?.symbolName !== 'LOOP') return false;

@@ -6,14 +6,14 @@ import { treeOf } from './tree.ts';
 
 const ESCAPE = /[\\|]/;
 
-/** True when TEXT may contain one of SYMBOLS, names as the reader interns them. Misses a symbol that TEXT
- *  writes only with needless escapes, such as a\REA. */
+/** Returns true when TEXT may contain one of SYMBOLS, names as the reader interns them. Misses a symbol that TEXT
+ * writes only with needless escapes, such as a\REA. */
 export function mayContainPlainly(text: string, symbols: readonly string[]): boolean {
   const upper = upperCase(text);
   return symbols.some((symbol) => ESCAPE.test(symbol) || upper.includes(upperCase(symbol)));
 }
 
-/** True when TEXT may contain one of SYMBOLS, with or without escapes. */
+/** Returns true when TEXT may contain one of SYMBOLS, with or without escapes. */
 export function mayContain(text: string, symbols: readonly string[]): boolean {
   return ESCAPE.test(text) || mayContainPlainly(text, symbols);
 }

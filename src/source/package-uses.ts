@@ -1,4 +1,4 @@
-/** Finds where a source text names a package: alone, or as the prefix of a symbol. */
+/** Finds the places where a source text names a package: alone, or as the prefix of a symbol. */
 
 import { type Features, type Form, formsWithin, symbolNameOf } from './form.ts';
 import { PACKAGE_MARKER } from './lexer.ts';
@@ -41,7 +41,7 @@ function roleOf(part: Form, top: Form, names: ReadonlySet<string>): PackageRole 
   return part.isString || separator === 0 ? 'name' : undefined;
 }
 
-/** True when a form, in the option OPERATOR of a package definition, is the name of another package. */
+/** Returns true when a form names another package. The form is in the option OPERATOR of a package definition. */
 function isInOption({ index }: Form, operator: string): boolean {
   if (operator.endsWith('IMPORT-FROM')) return index === 1;
   return index > 0 && !OWN_OPTIONS.has(operator) && !['NICKNAMES', 'DOCUMENTATION'].includes(operator);

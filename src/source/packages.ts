@@ -1,4 +1,4 @@
-/** Finds the package that a name in a text means, and whether that package has a symbol to rename. */
+/** Finds the package that a name in a text means, and decides whether that package has a symbol to rename. */
 
 import { type Form, FormReader, formsWithin } from './form.ts';
 import { topLevelFormsIn } from './top-level.ts';
@@ -38,14 +38,14 @@ export class Packages {
     for (const [within, nickname, actual] of local) this.#local.set(`${within}\0${nickname}`, actual);
   }
 
-  /** Returns the proper name of the package that is called NAME in the package WITHIN; NAME if there is
-   *  none. */
+  /** Returns the proper name of the package that is called NAME in the package WITHIN; NAME when there is no such
+   * package. */
   proper(name: string, within?: string): string {
     const home = within === undefined ? undefined : (this.#names.get(within) ?? within);
     return this.#local.get(`${home}\0${name}`) ?? this.#names.get(name) ?? name;
   }
 
-  /** True when NAME is a name or nickname of a package in the image or in a noted text. */
+  /** Returns true when NAME is a name or nickname of a package in the image or in a noted text. */
   knows(name: string): boolean {
     return this.#names.has(name) || this.#unloaded.has(name);
   }
@@ -75,9 +75,9 @@ export class Packages {
     );
   }
 
-  /** Returns what PART is in a package definition: 'symbol' when an option names the symbol of RENAMING with it,
-   *  'other' when it is anything else in an option, 'deeper' when it is in a list within an option. Returns
-   *  undefined for other parts. */
+  /** Returns the role of PART in an option of a package definition. 'symbol': PART names the symbol of RENAMING.
+   * 'deeper': PART is in a list within the option. 'other': PART is anything else. Returns undefined when PART is not
+   * in an option. */
   inDefinition(part: Form, renaming: Renaming): 'symbol' | 'other' | 'deeper' | undefined {
     if (!isInDefinition(part)) return undefined;
     const option = listAround(part);
@@ -91,14 +91,15 @@ export class Packages {
   }
 }
 
-/** Returns the list around a form. A list after a dot is part of the list with the dot. */
+/** Returns the list around a form; undefined for a top-level form. A list after a dot counts as a part of the list that
+ * contains the dot. */
 function listAround({ parent }: Form): Form | undefined {
   let list = parent;
   while (list !== undefined && isRest(list)) list = list.parent;
   return list;
 }
 
-/** True when LIST follows a dot and is not computed by `#.`. */
+/** Returns true when LIST follows a dot and is not computed by `#.`. */
 function isRest(list: Form): boolean {
   if (!list.isList || list.prefixes.includes('#.')) return false;
   return list.parent?.elements[list.index - 1]?.notation === '.';
@@ -119,13 +120,13 @@ function isInDefinition({ parent }: Form): boolean {
 
 const DEFINING = /DEF(?:INE-)?PACKAGE/i;
 
-/** True when FORM is a DEFPACKAGE, or its operator has a similar name, such as DEFINE-PACKAGE of UIOP. */
+/** Returns true when FORM is a DEFPACKAGE, or its operator has a similar name, such as DEFINE-PACKAGE of UIOP. */
 export function isPackageDefinition(form: Form): boolean {
   return form.first?.symbolName.search(DEFINING) === 0;
 }
 
-/** Returns the form that names the package whose symbols OPTION, of a package definition, names. Returns
- *  undefined when OPTION names no symbols or is in no package definition. */
+/** Returns the form that names the package of the symbols in OPTION, an option of a package definition. Returns
+ * undefined when OPTION contains no symbols, or is not in a package definition. */
 export function homeOfOption({ first, parent, elements }: Form): Form | undefined {
   if (parent === undefined || !isPackageDefinition(parent)) return undefined;
   const key = first?.symbolName ?? '';
@@ -142,8 +143,8 @@ function* packagesDefined(text: string): Generator<{ name: string; form: Form },
     }
 }
 
-/** Returns the packages that TEXT defines with one of HOMES in their options, for example as a used
- *  package. */
+/** Returns the names of the packages that TEXT defines with one of the names HOMES in their options, for example as a
+ * used package. */
 export function packagesUsing(text: string, homes: readonly string[]): string[] {
   const named = (option: Form) =>
     [...formsWithin(option)].some(({ designatedString = '' }) => homes.includes(designatedString));
@@ -152,7 +153,7 @@ export function packagesUsing(text: string, homes: readonly string[]): string[] 
   );
 }
 
-/** True when TEXT may contain a package definition. */
+/** Returns true when TEXT may contain a package definition. */
 export function mayDefinePackage(text: string): boolean {
   return DEFINING.test(text);
 }

@@ -1,4 +1,4 @@
-// Finds the part of a definition at an offset that runs outside of functions, such as an initform.
+// Finds the part of a definition at an offset, such as an initform, if that part is evaluated outside of functions.
 
 import { readForm } from './form.ts';
 import type { TopLevelDefinition } from './top-level.ts';
@@ -25,7 +25,7 @@ const PARTS: ReadonlyMap<string, (lists: readonly Around[], symbolBefore: string
     ...['DEFCLASS', 'DEFINE-CONDITION'].map((operator) => [operator, partOfClass] as const),
   ]);
 
-/** True when `partAt` can name parts of definitions with OPERATOR. */
+/** Returns true when `partAt` can name parts of definitions with OPERATOR. */
 export function hasParts(operator: string): boolean {
   return PARTS.has(operator);
 }

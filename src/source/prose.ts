@@ -1,4 +1,4 @@
-/** Finds where comments, strings and other prose mention a symbol. */
+/** Finds the places where comments, strings and other prose mention a symbol. */
 
 import { lowerCase, upperCase } from './lexer.ts';
 
@@ -19,7 +19,7 @@ export function proseMentions(text: string, name: string, start = 0, end = text.
   const pattern = patternOf(name);
   const plainWord = /^\p{L}+$/u.test(name);
   const found: ProseMention[] = [];
-  // The pattern looks at two characters after a match, also after END. Searching all of TEXT would be slow.
+  // The pattern looks at the two characters after a match, even after END. To search all of TEXT would be slow.
   const area = text.slice(0, end + 2);
   pattern.lastIndex = start;
   for (let match = pattern.exec(area); match !== null; match = pattern.exec(area)) {
@@ -33,7 +33,7 @@ export function proseMentions(text: string, name: string, start = 0, end = text.
   return found;
 }
 
-/** The last pattern, because compiling it takes longer than searching a short comment. */
+/** The last pattern. It is kept because to compile a pattern takes longer than to search a short comment. */
 let last: [name: string, pattern: RegExp] | undefined;
 
 function patternOf(name: string): RegExp {

@@ -12,7 +12,7 @@ import { inCaseOfProse, proseMentions } from './prose.ts';
 import { spelled, symbolIn, writtenSymbol } from './symbol-text.ts';
 import { type Span, treeOf } from './tree.ts';
 
-/** What to rename in a text. */
+/** The renamings to make in a text, and the data that they need. */
 export interface Task {
   renamings: readonly Renaming[];
   packages: Packages;
@@ -45,7 +45,7 @@ interface KeptName {
 export interface Scan {
   edits: RenameEdit[];
   kept: KeptName[];
-  /** Offset of an unclosed form or string. The text from there on was not read. */
+  /** Offset of an unclosed form or string, from which on the text was not read. Absent when all was read. */
   unreadableAt?: number;
 }
 
@@ -55,8 +55,8 @@ export function scanFor(text: string, task: Task): Scan {
 }
 
 /** A place in code: the current package there, and whether the top-level form around it may contain a package
- *  definition, and a lambda list with &KEY. These are found once for a form, since for each symbol it is
- *  slow. */
+ * definition, and a lambda list with &KEY. These two are determined once for each top-level form, because this is
+ * slow. */
 interface Context {
   current: string;
   mayDefinePackage: boolean;
@@ -109,7 +109,7 @@ class Scanner {
     else this.#keep(part, part.isString ? 'string' : 'keyword');
   }
 
-  /** True when the keyword PART is an argument to a function, class or structure that takes it. */
+  /** Returns true when the keyword PART is an argument of a function, class or structure that takes this keyword. */
   #isTaken(part: Form, { from }: Renaming): boolean {
     const takers = this.#task.takers.get(from);
     return takers !== undefined && takesKeyword(part, takers);
@@ -207,9 +207,9 @@ function renamed(token: string, { to }: Renaming): string {
   return token.slice(0, base) + spelled(to, token.slice(base));
 }
 
-/** True when PART, a keyword or string, names the symbol in a call such as (intern "NAME" :package). It must
- *  be one of the first two arguments, and the other one must name a package that has the symbol. False in
- *  definitions and their options, and when a package has the same name. */
+/** Returns true when PART, a keyword or string, names the symbol in a call such as (intern "NAME" :package). It must be
+ * one of the first two arguments, and the other one must name a package that has the symbol. False in definitions and
+ * their options, and when a package has the same name. */
 function namedWithPackage(part: Form, renaming: Renaming, packages: Packages): boolean {
   if (packages.knows(renaming.from)) return false;
   const means = (other: Form) => {
@@ -222,8 +222,8 @@ function namedWithPackage(part: Form, renaming: Renaming, packages: Packages): b
   return outer !== undefined && (means(outer) || (isCall(outer) && outer.elements.some(means)));
 }
 
-/** Returns the other of the first two arguments of the call around PART. Returns undefined when PART is
- *  another argument, and when the list is a definition or no call. */
+/** Returns the other one of the first two arguments of the call around PART. Returns undefined when PART is a later
+ * argument, and when the list around PART is a definition or not a call. */
 function otherArgument(part: Form): Form | undefined {
   const { parent } = part;
   if (parent === undefined || !isCall(parent) || isDefiner(parent.first?.symbolName ?? '')) return undefined;
@@ -231,7 +231,7 @@ function otherArgument(part: Form): Form | undefined {
   return part === first ? second : part === second ? first : undefined;
 }
 
-/** True when a list looks like a call: its first element is a symbol, neither keyword nor uninterned. */
+/** Returns true when a list looks like a call: its first element is a symbol, neither keyword nor uninterned. */
 function isCall({ first }: Form): boolean {
   return first !== undefined && first.symbolName !== '' && !isPlainName(first);
 }

@@ -1,5 +1,5 @@
-// Finds where a source text names a symbol that is no function there, and the role of the symbol at each
-// place, such as class or type.
+// Finds the places where a source text names a symbol other than as a function, and the role of the symbol there, such
+// as class or type.
 
 import { definedSymbol, methodListIndex, STANDARD_DEFINERS } from './definition.ts';
 import { type Features, type Form, formsWithin, nameOf, symbolNameOf } from './form.ts';
@@ -12,12 +12,17 @@ import { TopLevelForms } from './top-level.ts';
 import { namesSymbol, type SoughtName } from './uses.ts';
 import { walkSource } from './walk.ts';
 
-/** The role of a symbol at a place of a text. superclass: in the superclasses or :INCLUDE of a definition, or
- *  as its metaclass. specializer: as a class in the lambda list of a method. instance: the class argument of
- *  a call such as MAKE-INSTANCE or FIND-CLASS. handler: in a clause of HANDLER-CASE or HANDLER-BIND. type: as
- *  a type, in a declaration or a test. combination: as a method combination, or as the qualifier of a method.
- *  export: in a package definition, or as an argument of EXPORT, IMPORT or the like. data: in quoted data, or
- *  as the key of a CASE. code: anywhere else in code. */
+/** The role of a symbol at a place of a text:
+ *
+ * - superclass: in the superclasses or the :INCLUDE of a definition, or as its metaclass
+ * - specializer: as a class in the lambda list of a method
+ * - instance: the class argument of a call such as MAKE-INSTANCE or FIND-CLASS
+ * - handler: in a clause of HANDLER-CASE or HANDLER-BIND
+ * - type: as a type, in a declaration or a test
+ * - combination: as a method combination, or as the qualifier of a method
+ * - export: in a package definition, or as an argument of a function such as EXPORT or IMPORT
+ * - data: in quoted data, or as the key of a CASE
+ * - code: anywhere else in code */
 export type Role =
   | 'superclass'
   | 'specializer'
@@ -89,8 +94,8 @@ export function computedIn(
   return found;
 }
 
-/** True when PART, in an option of a package definition, is a string or symbol such as #:NAME for the sought
- *  symbol. */
+/** Returns true when PART, in an option of a package definition, is a string or symbol such as #:NAME for the sought
+ * symbol. */
 function isDesignator(part: Form, { name, packages }: SoughtName): boolean {
   if (part.designatedString !== name || part.index === 0) return false;
   const home = part.parent && homeOfOption(part.parent);
@@ -101,7 +106,7 @@ function isDesignator(part: Form, { name, packages }: SoughtName): boolean {
 /** Maximum number of lists around a symbol to examine. */
 const STEPS = 50;
 
-/** Returns the lists around PART, the innermost first. A quoted form counts as the list (QUOTE FORM). */
+/** Returns the lists around PART, the innermost first. A quoted form counts as a list (QUOTE FORM). */
 function stepsFrom(part: Form): Step[] {
   const steps: Step[] = [];
   for (
@@ -144,37 +149,37 @@ function placeOf(part: Form): Place {
   for (let at = 0; at < steps.length; at++) {
     const found = roleAt(steps, at, at === 0 ? part : (steps[at - 1] as Step).list);
     if (found !== undefined) return found;
-    // In a type specifier, as (or null NAME) or (NAME 10), NAME has the role of the whole specifier. In other
-    // lists it has not.
+    // In a compound type, as in (or null NAME) or (NAME 10), the symbol has the role of the whole type. In other lists
+    // it does not.
     const step = steps[at] as Step;
     if (step.index > 0 && step.operator !== '' && !COMPOUNDS.has(withoutPackage(step.operator))) break;
   }
   return placeInCode(steps);
 }
 
-/** True when PART is the name in (OPERATOR NAME), (OPERATOR (NAME options)) or (OPERATOR (setf NAME)). */
+/** Returns true when PART is the name in (OPERATOR NAME), (OPERATOR (NAME options)) or (OPERATOR (setf NAME)). */
 function isDefined(part: Form): boolean {
   const { parent, index } = part;
   const isNameIn = (list: Form | undefined) => {
     const defined = list && definedSymbol(list);
     return defined?.symbol === part && STANDARD_DEFINERS.has(defined.operator);
   };
-  // Only a part in the place of a name is asked, because a list can have very many others.
+  // Checks only a part in the place of a name, because a list can have very many other parts.
   return (index === 1 && isNameIn(parent)) || (index <= 1 && parent?.index === 1 && isNameIn(parent.parent));
 }
 
-/** True when STEP leads to the element INDEX of a call of one of OPERATORS. */
+/** Returns true when STEP is a call of one of OPERATORS, and the symbol is in its element INDEX. */
 function isAt(index: number, step: Step | undefined, ...operators: readonly string[]): boolean {
   return step?.index === index && operators.includes(withoutPackage(step.operator));
 }
 
-/** True when STEP leads to the element INDEX, or a later one, of a call of one of OPERATORS. */
+/** Returns true when STEP is a call of one of OPERATORS, and the symbol is in its element INDEX or a later one. */
 function isFrom(index: number, step: Step | undefined, ...operators: readonly string[]): boolean {
   return step !== undefined && step.index >= index && operators.includes(withoutPackage(step.operator));
 }
 
-/** Returns the role that STEPS[AT] and the lists around it give to INNER, their element with the symbol;
- *  undefined for none. */
+/** Returns the role that STEPS[AT] and the lists around it give to the symbol; undefined for none. INNER is the element
+ * of STEPS[AT] that is or contains the symbol. */
 function roleAt(steps: readonly Step[], at: number, inner: Form): Place | undefined {
   const list = steps[at] as Step;
   const [outer, third] = steps.slice(at + 1);
@@ -203,12 +208,12 @@ function isKeyword(operator: string): boolean {
   return operator.startsWith(PACKAGE_MARKER);
 }
 
-/** True when one of WORDS precedes INNER in LIST, as in (:type INNER) or (of-type INNER). */
+/** Returns true when one of WORDS precedes INNER in LIST, as in (:type INNER) or (of-type INNER). */
 function follows(inner: Form, list: Form, words: readonly string[]): boolean {
   return inner.index > 0 && words.includes(symbolNameOf(list.elements[inner.index - 1]));
 }
 
-/** True when LIST is a parameter (VARIABLE CLASS) in the lambda list of METHOD. */
+/** Returns true when LIST is a parameter (VARIABLE CLASS) in the lambda list of METHOD. */
 function isSpecializer(list: Step, method: Step | undefined): boolean {
   if (list.index !== 1 || list.list.elements.length !== 2 || method === undefined) return false;
   if (isFrom(0, method, 'DEFMETHOD')) return method.index === methodListIndex(method.list.elements);
@@ -220,14 +225,15 @@ function isSpecializer(list: Step, method: Step | undefined): boolean {
   );
 }
 
-/** Returns the role of a symbol in a declaration; undefined when it is in none. The arguments are its steps. */
+/** Returns the role of a symbol in a declaration; undefined when it is not in a declaration. LIST, OUTER and THIRD are
+ * the lists around the symbol, the innermost first. */
 function declaredRole(list: Step, outer: Step | undefined, third: Step | undefined): Place | undefined {
   const isProclaimed = outer?.operator === 'QUOTE' && isFrom(0, third, 'PROCLAIM');
   if (!isFrom(0, outer, 'DECLARE', 'DECLAIM') && !isProclaimed) return undefined;
   return list.index === 0 || isAt(1, list, 'TYPE', 'FTYPE') ? 'type' : 'variable';
 }
 
-/** Returns the role of QUOTED, the form in (QUOTE FORM), as an argument in the list OUTER. */
+/** Returns the role that OUTER gives to the symbol in QUOTED, which is the element (QUOTE FORM) of OUTER. */
 function quotedRole(outer: Step | undefined, quoted: Form): Place {
   const operator = withoutPackage(outer?.operator ?? '');
   if (outer === undefined) return 'data';
@@ -264,7 +270,7 @@ function placeInCode(steps: readonly Step[]): Place {
   return first || list.operator === 'FUNCTION' ? 'call' : 'code';
 }
 
-/** True when the element of FORM around a symbol lists variables to bind, as bindings or as a lambda list. */
+/** Returns true when the element of FORM around a symbol lists variables to bind, as bindings or as a lambda list. */
 function bindsIn(form: Step | undefined): boolean {
   if (form === undefined) return false;
   const operator = withoutPackage(form.operator);

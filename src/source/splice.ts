@@ -1,4 +1,4 @@
-/** Computes how a text changes when a form is inserted, replaced or removed. */
+/** Computes the change of a text when a form is inserted, replaced or removed. */
 
 import { FormReader } from './form.ts';
 import { commentsFrom } from './lexer.ts';
@@ -35,8 +35,8 @@ export function spliceOver(text: string, { start, end }: Extent, added: string, 
   return { start, end, text: added + commentBreak(text, end, added, eol) };
 }
 
-/** Returns the splice that removes the form at EXTENT from TEXT. If nothing else is on its lines, also
- *  removes the white space above or below it, usually the one with fewer line breaks. */
+/** Returns the splice that removes the form at EXTENT from TEXT. If nothing else is on its lines, also removes the
+ * white space above or below it, usually that with fewer line breaks. */
 export function spliceOut(text: string, { fullStart, end }: Extent): Splice {
   const above = blankBefore(text, fullStart);
   const below = blankAfter(text, end);
@@ -74,7 +74,7 @@ export function commentedStart(forms: TopLevelForms, extent: Extent): number {
 /** The start of a comment that is a section title. */
 const SECTION = ';;;;';
 
-/** True when the last line of TEXT is a comment that belongs to the form below it. */
+/** Returns true when the last line of TEXT is a comment that belongs to the form below it. */
 function endsInComment(text: string): boolean {
   const line = text.slice(text.lastIndexOf('\n') + 1).trim();
   return line.endsWith('|#') || (line.startsWith(';') && !line.startsWith(SECTION));
@@ -94,8 +94,8 @@ function commentBreak(text: string, at: number, added: string, eol: string): str
   return codeFollows && lastLine.includes(';') ? eol : '';
 }
 
-/** Returns the number of line breaks, 1 or 2, between a form and a new form beside it. Uses the first of
- *  BLANKS with line breaks; without any, it is 2. BLANKS are the white space on both sides of the form. */
+/** Returns the number of line breaks, 1 or 2, to put between a form and a new form beside it. BLANKS are the white
+ * space on both sides of the form. The first of BLANKS with line breaks decides; if none has any, the result is 2. */
 function breaksBetween(...blanks: string[]): number {
   return Math.min(2, blanks.map(lineBreaksIn).find((count) => count > 0) ?? 2);
 }
@@ -150,11 +150,10 @@ export function unfinishedLine(text: string, features: ReadonlySet<string>): num
   }
 }
 
-/** Compares the forms of a text BEFORE an edit with its forms NOW. SPLICES are the replacements of the edit, sorted
- *  and without overlap.
- *  `changed` has the forms of NOW that a splice inserted or changed. `numbers` has for each form of NOW its
- *  number in BEFORE, or null if it changed. A splice can change the reading of another form, as an unclosed
- *  string does. Then returns only the start of that form in BEFORE as `lost`. */
+/** Compares the forms of a text BEFORE an edit with its forms NOW. SPLICES are the replacements of the edit, sorted and
+ * without overlap. `changed` has the forms of NOW that a splice inserted or changed. `numbers` has for each form of NOW
+ * its number in BEFORE, or null if it changed. If a splice changes how another form is read, for example by a quote,
+ * returns only `lost`, the start of that form in BEFORE. */
 export function changedForms(
   before: TopLevelForms,
   now: TopLevelForms,
@@ -174,8 +173,8 @@ export function changedForms(
   return lost === undefined ? { changed, numbers } : { lost: before.allExtents()[lost.number]?.start ?? 0 };
 }
 
-/** Returns the forms of BEFORE that no splice touches: by start after SPLICES, their number in BEFORE and
- *  their end after SPLICES. */
+/** Returns the forms of BEFORE that no splice touches. The key is the start of a form after SPLICES. The value is its
+ * number in BEFORE and its end after SPLICES. */
 function keptForms(before: TopLevelForms, splices: readonly Splice[]) {
   const kept = new Map<number, { number: number; end: number }>();
   // NEXT is the index of the first splice that ends after the start of the form. SHIFT is the number of

@@ -19,7 +19,7 @@ export interface FileSummary {
   /** The packages that IN-PACKAGE forms make current. */
   packages: string[];
   definitions: SummedDefinition[];
-  /** By operator: the number of forms that name something but are no definitions, such as tests of FiveAM. */
+  /** By operator: the number of forms that name something but are not definitions, such as tests of FiveAM. */
   others: Map<string, number>;
   /** By package that the file defines: the exported names. */
   exports: Map<string, string[]>;

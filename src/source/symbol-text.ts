@@ -21,7 +21,7 @@ export function packageNamed(text: string): string {
   return text === '' ? '' : tokenName('atom', text);
 }
 
-/** Matches a name that needs escapes, because the reader would not read it as one symbol. */
+/** Matches a name that needs escapes, because the reader would otherwise not read it as one symbol. */
 const NOT_PLAIN = /[\s"'(),;`\\|:#]|^[+-]?\d+[./\d]*(?:[esfdl][+-]?\d+)?$|^\.+$/i;
 
 /** Returns NAME written as a symbol in vertical bars, with | and \ escaped. */
@@ -45,7 +45,7 @@ export function symbolIn(text: string): { name: string; prefix?: string } | unde
     return undefined;
   const { prefix, base } = writtenSymbol(token);
   const written = token.slice(base);
-  // TEXT is a number, or dots alone.
+  // TEXT is a number, or consists of dots.
   if (!/[\\|]/.test(written) && NOT_PLAIN.test(written)) return undefined;
   return { name: withoutPackage(name), ...(prefix !== undefined && { prefix }) };
 }

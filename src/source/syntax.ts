@@ -1,5 +1,5 @@
-/** Finds the lists in Common Lisp forms that are no forms, such as bindings, clauses and declarations. Their
- *  first element is no operator. Also finds the places that a form sets. */
+/** Finds the lists in Common Lisp forms that are not evaluated as forms, such as bindings, clauses and declarations.
+ * Their first element is not an operator. Also finds the places that a form sets. */
 
 import { methodListIndex } from './definition.ts';
 import { elementsOf, type Form, nameOf, symbolNameOf } from './form.ts';
@@ -8,10 +8,11 @@ import { PACKAGE_MARKER } from './lexer.ts';
 /** Lists that are not evaluated as forms, each with the evaluated forms in it. */
 type Parts = Map<Form, readonly Form[]>;
 
-/** A function from the elements of a form to the lists among them that are no forms. */
+/** A function that takes the elements of a form and returns those lists among them that are not evaluated (see
+ * Parts). */
 type Syntax = (elements: readonly Form[]) => Parts;
 
-/** A function from a list that is no form to the evaluated forms in it. */
+/** A function that takes a list which is not evaluated and returns the evaluated forms in it. */
 type FormsIn = (list: Form) => readonly Form[];
 
 /** Returns the lists among ELEMENTS of a form that are not evaluated, each with the evaluated forms in it. */
@@ -25,7 +26,7 @@ export function nonForms(elements: readonly Form[]): Parts {
   );
 }
 
-/** By operator: the function that finds the lists that are no forms. */
+/** By operator: the function that finds the lists that are not evaluated. */
 const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LET LET* PROG PROG* SYMBOL-MACROLET HANDLER-BIND RESTART-BIND', at(1, eachOf(afterFirst))),
   ...each('DO DO*', at(1, eachOf(afterFirst)), at(2, elementsOf)),
@@ -55,19 +56,20 @@ const SYNTAX: ReadonlyMap<string, Syntax> = new Map([
   ...each('LOOP', loopPatterns),
 ]);
 
-/** Returns an entry for each of OPERATORS, names separated by spaces, with all SYNTAXES. */
+/** Returns an entry for each of OPERATORS, names separated by spaces. Its value combines all SYNTAXES. */
 function each(operators: string, ...syntaxes: Syntax[]): [string, Syntax][] {
   const syntax: Syntax = (elements) => new Map(syntaxes.flatMap((one) => [...one(elements)]));
   return operators.split(' ').map((operator) => [operator, syntax]);
 }
 
-/** Returns the Syntax for an element at INDEX that is no form. FORMS_IN returns the evaluated forms in it. */
+/** Returns the Syntax for forms whose element at INDEX is not evaluated. FORMS_IN returns the evaluated forms in this
+ * element. */
 function at(index: number, formsIn: FormsIn): Syntax {
   return (elements) => parts(elements.slice(index, index + 1), formsIn);
 }
 
-/** Returns the Syntax for elements from INDEX on that are no forms. FORMS_IN returns the evaluated forms in
- *  each. */
+/** Returns the Syntax for forms whose elements from INDEX on are not evaluated. FORMS_IN returns the evaluated forms in
+ * one of these elements. */
 function from(index: number, formsIn: FormsIn): Syntax {
   return (elements) => parts(elements.slice(index), formsIn);
 }
@@ -133,7 +135,7 @@ function structureOption(option: Form): Form[] {
   return symbolNameOf(name) === 'CONSTRUCTOR' ? defaultsIn(rest[0]) : of === undefined ? [] : [of];
 }
 
-/** Words of LOOP before a pattern of variables or a type, so that a list after them is no form. */
+/** Words of LOOP before a pattern of variables or a type, so that a list after them is not evaluated. */
 const BEFORE_NAMES: readonly string[] = ['FOR', 'AS', 'WITH', 'AND', 'OF-TYPE'];
 
 /** Returns the lists among ELEMENTS of a LOOP that are variables or types, not forms. */

@@ -43,8 +43,8 @@ export function describedSystems(forms: TopLevelForms): DefinedSystem[] {
   }));
 }
 
-/** Returns the name of the system in PART, an element of :depends-on: a name, or a list such as (:version
- *  NAME ...) or (:feature EXPRESSION PART). */
+/** Returns the name of the system in PART, an element of :depends-on: a name, or a list such as (:version NAME ...) or
+ * (:feature EXPRESSION PART). Returns undefined when PART contains no name. */
 function neededName(part: Form | undefined): string | undefined {
   const [kind, first, second] = part?.tokenKind === '(' ? elementsOf(part) : [];
   if (kind === undefined) return componentName(part);
@@ -81,7 +81,8 @@ function folderOf(component: Form, usual: string): string | undefined {
   return literal.isString ? literal.designatedString : undefined;
 }
 
-/** Returns the value of the option :NAME of COMPONENT, a list of operator, name and options. */
+/** Returns the value of the option :NAME of COMPONENT, a list of operator, name and options; undefined when COMPONENT
+ * has no such option. */
 function optionOf(component: Form, name: string): Form | undefined {
   const parts = elementsOf(component);
   const at = parts.findIndex((part, index) => index >= 2 && index % 2 === 0 && symbolNameOf(part) === name);
@@ -94,7 +95,7 @@ function componentName(form: Form | undefined): string | undefined {
   return form?.isString ? form.designatedString : form?.designatedString?.toLowerCase();
 }
 
-/** True when PATH is the file of a component with path FILE, which can lack its type. */
+/** Returns true when PATH is the file of a component with path FILE, which can lack its type. */
 export function isSameFile(path: string, file: string): boolean {
   return path === file || withoutType(path) === file;
 }

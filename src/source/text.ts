@@ -18,7 +18,7 @@ export class SourceText {
   readonly file: string | undefined;
   /** Start of each line, as a UTF-16 index. */
   readonly #starts: readonly number[];
-  /** Start of each line, as an octet. The same array as #starts when every character is one octet. */
+  /** Start of each line, as a number of octets. The same array as #starts when every character has one octet. */
   readonly #octets: readonly number[];
   /** Indices of the surrogate pairs; computed on first use. */
   #pairs: readonly number[] | undefined;
@@ -57,7 +57,7 @@ export class SourceText {
     return Math.min(index, this.text.length);
   }
 
-  /** Returns the 0-based number of the character at INDEX, counting a surrogate pair once, as SBCL does. */
+  /** Returns the 0-based number of the character at INDEX. A surrogate pair counts as one character, as in SBCL. */
   characterOf(index: number): number {
     return index - this.#pairsBefore(index);
   }

@@ -41,8 +41,8 @@ export class TopLevelForms {
   #at = 0;
   #done = false;
   readonly #read: Extent[] = [];
-  /** The packages that IN-PACKAGE forms make current, and the ends of these forms, from which on a package is
-   *  current. The first entry is for the start of the text: ASDF's package in .asd files, else unknown. */
+  /** `names` are the packages that IN-PACKAGE forms make current, each from the index in `ends` on, which is the end of
+   * its form. The first entry is for the start of the text: ASDF's package in .asd files, else unknown. */
   readonly #entered: { ends: number[]; names: (string | undefined)[] };
 
   constructor(source: SourceText, features: Features) {
@@ -53,7 +53,7 @@ export class TopLevelForms {
 
   /** Returns the extent of the Nth form (0-based), or undefined past the last. */
   nthExtent(n: number): Extent | undefined {
-    // No FormReader is kept: it would hold a tree that `treeOf` drops when its text was not used lately.
+    // Keeps no FormReader, because it would hold a tree that `treeOf` drops when its text was not used lately.
     const known = this.#done || this.#read.length > n;
     const reading = known ? undefined : new FormReader(treeOf(this.source.text), this.#features);
     while (reading && !this.#done && this.#read.length <= n) this.#take(reading.form(this.#at));
@@ -105,7 +105,7 @@ export class TopLevelForms {
     return { start, operator, ...written, home: this.homeAt(start) };
   }
 
-  /** Returns the extent of the last form that begins at INDEX or before. */
+  /** Returns the extent of the last form that begins at INDEX or before; undefined when there is none. */
   extentAround(index: number): Extent | undefined {
     return this.allExtents().findLast(({ start }) => start <= index);
   }
@@ -114,7 +114,7 @@ export class TopLevelForms {
     return this.#features;
   }
 
-  /** True when FEATURES equals the features of this reading, so that its forms are still valid. */
+  /** Returns true when FEATURES equals the features of this reading, so that its forms are still valid. */
   holdUnder(features: Features): boolean {
     if (this.#features === features) return true;
     const same =
@@ -123,13 +123,14 @@ export class TopLevelForms {
     return same;
   }
 
-  /** Returns the first form that begins at or after INDEX of the text. It can be inside another form. */
+  /** Returns the first form that begins at or after INDEX of the text; undefined when there is none. It can be inside
+   * another form. */
   formFrom(index: number): Form | undefined {
     return readForm(this.source.text, index, this.#features);
   }
 
-  /** Returns the packages that IN-PACKAGE forms make current, each from index `from` on. The first entry is
-   *  for the text before any IN-PACKAGE form, so it has no name. */
+  /** Returns the packages that IN-PACKAGE forms make current, each from index `from` on. The first entry is for the
+   * text before the first IN-PACKAGE form, so it has no name. */
   packages(): { from: number; name: string | undefined }[] {
     this.allExtents();
     const { ends, names } = this.#entered;

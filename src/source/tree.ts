@@ -1,5 +1,5 @@
-/** Holds the tree of a Lisp text: its tokens and matching parentheses, whatever the features. `form.ts` reads
- *  forms from it. The trees of recently used texts are cached. */
+/** Holds the tree of a Lisp text: its tokens and the matches of its parentheses, which do not depend on features.
+ * `form.ts` reads forms from it. The trees of texts that were used lately are cached. */
 
 import { nextToken, tokenName } from './lexer.ts';
 
@@ -19,7 +19,7 @@ export class Tree {
   readonly #ends = new Numbers();
   /** By number of an opening parenthesis: the token after the closing one. Otherwise 0. */
   readonly #tokensAfterLists = new Numbers();
-  /** Numbers of the opening tokens without closing one so far. */
+  /** Numbers of the opening tokens whose closing token was not read yet. */
   readonly #open: number[] = [];
   #at: number;
   #done = false;
@@ -95,7 +95,8 @@ export class Tree {
     return this.#kinds.length;
   }
 
-  /** The offset of the first unreadable part, such as a string that is not closed. */
+  /** The offset of the first part that cannot be read, such as a string that is not closed; undefined when there is
+   * none. */
   get unreadableAt(): number | undefined {
     this.count();
     return this.#at < this.text.length ? this.#at : undefined;
@@ -176,7 +177,7 @@ export function isFeature(kind: string): boolean {
 
 const FORMS = new Set(['atom', '(', '#(', ')', '.', '##', '#+', '#-', 'end']);
 
-/** True when a token of KIND is part of the form after it, as `'` is. */
+/** Returns true when a token of KIND is part of the form after it, as `'` is. */
 export function isPrefix(kind: string): boolean {
   return !FORMS.has(kind);
 }
@@ -186,11 +187,11 @@ const CACHE_LIMIT = 2 * 1024 * 1024;
 /** Added to the length of each text, so that many short texts reach the limit too. */
 const ENTRY_OVERHEAD = 1000;
 
-// The cache has two generations. In one map, finding the oldest entry would skip all deleted ones, which is
+// The cache has two generations. With one map, the search for the oldest entry would pass all deleted entries, which is
 // too slow.
 let [young, old, size] = [new Map<string, Tree>(), new Map<string, Tree>(), 0];
 
-/** Returns the tree of TEXT. Returns the same object again for a recently used text. */
+/** Returns the tree of TEXT. Returns the same object again if TEXT was used lately. */
 export function treeOf(text: string): Tree {
   const known = young.get(text);
   if (known !== undefined) return known;

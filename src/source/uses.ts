@@ -1,4 +1,4 @@
-/** Finds uses of a name in a form: for a function a call, #'F or 'F; for a variable any mention. */
+/** Finds uses of a name in a form. A use of a function is a call, #'F or 'F; a use of a variable is any mention. */
 
 import { isDefiner } from './definition.ts';
 import { elementsOf, type Form, formsWithin, nameOf } from './form.ts';
@@ -13,12 +13,12 @@ export interface SoughtName {
   variable?: boolean;
   /** The names and nicknames of the packages in which the name is this symbol; undefined when unknown. */
   packages?: ReadonlySet<string> | undefined;
-  /** The current package of the text, in which an unqualified symbol is read. */
+  /** The current package of the text, in which an unqualified symbol is read; undefined when it is unknown. */
   current?: string | undefined;
 }
 
-/** True when TOKEN, the name of a token with its package, is the sought symbol. Compares only the names when
- *  the package of either is unknown. */
+/** Returns true when TOKEN, the name of a token with its package, is the sought symbol. Ignores packages when the
+ * package of either is unknown. */
 export function namesSymbol(token: string | undefined, { name, packages, current }: SoughtName): boolean {
   if (token === undefined || !token.endsWith(name)) return false;
   const prefix = /^([^\0]*)\0{1,2}(?=.)/s.exec(token);
@@ -27,12 +27,12 @@ export function namesSymbol(token: string | undefined, { name, packages, current
   return home === undefined || packages === undefined || packages.has(home);
 }
 
-/** True when FORM is the symbol SOUGHT. */
+/** Returns true when FORM is the symbol SOUGHT. */
 export function isSoughtSymbol(form: Form | undefined, sought: SoughtName): boolean {
   return form?.kind === 'atom' && namesSymbol(form.name, sought);
 }
 
-/** True when FORM is the name SOUGHT in a definition: the list (setf NAME) for a setf function. */
+/** Returns true when FORM is the name SOUGHT in a definition: the list (setf NAME) for a setf function. */
 export function isSoughtName(form: Form | undefined, sought: SoughtName): boolean {
   if (!sought.setf) return isSoughtSymbol(form, sought);
   const [setf, symbol] = elementsOf(form);
@@ -65,7 +65,7 @@ export function usesIn(form: Form, sought: SoughtName): number[] {
     const inner = list.isBackquote ? depth + 1 : depth;
     // In a quoted form, only the forms after commas are evaluated.
     if (quoted && inner === 0) continue;
-    // A binding, clause or parameter is no call of the function that its first element names.
+    // A binding, clause or parameter does not call the function that its first element names.
     const lists = sought.variable || inner > 0 ? new Map<Form, readonly Form[]>() : nonForms(elements);
     for (const element of elements)
       for (const part of lists.get(element) ?? [element])
@@ -74,15 +74,15 @@ export function usesIn(form: Form, sought: SoughtName): number[] {
   return [...(found.code.size > 0 ? found.code : found.templates)].sort((one, other) => one - other);
 }
 
-/** Returns the offsets where LIST itself, without the lists in it, uses SOUGHT. A place that LIST sets is a
- *  use of its setf function. WHOLE is as for `useIn`. */
+/** Returns the offsets where LIST itself, without the lists in it, uses SOUGHT. If LIST sets a place, it uses the setf
+ * function of the place. WHOLE is as for `useIn`. */
 function usesOf(list: Form, sought: SoughtName, whole: boolean): number[] {
   const calls = sought.setf && !namesUsed(list, sought) ? placesIn(elementsOf(list)) : [list];
   return calls.flatMap((call) => useIn(call, sought, whole) ?? []);
 }
 
-/** Returns the offset where LIST itself uses SOUGHT: its start, or, for a variable in the WHOLE form, that of
- *  the variable. A place (NAME ...) is a use of (setf NAME). Returns undefined for no use. */
+/** Returns the offset where LIST itself uses SOUGHT; undefined when it does not. This is the start of LIST or, for a
+ * variable when LIST is the WHOLE form, the offset of the variable. A place (NAME ...) is a use of (setf NAME). */
 function useIn(list: Form, sought: SoughtName, whole: boolean): number | undefined {
   if (!sought.variable)
     return namesUsed(list, sought) || namesSymbol(list.first?.name, sought) ? list.start : undefined;
@@ -99,15 +99,14 @@ function namesUsed(list: Form, sought: SoughtName): boolean {
  *  from a macro expansion, so that the text does not contain it. */
 export interface UsePosition {
   starts: readonly number[];
-  /** True when every one of `starts` is a use; false when an unknown part of them is. */
+  /** True when every one of `starts` is a use; false when only some are, and it is unknown which. */
   sure: boolean;
   /** True for a use at an unknown position in the form. */
   inside?: boolean;
 }
 
-/** The uses of a name in a form that are already found. `at`: starts of the lists with a use. `whole`:
- *  whether the expansion of the form itself has a use. `inside`: number of uses at unknown positions in the
- *  form. */
+/** The uses of a name in a form that are already known. `at`: starts of the lists that contain a use. `whole`: whether
+ * the expansion of the form itself has a use. `inside`: number of uses at unknown positions in the form. */
 interface KnownUses {
   at: readonly number[];
   whole: boolean;
@@ -127,8 +126,8 @@ export function usePositionsIn(
     const list = lists.get(start);
     if (list === undefined || useIn(list, sought, list === form) !== undefined)
       return { starts: [start], sure: true };
-    // When a macro call only copies code, SBCL records a use in that code at the macro call. The use is
-    // deeper in that list, and its position is certain if the list has only one use.
+    // When a macro call only copies code, SBCL records a use in this code at the macro call. The use is deeper in that
+    // list. Its position is certain if the list has only one use.
     const [only = start, ...more] = usesIn(list, sought).filter((each) => !exact.has(each));
     return { starts: [more.length > 0 ? start : only], sure: true };
   });
@@ -186,7 +185,7 @@ const ACCESSOR_OPTIONS: ReadonlySet<string> = new Set(
   ['ACCESSOR', 'READER', 'WRITER'].map((name) => PACKAGE_MARKER + name),
 );
 
-/** True when PART is the name of an accessor in a slot option, as in (:writer (setf PART)). */
+/** Returns true when PART is the name of an accessor in a slot option, as in (:writer (setf PART)). */
 function isAccessorOption(part: Form): boolean {
   const list = part.parent;
   const name = part.index === 1 && elementBefore(part)?.symbolName === 'SETF' && list ? list : part;

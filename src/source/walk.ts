@@ -30,13 +30,13 @@ export function walkSource(
   }
 }
 
-/** A form to walk. `depth` is the number of backquotes around it minus that of commas. `quoted` is true
- *  inside a QUOTE. */
+/** A form to walk. `depth` is the number of backquotes around it minus the number of commas. `quoted` is true inside a
+ * QUOTE. */
 interface PendingForm {
   form: Form;
   depth: number;
   quoted: boolean;
-  /** Set for a list that is no form: the walk visits only `#.` forms in it. */
+  /** Set for a list that is not evaluated as a form: the walk visits only `#.` forms in it. */
   isSilent?: true;
 }
 

@@ -16,15 +16,15 @@ import type { EarlierAnswers } from '../kernel/earlier-answers.ts';
 import { groupBy } from './grouping.ts';
 import type { Places } from './places.ts';
 
-/** Returns the section on differences between the image and the files of a load, or undefined when there are
- * none. Differences in an earlier answer (EARLIER_ANSWERS) are shortened. The members of AGREEMENT:
+/** Returns the section about differences between the image and the files of a load; undefined when there are none.
+ * Shortens differences that an earlier answer (EARLIER_ANSWERS) has. AGREEMENT has these members:
  *
  * - `doubles`: definitions that the load made twice
  * - `old`: definitions in the image that their files no longer have
- * - `gone` and `left`: those of them that the load removed, and those that it could not remove
- * - `unset`: bound variables, which DEFVAR did not set
+ * - `gone`, `left`: definitions that the loaded file no longer has, and that the load removed or could not remove
+ * - `unset`: variables that had values already, so that DEFVAR did not set them
  * - `reslotted` and `relaid`: classes and structures whose slots changed
- * - `outdated`: older versions of definitions with which other code was compiled */
+ * - `outdated`: definitions of which other code was compiled with an older version */
 export function agreementSection(
   agreement: Agreement | undefined,
   places: Places,
@@ -68,8 +68,8 @@ function doubleLines(
   ];
 }
 
-/** Returns a function that renders the place of top-level form number `form` of `file`. Without a form it
- * renders the file name. */
+/** Returns a function that renders a place: top-level form number `form` of `file`. Without `form` it renders the name
+ * of the file. */
 export function formPlaces(places: Places) {
   return (file: string, form: number | undefined) =>
     form === undefined ? places.fileName(file) : places.locate({ file, form }, { name: '' });
@@ -98,7 +98,7 @@ function stillUsedLines(gone: readonly GoneItem[], places: Places): string[] {
   ];
 }
 
-/** Returns the line for ITEM, a definition that a load did not remove, with the reasons. */
+/** Returns the line about ITEM, a definition that a load did not remove, with the reasons. */
 export function leftText(item: KeptItem, places: Places): string {
   return `Not removed: ${itemsText([item])}, because of ${reasonsText(item, places)}.`;
 }
@@ -131,8 +131,8 @@ export function oldLines(
     earlierAnswers,
   }: { forgetting?: string | undefined; earlierAnswers?: EarlierAnswers | undefined } = {},
 ): string[] {
-  // The next load with forget: true can remove the definitions of `forgetting`, so this answer names all of
-  // them, whatever earlier answers have.
+  // The next load with forget: true can remove the definitions of `forgetting`. So this answer names all of them, even
+  // those that an earlier answer named.
   if (forgetting !== undefined) earlierAnswers?.forget(`old ${forgetting}`);
   const kindOf = (file: string, items: readonly OldItem[]) => {
     if (file === forgetting) return 'not removed';
@@ -173,7 +173,7 @@ function notRemovedText(file: string, more: number, places: Places): string {
     : `${nothing}, because not all these definitions had been listed. load_file with forget: true again removes them.`;
 }
 
-/** Returns lines on the definitions of OLD that load_file with forget: true would not remove, and why. */
+/** Returns lines about those definitions of OLD that load_file with forget: true would not remove, with the reasons. */
 function stayingLines(old: readonly OldItem[], places: Places): string[] {
   const lines = old.flatMap((item) => {
     const reasons = reasonsText(item, places);
@@ -187,7 +187,7 @@ function stayingLines(old: readonly OldItem[], places: Places): string[] {
   ];
 }
 
-/** SBCL does not record the users of definitions of these kinds. */
+/** The kinds of definitions whose users SBCL does not record. */
 const UNRECORDED = ['type', 'setf expander', 'alien type'];
 
 function unrecordedLines(items: readonly Item[]): string[] {
@@ -302,8 +302,8 @@ export function isIncomplete({
   );
 }
 
-/** Returns the section on methods that were removed because the lambda list of their generic function
- * changed. Methods defined again since are not among them. */
+/** Returns the section about methods that SBCL removed because the lambda list of their generic function changed;
+ * undefined when there are none. Methods that were defined again later are not among them. */
 export function displacedSection(
   { displaced = [], displacedTotal }: Pick<Remarks, 'displaced' | 'displacedTotal'>,
   places: Places,
@@ -318,7 +318,8 @@ export function displacedSection(
   return `Taken out of the image, because the generic function takes other arguments now: ${entries.join('; ')}${more}. Define each with the new arguments.`;
 }
 
-/** Returns ITEMS grouped by kind, as in `functions A, B; class C`, and how many of TOTAL are not listed. */
+/** Returns ITEMS as text, grouped by kind, as in `functions A, B; class C`. If TOTAL is higher than their number, says
+ * how many are not listed. */
 export function itemsText(items: readonly Item[], total = items.length): string {
   const kinds = new Map<string, string[]>();
   for (const { kind, name } of items) kinds.set(kind, [...(kinds.get(kind) ?? []), name]);
@@ -332,7 +333,7 @@ function pluralOf(kind: string): string {
   return kind.endsWith('s') ? `${kind}es` : kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`;
 }
 
-/** Returns the end of a list: how many of TOTAL items it does not show; empty when it shows all. */
+/** Returns the end of a list that shows SHOWN of TOTAL items: how many it does not show, or '' when it shows all. */
 export function moreText(shown: number, total = shown): string {
   return total > shown ? ` and ${total - shown} more` : '';
 }

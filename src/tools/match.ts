@@ -49,7 +49,8 @@ function bordersOf(wanted: string): Int32Array {
   return borders;
 }
 
-/** Returns how many characters of WANTED are matched after the character CODE. MATCHED is the number before it. */
+/** Returns the number of characters of WANTED that are matched after the character CODE. MATCHED is the number before
+ * CODE. */
 function advance(wanted: string, borders: Int32Array, matched: number, code: number): number {
   let length = matched;
   while (length === wanted.length || wanted.charCodeAt(length) !== code) {
@@ -137,8 +138,8 @@ function candidates(file: readonly string[], sought: readonly string[]): number[
   return ranked.slice(0, CANDIDATE_LIMIT).map(([start]) => start);
 }
 
-/** Returns how similar SOUGHT and the lines of FILE from the index START on are, from 0 to 1. Long lines have more
- * weight. */
+/** Returns a number from 0 to 1: the similarity of SOUGHT and the lines of FILE from the index START on. Long lines
+ * have more weight. */
 function windowScore(file: readonly string[], sought: readonly string[], start: number): number {
   let score = 0;
   let weights = 0;

@@ -1,4 +1,4 @@
-// Renders what is wrong when parentheses in Lisp text are unbalanced.
+// Renders the faults of Lisp text whose parentheses do not balance.
 
 import { type Imbalance, imbalanceOf } from '../source/balance.ts';
 

@@ -209,8 +209,8 @@ export class Places {
     return this.#site(place.file, now, start, changed && CHANGED[changed], inside && INSIDE);
   }
 
-  /** Returns the range of the list at PLACE in the current text of its file. With BEFORE, skips this number of forms,
-   * and returns the range of the next form. */
+  /** Returns the range of the list at PLACE in the current text of its file; undefined when it is uncertain. If BEFORE
+   * is given, skips this number of forms, and returns the range of the next form in the list. */
   span(place: Place, before?: number): Span | undefined {
     const versions = this.#versions(place);
     return versions && spanNow(versions, place, before);
@@ -322,7 +322,7 @@ export class Places {
     return source !== undefined && likeliestFormsNaming(source.forms(), wanted).length > 0;
   }
 
-  /** Returns the definitions in FILE with their line numbers; undefined when FILE cannot be read. */
+  /** Returns the definitions in FILE, with the numbers of their lines; undefined when FILE cannot be read. */
   async outline(file: string): Promise<(OutlineEntry & { line: number; lastLine: number })[] | undefined> {
     const source = this.#sources.read(file);
     if (source === undefined) return undefined;
@@ -364,7 +364,7 @@ export class Places {
     return this.#sources.read(file)?.forms();
   }
 
-  /** Returns the definitions in the form at index START of FILE, those in its subforms included. */
+  /** Returns the definitions in the form at the index START of FILE, including those in forms inside it. */
   definitionsIn(file: string, start: number): (Definition & Span)[] {
     const top = this.forms(file)?.formFrom(start);
     return [...(top ? namedForms(top) : [])].flatMap(({ form }) => {

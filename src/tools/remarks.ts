@@ -14,9 +14,9 @@ function sorted(warnings: Warning[]): Warning[] {
   return [...warnings].sort((one, other) => rank(one) - rank(other));
 }
 
-/** Returns the section with the warnings about evaluated forms. Each has its form. For compiler notes, the section
- * gives only their number. So it does for warnings about files outside the root of PLACES, because the caller cannot
- * fix those files. */
+/** Returns the section with the warnings about evaluated forms, each with its form; undefined when there are none.
+ * Shows only the number of compiler notes, and of warnings about files outside the root of PLACES, which the caller
+ * cannot mend. */
 export function warningSection(remarks: Remarks, places: Places | undefined): string | undefined {
   const { warnings = [], warningCount = 0, noteCount = 0, fileNoteCount = 0 } = remarks;
   const formNotes = noteCount - fileNoteCount;

@@ -40,8 +40,8 @@ export class ShownWarnings {
   }
 }
 
-/** Returns REMARKS without the warnings of earlier answers (EARLIER_ANSWERS), and a sentence on their number. Returns
- * all of REMARKS without EARLIER_ANSWERS, and when REMARKS are incomplete. */
+/** Returns REMARKS without the warnings that earlier answers had, and a sentence with their number. Returns all of
+ * REMARKS when REMARKS are incomplete, or when there are no earlier answers. */
 export function freshWarnings<T extends Remarks>(
   remarks: T,
   shownWarnings: ShownWarnings,
@@ -57,7 +57,7 @@ export function freshWarnings<T extends Remarks>(
   return { fresh, same: sameText(count) };
 }
 
-/** Returns the sentence on COUNT warnings that an earlier answer showed; '' when there are none. */
+/** Returns a sentence about COUNT warnings that an earlier answer showed; '' when COUNT is 0. */
 export function sameText(count: number): string {
   if (count === 0) return '';
   return count === 1 ? 'The same warning as before.' : `The same ${count} warnings as before.`;

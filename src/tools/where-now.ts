@@ -1,4 +1,4 @@
-// Finds where code that the image has loaded is in the current text of its file.
+// Finds, in the current text of a file, the place of code that the image has loaded from it.
 
 import type { Place } from '../image/wire/operations.ts';
 import { isDefiner, methodKey } from '../source/definition.ts';

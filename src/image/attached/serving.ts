@@ -30,8 +30,8 @@ const emptySince = new Map<string, number>();
 /** Milliseconds after which a change of a folder has surely another time than the last change. */
 const CHANGE_MS = 1000;
 
-/** Returns the images in FOLDER with running processes. Deletes the files of killed images. Ignores other
- *  files. */
+/** Returns the images in FOLDER whose processes run. Deletes the files of images whose processes have ended. Ignores
+ * all other files. */
 export function servedImages(folder: string | undefined): ServedImageList {
   if (folder === undefined) return { images: [] };
   try {

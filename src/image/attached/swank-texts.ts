@@ -1,10 +1,10 @@
-// The errors of an attempt to attach to the image behind a Swank or Slynk, as texts for the model.
+// Makes the texts of errors in an attempt to attach to the image that Swank or Slynk serves.
 
 import { type Served, servedName } from '../wire/served.ts';
 import type { Times } from '../wire/times.ts';
 import type { SwankAddress, SwankError } from './swank.ts';
 
-/** The Lisp behind a Swank. */
+/** The Lisp that Swank serves. */
 export interface Lisp {
   pid: number;
   kind: string;
@@ -12,8 +12,8 @@ export interface Lisp {
   features: string[];
 }
 
-/** The user's secret for a Swank. `doubt` is a clause about a wrong or missing secret as possible cause of no
- *  answer. */
+/** The user's secret for Swank. `doubt` is a clause for the case that Swank does not answer: the secret may be wrong or
+ * missing. */
 export interface Secret {
   text: string | undefined;
   doubt: string;
@@ -31,7 +31,8 @@ export class SwankTexts {
   readonly #line: string;
   readonly #times: Times;
 
-  /** FOLDER is the folder of the sockets of images. LINE is the form that lets servers attach to an image. */
+  /** FOLDER is the folder of the sockets on which images accept servers. LINE is the form that makes an image accept
+   * servers. */
   constructor(address: SwankAddress, folder: string | undefined, line: string, times: Times) {
     this.#address = address;
     this.#folder = folder;

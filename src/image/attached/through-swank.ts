@@ -17,7 +17,7 @@ import { type Lisp, type Secret, SwankTexts, swankName } from './swank-texts.ts'
 
 interface ThroughSwankOptions {
   address: SwankAddress;
-  /** The folder with the sockets of images that accept servers. */
+  /** The folder with the sockets of images that accept servers; undefined when this user has no home folder. */
   folder: string | undefined;
   /** The form that makes an image accept servers, for error messages. */
   line: string;
@@ -32,12 +32,13 @@ interface ThroughSwankOptions {
   times?: Times;
 }
 
-/** Name of the thread that loads the agent. Of two servers that ask at once, only one starts the thread. */
+/** The name of the thread that loads the agent. If two servers want to start it at the same time, only one of them
+ * does. */
 const THREAD = 'live-lisp line';
 /** The beginnings of the last line that the thread writes: after success, and after a failure. */
 const [SERVES, FAILED] = ['LIVE-LISP SERVES', 'LIVE-LISP FAILED'] as const;
 const OUTCOME = new RegExp(`^(${SERVES}|${FAILED}) ?([\\s\\S]*)\\n$`, 'm');
-/** Maximum number of octets to read of the file with the output of the loading thread. */
+/** Maximum number of octets that are read of the file in which the loading thread writes its output. */
 const OUTPUT_LIMIT = 1024 * 1024;
 /** Milliseconds between two reads of this file. */
 const LOOK_MS = 20;
@@ -67,7 +68,7 @@ export class ThroughSwank {
     return this.#found;
   }
 
-  /** Returns the image of the process PID; undefined when servers cannot attach to it. */
+  /** Returns the image of the process PID; undefined when this image does not accept servers. */
   async #servedBy(pid: number): Promise<Served | undefined> {
     const { images } = servedImages(this.#options.folder);
     const [image] = await listeningImages(images.filter((each) => each.pid === pid));
@@ -213,8 +214,8 @@ function pathForm(path: string): string {
   return `(sb-ext:parse-native-namestring ${stringForm(path)})`;
 }
 
-/** Returns a form that reads FORM with SBCL's own reader and evaluates it. The reader of Slynk cannot read #, or forms
- * of several lines. Nor can a reader that Swank can be configured to use. */
+/** Returns a form that reads FORM with SBCL's own reader and evaluates it. The reader of Slynk cannot read #, and no
+ * forms of several lines. Another reader that Swank is configured to use may not be able to either. */
 function plainForm(form: string): string {
   return `(cl:with-standard-io-syntax (cl:eval (cl:read-from-string ${stringForm(form)})))`;
 }

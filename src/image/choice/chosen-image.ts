@@ -19,14 +19,14 @@ import { codeCaller } from '../wire/origin.ts';
 import { type FinderOptions, ImageFinder, onlyImage } from './image-finder.ts';
 
 interface ChoiceOptions extends FinderOptions {
-  /** The flag, if given, with which `auto` means an image that the server itself starts. */
+  /** The flag because of which `auto` means an image that the server starts; undefined when there is none. */
   ownImageRequiredBy: string | undefined;
   /** Returns a new image that the server itself runs. */
   makeOwn: () => SbclImage;
   attached: Omit<AttachedOptions, 'find'>;
 }
 
-/** Operations that the server requests for itself. They do not cause the decision which image is used. */
+/** Operations that the server requests for itself. They do not decide which image is used. */
 const INTERNAL_OPERATIONS: ReadonlySet<string> = new Set<keyof Operations>([
   'system-sources',
   'source-text',
@@ -53,7 +53,7 @@ export class ChosenImage implements Image, RestartableImage {
   readonly #beside = new Set<SbclImage>();
   readonly #extraImageQueue = new Queue(EXTRA_IMAGE_LIMIT);
   readonly #notices = new Notices<ImageNotice>();
-  /** True after a notice about an unused image of somebody else. */
+  /** True after a notice that an image of somebody else accepts servers but is not used. */
   #unusedNoticed = false;
   /** True after a notice that the folder of sockets cannot be used. */
   #refusalNoticed = false;

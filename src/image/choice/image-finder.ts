@@ -1,26 +1,25 @@
-// Finds images that somebody else runs and to which servers can attach.
+// Finds images that somebody else runs and that accept servers.
 
 import { SetupError } from '../../errors.ts';
 import { fittingImages, listeningImages, type ServedImageList, servedImages } from '../attached/serving.ts';
 import { type Served, servedName, servedSince } from '../wire/served.ts';
 
 export interface FinderOptions {
-  /** The value of --image. `own`: an image that the server starts. `auto`: an image to which servers of this
-   *  workspace can attach or, if there is none, an own image. Any other value is the name of an image to
-   *  which servers can attach. */
+  /** The value of --image. `own`: an image that the server starts. `auto`: an image that accepts servers for this
+   * workspace or, if there is none, one that the server starts. Other values: the name of an image that accepts
+   * servers. */
   choice: string;
-  /** Folder with the sockets of images to which servers can attach; undefined when this user has no home
-   *  folder. */
+  /** The folder with the sockets of images that accept servers; undefined when this user has no home folder. */
   folder: string | undefined;
   root: string;
   isTooWide: (real: string) => boolean;
-  /** Finds the image when --image gives a Swank or a command instead of a name. */
+  /** Finds the image, when --image gives the address of a Swank or a command and not a name. */
   findByAddress?: (() => Promise<Served>) | undefined;
 }
 
 export class ImageFinder {
   readonly #options: FinderOptions;
-  /** The form that lets servers attach to an image, for error texts. */
+  /** The form that makes an image accept servers, for error messages. */
   readonly #line: string;
 
   constructor(options: FinderOptions, line: string) {
@@ -34,8 +33,8 @@ export class ImageFinder {
     return choice !== 'auto' && choice !== 'own';
   }
 
-  /** Returns the image to connect to. USED is the image of earlier calls, if any. Throws a SetupError when there
-   *  is no image, or when there are several and no name was given. */
+  /** Returns the image to connect to. USED is the image of earlier calls; undefined when there was none. Throws a
+   * SetupError when there is no image, and when there are several and --image names none. */
   async find(used: Served | undefined): Promise<Served> {
     if (this.#options.findByAddress !== undefined) return this.#options.findByAddress();
     if (this.isByName) return this.#named(servedImages(this.#options.folder));
@@ -45,7 +44,7 @@ export class ImageFinder {
     throw new SetupError(this.#goneText(used, refusal));
   }
 
-  /** Returns the images to which servers of this workspace can attach. */
+  /** Returns the images that accept servers for this workspace. */
   async fitting(): Promise<ServedImageList> {
     const { folder, root, isTooWide } = this.#options;
     const { images, ...refusal } = servedImages(folder);
@@ -53,7 +52,7 @@ export class ImageFinder {
     return { images: await listeningImages(await fittingImages(images, root, isTooWide)) };
   }
 
-  /** Returns the chosen image by name. Throws a SetupError when no image of the list has that name. */
+  /** Returns the image that has the chosen name. Throws a SetupError when no image in the list has this name. */
   async #named({ images, refusal }: ServedImageList): Promise<Served> {
     const { choice } = this.#options;
     const listening = await listeningImages(images);
@@ -74,8 +73,9 @@ export class ImageFinder {
     );
   }
 
-  /** Returns the error text when servers can attach to no image of the workspace any more. USED is the image
-   *  of earlier calls, if any. REFUSAL is the reason why the folder of sockets cannot be used, if so. */
+  /** Returns the error message for the case that no image accepts servers for the workspace any more. USED is the image
+   * of earlier calls; undefined when there was none. REFUSAL is the reason why the folder of sockets cannot be used;
+   * undefined when it can. */
   #goneText(used: Served | undefined, refusal: string | undefined): string {
     const head =
       used === undefined

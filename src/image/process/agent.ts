@@ -103,8 +103,8 @@ export function coreCommand(sbcl: string, options: AgentOptions, core: string): 
 /** The limit for the address space outside the heap is at least this number of megabytes. */
 const LEAST_MEMORY_MB = 4096;
 
-/** Returns how many megabytes of address space the image may use outside its heap: half of the machine's memory, or
- * half of the limit of this process. */
+/** Returns the number of megabytes of address space that the image may use outside its heap: half of the machine's
+ * memory, or half of the limit of this process. */
 function nonHeapMb(): number {
   const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return Math.max(LEAST_MEMORY_MB, Math.floor(Math.min(totalmem(), constrained) / 2 ** 21));
@@ -227,8 +227,8 @@ export function lispPath(path: string): string {
   return `"${namestring.replace(/[\\"]/g, '\\$&')}"`;
 }
 
-/** Returns a value for ASDF_OUTPUT_TRANSLATIONS with which all fasls are written below FOLDER, whatever the user has
- * configured. */
+/** Returns a value for ASDF_OUTPUT_TRANSLATIONS with which all fasls are written below FOLDER. The user's configuration
+ * then has no effect. */
 export function outputTranslations(folder: string): string {
   return `(:output-translations (t (${lispFolder(folder)} :implementation)) :ignore-inherited-configuration)`;
 }

@@ -59,7 +59,7 @@ function processesWith(text: string): number[] {
  *  an image reads the environments of all processes, and new memory for each took half of that time. */
 const environment = Buffer.allocUnsafeSlow(6 * 1024 * 1024);
 
-/** True when the environment of the process PID contains TEXT. */
+/** Returns true when the environment of the process PID contains TEXT. */
 function hasInEnvironment(pid: string, text: string): boolean {
   try {
     const descriptor = openSync(`/proc/${pid}/environ`, 'r');

@@ -8,13 +8,14 @@ interface HeartbeatTarget {
   /** Returns true when the image is collecting garbage, or has collected since the previous call; undefined when this
    * is unknown. */
   collecting(): boolean | undefined;
-  /** Returns for how many milliseconds, since the first call of this function, the system has not given the image a CPU
-   * that it needed. */
+  /** Returns the number of milliseconds, since the first call of this function, in which the image needed a CPU and the
+   * system gave it none. */
   deniedMs(): number;
   kill(): void;
 }
 
-/** Returns after how many milliseconds without a reaction an image with HEAP_MB megabytes of heap counts as frozen. */
+/** Returns a number of milliseconds. An image with HEAP_MB megabytes of heap counts as frozen if it does not react for
+ * so long. */
 export function frozenAfter(heapMb: number, times: Times = TIMES): number {
   return times.frozen + times.frozenPerGb * (heapMb / 1024);
 }

@@ -98,8 +98,9 @@ function sourcesIn(folder: string): Buffer {
 const NO_PROGRAM = 127;
 
 interface FailedCommand {
-  /** The reason why the command leads to no image, and advice; as in Child. */
+  /** The reason, as the rest of a sentence whose subject is the command; undefined when only the exit code shows it. */
   problem: string | undefined;
+  /** Advice that replaces the usual advice; undefined when there is none. */
   remedy: string | undefined;
   exitCode: number | undefined;
   lastLines: readonly string[];

@@ -37,7 +37,7 @@ export class Lifetime {
   /** The latest process that failed its trial. */
   #failedTrial: Child | undefined;
   #pulse: Pulse | undefined;
-  /** The reason why the last start failed, if so. */
+  /** The reason why the last start failed; undefined when it succeeded, and before the first start. */
   failure: string | undefined;
   #closed = false;
 
@@ -116,8 +116,8 @@ export class Lifetime {
     return { pid: child.pid, uptimeMs: performance.now() - child.startedAt, ...processState(child.pid) };
   }
 
-  /** Returns a function that returns for how many milliseconds, since its first call, the system has not given the
-   * process a CPU that it needed. */
+  /** Returns a function. It returns the number of milliseconds, since its first call, in which the process needed a CPU
+   * and the system gave it none. */
   denied(): () => number {
     return this.child?.cpuDenialMeter() ?? (() => 0);
   }

@@ -21,8 +21,8 @@ export function processState(pid: number): Pick<Outside, 'residentOctets' | 'sto
 /** Room for a line of /proc/PID/stat up to its third field, the state of the process. */
 const STAT = Buffer.alloc(128);
 
-/** True when a signal has stopped the process PID; false without /proc or such a process. It reads only the beginning
- *  of one file, because every call in an attached image asks it. */
+/** Returns true when a signal has stopped the process PID; false when there is no /proc or no such process. Reads only
+ * the beginning of one file, because each call in an attached image asks this. */
 export function isStopped(pid: number): boolean {
   let descriptor: number | undefined;
   try {

@@ -1,4 +1,4 @@
-// Decides which versions of SBCL live-lisp supports, and how well.
+// Says whether live-lisp supports a version of SBCL, and how well.
 
 import VERSIONS from './sbcl-versions.json' with { type: 'json' };
 

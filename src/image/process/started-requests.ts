@@ -1,5 +1,5 @@
-// Records which requests had begun to run in an image that has ended. The image writes their ids to memory that it
-// shares with the server.
+// Records the requests that have begun to run in an image, so that they are known when the image has ended. The image
+// writes their ids to memory that it shares with the server.
 
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Starts a process with an image: of the SBCL of this machine, or by a command that leads to an SBCL elsewhere.
+// Starts a process with an image: from the SBCL of this machine, or by a command that starts an SBCL elsewhere.
 
 import type { ChildProcess } from 'node:child_process';
 import { messageOf, SetupError } from '../../errors.ts';
@@ -16,25 +16,25 @@ import { whyUnsupported } from './sbcl-versions.ts';
 import { spaceRemedy } from './space.ts';
 import type { StartPolicy } from './start-policy.ts';
 
-/** The advice for a failed start of unknown reason. */
+/** The advice when a start failed for an unknown reason. */
 export const RUN_DOCTOR = 'Run live-lisp doctor to find the step that fails.';
 
 export interface StartOptions extends AgentOptions {
-  /** The sbcl to start; by default the one on PATH. */
+  /** The path of the sbcl to start; undefined for the first one on PATH. */
   sbcl: string | undefined;
-  /** The command that starts an SBCL elsewhere, if it replaces an SBCL of this machine. */
+  /** The command that starts an SBCL elsewhere; undefined for an SBCL on this machine. */
   command?: ImageCommand | undefined;
   sandbox?: CommandSandbox | undefined;
 }
 
-/** The error when the command that should start an image connects to one that somebody else runs. */
+/** The error that the command which should start an image connects to one that somebody else runs. */
 export class DialledError extends SetupError {}
 
-/** The error when a process ended before its greeting. */
+/** The error that a process ended before its greeting. */
 class FailedStart extends SetupError {}
 
-/** Rethrows ERROR unless it is a FailedStart. Only a FailedStart can be the fault of the core or the fasl,
- *  and only then another way to start makes sense. */
+/** Throws ERROR again unless it is a FailedStart. Another way to start only makes sense after a FailedStart, which can
+ * be the fault of the core or the fasl. */
 function rethrowUnlessFailedStart(error: unknown): undefined {
   if (!(error instanceof FailedStart)) throw error;
 }
@@ -51,8 +51,8 @@ export class Starter {
   #makeCore: () => void = () => {};
   #closed = false;
 
-  /** UPCALLS returns the handlers of requests from code in an image. POLICY decides which abilities of the
-   *  agent to leave out. */
+  /** UPCALLS returns the handlers of requests that code in an image makes. POLICY decides which parts of the agent are
+   * left out. */
   constructor(options: StartOptions, upcalls: (child: Child) => Upcalls, policy: StartPolicy, times: Times) {
     this.#options = options;
     this.#upcalls = upcalls;
@@ -70,20 +70,20 @@ export class Starter {
     return this.#compiler !== undefined || this.#child?.compiling === true;
   }
 
-  /** Starts a process, and resolves with it after the agent's greeting. Throws a SetupError when none can be
-   *  started. */
+  /** Starts a process. Resolves with the process after the agent in it has sent its greeting. Throws a SetupError when
+   * no process can be started. */
   async start(): Promise<Child> {
     const { root, cacheFolder, command } = this.#options;
     await checkAnswering([root, cacheFolder]);
     return command === undefined ? this.#startHere() : this.#startElsewhere(command);
   }
 
-  /** Begins to save a core, unless the image was started from one. */
+  /** Begins to save a core, unless the process was started from one. */
   makeCore(): void {
     this.#makeCore();
   }
 
-  /** Ends the process, and prevents later starts. */
+  /** Ends the process. No process can be started after this. */
   close(): void {
     this.#closed = true;
     this.#compiler?.kill();
@@ -91,7 +91,8 @@ export class Starter {
     this.#child?.kill('the server ended');
   }
 
-  /** Starts a process. If it ends by its own fault, starts a plain one (without internals of SBCL). */
+  /** Starts a process. If it ends and nobody else ended it, starts a plain one, whose agent uses no internals of
+   * SBCL. */
   async #startHere(): Promise<Child> {
     const sbcl = findSbcl(this.#options.sbcl);
     return this.#startAgent(sbcl).catch((error: unknown) => {
@@ -105,8 +106,8 @@ export class Starter {
     });
   }
 
-  /** Starts a process from the saved core. If that fails or there is no core, starts it with the compiled
-   *  agent. */
+  /** Starts a process from the saved core. If there is no core, or if this fails, starts a process with the compiled
+   * agent. */
   async #startAgent(sbcl: string): Promise<Child> {
     const cached = cacheUsable(this.#options.cacheFolder);
     const usesCore = cached && this.#policy.without.length === 0;
@@ -118,8 +119,9 @@ export class Starter {
     return fromCore ?? (cached ? this.#startCompiled(sbcl) : this.#startFromSource(sbcl));
   }
 
-  /** Starts a process with the compiled agent. Compiles the agent if the cache has none, or if no image starts
-   *  with that one: it can be damaged, or be for another version of SBCL. */
+  /** Starts a process with the compiled agent. If the cache has no compiled agent, compiles it first. If no process
+   * starts with the one in the cache, compiles it again, because the file may be damaged or be for another version of
+   * SBCL. */
   async #startCompiled(sbcl: string): Promise<Child> {
     const options = this.#agentOptions;
     if (isCompiled(options)) {
@@ -141,16 +143,16 @@ export class Starter {
     return { ...this.#options, without: this.#policy.without };
   }
 
-  /** Throws a SetupError when live-lisp does not support this SBCL. Does nothing when SBCL does not report
-   *  its version, because the failing start then reports the reason. */
+  /** Throws a SetupError when live-lisp does not support this SBCL. Does nothing when SBCL does not report its version,
+   * because the start will then fail and report the reason. */
   async #checkSupported(sbcl: string): Promise<void> {
     const facts = await askSbcl(sbcl, this.#options.sandbox).catch(() => undefined);
     const why = facts && whyUnsupported(facts);
     if (why !== undefined) throw new SetupError(why);
   }
 
-  /** Compiles the agent into the cache, and returns whether that succeeded. Compiling takes 200 MB, so a
-   *  separate process does it. Throws a SetupError when live-lisp does not support this SBCL. */
+  /** Compiles the agent into the cache. Resolves with true when this succeeded. A separate process does this, because
+   * it takes 200 MB. Throws a SetupError when live-lisp does not support this SBCL. */
   async #compileAgent(sbcl: string, options: AgentOptions): Promise<boolean> {
     await this.#checkSupported(sbcl);
     const command = compilingCommand(sbcl, options);
@@ -164,7 +166,8 @@ export class Starter {
     return succeeds && isCompiled(options);
   }
 
-  /** Like #spawn. Throws the SetupError of an obstacle in the sandbox if that can be the cause of a failure. */
+  /** Does the same as #spawn. If an obstacle in the sandbox can be the cause of a failure, throws the SetupError about
+   * this obstacle. */
   #spawnInSandbox(command: ProcessCommand): Promise<Child> {
     return this.#spawn(command).catch(async (error: unknown) => {
       rethrowUnlessFailedStart(error);
@@ -173,8 +176,8 @@ export class Starter {
     });
   }
 
-  /** Starts a process by COMMAND and waits for its greeting. If a signal from outside ends it before the
-   *  greeting, its core or fasl is not to blame, so the start is repeated once. */
+  /** Starts a process by COMMAND and waits for its greeting. If a signal from outside ends it before the greeting,
+   * starts it again once, because the fault is not in its core or fasl. */
   async #spawn(command: ProcessCommand, isRetry = false): Promise<Child> {
     this.#checkOpen();
     const { root, sandbox, fasls } = this.#options;
@@ -193,7 +196,7 @@ export class Starter {
     }
   }
 
-  /** Waits for the greeting of CHILD, and kills CHILD at the time limit. */
+  /** Waits for the greeting of CHILD. If it does not come in time, kills CHILD. */
   async #greeting(child: Child): Promise<void> {
     let denied: (() => number) | undefined;
     const deniedMs = () => {
@@ -208,8 +211,8 @@ export class Starter {
     });
   }
 
-  /** Starts the command of IMAGE, and turns its SBCL into an image. Throws a DialledError when the command
-   *  leads to an image of somebody else. */
+  /** Starts the command of IMAGE, and makes its SBCL an image. Throws a DialledError when the command leads to an image
+   * of somebody else. */
   async #startElsewhere(image: ImageCommand): Promise<Child> {
     this.#checkOpen();
     const child = new Child({
@@ -240,8 +243,8 @@ export class Starter {
   }
 }
 
-/** Returns the first line of ERROR's message without its beginning, for a FailedStart the reason for the end
- *  of its process. */
+/** Returns the first line of ERROR's message. If ERROR is a FailedStart, the result is only the reason for the end of
+ * the process. */
 function firstLine(error: unknown): string {
   return messageOf(error)
     .replace(/\n.*/s, '')

@@ -14,9 +14,9 @@ interface Thread extends CpuTimes {
   ready: boolean;
 }
 
-/** Returns a function that returns for how many milliseconds, since its first call, the system has not given the
- * process PID a CPU that it needed. Each call measures the time since the previous call. The function returns 0 on a
- * system without such data. */
+/** Returns a function. It returns the number of milliseconds, since its first call, in which the process PID needed a
+ * CPU and the system gave it none. Each call measures the time since the previous call. On a system without such data,
+ * the function returns 0. */
 export function cpuDenialMeter(pid: number | undefined): () => number {
   let previous = new Map<string, Thread>();
   let previousAt: number | undefined;
@@ -32,15 +32,15 @@ export function cpuDenialMeter(pid: number | undefined): () => number {
   };
 }
 
-/** Returns for how many of MS milliseconds the system has not given a process a CPU that it needed. `ran` and `waited`
- * are sums over its threads. Returns 0 when the process ran for more than half of MS, because it could have reacted.
- * Returns 0 also when it waited for less than half of MS, because it had nothing to do. */
+/** Returns the number of milliseconds, of the last MS, in which a process needed a CPU and the system gave it none.
+ * `ran` and `waited` are sums over its threads. Returns 0 when the process ran for more than half of MS, because it
+ * could have reacted. Returns 0 also when it waited for less than half of MS, because it had nothing to do. */
 export function deniedWithin(ms: number, { ran, waited }: CpuTimes): number {
   return waited > ms / 2 && ran < ms / 2 ? ms - ran : 0;
 }
 
-/** Returns for how long all threads together ran and waited in the last MS milliseconds. BEFORE and NOW are their times
- * at the beginning and at the end of this period. */
+/** Returns the times, in the last MS milliseconds, in which all threads together ran and waited. BEFORE and NOW are
+ * their times at the beginning and at the end of this period. */
 function cpuTimesWithin(ms: number, before: Map<string, Thread>, now: Map<string, Thread>): CpuTimes {
   const sum = { ran: 0, waited: 0 };
   for (const [id, thread] of now) {

@@ -1,4 +1,4 @@
-// Records how calls change the image: in the journal, and in a list of contents for the report of a loss.
+// Records the changes that calls make in the image: in the journal, and in a list of contents for the report of a loss.
 
 import { digestOf } from '../../files/digest.ts';
 import { isDeeper } from '../../json.ts';

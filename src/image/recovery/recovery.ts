@@ -95,8 +95,8 @@ export class Recovery {
     return used && this.isRebuildWanted;
   }
 
-  /** Selects what the next image is rebuilt from, as RebuildFrom says. Throws a CallError for 'previous' when there is
-   * no journal of a previous server, or when the server stores no journals. */
+  /** Selects the source from which the next image is rebuilt (see RebuildFrom). Throws a CallError for 'previous' when
+   * there is no journal of a previous server, or when the server stores no journals. */
   chooseRebuild(rebuild: 'session' | 'none' | 'previous'): void {
     // The current image ends because the user asked for it. So its end says nothing about its rebuild.
     this.#lostSoonInARow = 0;

@@ -20,8 +20,8 @@ const TRIAL_LIMIT_MS = 5000;
 /** Exit code of a trial in which a folder of the workspace could not be written. */
 const CANNOT_WRITE = 9;
 
-/** Returns the first bwrap on PATH that is outside FOLDERS. Code in an image could replace a bwrap in one of
- * FOLDERS. */
+/** Returns the path of the first bwrap on PATH that is outside FOLDERS; undefined when there is none. Code in an image
+ * could replace a bwrap in one of FOLDERS. */
 export function findBubblewrap(folders: readonly string[]): string | undefined {
   return programsOf('bwrap').find(
     (program) => !isIn(folders, realPath(program)) && !isIn(folders, realPath(dirname(program))),

@@ -1,4 +1,4 @@
-// Decides which files of the system an image in the sandbox sees, and which of them it can change.
+// Selects the files of the system that an image in the sandbox can see, and those that it can change.
 
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';

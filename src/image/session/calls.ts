@@ -13,9 +13,9 @@ import { passOutput, reportProgress } from './progress.ts';
 import { type Ahead, Queue } from './queue.ts';
 import { type OperationName, type PendingCall, perform, type RequestHost } from './request.ts';
 
-/** The functions with which calls use their image. */
+/** The functions and facts about an image that its calls need. */
 export interface CallHost extends RequestHost {
-  /** The series of the calls' numbers; by default, all numbers. */
+  /** The series of numbers for the calls; undefined for all numbers. */
   readonly series?: Series | undefined;
   /** Returns the peer, the agent in an image, that is ready for calls; undefined when there is none at this time. */
   readyPeer(): Peer | undefined;
@@ -26,8 +26,8 @@ export interface CallHost extends RequestHost {
   compiling(): boolean;
   /** Called before a call that does not come from code in the image performs the operation `name` in `peer`. */
   beforeCall(peer: Peer, name: OperationName): void;
-  /** Called after a call from outside the image has ended with `reply`, if the image of `peer` still
-   *  lives. */
+  /** Called when a call that does not come from code in the image has ended with `reply`, if the image of `peer` still
+   * exists. */
   afterCall(peer: Peer, reply: Reply<OperationName>): void;
   /** Called with `reply` before the caller gets it. */
   onReply?(reply: Reply<OperationName>): Promise<void>;
@@ -36,7 +36,7 @@ export interface CallHost extends RequestHost {
 const MAX_EVALUATIONS = 8;
 const MAX_LOOKUPS = 32;
 
-/** Operations that run user code, so that MAX_EVALUATIONS limits their number. */
+/** Operations that run user code. Only MAX_EVALUATIONS of them run at the same time. */
 const EVALUATIONS: ReadonlySet<OperationName> = new Set<OperationName>([
   ...(['evaluate', 'macroexpand', 'load-file', 'load-files', 'load-source', 'load-system'] as const),
   ...(['run-tool', 'debug-eval', 'debug-fix', 'debug-go', 'test-plan', 'test-run'] as const),
@@ -89,8 +89,8 @@ export class Calls {
     return { job: this.jobs.begin(name, args), name, args, options };
   }
 
-  /** Has PERFORM perform the call. Meanwhile, passes the cancellation by the client on to its job, and its
-   *  progress and output to its caller. */
+  /** Calls PERFORM, which performs the call, and resolves with its reply. Until then, passes a cancellation by the
+   * client to the job, and progress and output to the caller. */
   async #track<Name extends OperationName>(
     { job, options }: PendingCall<Name>,
     perform: () => Promise<Reply<Name>>,
@@ -119,7 +119,8 @@ export class Calls {
     if (job.signal.aborted || (queue !== undefined && !(await this.#enter(queue, job))))
       return notStarted(job);
     try {
-      // Only the time in a queue counts. The start of the image, and a delay because the server is busy, do not.
+      // Only the time in a queue counts. The start of the image does not count, nor does a delay because the server is
+      // busy.
       const waited = isUp && job.phase.kind === 'queued' && queue !== this.#lookups;
       const waitedMs = waited ? job.milliseconds : undefined;
       const reply = await (caller === undefined ? this.#fromOutside(call) : this.#perform(caller, call));
@@ -139,7 +140,7 @@ export class Calls {
     return EVALUATIONS.has(name) ? this.#evaluations : this.#lookups;
   }
 
-  /** Enters JOB into QUEUE. Returns false when JOB is aborted before it may run. */
+  /** Enters JOB into QUEUE. Returns true when JOB may run, and false when JOB is aborted before this. */
   #enter(queue: Queue, job: Job): boolean | Promise<boolean> {
     const onWait = (ahead: Ahead) => {
       job.phase = { kind: 'queued', ahead };
@@ -147,8 +148,8 @@ export class Calls {
     return queue.tryEnter() || queue.enter(job.signal, onWait);
   }
 
-  /** Performs a call from outside the image. Repeats it once when something else ended it before any part of
-   *  it ran. */
+  /** Performs a call that does not come from code in the image. If something else ended the call before any part of it
+   * ran, repeats it once. */
   async #fromOutside<Name extends OperationName>(
     call: PendingCall<Name>,
     isRetry = false,
@@ -163,7 +164,7 @@ export class Calls {
     return mayRetry ? this.#fromOutside(call, true) : reply;
   }
 
-  /** Resolves with a peer that is ready for calls. Meanwhile the phase of JOB is `starting`. */
+  /** Resolves with a peer when it is ready for calls. Until then, the phase of JOB is `starting`. */
   #started(job: Job): Promise<Peer> {
     job.phase = {
       kind: 'starting',

@@ -8,7 +8,8 @@ import type { Peer } from '../wire/peer.ts';
 import { ALL_NUMBERS, numberAt, type Series } from '../wire/series.ts';
 
 type Phase =
-  /** The call waits in a queue. `ahead` returns how many calls of the queue run, and how many wait before this one. */
+  /** The call waits in a queue. `ahead` returns the number of calls of the queue that run, and the number of those that
+   * wait before this call. */
   | { kind: 'queued'; ahead: () => { running: number; waiting: number } }
   /** The call waits until the image has started. `compiling` returns true while the agent is being compiled. `building`
    * returns the progress of a rebuild, as a phrase. */

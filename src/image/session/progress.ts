@@ -8,9 +8,9 @@ import type { Peer } from '../wire/peer.ts';
 import { TIMES } from '../wire/times.ts';
 import type { Job } from './jobs.ts';
 
-/** Calls REPORT with the progress of JOB every EVERY_MS milliseconds, until the function that this returns is called.
- * Asks the image for the progress only when it has answered the previous request. Otherwise reports for how long the
- * image has not answered. */
+/** Calls REPORT with the progress of JOB every EVERY_MS milliseconds, until the returned function is called. Asks the
+ * image for the progress only when it has answered the previous request. Otherwise reports the time in which the image
+ * has not answered. */
 export function reportProgress(
   job: Job,
   report: (progress: Progress) => void,
@@ -58,8 +58,8 @@ interface Passing {
   stop: () => Promise<void>;
 }
 
-/** Passes the new output of JOB to PASS every EVERY_MS milliseconds, and sooner while there is much, until
- *  `stop` is called. */
+/** Passes the new output of JOB to PASS every EVERY_MS milliseconds, and sooner while there is much, until `stop` is
+ * called. */
 export function passOutput(
   job: Job,
   pass: (text: string) => Promise<void>,

@@ -5,7 +5,7 @@ import type { EndSignal } from '../wire/end-signal.ts';
 
 const WAITING_LIMIT = 1000;
 
-/** Returns how many calls of the queue run, and how many wait before this one. */
+/** Returns the number of calls of the queue that run, and the number of those that wait before this call. */
 export type Ahead = () => { running: number; waiting: number };
 
 export class Queue {

@@ -1,4 +1,4 @@
-// Performs a call in a peer: sends the request, ends it at its limit, and has the answer recorded.
+// Performs a call in a peer: sends the request, ends it at its time limit, and has the answer recorded.
 
 import type { CallOptions, Reply } from '../wire/call.ts';
 import { type Endable, enforceLimit } from '../wire/ending-steps.ts';
@@ -23,25 +23,25 @@ export interface PendingCall<Name extends OperationName> {
 
 type AnswerRecorder = (id: number, answer: Answer) => void;
 
-/** The functions with which requests use their image. */
+/** The functions and facts about an image that a request needs. */
 export interface RequestHost {
-  /** Time limit of a call in milliseconds. */
+  /** Maximum number of milliseconds that a call may take. */
   readonly limitMs: number;
   /** True when somebody else runs the image. */
   readonly attached?: boolean;
-  /** True for an image that was made for one call and ends with it. */
+  /** True for a fresh image, which was made for one call and ends with it. */
   readonly fresh?: boolean;
-  /** Returns the process id of the image if a signal has stopped this process; undefined for an image of the
-   *  server, which is replaced instead. */
+  /** Returns the process id of the image if a signal has stopped its process, else undefined. Absent for an image of
+   * the server, which is replaced when it does not react. */
   stoppedPid?(): number | undefined;
-  /** Called before `peer` performs the operation `name` with `args`. Returns undefined when nothing needs the
-   *  answer, otherwise a promise of a callback for the answer. The callback is also called when a held error
-   *  stops the operation, and when the image is lost. */
+  /** Called before `peer` performs the operation `name` with `args`. Resolves with a function that is called with the
+   * answer, also when a held error stops the operation and when the image is lost. Returns undefined when nothing has
+   * to be recorded. */
   answerRecorder(peer: Peer, name: OperationName, args: object): Promise<AnswerRecorder> | undefined;
   notify(notice: CallNotice): void;
 }
 
-/** Operations on whole files or test suites, with the time limit of a load. */
+/** Operations on whole files or test suites. They have the time limit of a load. */
 const LONG_OPERATIONS: ReadonlySet<OperationName> = new Set<OperationName>([
   ...(['load-file', 'load-files', 'load-forms', 'load-order', 'load-source', 'load-system'] as const),
   ...(['check-file', 'check-text', 'test-plan', 'test-run'] as const),
@@ -66,7 +66,7 @@ export async function perform<Name extends OperationName>(
   const received = await (abandoned ? Promise.race([answer, abandoned]) : answer);
   stop();
   notifyNews(received, host);
-  // After SIGCONT, the image still answers the abandoned request.
+  // The image will answer the abandoned request after SIGCONT.
   if (isAbandoned(received)) void answer.then((late) => notifyNews(late, host));
   const { output, data } = received;
   const afterMs = performance.now() - startedAt;
@@ -76,8 +76,8 @@ export async function perform<Name extends OperationName>(
   return { ending, ...(output && { output }), data };
 }
 
-/** Returns the recorder for the answer of CALL. An answer that also ends the earlier call that CALL continues
- *  is recorded as the answer of the earlier call. */
+/** Returns a function that records the answer of CALL. If the answer also ends an earlier call, which CALL continues,
+ * it is recorded as the answer of the earlier call. */
 async function answerRecorder(
   peer: Peer,
   { name, args, options: { continues } }: PendingCall<OperationName>,
@@ -92,27 +92,28 @@ async function answerRecorder(
   };
 }
 
-/** True when the client has cancelled a call with OPTIONS, so that only a notice can report its end. */
+/** Returns true when the client has cancelled the call with OPTIONS, so that only a notice can report how the call
+ * ended. */
 function isCancelled({ signal, ofCommand }: CallOptions): boolean {
   return signal?.aborted === true && !ofCommand && codeCaller() === undefined;
 }
 
-/** Reports what an answer says about others than its call: output of other threads, and changes. */
+/** Reports the parts of an answer that are not about its call: the output of other threads, and changes. */
 function notifyNews({ background, changes }: Answer, host: RequestHost): void {
   if (background) host.notify({ kind: 'background', output: background });
   if (changes) host.notify({ kind: 'changes', changes });
 }
 
-/** Stands for the answer to a request that a stopped image has not answered. */
+/** The result for a request that an image did not answer because a signal has stopped its process. */
 type Abandoned = Omit<Answer, 'data'> & { data: Record<string, never> };
 
 function isAbandoned({ ending }: Answer): boolean {
   return ending.kind === 'interrupted' && ending.stoppedPid !== undefined;
 }
 
-/** Ends the request ID of PEER when JOB is aborted or takes longer than LIMIT_MS, until `stop` is called.
- *  `abandoned` resolves when the request must be ended while a signal has stopped the image; undefined for an
- *  image that is replaced then. */
+/** Ends the request ID of PEER when JOB is aborted or takes longer than LIMIT_MS, until `stop` is called. `abandoned`
+ * resolves when the request must be ended while a signal has stopped the process of the image. It is undefined for an
+ * image of the server, which is replaced in this case. */
 function limitRequest(
   { peer, id, job, limitMs }: { peer: Peer; id: number; job: Job; limitMs: number },
   host: RequestHost,

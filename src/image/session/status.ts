@@ -28,26 +28,26 @@ type ImageState = 'not started' | 'starting' | 'rebuilding' | 'ready' | 'busy' |
 export interface ImageStatus {
   state: ImageState;
   jobs: JobStatus[];
-  /** The calls in additional, fresh images. */
+  /** The calls in additional, fresh images; absent when there are none. */
   beside?: JobStatus[];
   /** Resident memory of the server, in octets. */
   serverRss: number;
   /** The data that the operating system has about the process of the image; absent when the server does not run one. */
   outside?: Outside;
-  /** Number of milliseconds for which the image has not reacted. */
+  /** Number of milliseconds for which the image has not reacted; absent when it reacts. */
   silentMs?: number;
   /** An image that has not reacted for this number of milliseconds counts as frozen. */
   frozenMs?: number;
   agent?: AgentStatus;
   /** Number of milliseconds since `agent` was received. */
   agentMsAgo?: number;
-  /** The reason why the image could not be started, or why it was lost. */
+  /** The reason why the image could not be started, or why it was lost; absent when neither is so. */
   why?: string;
   building?: string;
   /** The result of the last probe, which tests whether the image works, and the number of milliseconds since it
    * ended. */
   probe?: { works: boolean; msAgo: number };
-  /** The warning of SBCL that its memory may be corrupted. */
+  /** The warning of SBCL that its memory may be corrupted; absent when it has given none. */
   corrupted?: string;
   /** True when a command starts the image, perhaps on another machine. */
   elsewhere?: true;
@@ -69,8 +69,8 @@ interface Life {
   readonly pulse: Pulse | undefined;
   /** The data that the operating system has about the process; undefined when the server does not run one. */
   readonly outside?: Outside | undefined;
-  /** Returns a function that returns for how many milliseconds, since its first call, the system has not given the
-   * process a CPU that it needed. */
+  /** Returns a function. It returns the number of milliseconds, since its first call, in which the process needed a CPU
+   * and the system gave it none. */
   denied?(): () => number;
   /** An image that has not reacted for this number of milliseconds is replaced. Absent for an image that the server
    * cannot replace. */

@@ -19,7 +19,7 @@ export interface Progress extends JobProgress {
    * queue come first. `running` is the number of calls of the queue that run, `waiting` the number of calls that wait
    * before this one. */
   waiting?: 'start' | 'compiler' | { running: number; waiting: number };
-  /** Number of milliseconds for which the image has not reacted. */
+  /** Number of milliseconds for which the image has not reacted; absent when it reacts. */
   silentMs?: number;
   /** The progress of rebuilding the lost image, as a phrase. The call runs after the rebuild. */
   building?: string;

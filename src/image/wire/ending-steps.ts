@@ -16,8 +16,8 @@ export interface Endable {
   /** Returns true when the image is collecting garbage, or has collected since the previous call; undefined when this
    * is unknown. */
   collecting(): boolean | undefined;
-  /** Returns for how many milliseconds, since the first call of this function, the system has not given the image a CPU
-   * that it needed; 0 when this is unknown. */
+  /** Returns the number of milliseconds, since the first call of this function, in which the image needed a CPU and the
+   * system gave it none; 0 when this is unknown. */
   deniedMs(): number;
   /** If a signal has stopped the process of the image, makes the server stop waiting for the call, and returns true.
    * The call itself ends later, because the interrupt waits in the image. */

@@ -3,8 +3,8 @@
 /** An extended timeout is at most this many times as long as its limit. */
 const MAX_FACTOR = 3;
 
-/** Runs STEP after LIMIT_MS milliseconds. The second half of this time is extended by the time in which the system does
- * not give the image a CPU that it needs. DENIED_MS returns the latter, in milliseconds since its first call. Returns a
+/** Runs STEP after LIMIT_MS milliseconds. If the image needs a CPU in the second half of this time and the system gives
+ * it none, STEP runs later by this time. DENIED_MS returns this time, in milliseconds since its first call. Returns a
  * function that cancels the timeout. */
 export function fairTimeout(limitMs: number, deniedMs: () => number, step: () => void): () => void {
   let timer: NodeJS.Timeout;

@@ -98,14 +98,14 @@ export class FarPaths {
   }
 }
 
-/** Returns the path in the image of PATH on this machine, which can be the same; undefined when none of MAPS
- *  contains it. */
+/** Returns the path in the image for PATH, a path on this machine; undefined when none of MAPS contains PATH. Both
+ * paths can be equal. */
 export function mappedPath(path: string, maps: readonly PathMap[]): string | undefined {
   return moved(path, maps, 'here', 'there');
 }
 
-/** Translates PATH by the first of MAPS whose folder FROM contains it: replaces that folder by the folder TO
- *  of the map. Returns undefined when no map fits. */
+/** Converts PATH by the first of MAPS whose folder FROM contains it: replaces this folder by the folder TO of the map.
+ * Returns undefined when no map fits. */
 function moved(
   path: string,
   maps: readonly PathMap[],

@@ -16,8 +16,8 @@ export const PROTOCOL_VERSION = 3;
 
 export type Message = { [key: string]: unknown };
 
-/** The lowest UTF-16 code unit to escape. From this one on, units are not printable ASCII. JSON.stringify
- *  already escapes units below the space. */
+/** The lowest UTF-16 code unit that must be escaped, because this unit and all higher ones are not printable ASCII.
+ * JSON.stringify already escapes units below the space. */
 const FIRST_ESCAPED = 0x7f;
 const TO_ESCAPE = /[\u007f-\uffff]/;
 const DIGITS = Buffer.from('0123456789abcdef');
@@ -110,8 +110,8 @@ export class FrameReader {
     );
   }
 
-  /** Copies octets of a frame's length from CHUNK, from the index AT on, to #head. Returns how many octets it has
-   * copied. */
+  /** Copies octets of a frame's length from CHUNK, from the index AT on, to #head. Returns the number of copied
+   * octets. */
   #takeHead(chunk: Buffer, at: number): number {
     const count = chunk.copy(this.#head, this.#headFill, at);
     this.#headFill += count;

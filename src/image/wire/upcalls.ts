@@ -11,8 +11,9 @@ import type { Peer } from './peer.ts';
 
 /** The handlers for the requests that an image can send to the server. */
 export interface Upcalls {
-  /** Calls `tool` with `args` for code in the image. Returns the data of the tool or, with `asText`, the text for a
-   * model. An argument that is null means NIL. `home` is the package of the code; undefined for CL-USER. */
+  /** Calls `tool` with `args` for code in the image. Resolves with the data of the tool or, if `asText` is true, with
+   * the text for a model. An argument that is null means NIL. `home` is the package of the code; undefined for
+   * CL-USER. */
   callTool?: (
     tool: string,
     args: { [name: string]: unknown },
@@ -53,8 +54,8 @@ export class CodeCalls {
   #characters = 0;
   readonly #unread: () => number;
 
-  /** Runs the calls that code of PEER makes, by calling UPCALLS. UNREAD returns how many octets PEER has still to
-   * read. */
+  /** Runs the calls that code of PEER makes, by calling UPCALLS. UNREAD returns the number of octets that PEER has
+   * still to read. */
   constructor(peer: Peer, upcalls: Upcalls, unread = () => 0) {
     this.#peer = peer;
     this.#upcalls = upcalls;

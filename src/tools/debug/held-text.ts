@@ -16,7 +16,7 @@ import { didYouMean } from '../natures.ts';
 import type { Places } from '../places.ts';
 import { callText } from '../stack.ts';
 
-/** Returns the result of a call that waits at the error HELD. */
+/** Returns the result of a call whose thread waits at the error HELD. */
 export function heldResult(
   { ending, output, data }: Pick<Reply<keyof Operations>, 'ending' | 'output'> & { data: object },
   held: HeldError,
@@ -60,8 +60,8 @@ function whereText({ error, seconds, thread, locks = [] }: HeldError): string {
   return `Held as error ${error}${where}, for ${seconds} s after each use of debug.${lockNote}`;
 }
 
-/** Returns lines for the frames of a held error, with the numbers that the tool debug uses. Consecutive
- * frames of libraries are only counted. */
+/** Returns lines for the frames of a held error, with the frame numbers that the tool debug uses. For consecutive
+ * frames of libraries, one line gives their number. */
 function framesText({ frames = [], moreFrames }: Condition, held: HeldError, places: Places): string {
   const foldsLibraries = frames.some((frame) => isOwn(frame, places));
   const lines: string[] = [];
@@ -89,7 +89,8 @@ function framesText({ frames = [], moreFrames }: Condition, held: HeldError, pla
   return lines.length === 0 ? '' : `Frames:\n${lines.join('\n')}`;
 }
 
-/** Returns a line on MORE frames. It gives the frame numbers from NEXT on that the tool debug can show. */
+/** Returns a line about MORE frames that are not shown. It gives the numbers, from NEXT on, of those frames that the
+ * tool debug can show. */
 function moreFramesText(more: number, next: number, { frames = 0 }: HeldError): string {
   const hint =
     frames > next ? `, ${next} to ${frames - 1}; debug with frame shows one` : ' of SBCL and its libraries';
@@ -106,7 +107,7 @@ function restartsText({ restarts = [], moreRestarts }: Condition, { takes = [] }
   return lines.length > 0 && `Restarts:\n${lines.join('\n')}`;
 }
 
-/** Returns lines on the invoked restarts, and on an error that could not be held. */
+/** Returns lines about the restarts that were invoked, and about an error that could not be held. */
 export function holdingSection({ taken = [], takenTotal = 0, notHeld }: Holding): string {
   const lines = taken.map(({ restart, text }) => `Took the restart ${restart}: ${text.replace(/\s+/g, ' ')}`);
   if (takenTotal > taken.length) lines.push(`... ${takenTotal - taken.length} more restarts were taken`);
@@ -116,7 +117,7 @@ export function holdingSection({ taken = [], takenTotal = 0, notHeld }: Holding)
   ].join('\n');
 }
 
-/** Returns the newest frame with source in the workspace, or undefined. */
+/** Returns the newest frame whose source is in the workspace; undefined when there is none. */
 export function newestOwn(
   { frames = [] }: Condition,
   places: Places,
@@ -126,7 +127,7 @@ export function newestOwn(
     .find((frame) => isOwn(frame, places) && frame.file !== undefined);
 }
 
-/** Returns true when FRAME belongs to a file of the workspace, or to evaluated code. */
+/** Returns true when the function of FRAME is from a file of the workspace or from an evaluation. */
 function isOwn(frame: Frame, places: Places): boolean {
   if ('folded' in frame || frame.system) return false;
   return frame.file === undefined || places.isOwn(frame.file);

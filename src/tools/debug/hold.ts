@@ -50,14 +50,14 @@ export function errorOptions(
   };
 }
 
-/** Returns the argument with the highest number that an error of a lost image had. A new image gives its errors higher
- * numbers. */
+/** Returns the argument with the highest number that an error of a lost image had; {} when no lost image had an error.
+ * A new image gives its errors higher numbers. */
 export function heldAbove({ highestLost }: HeldToolCalls): { heldAbove?: number } {
   return highestLost > 0 ? { heldAbove: highestLost } : {};
 }
 
-/** Returns the result for REPLY of the operation `name`. When REPLY reports a held error, the result shows
- * that error; otherwise FINISH makes the result. `keep` keeps a folder until the held call has ended. */
+/** Returns the result for REPLY of the operation `name`. If REPLY reports a held error, the result shows this error.
+ * Otherwise FINISH makes the result. `keep` keeps a folder until the held call has ended. */
 export function heldResultOr<Name extends keyof Operations>(
   reply: Reply<Name>,
   {

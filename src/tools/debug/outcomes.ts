@@ -59,8 +59,8 @@ function withHoldNote(result: Result, { timed, heldMs }: HeldCall<Result>): Resu
   return timed ? { ...result, text: joinSections([result.text, note]) } : result;
 }
 
-/** Returns a sentence when this call has reached its time limit and the thread still runs, because the limit does not
- * end the thread. Returns false for other endings. */
+/** Returns a sentence when this call has reached its time limit or was cancelled, and the thread still runs, because
+ * neither ends the thread. Returns false for other endings. */
 function stillRunsText(ending: Ending): string | false {
   return (
     ending.kind === 'interrupted' &&

@@ -1,4 +1,4 @@
-// Finds the method that a form such as (defmethod area (circle)) in a call names.
+// Finds the method that a call names by a form such as (defmethod area (circle)).
 
 import type { Image } from '../../image/image.ts';
 import { fewOf } from '../../kernel/reply.ts';
@@ -11,7 +11,7 @@ import type { AskedDefinition } from './asked-names.ts';
 
 /** Maximum number of methods to list when a generic function lacks the requested one. */
 const METHODS = 20;
-/** Maximum number of methods of a generic function to search; no function has so many. */
+/** Maximum number of methods among which the requested one is searched; no generic function has so many. */
 export const METHOD_LIMIT = 10_000;
 
 /** Returns `method`, the requested method as the image prints its qualifiers and specializers. Returns

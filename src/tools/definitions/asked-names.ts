@@ -12,8 +12,8 @@ import { TopLevelForms } from '../../source/top-level.ts';
 export interface DefinitionQuery {
   name: string;
   symbol: string;
-  /** The possible methods, each as qualifiers and specializers without packages. There can be two, since the
-   * list in a form can be a lambda list or specializers. */
+  /** The methods that the form can mean, each as qualifiers and specializers without packages. There can be two,
+   * because the list in a form can be a lambda list or specializers. */
   methods?: readonly string[];
   /** The operator, such as DEFUN, when the call gave a form. */
   operator?: string;
@@ -39,13 +39,14 @@ export function parseQueries(text: string, parameter = 'name'): DefinitionQuery[
   );
 }
 
-/** The name for a lookup in the image, and the form that the call gave, if any. */
+/** The name to look up in the image. `form` is the form that the call gave; undefined when the call gave only a
+ * name. */
 export interface AskedDefinition {
   name: string;
   form?: DefinitionQuery;
 }
 
-/** Returns the name in TEXT, or the name that a form such as `(defmethod area (circle))` defines. Throws a
+/** Returns the name in TEXT, or the name that the form in TEXT, such as `(defmethod area (circle))`, defines. Throws a
  * CallError when the form defines nothing. */
 export function askedDefinition(text: string): AskedDefinition {
   const [form, ...others] = text.trimStart().startsWith('(') ? parseQueries(text) : [];
@@ -53,8 +54,8 @@ export function askedDefinition(text: string): AskedDefinition {
   return { name: definesPlace(form.operator) ? `(setf ${form.name})` : form.name, form };
 }
 
-/** Does the same as askedDefinition, but returns TEXT itself when it is a form that defines nothing. The
- * lookup then finds no such name, which is no failure of the call (S0.19). */
+/** Does the same as askedDefinition. But when TEXT is a form that defines nothing, returns TEXT as the name. The lookup
+ * then finds no such name, and the call does not fail. */
 export function soughtDefinition(text: string): AskedDefinition {
   try {
     return askedDefinition(text);
@@ -63,7 +64,7 @@ export function soughtDefinition(text: string): AskedDefinition {
   }
 }
 
-/** Returns the package prefix of the name, as the reader would read it, or undefined. */
+/** Returns the package prefix of the name as the reader would read it; undefined when the name has none. */
 export function prefixOf({ name }: DefinitionQuery): string | undefined {
   const [, written] = /^(?:\((?:cl:)?setf\s+)?((?:[^\s:()"|\\]|\\.|\|[^|]*\|)+)::?[^:]/i.exec(name) ?? [];
   return written && packageNamed(written);

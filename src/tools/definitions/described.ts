@@ -23,7 +23,7 @@ export interface ReadRow {
   methods?: { name: string; at: string }[];
 }
 
-/** Options that select and shape the definitions of one name. */
+/** Options that select the definitions of a name, and say how they are shown. */
 export interface ReadOptions {
   readonly kind?: string;
   readonly methods?: boolean;
@@ -62,8 +62,8 @@ export function definitionsOf(
       own: (thing.sources ?? []).length > 0 || thing.evaluated !== undefined,
       rows: thingRows(thing, definedName(symbol, thing.nature), { places, query, options, evaluated }),
     }));
-  // Slots only have an accessor of this name. They are shown without text when a form defines the name
-  // itself.
+  // A group of rows without a form of its own belongs to slots, whose accessor has this name. When another form defines
+  // the name, these rows are shown without text.
   const hasOwnForm = query.methods === undefined && groups.some(({ own, rows }) => own && rows.length > 0);
   const [own, others] = [groups.filter((group) => group.own), groups.filter((group) => !group.own)];
   return [...own, ...others].flatMap((group) =>
@@ -117,7 +117,7 @@ function thingRows(thing: Thing, name: string, reading: Reading): ReadRow[] {
   const rows = evaluatedForm
     ? [evaluatedForm]
     : sources.map((source) => rowOf(source, name, nature, { name }, reading));
-  // The generic function of a slot accessor has no form, so its methods are shown instead.
+  // The generic function of a slot accessor has no form, so its methods are shown.
   if (wantsMethods(options) || rows.length === 0) return [...rows, ...methods.map(methodRow)];
   const methodList = methods.map((method) => ({
     name: method.description ?? '',
@@ -132,7 +132,7 @@ export function linesText(file: string, line: number, last: number): string {
   return `${file}:${line}${last > line ? `-${last}` : ''}`;
 }
 
-/** Merges rows with equal text at the same place into one row with all their names. */
+/** Merges rows that have the same text and place into one row with all their names. */
 export function withoutRepeats(rows: readonly ReadRow[]): ReadRow[] {
   const unique = new Map<string, ReadRow>();
   for (const { kind, ...row } of rows) {
@@ -171,7 +171,7 @@ function rowOf(
   definition: DefinitionName,
   { places }: Reading,
 ): ReadRow {
-  // A name that code made can be anywhere in the form, so the whole form is read.
+  // If code made the name, the name can be anywhere in the form, so the whole form is read.
   const found = places.text(place, place.byCode ? { name: '' } : definition);
   if (found === undefined) return { name, kind, at: places.locate(place, definition) };
   const { file, line, lastLine, text, changed, old } = found;

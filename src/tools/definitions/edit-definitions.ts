@@ -65,15 +65,15 @@ const EDIT_DEFINITIONS = {
 
 type EditArguments = ArgumentsFor<typeof EDIT_DEFINITIONS>;
 
-/** Returns the tool edit_definitions. ORIGINS finds the definitions. INTENTS keeps records to undo an edit
- * that a kill interrupted. TURNS decides when an edit may run. */
+/** Returns the tool edit_definitions. ORIGINS finds the definitions. INTENTS keeps records with which an edit is undone
+ * after a kill interrupted it. TURNS decides when an edit may run. */
 export function editDefinitionsTool(origins: Origins, intents: Intents, turns: ChangeTurns) {
   // Each call is planned before a human is asked, after the human's answer, and when it runs. The plan is
   // cached, because planning takes long for large files.
   let cached: { call: string; plan: Plan } | undefined;
   const plan = async (args: EditArguments, context: CallContext) => {
     const call = JSON.stringify(args);
-    // Another call can replace the cached plan meanwhile.
+    // Another call can replace the cached plan in the meantime.
     const known = cached?.call === call ? cached.plan : undefined;
     const current =
       known && (await isCurrent(known, origins, context))
@@ -100,7 +100,7 @@ export function editDefinitionsTool(origins: Origins, intents: Intents, turns: C
   });
 }
 
-/** Writes the files of PLAN. Also loads the changes when the arguments request it. */
+/** Writes the files of PLAN. If `load` is true, also loads the changes. */
 async function carryOut(
   origins: Origins,
   intents: Intents,
@@ -118,7 +118,7 @@ async function carryOut(
   return editedResult(plan, shown, load ? await loadEdited(origins, plan.files, context) : undefined);
 }
 
-/** Maximum number of unchanged calls to list after an edit of all calls. */
+/** Maximum number of calls to list that an edit of all calls left unchanged. */
 const KEPT_LINES = 60;
 
 /** Maximum number of diff lines to show after a human changed the edit. */
@@ -145,8 +145,8 @@ function editedResult(plan: Plan, shown: string[], load: LoadedEdits | undefined
   };
 }
 
-/** Throws a CallError when a form before a changed form changes how the reader reads later forms, and also
- * does other things. A load of the changed forms alone can neither run that form nor leave it out. */
+/** Throws a CallError when a form above a changed form changes how the reader reads later forms, and also does other
+ * things. To load the changed forms alone, such a form can neither be run nor be left out. */
 function checkLoadable({ files }: Plan): void {
   for (const file of files) {
     const line = lineOfReaderSetting(file);

@@ -1,4 +1,4 @@
-// Converts an edit to splices. A splice replaces a range of the file's text.
+// Converts an edit to splices. A splice replaces a range of the text of a file.
 
 import { CallError } from '../../errors.ts';
 import { lineEnds } from '../../files/text.ts';

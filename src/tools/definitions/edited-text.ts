@@ -1,4 +1,5 @@
-// Renders edited files: changed lines and number of forms. The text is left out, because the caller sent it.
+// Renders edited files: the lines that changed, and the number of forms. Leaves out the text, because the caller sent
+// it.
 
 import { diffHunks } from '../../files/diff.ts';
 import { boundLine } from '../../kernel/reply.ts';
@@ -8,22 +9,22 @@ import type { TopLevelForms } from '../../source/top-level.ts';
 import { groupBy } from '../grouping.ts';
 import type { PlannedFile } from './edited-files.ts';
 
-/** Up to this many changed forms of a file are shown by line numbers only. When there are more, their names
- * are shown. */
+/** If at most this many forms of a file changed, only their line numbers are shown. If more did, their names are shown
+ * too. */
 const LINES_ALONE = 3;
-/** Maximum number of characters for the names of changed forms of a file. */
+/** Maximum number of characters for the names of all changed forms of a file. */
 const NAMES_LIMIT = 300;
-/** Maximum number of places for forms of the same name. When there are more, only the first and the last are
+/** Maximum number of places to show for forms of the same name. If there are more, only the first and the last are
  * shown. */
 const PLACE_LIMIT = 4;
 const NAME_LIMIT = 100;
 
-/** Returns sections on the changes of FILES, then NOTES. */
+/** Returns sections about the changes of FILES, followed by NOTES. */
 export function editedText(files: readonly PlannedFile[], notes: readonly QuestionLine[]): string[] {
   return [files.map(fileText).join('\n'), ...(notes.length > 0 ? [notes.join('\n')] : [])];
 }
 
-/** Returns data on the changes of FILES, for code. */
+/** Returns data about the changes of FILES, for programs. */
 export function editedData(files: readonly PlannedFile[]): object[] {
   return files.map((file) => ({
     path: file.present.name,
@@ -78,8 +79,8 @@ function placesText(group: readonly { at: string }[]): string {
   return `lines ${shown.join(', ')}`;
 }
 
-/** Returns the beginning of the form at START as `text`: operator, name and, for a method, the lambda list.
- * `name` lacks the lambda list; it is undefined when the form defines nothing. */
+/** Returns the beginning of the form at START as `text`: operator, name and, for a method, the lambda list. `name` is
+ * `text` without the lambda list; undefined when the form defines nothing. */
 function formNames(forms: TopLevelForms, start: number): { text: string; name?: string } {
   const [defined] = definedAt(forms, start);
   if (defined === undefined)

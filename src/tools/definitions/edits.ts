@@ -52,15 +52,15 @@ export type DefinitionChange =
   | { kind: 'delete' }
   | Part;
 
-/** An edit with its `label`, such as `edits[0]`. It changes the definition of `query`, replaces a part of the
- * file `path`, or puts `text` into that file. With `byName`, each definition in `text` replaces the one of
- * the same name; otherwise `text` is appended. */
+/** An edit with its `label`, such as `edits[0]`. It changes the definition of `query`, replaces a part of the file
+ * `path`, or puts `text` into that file. If `byName` is true, each definition in `text` replaces the definition of the
+ * same name; otherwise `text` is appended. */
 export type DefinitionEdit =
   | { label: string; query: DefinitionQuery; path?: string; line?: number; change: DefinitionChange }
   | { label: string; query?: never; path: string; part: Part }
   | { label: string; query?: never; path: string; part?: never; text: string; byName: boolean };
 
-/** Maximum number of edits in a call, because a person reviews them all. */
+/** Maximum number of edits in a call, because a human reviews all of them. */
 const EDIT_LIMIT = 200;
 
 /** Parses VALUES, the argument `edits`. Throws a CallError that names the invalid edit. */

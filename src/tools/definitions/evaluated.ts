@@ -1,4 +1,4 @@
-// Finds the text of a definition that an evaluation made, not a file.
+// Finds the text of a definition that was made by an evaluation and not by a file.
 
 import type { Evaluated } from '../../image/wire/operations.ts';
 import type { Evaluation, ReplHistory } from '../../records/repl-history.ts';
@@ -11,7 +11,7 @@ import { TopLevelForms } from '../../source/top-level.ts';
 
 const SEARCH_LIMIT = 1000;
 
-/** The recorded start of an evaluation can be up to this many milliseconds after its definition, because the
+/** By up to this many milliseconds, a definition can seem to be older than the start of its evaluation, because the
  * image counts whole seconds. */
 const CLOCK_MS = 1500;
 
@@ -23,9 +23,9 @@ export interface EvaluatedDefinition {
   evaluated: Evaluated;
 }
 
-/** Returns the text of DEFINITION; undefined when it is not found. The text comes from the newest form in
- * HISTORY that has the recorded beginning and was evaluated before the definition was made. HISTORY lacks
- * the forms that a rebuild evaluated. */
+/** Returns the text of DEFINITION; undefined when it is not found. The text comes from the newest form in HISTORY that
+ * begins as the image recorded, and that was evaluated before the definition was made. HISTORY does not have the forms
+ * that a rebuild evaluated. */
 export function evaluatedText(
   history: ReplHistory,
   definition: EvaluatedDefinition,
@@ -39,7 +39,7 @@ export function evaluatedText(
     if (searched++ >= SEARCH_LIMIT) return undefined;
     const { form } = evaluation;
     if (startTime(evaluation) > time * 1000 + CLOCK_MS || !collapsed(form).includes(beginning)) continue;
-    // Otherwise the definition is in a part of a long form that the history did not keep.
+    // If this returns undefined, the definition is in a part of a long form that the history did not keep.
     return textIn(form, beginning, definition, features);
   }
   return undefined;
@@ -49,9 +49,9 @@ function startTime({ time, milliseconds }: Evaluation): number {
   return Date.parse(time) - milliseconds;
 }
 
-/** Returns the text of the definition in the last top-level form of FORM that begins with BEGINNING. Returns
- * that whole form when it has no such definition. Returns undefined when no form begins so, or when only the
- * beginning of the form was kept. */
+/** Returns the text of the definition in the last top-level form of FORM that begins with BEGINNING. Returns the whole
+ * form when the definition is not in it. Returns undefined when no form begins with BEGINNING, or when the history kept
+ * only the beginning of the form. */
 function textIn(
   form: string,
   beginning: string,
@@ -72,8 +72,7 @@ function textIn(
   return form.slice(start, end);
 }
 
-/** Returns TEXT with each run of white space replaced by one space. The image reports the beginnings of forms
- * in this way. */
+/** Returns TEXT with one space for each run of white space. The image reports the beginnings of forms in this way. */
 function collapsed(text: string): string {
   return text.replace(/[ \n\t]+/g, ' ').trim();
 }

@@ -15,13 +15,12 @@ import { takingTurns } from '../turns.ts';
 import { lookupBudget } from './in-workspace.ts';
 import type { Origins } from './origins.ts';
 
-/** Maximum number of characters in the answer for each line of a file. A file gets at least LEAST
- * characters. */
+/** Maximum number of characters in the answer for each line of a file. A file may always use LEAST characters. */
 const CHARACTERS_PER_LINE = 2;
 const LEAST = 80;
 /** Maximum number of characters in the answer for all files of a large folder. */
 const CHARACTERS = 36_000;
-/** Maximum number of characters of a name or of a docstring. */
+/** Maximum number of characters of a name or a docstring. */
 const SENTENCE_LIMIT = 80;
 
 interface OutlinedFile extends FileSummary {
@@ -31,7 +30,7 @@ interface OutlinedFile extends FileSummary {
   needs: string[];
 }
 
-/** A system, and the path of its .asd file relative to the outlined folder. */
+/** A system. `path` is that of its .asd file, relative to the outlined folder. */
 type OutlinedSystem = DefinedSystem & { path: string };
 
 /** Returns the outline of the Lisp files below a folder. PATH is the path in the call, REAL the real path. */
@@ -71,8 +70,8 @@ export async function folderOutline(
   return { data, text: outlineText(path, ordered, systems, budget.exceeded === true) };
 }
 
-/** Sets `needs` of FILES. A file needs another file when it uses a name that only the other one defines.
- * Methods do not count, because a file that calls a generic function needs the file with the DEFGENERIC. */
+/** Sets `needs` of FILES. A file needs another one when it uses a name that only the other one defines. A method does
+ * not count as a definition: a file that calls a generic function needs the file with the DEFGENERIC. */
 function addNeeds(files: readonly OutlinedFile[]): void {
   const definers = new Map<string, OutlinedFile | 'several'>();
   for (const file of files)
@@ -143,8 +142,8 @@ function exportedNames(files: readonly OutlinedFile[]): Set<string> {
   return new Set(exported);
 }
 
-/** Returns the section on FILE in about LIMIT characters: the names that it defines, and docstrings while
- * there is room. Names in EXPORTED come first. */
+/** Returns the section about FILE in about LIMIT characters: the names that it defines, and docstrings while there is
+ * space. Names in EXPORTED come first. */
 function fileText(file: OutlinedFile, exported: ReadonlySet<string>, limit: number): string {
   const { path, lines, packages, needs, exports, others } = file;
   const isExported = ({ home, symbol }: SummedDefinition) => exported.has(`${home} ${symbol}`);
@@ -185,8 +184,8 @@ function fileText(file: OutlinedFile, exported: ReadonlySet<string>, limit: numb
   return rows.join('\n');
 }
 
-/** Groups the names of DEFINITIONS by operator and by whether they are exported. A name with several
- * definitions, such as methods, has their number. */
+/** Groups the names of DEFINITIONS by operator and by whether they are exported. If a name has several definitions,
+ * such as methods, it is followed by their number. */
 function namesByKind(
   definitions: readonly SummedDefinition[],
   isExported: (definition: SummedDefinition) => boolean,
@@ -211,7 +210,7 @@ function shownName({ name }: SummedDefinition): string {
   return cutText(structure ?? name, SENTENCE_LIMIT);
 }
 
-/** Returns those of NAMES that fit into ROOM characters, but at least three, and the number of the others. */
+/** Returns the first of NAMES that fit into ROOM characters, at least three, and the number of the others. */
 function fittingNames(names: readonly string[], room: number): string {
   let length = 0;
   const end = names.findIndex((name, index) => {

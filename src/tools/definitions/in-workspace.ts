@@ -20,15 +20,15 @@ const TIME_LIMIT_MS = 10_000;
 interface WorkspaceSearch {
   workspace: Workspace;
   places: Places;
-  /** The package of a name without prefix, if the caller gave one. */
+  /** The package of a name without a prefix; undefined when the caller gave none. */
   home: string | undefined;
   /** Returns true when OPERATOR, such as DEFUN, can make the requested definition. */
   canBeOperator: (operator: string) => boolean;
 }
 
-/** Returns the definitions of QUERY in the Lisp files of the workspace, each with NOTE. `complete` is true
- * when all files were searched. Methods have no text, unless OPTIONS request methods or there is no other
- * definition. */
+/** Returns the definitions of QUERY in the Lisp files of the workspace, each with NOTE. `complete` is true when all
+ * files were searched. Methods are returned without text, unless OPTIONS request them or there are no other
+ * definitions. */
 export async function workspaceDefinitions(
   { workspace, places, home, canBeOperator }: WorkspaceSearch,
   query: DefinitionQuery,
@@ -65,8 +65,8 @@ export async function workspaceDefinitions(
   return { rows, complete: !budget.exceeded };
 }
 
-/** Returns those of FOUND in the package PACKAGE_NAME. HOME_OF returns the package of each. When no package
- * has exactly this name, case is ignored. */
+/** Returns those of FOUND whose package is PACKAGE_NAME. HOME_OF returns the package of one of FOUND. When no package
+ * has exactly this name, case is ignored. Returns [] when PACKAGE_NAME is undefined. */
 export function ofPackage<Found>(
   found: readonly Found[],
   packageName: string | undefined,
@@ -100,7 +100,7 @@ export function lookupBudget(): Budget {
   return budgetOf(ENTRY_LIMIT, TIME_LIMIT_MS);
 }
 
-/** Yields the real paths of the Lisp files in WORKSPACE, within BUDGET. PLACES reads each file before it is
+/** Yields the real paths of the Lisp files in WORKSPACE, as far as BUDGET allows. PLACES has read each file when it is
  * yielded. */
 export async function* lispFiles(
   workspace: Workspace,

@@ -26,7 +26,7 @@ import type { Origins } from './origins.ts';
 import { contentOf } from './part-content.ts';
 import { missingNow } from './readable.ts';
 
-/** The result of loading edited files. `loaded` are the files with loaded changes. */
+/** The result of loading edited files. `loaded` are the files whose changes were loaded. */
 export interface LoadedEdits {
   result: Result;
   loaded: ReadonlySet<PlannedFile>;
@@ -48,7 +48,7 @@ export async function loadEdited(
   for (const [index, file] of queue.entries()) {
     const missing = await missingNow(origins.image, file, context);
     if (missing.length > 0) {
-      // Another file may define the package, so this file is tried again at the end.
+      // Another file may define the package, so this file is tried again after the others.
       if (!deferred.has(file)) queue.push(file);
       else {
         sections.push(await lackingText(file, missing, origins));
@@ -69,8 +69,8 @@ export async function loadEdited(
     }
   }
   sections.push(...(await agreementSections(origins, loads, context)));
-  // A load can remove methods from a generic function, and a later file can define them again. So only the
-  // list in the reply of the last load is shown.
+  // When a load removes methods from a generic function, a later file can define them again. So only the list in the
+  // reply of the last load is shown.
   sections.push(displacedSection(loads.at(-1)?.reply.data ?? {}, places));
   if (!failed) sections.push(await unfitSection(origins, plan, context));
   const done = failed ? loads.slice(0, -1) : loads;
@@ -85,8 +85,7 @@ interface FileLoad {
   reply: Reply<'load-forms'>;
 }
 
-/** Returns a section for each of LOADS: its differences between image and file, as they are after all
- * loads. */
+/** Returns a section for each of LOADS. It has the differences between image and file after all loads. */
 async function agreementSections(
   { image, places }: Origins,
   loads: readonly FileLoad[],
@@ -105,7 +104,7 @@ async function agreementSections(
   return sections;
 }
 
-/** Returns AGREEMENT, from the load of the file PATH, without differences that later loads removed. */
+/** Returns AGREEMENT, which the load of the file PATH reported, without differences that later loads removed. */
 async function agreementNow(
   image: Image,
   path: string,
@@ -124,8 +123,8 @@ async function agreementNow(
   };
 }
 
-/** Returns a section on FILE, which was not loaded because the image lacks the packages MISSING. The section
- * says how to load it. */
+/** Returns a section about FILE, which was not loaded because the image lacks the packages MISSING. The section says
+ * how to load it. */
 async function lackingText(file: PlannedFile, missing: readonly string[], origins: Origins): Promise<string> {
   const systems = await systemsOf(file.real, origins);
   const what = `package${missing.length === 1 ? '' : 's'} ${missing.join(', ')}`;
@@ -224,7 +223,7 @@ interface FunctionSignature {
   list: string;
 }
 
-/** Returns the functions that the forms at STARTS define. The key is package and name. */
+/** Returns the functions that the top-level forms at STARTS define. The key is package and name. */
 function signaturesOf(forms: TopLevelForms, starts: readonly number[]): Map<string, FunctionSignature> {
   const signatures = new Map<string, FunctionSignature>();
   for (const top of starts) {

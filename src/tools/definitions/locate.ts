@@ -1,5 +1,5 @@
-// Finds the definition to edit. Its place comes from the text of the file. The image resolves the name to a
-// symbol and, when the edit names no file, names the defining file.
+// Finds the definition to edit. Its place comes from the text of the file. The image resolves the name to a symbol and,
+// when the edit names no file, returns the file that defines this symbol.
 
 import { CallError } from '../../errors.ts';
 import type { Workspace } from '../../files/workspace.ts';
@@ -40,7 +40,7 @@ export interface Located {
 }
 
 const LIST_LIMIT = 12;
-/** Maximum number of files with unsaved changes to name. */
+/** Maximum number of files with unsaved changes that an error names. */
 const UNSAVED_NAMES = 5;
 
 export class Locator {
@@ -48,12 +48,12 @@ export class Locator {
   readonly #files: EditedFiles;
   readonly #home: string | undefined;
   readonly #context: CallContext;
-  /** Descriptions of names by the image. The key is package and name. */
+  /** What the image says about names. The key is package and name. */
   readonly #described = new Map<string, DescribeData | undefined>();
   /** True when the last search did not cover all files of the workspace. */
   #incomplete = false;
 
-  /** HOME is the package of names without a prefix, if the caller gave one. */
+  /** HOME is the package of names without a prefix; undefined when the caller gave none. */
   constructor(origins: Origins, files: EditedFiles, home: string | undefined, context: CallContext) {
     this.#origins = origins;
     this.#files = files;
@@ -100,8 +100,8 @@ export class Locator {
     );
   }
 
-  /** Returns the files that may contain the definition. The image names them; otherwise a search finds them.
-   * `outside` is a file of the definition outside the workspace. */
+  /** Returns as `paths` the files of the workspace that may contain the definition: those that the image names or, if
+   * it names none, those that a search finds. `outside` is a file outside the workspace that has the definition. */
   async #pathsOf({ query }: Edit, known: DescribeData | undefined) {
     const { places, workspace } = this.#origins;
     const things = known?.things ?? [];
@@ -125,8 +125,8 @@ export class Locator {
     return { paths: found.length > 0 || outside !== undefined ? found : [...sameName], outside };
   }
 
-  /** Returns those of FOUND that define the symbol of the edit. KNOWN is the description of this symbol by
-   * the image, if any. */
+  /** Returns those of FOUND that define the symbol of the edit. KNOWN is what the image says about this symbol;
+   * undefined when it knows none. */
   async #ofSymbol(found: Located[], { query }: Edit, known: DescribeData | undefined): Promise<Located[]> {
     const prefix = prefixOf(query) ?? this.#home;
     const isDefined = known !== undefined && (known.things ?? []).length > 0;
@@ -146,8 +146,7 @@ export class Locator {
     return same.length === 0 && prefix === undefined ? found : same;
   }
 
-  /** Returns those of FOUND with the operator and method of the new text. Returns FOUND when there are
-   * none. */
+  /** Returns those of FOUND that have the operator and the method of the new text; all of FOUND when none has. */
   #ofSameKind(found: Located[], { query, change }: Edit & { query: DefinitionQuery }): Located[] {
     if (change.kind !== 'replace') return found;
     const forms = new TopLevelForms(new SourceText(change.text), this.#origins.places.features);
@@ -158,8 +157,8 @@ export class Locator {
     return same.length > 0 ? same : found;
   }
 
-  /** Returns the one of FOUND that the image has loaded, when this is certain and its file has no other of
-   * FOUND. Otherwise returns FOUND. */
+  /** Returns only that one of FOUND which the image has loaded. Returns all of FOUND when this is uncertain, or when
+   * its file has several of FOUND. */
   #loaded(found: Located[], known: DescribeData | undefined): Located[] {
     const { places } = this.#origins;
     const sources = (known?.things ?? []).flatMap(({ sources = [] }) => sources);
@@ -185,8 +184,8 @@ export class Locator {
     return this.#described.get(key);
   }
 
-  /** Returns an error text when a form with another name, such as a macro call, makes the definition;
-   * otherwise undefined. */
+  /** Returns an error message when a form with another name, such as a macro call, makes the definition; else
+   * undefined. */
   #makerOf({ name, symbol }: DefinitionQuery, known: DescribeData | undefined): string | undefined {
     const { places } = this.#origins;
     const definition = { name: known?.symbol ?? '' };
@@ -214,8 +213,8 @@ export class Locator {
     );
   }
 
-  /** Returns an error text when the files SEARCHED define the name differently, for example by other methods;
-   * otherwise undefined. */
+  /** Returns an error message when the files SEARCHED define the name in other ways, for example by other methods; else
+   * undefined. */
   #othersText(edit: Edit, wanted: string, searched: readonly EditedFile[]): string | undefined {
     const { query } = edit;
     const files = searched.filter((file) => this.#inFile(file, edit).length === 0);
@@ -258,7 +257,7 @@ export class Locator {
   }
 }
 
-/** Returns sentences on the Lisp files of WORKSPACE with unsaved changes, which are not searched, and on an editor
+/** Returns sentences about Lisp files of WORKSPACE with unsaved changes, which are not searched, and about an editor
  * that did not answer; '' when there is neither. */
 async function unsavedText(workspace: Workspace): Promise<string> {
   const found = await Promise.all(workspace.realRoots.map((root) => workspace.unsavedBelow(root, 'names')));
@@ -271,8 +270,7 @@ async function unsavedText(workspace: Workspace): Promise<string> {
   return [...(files.length > 0 ? [unsearched] : []), ...silence].map((sentence) => ` ${sentence}`).join('');
 }
 
-/** Returns the most likely of FOUND for QUERY. Definitions that begin exactly as QUERY come first: when there
- * are any, the others are left out. */
+/** Returns the most likely of FOUND for QUERY. If any begin exactly as QUERY, returns only these. */
 function bestFitting(found: readonly Located[], query: DefinitionQuery): Located[] {
   const targets = found.map(({ target }) => target);
   const likely = new Set(likeliest(targets, targetQueryOf(query)));
@@ -293,7 +291,8 @@ function severalText(name: string, found: readonly Located[]): string {
   return `${name} fits ${found.length} definitions:\n${rowsText(found)}\n${detailRequest(found)}`;
 }
 
-/** Returns a sentence that asks for the head, package, path or line, whichever distinguishes FOUND. */
+/** Returns a sentence that asks for the beginning of the form, the package, the path or the line: the first that
+ * distinguishes FOUND. */
 function detailRequest(found: readonly Located[]): string {
   const heads = new Set(found.map(({ target }) => target.head));
   if (heads.size === found.length) return 'Give one as it stands here, or its line.';

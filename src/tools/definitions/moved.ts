@@ -9,15 +9,15 @@ import { TopLevelForms } from '../../source/top-level.ts';
 import type { DefinitionEdit } from './edits.ts';
 import type { Located } from './locate.ts';
 
-/** An edit, with its definition if it names one. */
+/** An edit. `located` is the definition that it names; undefined when it names none. */
 export interface Placed {
   edit: DefinitionEdit;
   located?: Located | undefined;
 }
 
-/** Returns PLACED, the edits of a call, with comments moved. When one edit deletes a definition and another
- * inserts it without a comment, the inserted text gets the comment above the deleted definition. The
- * deletion then includes the comment. */
+/** Returns PLACED, the edits of a call, with comments moved. When one edit deletes a definition and another inserts the
+ * same definition without a comment, the inserted text gets the comment above the deleted definition. The deletion then
+ * includes the comment. */
 export function movedWithComments(placed: readonly Placed[], features: Features): Placed[] {
   const moved = [...placed];
   for (const [index, { edit, located }] of placed.entries()) {
@@ -38,9 +38,9 @@ export function movedWithComments(placed: readonly Placed[], features: Features)
   return moved;
 }
 
-/** Returns PLACED, an edit, with COMMENT inserted into its new text, above the definition of SYMBOL that
- * begins with HEAD. Returns undefined when the new text lacks this definition, has another comment above it,
- * or has other code before it on the line. */
+/** Returns PLACED, an edit, with COMMENT inserted into its new text, above the definition of SYMBOL that begins with
+ * HEAD. Returns undefined when the new text lacks this definition, has another comment above it, or has other code
+ * before it on its line. */
 function withComment(
   placed: Placed,
   { symbol, head, comment }: { symbol: string; head: string; comment: string },

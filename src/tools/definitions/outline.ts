@@ -25,8 +25,8 @@ const TEXT_LIMIT = 100;
 
 const cut = (text: string) => cutText(text, TEXT_LIMIT);
 
-/** Returns the definitions in the file PATH, one on each line, or the outline of all files when PATH is a
- * folder. ARGS select a page of the definitions. */
+/** Returns the definitions in the file PATH, one in each line. If PATH is a folder, returns the outline of all its
+ * files. ARGS select a page of the definitions. */
 export async function outline(
   { image, workspace, places }: Pick<Origins, 'image' | 'workspace' | 'places'>,
   path: string,

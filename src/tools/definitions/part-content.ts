@@ -1,4 +1,4 @@
-// Prepares the text to compile when only some forms of a file are loaded. These forms keep their positions.
+// Prepares the text that is compiled when only some forms of a file are loaded. These forms keep their positions.
 
 import { isDefiner } from '../../source/definition.ts';
 import { elementsOf, type Form, symbolNameOf } from '../../source/form.ts';
@@ -6,8 +6,7 @@ import { mayContainPlainly } from '../../source/mentioning.ts';
 import { topLevelFormsIn } from '../../source/top-level.ts';
 import type { PlannedFile } from './edited-files.ts';
 
-/** Operators of forms that only set how later forms are read and compiled, or select the suite of later
- * tests. */
+/** Operators of forms that only set how later forms are read and compiled, or to which suite later tests belong. */
 const SETTING_OPERATORS: readonly string[] = [
   'IN-PACKAGE',
   'IN-READTABLE',
@@ -28,16 +27,16 @@ const READER_VARIABLES: readonly string[] = [
   '*READ-BASE*',
   '*READ-DEFAULT-FLOAT-FORMAT*',
 ];
-/** Evaluating a form with one of these operators does not run the code inside it. The same holds for
- * operators that begin with DEF. */
+/** When a form with one of these operators is evaluated, the code inside it does not run. The same holds for operators
+ * that begin with DEF. */
 const DEFERRING_OPERATORS: readonly string[] = ['QUOTE', 'FUNCTION', 'LAMBDA', 'FLET', 'LABELS', 'MACROLET'];
-/** Assignments are searched for in this many levels of nested lists. */
+/** Number of levels of nested lists in which assignments are searched. */
 const SEARCH_DEPTH = 8;
 
 const [BLANK, LINE_FEED, RETURN, ATOM, QUOTE, ASCII] = [0x20, 0x0a, 0x0d, 0x30, 0x22, 0x7f];
 
-/** Returns the bytes of the file as Latin-1 text, with an atom and blanks in place of each form that is not
- * loaded. The other forms keep their numbers and positions, in octets and in characters. */
+/** Returns the bytes of the file as Latin-1 text. An atom and blanks replace each form that is not loaded, so that the
+ * other forms keep their numbers and their positions, in octets and in characters. */
 export function contentOf({ bytes, before, after, newForms, numbers }: PlannedFile): string {
   const content = Buffer.from(bytes);
   const octets = (text: string) => (before.encoding === 'Latin-1' ? text.length : Buffer.byteLength(text));
@@ -59,8 +58,8 @@ export function contentOf({ bytes, before, after, newForms, numbers }: PlannedFi
   return content.toString('latin1');
 }
 
-/** Overwrites PART, the bytes of a form, with an atom and blanks. When PART has multibyte characters, the
- * atom is a string with these characters, which keeps the character count. */
+/** Overwrites PART, the bytes of a form, with an atom and blanks. If PART has multibyte characters, the atom is a
+ * string of these, so that the number of characters stays the same. */
 function putAtom(part: Buffer): void {
   const first = part[0] ?? 0;
   const last = part.at(-1) ?? 0;
@@ -73,8 +72,8 @@ function putAtom(part: Buffer): void {
   part[part.length - 1] = multibyte ? QUOTE : ATOM;
 }
 
-/** Returns the ranges of FORM, a top-level form, to overwrite: all parts except those that only set how later
- * forms are read and compiled. */
+/** Returns the ranges of FORM, a top-level form, that must be overwritten: all parts except those that only set how
+ * later forms are read and compiled. */
 function partsToBlank(form: Form): [start: number, end: number][] {
   if (isSetting(form)) return [];
   if (!hasSetting(form)) return [[form.start, form.end]];
@@ -93,8 +92,7 @@ function isSetting(form: Form): boolean {
   );
 }
 
-/** Returns the variables that FORM assigns, if it is a SETF or SETQ. Other places are returned by their
- * operators. */
+/** Returns the names of the variables that FORM sets, if it is a SETF or SETQ, and of the operators of other places. */
 function assignedPlaces(form: Form): string[] {
   if (!['SETF', 'SETQ'].includes(operatorOf(form))) return [];
   const places = elementsOf(form).filter((_, index) => index % 2 === 1);
@@ -105,7 +103,7 @@ function isReaderVariable(place: string): boolean {
   return READER_VARIABLES.includes(place);
 }
 
-/** Returns the line of a form that cannot be skipped: it sets how a later changed form is read, and also does
+/** Returns the line of a form that cannot be left out, because it sets how a later changed form is read, and also does
  * other things. Returns undefined when there is none. */
 export function lineOfReaderSetting({ after, newForms, numbers, changed }: PlannedFile): number | undefined {
   const last = changed.at(-1)?.start ?? 0;

@@ -1,5 +1,5 @@
-// Plans the content of files after the edits of a call, and checks that the rest of each file is read as
-// before.
+// Plans the content of files after the edits of a call. Checks that the other forms of each file are still read in the
+// same way.
 
 import { CallError } from '../../errors.ts';
 import { encode } from '../../files/text.ts';
@@ -20,15 +20,15 @@ import type { Origins } from './origins.ts';
 import { checkReadable } from './readable.ts';
 import { splicesOfWhole } from './whole-definitions.ts';
 
-/** The changes by the edits of a call. */
+/** The changes that the edits of a call make. */
 export interface Plan {
   files: readonly PlannedFile[];
   /** A line for each call that an edit of all calls does not rewrite. */
   keptCalls: readonly QuestionLine[];
 }
 
-/** Returns the plan for EDITS. HOME is the package of names without a prefix, if the caller gave one. Throws
- * a CallError with the reason when the edits are impossible. */
+/** Returns the plan for EDITS. HOME is the package of names without a prefix; undefined when the caller gave none.
+ * Throws a CallError with the reason when the edits are impossible. */
 export async function planEdits(
   origins: Origins,
   edits: readonly (DefinitionEdit | CallsEdit)[],

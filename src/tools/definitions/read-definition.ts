@@ -119,13 +119,12 @@ async function readOne(
   const described = foundValue(await image.call('describe', lookup, callOptions(context)));
   const absent = isLookupFailure(described);
   const evaluated: TextOfEvaluated = (definition) => evaluatedText(history, definition, places.features);
-  // `known` are the definitions in the image. `rows` are those that can be the requested form.
+  // `known` are the definitions in the image. `rows` are those of them that can be the requested form.
   const known = absent ? [] : definitionsOf(described, places, query, args, evaluated);
   const rows = known.filter((row) => hasOperator(row, query, places));
   const lackText = rows.every(({ text }) => text === undefined);
   const note = rows.length === 0 ? 'found by its name in the file' : 'may differ from what the image has';
-  // When the image has the name by other forms only, a form in a file must have exactly the requested
-  // operator.
+  // If the image has only other forms of this name, a form in a file must have exactly the requested operator.
   const canBeOperator = (operator: string) =>
     absent ||
     (isOfKind(operator, args.kind) && (known.length === rows.length || operator === query.operator));
@@ -161,7 +160,7 @@ function hasOperator(
   return formsNaming(forms, { name: symbol, operator }).length > 0;
 }
 
-/** Returns a sentence on the missing definition: none at all, not the requested method, or none of KIND. In
+/** Returns a sentence that says what is missing: every definition, the requested method, or a definition of KIND. In
  * files, only the operator of a form shows its kind. */
 function noneText(
   { symbol, things = [] }: DescribeData,

@@ -9,9 +9,9 @@ import { callOptions } from '../calling.ts';
 import { foundValue } from '../lookup.ts';
 import type { PlannedFile } from './edited-files.ts';
 
-/** Returns notes on problems that the reader of IMAGE has with the changed forms of FILE, and the packages
- * missing for them. Throws a CallError when no evaluation could solve a problem. Throws one too when the
- * reader finds other forms than the standard syntax has. */
+/** Returns notes about problems that the reader of IMAGE has with the changed forms of FILE, and the packages that
+ * these forms lack. Throws a CallError when no evaluation could solve a problem, and when the reader finds other forms
+ * in FILE than the standard syntax has. */
 export async function checkReadable(
   image: Image,
   file: PlannedFile,
@@ -41,7 +41,7 @@ export async function checkReadable(
   return { notes, missing };
 }
 
-/** Returns the packages for the changed forms of FILE that IMAGE lacks at present. */
+/** Returns the packages that the changed forms of FILE need and that IMAGE still lacks. */
 export async function missingNow(
   image: Image,
   file: PlannedFile,
@@ -60,8 +60,8 @@ async function checkedBy(image: Image, { newForms, changed, after }: PlannedFile
   return foundValue(await image.call('check-text', { text: after, starts, packages }, callOptions(context)));
 }
 
-/** Returns notes when the reader stopped before the end of FILE. Throws a CallError when it stopped in a
- * changed form, or when the forms before that point differ from those in FILE. */
+/** Returns notes when the reader stopped before the end of FILE. Throws a CallError when it stopped in a changed form,
+ * or when it read other forms before that point than FILE has. */
 function stopNotes(file: PlannedFile, { ends = [], stopped }: CheckedText): QuestionLine[] {
   const { newForms, changed, name } = file;
   const ownEnds = newForms.allExtents().map(({ end }) => newForms.source.characterOf(end));

@@ -1,5 +1,5 @@
-// Converts whole definitions without a named target to splices. Each replaces the definition with the same
-// operator and name in the file, or is appended.
+// Converts whole definitions, for which the edit names no target, to splices. A definition replaces the one with the
+// same operator and name in the file, or is appended.
 
 import { CallError } from '../../errors.ts';
 import { definitionOf } from '../../source/definition.ts';
@@ -11,9 +11,9 @@ import { visibleName } from '../../visible.ts';
 import { splicesAtEnd, splicesOf, wholeForms } from './edit-splices.ts';
 import type { EditedFile } from './edited-files.ts';
 
-/** Returns the splices that put the definitions in TEXT, for the edit LABEL, into FILE. A comment above a
- * definition in TEXT replaces the comment in FILE. Throws a CallError when TEXT is not whole forms, or when
- * FILE has a definition twice. */
+/** Returns the splices that put the definitions in TEXT into FILE, for the edit LABEL. If TEXT has a comment above a
+ * definition, this comment replaces the comment in FILE. Throws a CallError when TEXT does not consist of whole forms,
+ * or when FILE has a definition twice. */
 export function splicesOfWhole(label: string, text: string, file: EditedFile): Splice[] {
   const given = new TopLevelForms(new SourceText(wholeForms(label, text, file)), file.forms.features);
   const extents = given.allExtents();
@@ -31,8 +31,7 @@ export function splicesOfWhole(label: string, text: string, file: EditedFile): S
   return splices;
 }
 
-/** Returns the form in the file that makes the same definition as the form at EXTENT; undefined when there is
- * none. */
+/** Returns the form in the file that makes the same definition as the form at EXTENT; undefined when there is none. */
 function targetOf(
   label: string,
   given: TopLevelForms,
@@ -54,8 +53,8 @@ function targetOf(
   );
 }
 
-/** Returns the splices that replace the target by WRITTEN. The comment above the target is replaced too when
- * WRITTEN has one. */
+/** Returns the splices that replace the target by WRITTEN. If WRITTEN has a comment above the definition, it also
+ * replaces the comment above the target. */
 function replacing(
   label: string,
   written: string,

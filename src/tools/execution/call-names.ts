@@ -39,7 +39,7 @@ interface NamedCall {
   milliseconds: number;
 }
 
-/** Returns JOBS as a list within a sentence. The model is to choose one of them. */
+/** Returns JOBS as a list within a sentence that asks the model to choose one of them. */
 export function choicesText(jobs: readonly NamedCall[]): string {
   const shown = jobs.slice(0, 5).map((job) => {
     const { number, subject, milliseconds } = job;
@@ -55,7 +55,7 @@ const REASONS: Partial<Record<Reason, string>> = {
   cancelled: 'because the client cancelled it',
 };
 
-/** Returns a phrase that says why a call is being ended. BY_USER is true when the human on the page ends it. */
+/** Returns a phrase with the reason why a call is being ended. BY_USER is true when the human on the page ends it. */
 export function reasonText(reason: Reason, byUser: boolean): string {
   if (reason === 'interrupt') return interrupterText(byUser);
   return REASONS[reason] ?? 'because the server is ending';

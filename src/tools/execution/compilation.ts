@@ -86,7 +86,7 @@ function compilationResult(
   };
 }
 
-/** Returns sentences about the result of the compilation. One of them says which parts of the code were executed,
+/** Returns sentences about the result of the compilation. One of them names the parts of the code that were executed,
  * unless an earlier answer contains it. */
 function headline(
   { forms = 0, warnings = [] }: CompileData,

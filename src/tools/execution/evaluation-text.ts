@@ -9,8 +9,8 @@ import { didYouMean } from '../natures.ts';
 import { indentationText } from '../parentheses.ts';
 import type { Places } from '../places.ts';
 
-/** Returns the error text of a failed evaluation of `code`; otherwise undefined. `done` is the verb for the
- * forms before the failed one. `places` locates frames. */
+/** Returns the text of the error when the evaluation of `code` failed, else undefined. `done` is a participle for the
+ * forms before the one that failed. `places` finds the source places of frames. */
 export function failureText(
   ending: Ending,
   { unreadable, formNumber = 1 }: Pick<EvaluateData, 'unreadable' | 'formNumber'>,
@@ -42,8 +42,8 @@ function doneBefore(number: number, done: string): string {
   return number === 2 ? `Form 1 was ${done}.` : `Forms 1 to ${number - 1} were ${done}.`;
 }
 
-/** Returns ERROR, the failure of a form. When an earlier form was compiled with an error, that error comes
- * first, because it is usually the cause. */
+/** Returns ERROR, which made a form fail. If an earlier form could not be compiled, its error comes first, because it
+ * is usually the cause. */
 export function causeFirst(error: string | undefined, { warnings = [], formNumber = 1 }: EvaluateData) {
   const cause = warnings.find(
     ({ severity, formNumber: number = formNumber }) => severity === 'error' && number < formNumber,
@@ -53,13 +53,13 @@ export function causeFirst(error: string | undefined, { warnings = [], formNumbe
   return `Error: form ${cause.formNumber}${where} was compiled with an error: ${cause.text.trim()}\nThen form ${formNumber} failed: ${error.replace(/^Error: /, '')}`;
 }
 
-/** Returns true when an evaluation or reading failed because a name does not exist. */
+/** Returns true when a form could not be evaluated or read because a name does not exist. */
 export function isMissing(ending: Ending, { unreadable }: Pick<EvaluateData, 'unreadable'>): boolean {
   return unreadable?.missing === true || (ending.kind === 'condition' && ending.condition.missing === true);
 }
 
-/** Returns the values of the forms, one on each line. With several forms, the number of each form precedes
- * its values. */
+/** Returns the values of the forms, one in each line. If there are several forms, the number of a form precedes its
+ * values. */
 export function valuesText({ values = [] }: EvaluateData, failed: boolean): string | undefined {
   const shown = values.map((list) => list.map(valueText));
   if (shown.length === 0)
@@ -72,7 +72,7 @@ export function valuesText({ values = [] }: EvaluateData, failed: boolean): stri
   return failed ? `Values of the forms before the failed one:\n${lines.join('\n')}` : lines.join('\n');
 }
 
-/** Returns the text of VALUES, a list of values for each form. */
+/** Returns VALUES as text. VALUES has a list of values for each form. */
 export function formValuesText(values: PrintedValue[][]): string {
   return values
     .map((list) => (list.length === 0 ? '; No values' : list.map(valueText).join('\n')))

@@ -178,8 +178,7 @@ function evaluationResult(
   };
 }
 
-/** Returns a note on the current package, because another caller may have set it. Returns false for
- * CL-USER. */
+/** Returns a note with the current package, which another caller may have set. Returns false when it is CL-USER. */
 function currentPackageNote({ package: home = 'COMMON-LISP-USER' }: EvaluateData): string | false {
   if (home === 'COMMON-LISP-USER') return false;
   return `Note: the current package is ${home}, where names without a package are read. All callers of this image share it, such as the sub-agents of a client; the argument package sets another for one call.`;

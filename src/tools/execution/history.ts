@@ -97,7 +97,7 @@ function inner(output: string): string {
 interface Stated {
   date: string | undefined;
   package: string | undefined;
-  /** A phrase for the server that requested the evaluations; '' for this server. */
+  /** A phrase for the server that requested all listed evaluations, '' for this server; undefined when several did. */
   by: string | undefined;
 }
 
@@ -106,7 +106,7 @@ function statedText({ date, package: home, by = '' }: Stated): string {
 }
 
 /** Returns the first line for EVALUATION: its time, package and duration, and BY, a phrase for its server. Leaves out
- * what the header of the list, STATED, already shows. */
+ * the properties that the header of the list, STATED, has already. */
 function headText(evaluation: Evaluation, by: string, stated: Stated): string {
   const { time, milliseconds, package: home } = evaluation;
   const where = home === undefined || home === stated.package ? '' : ` in ${home}`;

@@ -14,14 +14,13 @@ import { reasonText, toolOf } from './call-names.ts';
 /** The facts in an answer. */
 export interface StatusFacts {
   status: ImageStatus;
-  /** The report on the last loss. */
+  /** The report about the last loss; undefined when no image was lost. */
   lastLoss: string | undefined;
-  /** Sentences on what code in the image can do; absent when the server cannot say. */
+  /** Sentences that say what code in the image can do; undefined when the server does not know this. */
   confinement: string | undefined;
 }
 
-/** Returns FACTS as the text for a model. Leaves out explanations that an earlier answer (EARLIER_ANSWERS)
- * has. */
+/** Returns FACTS as the text for a model. Leaves out explanations that an earlier answer (EARLIER_ANSWERS) has. */
 export function statusText(
   { status, lastLoss, confinement }: StatusFacts,
   earlierAnswers: EarlierAnswers | undefined,
@@ -79,8 +78,8 @@ function headline(status: ImageStatus): string {
   }
 }
 
-/** Returns the headline for an image that somebody else runs; '' when it is the same as for an image of the
- * server. */
+/** Returns the headline for an image that somebody else runs; '' when it is the same as for an image that the server
+ * runs. */
 function attachedHeadline({ state, why, stopped, served, silentMs = 0 }: ImageStatus): string {
   switch (state) {
     case 'not started':
@@ -144,7 +143,7 @@ function megabytes(octets: number): string {
   return `${Math.round(octets / MEGABYTE)} MB`;
 }
 
-/** The text gives the age of the agent's memory data when they are older than this. */
+/** If the agent's data about memory are older than this, in milliseconds, the text says how old they are. */
 const STALE_MS = 500;
 
 function memoryLine({ agent, agentMsAgo = 0, outside, serverRss }: ImageStatus): string {
@@ -166,7 +165,7 @@ function threadsLine({ agent }: ImageStatus): string | false {
   return `Threads: ${threads}, ${programThreads === 0 ? 'none' : programThreads} of the program${names && `: ${names}${more}`}`;
 }
 
-/** Returns the sentence CONFINEMENT, or only its beginning when an earlier answer (EARLIER_ANSWERS) has it. */
+/** Returns CONFINEMENT, a sentence. If an earlier answer had it, returns only its beginning. */
 function confinementLine(confinement: string, earlierAnswers: EarlierAnswers | undefined): string {
   return earlierAnswers?.repeats('confinement', confinement)
     ? confinement.replace(/^((?:\([^)]*\)|[^,:])*)[,:].*/s, '$1.')
@@ -177,8 +176,8 @@ function librariesLine(
   { agent, attached, elsewhere }: ImageStatus,
   earlierAnswers: EarlierAnswers | undefined,
 ): string | false {
-  // In an image that somebody else runs, or on another machine, its user or its init file loads the
-  // libraries.
+  // In an image that somebody else runs, its user loads the libraries. In an image on another machine, its init file
+  // does.
   if (agent === undefined || attached || elsewhere) return false;
   if (agent.libraries === undefined)
     return `Libraries: no manager${earlierAnswers?.repeats('managers') ? '' : ' (Quicklisp, qlot or ocicl) is set up'}`;

@@ -94,8 +94,7 @@ export function loadFileTool(image: Image, load: LoadContext, workspace: Workspa
   });
 }
 
-/** Returns the preview for a human before FILE is loaded. The approval covers only the present content of
- * FILE. */
+/** Returns the preview that a human sees before FILE is loaded. An approval covers only the current content of FILE. */
 async function loadPreview(
   workspace: Workspace,
   file: string,
@@ -122,10 +121,10 @@ async function loadPreview(
   return { ...wholeContentDiff(questionLine`File ${place}`, text), summary, place, fingerprint };
 }
 
-/** The arguments of a load of `file`. `keep` keeps the folder of `fasl` when an error of the load is held. */
+/** The arguments of a load of `file`. If an error of the load is held, `keep` keeps the folder of `fasl`. */
 type FileLoad = Omit<LoadArguments, 'path'> & { file: string; fasl: string; keep?: KeepFolder };
 
-/** Compiles `file` to `fasl` and loads it in IMAGE. Returns the result. */
+/** Compiles `file` to `fasl`, loads it in IMAGE, and returns the result. */
 export async function loadFileBy(
   image: Image,
   { places, holds, shownWarnings }: LoadContext,
@@ -154,7 +153,7 @@ function fileHeadline({ data, ending }: Reply<'load-file'>, name: string): strin
     return `Not loaded: ${name} could not be compiled. What it does at compile time (packages, macros) may be in the image.`;
   if (ending.kind !== 'done' && data.phase === 'compile')
     return `Not loaded: the compilation of ${name} was left early. What it did at compile time until then (packages, macros) is in the image.`;
-  // The definitions loaded from the file so far are lost with the image.
+  // The image was lost, and with it the definitions that were loaded from the file.
   if (ending.kind === 'lost') return `${name} was not loaded to its end.`;
   if (ending.kind !== 'done')
     return `${name} was not loaded to its end, only up to the form where it stopped.`;

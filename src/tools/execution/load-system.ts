@@ -55,7 +55,7 @@ export function loadSystemTool(image: Image, load: LoadContext) {
   });
 }
 
-/** Loads the system of ARGS in IMAGE. Returns the result. */
+/** Loads the system that ARGS name in IMAGE, and returns the result. */
 export async function loadNamedSystem(
   image: Image,
   { places, holds, shownWarnings }: LoadContext,
@@ -93,8 +93,8 @@ async function filesOf(image: Image, system: string, context: CallContext): Prom
   return data.value ?? [];
 }
 
-/** Returns REMARKS without style warnings of libraries, which the caller cannot fix, and a note on their
- * number. OWN_FILES are the files of the requested system. */
+/** Returns REMARKS without style warnings about libraries, which the caller cannot fix, and a note with their number;
+ * no note when there are none. OWN_FILES are the files of the requested system. */
 function withoutStyleOfLibraries<T extends Remarks>(
   remarks: T,
   ownFiles: readonly string[] | undefined,
@@ -118,7 +118,7 @@ function withoutStyleOfLibraries<T extends Remarks>(
   };
 }
 
-/** Returns the result of loading SYSTEM. SAME is a sentence on warnings that REPLY leaves out. */
+/** Returns the result of loading SYSTEM. SAME is a sentence about warnings that REPLY leaves out. */
 export function systemResult(
   reply: Reply<'load-system'>,
   system: string,
@@ -128,7 +128,7 @@ export function systemResult(
 ): Result {
   const { missing, ...value } = reply.data.value ?? {};
   if (missing === undefined) return loadResult(reply, systemHeadline(reply, system), places, context, same);
-  // SBCL's output about the interrupted load adds nothing, so it is left out.
+  // The output of SBCL is about the load that was interrupted, so it is left out.
   const { output: _, ...quiet } = reply;
   return {
     ...loadResult(quiet, missingText({ ...value, missing }, places), places, context),
@@ -149,9 +149,9 @@ function systemHeadline({ data, ending }: Reply<'load-system'>, name: string): s
   return `Loaded system ${name}${loaded.length > 0 ? `, with ${loaded.join(', ')}` : ''}`;
 }
 
-/** Returns sentences on the system `missing`, which ASDF does not find: where ASDF searches, and how to
- * install it. It was requested, or another system needs it. `done` says whether the requested system was to
- * be loaded or tested. */
+/** Returns sentences about the system `missing`, which ASDF did not find: where ASDF searched, and how to install the
+ * system. The caller requested this system, or a system that depends on it. `done` says whether the requested system
+ * was to be loaded or tested. */
 export function missingText(
   {
     missing,
@@ -195,7 +195,7 @@ function undefinedText({ file, systems = [] }: NonNullable<MissingSystem['asd']>
 
 const GONE_LIMIT = 5;
 
-/** Returns a sentence on source files of a loaded system that no longer exist; '' when there are none. */
+/** Returns a sentence about source files of a loaded system that no longer exist; '' when all exist. */
 export function goneText({ value: { system = '', gone = [] } = {} }: LoadSystemData, places: Places): string {
   if (gone.length === 0) return '';
   const names = gone.slice(0, GONE_LIMIT).map((file) => places.fileName(file));

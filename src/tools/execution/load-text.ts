@@ -25,7 +25,7 @@ export interface LoadContext {
 /** Maximum number of characters that are shown of the output of a successful load. A C compiler may write much more. */
 const OUTPUT_LIMIT = 4000;
 
-/** Returns the result of a load. The text begins with HEADLINE, unless that is empty. SAME is a sentence on
+/** Returns the result of a load. Its text begins with HEADLINE, unless HEADLINE is ''. SAME is a sentence about
  * warnings that the reply leaves out. */
 export function loadResult(
   {
@@ -65,7 +65,8 @@ export function loadResult(
 
 const CHECKED_FILES = 5;
 
-/** Returns sentences on unbalanced parentheses in files with compiler errors; '' when there are none. */
+/** Returns sentences about unbalanced parentheses in those files that have compiler errors; undefined when there are
+ * none. */
 function parenthesesSection({ warnings = [] }: Remarks, places: Places): string | undefined {
   const failed = warnings.flatMap(({ severity, file }) => (severity === 'error' && file ? [file] : []));
   const texts = [...new Set(failed)].slice(0, CHECKED_FILES).map((file) => {
@@ -75,8 +76,8 @@ function parenthesesSection({ warnings = [] }: Remarks, places: Places): string 
   return joinSections(texts);
 }
 
-/** An answer on the command line with more lines than this repeats its headline at the end, because `| tail
- * -5` hides the first lines. */
+/** On the command line, an answer with more lines than this has its headline also at the end, because `| tail -5` would
+ * hide the first lines. */
 const TAIL_LINES = 5;
 
 function withHeadlineAtEnd(text: string, headline: string): string {
@@ -84,11 +85,11 @@ function withHeadlineAtEnd(text: string, headline: string): string {
   return joinSections([text, long && headline.split('\n', 1)[0]]);
 }
 
-/** Maximum number of twins with a note of their own. A twin is a second system of the same name. */
+/** Maximum number of notes about twins. A twin is a loaded system of whose name ASDF finds a second one. */
 const TWIN_LIMIT = 5;
 
-/** Returns notes on TWINS, loaded systems that have a second system of the same name. Notes of earlier
- * answers (EARLIER_ANSWERS) are left out; '' when none remains. */
+/** Returns notes about TWINS, loaded systems of whose name ASDF finds a second one. Leaves out the notes that earlier
+ * answers had. Returns '' when no note remains. */
 export function twinsText(
   twins: readonly Twin[] = [],
   places: Places,

@@ -1,5 +1,5 @@
-// Checks whether the calls of a function fit a lambda list. The calls come from SBCL's cross references and
-// from source.
+// Checks whether the calls of a function fit a lambda list. SBCL's cross references and the source files say where the
+// calls are.
 
 import type { Caller, Place, WhoCallsData } from '../../image/wire/operations.ts';
 import { type Callee, type CallMention, callMentionsIn } from '../../source/calls.ts';
@@ -9,7 +9,7 @@ import type { Places } from '../places.ts';
 import { holderAt, outsideUser } from './outside.ts';
 import { compareSites, groupByForm, usedOf } from './sites.ts';
 
-/** A call or possible call. `at` is its place, `text` the line there, `why` a remark. */
+/** A call, or a place that may be one. `at` is its place, `text` the line there, `why` a remark. */
 export interface CheckedCall {
   caller?: string;
   at: string;
@@ -20,23 +20,24 @@ export interface CheckedCall {
 export interface CheckedCalls {
   /** Number of calls with known arguments. */
   calls: number;
-  /** The calls when there is no lambda list to check against. */
+  /** The calls, when there is no lambda list to check them against. */
   unchecked: CheckedCall[];
   unfit: CheckedCall[];
   unknown: CheckedCall[];
-  /** Calls in the searched files that SBCL's cross references lack. With a lambda list, only calls that do
-   * not fit it. */
+  /** Calls in the searched files that SBCL's cross references lack; if there is a lambda list, only those that do not
+   * fit it. */
   perhaps: CheckedCall[];
 }
 
-/** Further sources of calls, besides the recorded uses. */
+/** Places in which calls are searched, besides the recorded uses. */
 export interface Elsewhere {
   files: readonly string[];
-  /** Places of functions with inlined code that calls this function. `description` is the caller's name. */
+  /** Places of functions that contain inlined code with a call of the checked function. `description` is the name of
+   * the caller. */
   naming: readonly Place[];
 }
 
-/** Checks the calls in FOUND and ELSEWHERE against LIST. Without LIST, only collects the calls. */
+/** Checks the calls in FOUND and ELSEWHERE against LIST. If LIST is undefined, only collects the calls. */
 export function checkedCalls(
   found: WhoCallsData,
   elsewhere: Elsewhere,
@@ -46,20 +47,20 @@ export function checkedCalls(
   return new Checks(found, list, places).check(found, elsewhere);
 }
 
-/** The mentions of the function in a file. The key is an index: of the mention's start, and also of the
- * function's name. A SETF form can have several mentions at one index. */
+/** The mentions of the function in a file. The key is an index: the start of a mention and, for the same mention, also
+ * the index of the function's name. Several mentions in a SETF form can have the same index. */
 type Mentions = ReadonlyMap<number, readonly CallMention[]>;
 
-/** Returns each mention in MENTIONS once. A mention can be under two keys: the index of its start and that of
- * the function's name. */
+/** Returns each mention in MENTIONS once. A mention can be under two keys: the index of its start, and the index of the
+ * function's name. */
 function distinctMentions(mentions: Mentions): CallMention[] {
   return [...new Set([...mentions.values()].flat())];
 }
 
 class Checks {
   readonly #callee: Callee;
-  /** The name of the function if it is to be removed. Its calls of itself are removed with it. The methods of a
-   *  generic function are not. */
+  /** The name of the function if it is to be removed. Then its calls of itself are removed too, so they are not
+   * reported. Undefined for a generic function, whose methods stay. */
   readonly #removed: string | undefined;
   readonly #list: LambdaList | undefined;
   readonly #places: Places;
@@ -82,7 +83,7 @@ class Checks {
     this.#packages = found.packages ?? {};
   }
 
-  /** Checks first what SBCL has recorded, then the other calls in the same files and in FILES. */
+  /** Checks first the uses that SBCL has recorded, then the other calls in the same files and in FILES. */
   check(
     { rows = [], outside: forms = [], unrecorded }: WhoCallsData,
     { files, naming }: Elsewhere,
@@ -98,7 +99,7 @@ class Checks {
     for (const row of forms) this.#data(row);
     sortBySite(this.#result.unchecked);
     sortBySite(this.#result.unfit);
-    // Uses with a line of text come first, because a reader can examine these.
+    // Uses with a line of text come first, because a human can look at these.
     this.#result.unknown.sort((one, other) => Number(one.text === '') - Number(other.text === ''));
     return this.#result;
   }
@@ -118,15 +119,15 @@ class Checks {
     return found;
   }
 
-  /** Yields the mentions in all files read so far that are not checked yet, each with its file. */
+  /** Yields the mentions in all files read so far that were not checked yet, each with its file. */
   *#uncheckedMentions(): Generator<[file: string, mention: CallMention], void> {
     for (const [file, mentions] of this.#files)
       for (const mention of distinctMentions(mentions))
         if (!this.#checked.has(mention)) yield [file, mention];
   }
 
-  /** Checks the USES by CALLER in one form. If the form has changed since it was loaded, the recorded places
-   *  are invalid, and `check` later looks at all mentions in the file. */
+  /** Checks the USES by CALLER in one form. If the form has changed since it was loaded, the recorded places are wrong.
+   * Then `check` later looks at all mentions in the file. */
   #recordedUses(caller: string, uses: readonly Place[]): void {
     const { file, method } = uses[0] ?? {};
     const mentions = file === undefined ? undefined : this.#mentionsIn(file);
@@ -153,16 +154,16 @@ class Checks {
     }
   }
 
-  /** Records that the function at PLACE cannot be checked, because its call comes from inlined code.
-   * Functions in KNOWN are skipped. */
+  /** Reports that the function at PLACE cannot be checked, because its call comes from inlined code. Leaves out
+   * functions in KNOWN. */
   #inlined(place: Place, known: ReadonlySet<string>): void {
     const { description: caller = '', file } = place;
     if (file === undefined || known.has(caller)) return;
     this.#unknown({ caller, ...this.#places.site(place) }, 'in code that was inlined from another function');
   }
 
-  /** Checks the calls that SBCL does not record. For an inlined function it records only the first call in a
-   * form. */
+  /** Checks the calls that SBCL does not record. Of the calls of an inlined function in a form, it records only the
+   * first. */
   #furtherCalls(): void {
     for (const [file, mention] of this.#uncheckedMentions()) {
       const [caller, ...more] = this.#callers.get(`${file} ${mention.top}`) ?? [];
@@ -182,8 +183,8 @@ class Checks {
         this.#check(this.#holder(file, mention), file, mention);
   }
 
-  /** Records the places where the top-level form of ROW has the function's name in data. Code that reads the
-   * data can call the function. */
+  /** Reports the places where the top-level form of ROW has the function's name in data. Code that reads this data can
+   * call the function. */
   #data(row: Caller): void {
     const { file = '', possible } = row;
     const form = possible ? this.#places.formOf(row)?.form : undefined;
@@ -192,7 +193,7 @@ class Checks {
     if (this.#places.definitionsIn(file, form.start).some((each) => each.name === name)) return;
     const query = { used: name, setf, packages: this.#packages, sites: true, variable: false };
     const user = outsideUser(row, query, this.#places, new Set());
-    // In a DEFCLASS and the like, the parts without code only name accessors.
+    // In a form such as DEFCLASS, the parts without code only name accessors.
     if (user === undefined || (hasParts(form.operator) && !user.part)) return;
     const { calls: _, ...lists } = this.#result;
     const known = new Set(Object.values(lists).flatMap((list) => list.map(({ at }) => at)));
@@ -201,8 +202,8 @@ class Checks {
         this.#unknown({ caller: user.name, ...site }, 'named in data, from which code may call the function');
   }
 
-  /** Records a use in the macro expansion of the form at INDEX of FILE. When that form is a whole definition,
-   * SBCL does not know the place of the use, so the calls in the definition are checked later. */
+  /** Reports a use in the macro expansion of the form at INDEX of FILE. When that form is a whole definition, SBCL does
+   * not know the place of the use, so the calls in the definition are checked later. */
   #checkInExpansion(caller: string, file: string, index: number, mentions: Mentions): void {
     const distinct = distinctMentions(mentions);
     // The expansion can call a function that the form only passes as an argument, for example to MAPCAR.
@@ -215,8 +216,8 @@ class Checks {
       this.#unknown({ caller, ...this.#places.siteAt(file, index) }, 'in an expansion');
   }
 
-  /** Checks MENTION, a call by CALLER. CANDIDATE_COUNT is given when SBCL recorded fewer uses than there are
-   * candidates, so that MENTION is not certainly a recorded use. */
+  /** Checks MENTION, a call by CALLER. CANDIDATE_COUNT is set when SBCL recorded fewer uses than there are candidates,
+   * so that MENTION is only perhaps a recorded use. */
   #check(caller: string, file: string, mention: CallMention, candidateCount?: number): void {
     const { top, start, args, how } = mention;
     this.#checked.add(mention);
@@ -236,12 +237,12 @@ class Checks {
     }
   }
 
-  /** Reports MENTION, which SBCL has not recorded, if it can be a call that does not fit. */
+  /** Reports MENTION, which SBCL has not recorded, if it can be a call that does not fit the lambda list. */
   #notRecorded(file: string, mention: CallMention): void {
     const { start, args, how } = mention;
     const caller = this.#holder(file, mention);
     if (caller === this.#removed) return;
-    // SBCL records no uses of macros in top-level forms, so what looks like a macro call counts as one.
+    // SBCL records no uses of macros in top-level forms, so a form that looks like a macro call counts as one.
     if (this.#callee.macro && args !== undefined && !how) {
       this.#check(caller, file, mention);
       return;
@@ -269,8 +270,8 @@ class Checks {
   }
 }
 
-/** Groups ROWS by caller, and sorts the rows of each caller by place. SBCL records another order when one
- * call is inlined into another. */
+/** Groups ROWS by caller, and sorts the rows of each caller by place. SBCL has them in another order when one call is
+ * inlined into another. */
 function sortBySite(rows: CheckedCall[]): void {
   const firsts = new Map<string | undefined, number>();
   for (const [index, { caller }] of rows.entries()) if (!firsts.has(caller)) firsts.set(caller, index);

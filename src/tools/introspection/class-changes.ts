@@ -1,4 +1,4 @@
-// Finds the uses of functions, and the instances, that a new definition of a class or structure breaks.
+// Finds the uses of functions and instances that break when a class or structure gets a new definition.
 
 import type { ClassFunction, ImpactData } from '../../image/wire/operations.ts';
 import type { DefinitionDetails } from '../../source/definition-details.ts';
@@ -9,8 +9,8 @@ import type { Places } from '../places.ts';
 import type { CheckedCall, CheckedCalls } from './call-checks.ts';
 import { holderAt } from './outside.ts';
 
-/** A function that a new definition removes (`gone`) or changes, with its calls. `kept` is true when a
- * removed function stays for other classes. */
+/** A function that a new definition removes (`gone` is true) or changes, with its calls. `kept` is true when a removed
+ * function stays for other classes. */
 export interface ChangedFunction extends CheckedCalls {
   name: string;
   gone: boolean;
@@ -29,8 +29,8 @@ export function usesOf({ unfit, unknown, perhaps }: CheckedCalls): CheckedCall[]
   return [...unfit.map(({ why, ...row }) => row), ...unknown, ...perhaps.map(({ why, ...row }) => row)];
 }
 
-/** Returns the functions of a class or structure that DEFINITION removes or changes. CHECK checks the calls
- * of a function against a lambda list. */
+/** Returns the functions of a class or structure that DEFINITION removes or changes, with their calls. CHECK checks the
+ * calls of a function against a lambda list. */
 export async function changedFunctions(
   { accessors = [], typedStructure = [], slots = [] }: ImpactData,
   definition: Pick<DefinitionDetails, 'slots' | 'accessors' | 'constructors'> | undefined,
@@ -48,8 +48,8 @@ export async function changedFunctions(
     const list = below ? withoutKeys(arglist, goneSlots) : constructors?.get(bare);
     const checked = await check(name, gone ? ACCEPTS_NOTHING : list);
     if (checked === undefined || (!gone && checked.unfit.length === 0)) continue;
-    // A setf function, or an accessor of an including structure, is listed only when used, because other rows
-    // imply it.
+    // A setf function, or an accessor of a structure that includes this one, is listed only if it is used, because
+    // other rows imply it.
     if ((slot !== undefined || bare.startsWith('(SETF ')) && usesOf(checked).length === 0) continue;
     found.push({ name, gone, ...(kept && { kept }), ...checked });
   }
@@ -61,7 +61,7 @@ function withoutKeys(arglist: string | undefined, gone: readonly string[]): Lamb
   return list?.keys && { ...list, keys: namesMissing(list.keys, gone) };
 }
 
-/** Returns true when the new definition has other superclasses than the present class. */
+/** Returns true when the new definition has other superclasses than the class in the image. */
 export function hasOtherSuperclasses(
   { superclasses: old = [] }: ImpactData,
   { superclasses: now }: DefinitionDetails,
@@ -95,8 +95,7 @@ export interface BrokenInstances {
   unknown: CheckedCall[];
 }
 
-/** Returns the code in loaded files that would break with DEFINITION, because of initargs or slots that it
- * lacks. */
+/** Returns the code in loaded files that would break because DEFINITION lacks initargs or slots of the class. */
 export function brokenInstances(
   { name: className, initargs = [], slots = [], inheritedSlots = [], files = [] }: ImpactData,
   definition: Pick<DefinitionDetails, 'slots' | 'initargs' | 'defaults'> | undefined,
@@ -134,7 +133,8 @@ export function brokenInstances(
   return broken;
 }
 
-/** Returns the definition around INDEX as the caller of a row; {} when it begins on the line of the row. */
+/** Returns the name of the definition around INDEX as `caller`; {} when INDEX is in its first line or when there is
+ * none. */
 function callerAt(file: string, index: number, places: Places): Pick<CheckedCall, 'caller'> {
   const forms = places.forms(file);
   const top = forms?.extentAround(index);
@@ -144,7 +144,8 @@ function callerAt(file: string, index: number, places: Places): Pick<CheckedCall
   return caller === undefined ? {} : { caller };
 }
 
-/** Adds ROW to the broken code when a use gives an initarg in GONE, may give one, or names a slot. */
+/** Adds ROW to `unfit` when the use certainly gives an initarg in GONE. Adds it to `unknown` when the use may give one,
+ * or names a slot. */
 function classifyUse(
   { unfit, unknown }: BrokenInstances,
   { keys, how, slot, name }: InstanceUse,

@@ -88,8 +88,8 @@ function slotsText(data: ClassSlotsData, offset: number): string {
   ]);
 }
 
-/** Returns the prefix `PACKAGE::` common to all names of SLOTS; '' when there is none, or when there are few
- * slots. */
+/** Returns the prefix `PACKAGE::` that all names of SLOTS share. Returns '' when they share none, and when there are
+ * few slots. */
 function slotsHome(slots: readonly SlotData[]): string {
   const names = slots.flatMap(({ name, definers = [], readers = [], writers = [] }) => [
     name,
@@ -100,8 +100,8 @@ function slotsHome(slots: readonly SlotData[]): string {
   return slots.length < SHARING ? '' : sharedHome(names);
 }
 
-/** Returns SLOT as a DEFCLASS slot, with documentation and defining classes. HOME is the package prefix to
- * remove from its names. */
+/** Returns SLOT as DEFCLASS has it, with its documentation and the classes that define it. HOME is the package prefix
+ * that its names leave out. */
 function slotText(slot: SlotData, home = ''): string {
   const { definers = [], initargs = [], readers = [], writers = [] } = slot;
   const short = (name: string) => name.slice(home.length);

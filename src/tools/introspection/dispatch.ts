@@ -14,7 +14,8 @@ const NUMBER =
   /^[+-]?(\d+(\.|\/0*[1-9]\d*)?|\d*\.\d+([esfdl][+-]?\d{1,3})?|\d+(\.\d*)?[esfdl][+-]?\d{1,3})$/i;
 const NAME = /^(?:[^\s()"';`,|\\]|\|[^|]*\||\\.)+$/s;
 
-/** Parses TEXT, the argument with this NUMBER (from 1). Throws a CallError when it needs evaluation. */
+/** Parses TEXT, the argument with NUMBER, which counts from 1. Throws a CallError when the argument would have to be
+ * evaluated. */
 function writtenArgument(text: string, number: number): WrittenArgument {
   const trimmed = text.trim();
   const eql = /^\(\s*eql\s+(.*)\)$/is.exec(trimmed);
@@ -84,7 +85,7 @@ function dispatchText(data: Dispatch, offset: number, written: readonly string[]
   ]);
 }
 
-/** Returns a form that runs the code of the method combination; false when the tool has run it. */
+/** Returns a text with a form that runs the code of the method combination; false when the tool itself could run it. */
 function runText({ name, problem, sources = [] }: Dispatch): string | false {
   if (problem !== 'code' && problem !== 'combination') return false;
   const given = sources.map((source) => source && sourceText(source));
@@ -94,8 +95,8 @@ function runText({ name, problem, sources = [] }: Dispatch): string | false {
   return `To run that code, ${first}evaluate this with eval_form. Its value is the effective method, as a form:\n  (let ((f #'${codeName(name)})) ${order})`;
 }
 
-/** Returns a form that makes an argument. Dispatch depends on the class only, so an instance without values
- * is enough for a class. */
+/** Returns a form that makes an argument. Dispatch depends only on the class, so for a class the form makes an instance
+ * without values. */
 function sourceText({ by, text }: NonNullable<NonNullable<EffectiveMethodData['sources']>[number]>): string {
   if (by === 'literal') return text;
   const name = text.startsWith('#') ? text : codeName(text);

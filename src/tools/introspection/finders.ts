@@ -1,4 +1,4 @@
-// Finds functions that get symbols by name, where SBCL does not record the callers of INTERN and the like.
+// Finds functions that get symbols by name. SBCL does not record the callers of INTERN and similar functions.
 
 import { callMentionsIn } from '../../source/calls.ts';
 import { qualified } from '../../source/qualified.ts';
@@ -17,8 +17,8 @@ const FINDERS: readonly string[] = [
   ],
 ];
 
-/** Returns the functions in FILES that get symbols by name, each with its place. Their own names are in the
- * packages HOMES. Macros are left out, because the image has their expansions. */
+/** Returns the functions in FILES that get symbols by name, each with its place. HOMES are the packages of their own
+ * names. Leaves out macros, because the image has their expansions. */
 export function findersIn(
   files: readonly string[],
   homes: readonly string[],

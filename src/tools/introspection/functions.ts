@@ -66,7 +66,7 @@ export function functionArglistTool(image: Image, places: Places) {
   });
 }
 
-/** Renders DATA. The list of methods begins at OFFSET; without OFFSET, methods are only counted. */
+/** Renders DATA. The list of methods begins at OFFSET. If OFFSET is undefined, only the number of methods is shown. */
 function arglistText(data: ArglistData & FromSource, offset: number | undefined): string {
   const { name, natures = [], kind, arglist, declaimed = [], combination } = data;
   const call = arglist === undefined ? `${name}, arguments not recorded` : `${name} ${lambdaListText(data)}`;

@@ -1,4 +1,4 @@
-// Renders what a change of a function would break: its calls, and code that has it compiled in.
+// Renders the effects of a change on the calls of a function and on code into which the function is compiled.
 
 import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import { counted, fewOf, fittingRows } from '../../kernel/reply.ts';
@@ -17,19 +17,17 @@ import { listedAgain, wasListed } from './possible-users.ts';
 export interface CallImpact extends Partial<CheckedCalls> {
   name: string;
   kind?: string;
-  /** Qualifiers and specializers of the removed method; undefined when the change is not the removal of a
-   * method. */
+  /** Qualifiers and specializers of the removed method; undefined unless the change removes a method. */
   method: string | undefined;
   lambdaList?: string;
   /** True when the calls were checked against a new lambda list. */
   checked: boolean;
-  /** True when the new definition is a method or compiler macro, which does not set the lambda list for
-   * calls. */
+  /** True when the new definition is a method or a compiler macro. Neither sets the lambda list that calls must fit. */
   ofMethod: boolean;
   recompile: Recompile;
-  /** Functions that find symbols by computed names, so may call the definition. */
+  /** Functions that find symbols by computed names, and so may call the definition. */
   finding: LocatedUse[];
-  /** Total number of functions for `finding`, which may list fewer. */
+  /** Number of all functions that could be in `finding`, which may list fewer. */
   findingCount: number;
   /** Methods that are not congruent with the new lambda list. */
   methods: LocatedUse[];
@@ -51,7 +49,7 @@ export interface Recompile {
 const NO_EXPANDER_USES =
   'SBCL records no uses of a setf expander. who_calls lists the forms in files that set such a place; compile these again.';
 
-/** Returns the parts of an answer on the calls of a function; [] when IMPACT is of no function. */
+/** Returns the parts of an answer about the calls of a function; [] when IMPACT is not about a function. */
 export function callSections(impact: CallImpact): Part[] {
   const {
     kind,
@@ -100,7 +98,7 @@ export function callSections(impact: CallImpact): Part[] {
   ];
 }
 
-/** Returns the section on code that finds symbols by computed names, or only a line when an earlier answer
+/** Returns the section about code that finds symbols by computed names. Returns only a line when an earlier answer
  * (EARLIER_ANSWERS) has the same section. */
 export function findingSection(
   { kind, finding, findingCount }: CallImpact,
@@ -119,7 +117,7 @@ export function findingSection(
 /** Maximum number of characters of the list of names to compile again. */
 const RECOMPILE_LIMIT = 4000;
 
-/** Returns lines on the functions to compile again, with at most LIMIT names in each list. */
+/** Returns lines about the functions to compile again, with at most LIMIT names in each list. */
 export function recompileText(
   { why, names, perhaps = [], replaced, expanders = [], expanded = [] }: Recompile,
   limit: number,

@@ -1,4 +1,4 @@
-// Finds what a change of a function or class would break: its calls, compiled code and instances.
+// Finds the calls, compiled code and instances that a change of a function or class would break.
 
 import type { Image } from '../../image/image.ts';
 import type { ImpactData, WhoCallsData } from '../../image/wire/operations.ts';
@@ -15,20 +15,20 @@ import type { Recompile } from './impact-calls-text.ts';
 import type { ClassImpact } from './impact-classes-text.ts';
 import { incongruentMethods, lambdaListWithMethod } from './method-changes.ts';
 
-/** The change of a definition whose effects are asked for. */
+/** The change of a definition whose effects the caller asks for. */
 export type Change =
   | { kind: 'removal' }
   | { kind: 'new lambda list'; lambdaList: LambdaList }
   | { kind: 'new definition'; definition: DefinitionDetails };
 
-/** Maximum number of callers to search; no function has so many. */
+/** Maximum number of callers to request from the image; no function has so many. */
 const CALLER_LIMIT = 20_000;
 
-/** The replacement of a removed class: a definition without slots. */
+/** The definition, without slots, that stands for a removed class. */
 const NOTHING = { slots: [], accessors: [], initargs: [] };
 
-/** Checks the calls of a function against its present lambda list. Returns undefined when the lambda list or
- * the calls are unknown. */
+/** Checks the calls of a function against its current lambda list. Returns undefined when the lambda list or the calls
+ * are unknown. */
 export async function checkPresentCalls(
   image: Image,
   places: Places,
@@ -44,8 +44,8 @@ export async function checkPresentCalls(
   return { name: facts.name, ...checkedCalls(callers, elsewhereIn(facts), acceptedBy(facts, list), places) };
 }
 
-/** Returns the effects of CHANGE on the calls of the function in FACTS, and the functions to compile again.
- * OPERATOR is that of the new definition. */
+/** Returns the effects of CHANGE on the calls of the function in FACTS, and the functions to compile again. OPERATOR is
+ * the operator of the new definition. */
 export async function impactOnCalls(
   image: Image,
   places: Places,
@@ -56,7 +56,7 @@ export async function impactOnCalls(
 ) {
   const definition = definitionIn(change);
   const isMethod = definition?.operator === 'DEFMETHOD';
-  // Adding or removing a compiler macro does not change the lambda list of the function.
+  // A new or removed compiler macro does not change the lambda list of the function.
   const isCompilerMacro = operator === 'DEFINE-COMPILER-MACRO' && facts.kind !== 'COMPILER MACRO';
   const list = isCompilerMacro ? undefined : lambdaListIn(change);
   const accepted =
@@ -82,8 +82,8 @@ function lambdaListIn(change: Change): LambdaList | undefined {
   return definition?.operator === 'DEFTYPE' ? undefined : definition?.lambdaList;
 }
 
-/** Returns the lambda list that calls must fit when the definition gets LIST. For a generic function with
- * &key, it includes the keywords of all methods. */
+/** Returns the lambda list that calls must fit when the lambda list of the definition is LIST; undefined when LIST is.
+ * For a generic function with &key, it includes the keywords of all methods. */
 function acceptedBy(facts: ImpactData, list: LambdaList | undefined): LambdaList | undefined {
   if (list?.keys === undefined || facts.kind !== 'GENERIC-FUNCTION') return list;
   const lists = (facts.methods ?? []).map(({ arglist }) => parsedLambdaList(arglist));
@@ -114,7 +114,7 @@ function elsewhereIn({ files = [], naming = [] }: ImpactData) {
   return { files, naming };
 }
 
-/** Returns the functions to compile again, because the old definition is compiled into them, and the
+/** Returns the functions that must be compiled again, because the old definition is compiled into them, and the
  * reason. */
 function functionsToRecompile(
   facts: ImpactData,
@@ -152,7 +152,7 @@ export async function impactOnClass(
   const removed = change.kind === 'removal';
   const definition = definitionIn(change);
   const after = removed ? NOTHING : definition;
-  // `naming` from the image is about the name in FACTS, not about the accessors of a class.
+  // `naming` in FACTS is about the class itself, not about its accessors.
   const elsewhere = { ...elsewhereIn(facts), naming: [] };
   const check = async (accessor: string, list: LambdaList | undefined) => {
     const callers = await callersOf(image, accessor, context);

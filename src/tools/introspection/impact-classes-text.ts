@@ -1,4 +1,4 @@
-// Renders what a change of a class or structure would break: its functions, subclasses and instances.
+// Renders the effects of a change of a class or structure on its functions, subclasses and instances.
 
 import { counted } from '../../kernel/reply.ts';
 import { commonPrefix } from '../../source/qualified.ts';
@@ -22,11 +22,11 @@ export interface ClassImpact {
   instances?: number;
 }
 
-/** What follows from another layout of a structure. */
+/** The consequences of a change of a structure's layout. */
 export const OTHER_LAYOUT =
   'This changes the layout of the structure, so SBCL signals an error when it is loaded: give load_file restarts: ["CONTINUE"]. Existing instances cannot be used afterwards, and code compiled with the old layout must be compiled and loaded again.';
 
-/** Returns lines on the superclasses that the class would lose or gain. */
+/** Returns lines about the superclasses that the class would lose or gain. */
 export function superclassText({
   superclassesGone: gone = [],
   superclassesCome: come = [],
@@ -43,8 +43,8 @@ export function superclassText({
     .join('\n');
 }
 
-/** Returns a section on each of ACCESSORS, functions that a class or structure loses or changes. The package of
- * several is said once, above the first. */
+/** Returns sections about ACCESSORS, functions that a class or structure loses or changes. If several have the same
+ * package, a line above them names it. */
 export function accessorSections(accessors: readonly ChangedFunction[]): Part[] {
   const used = accessors.filter((each) => !isUnused(each));
   const home = sharedHome(used.map(({ name }) => name));
@@ -55,7 +55,7 @@ export function accessorSections(accessors: readonly ChangedFunction[]): Part[] 
   ];
 }
 
-/** Returns the section on ACCESSOR. HOME is left out in front of its names. */
+/** Returns the section about ACCESSOR. Its names leave out the package prefix HOME. */
 function accessorSection(accessor: ChangedFunction, home: string): Section | string {
   const { gone, kept, unfit, calls } = accessor;
   const name = accessor.name.slice(home.length);
@@ -88,7 +88,7 @@ export function subclassSection({ subclasses = [], subclassCount = 0 }: ClassImp
   return { header: 'Subclasses', rows: locatedRows(subclasses), of: subclassCount };
 }
 
-/** Returns lines on the slots and instances of the class; false when the definition is no class. */
+/** Returns lines about the slots and instances of the class; false when the definition is not a class. */
 export function classText({ class: kind, slots, instances }: ClassImpact): string | false {
   if (kind === undefined) return false;
   const number = instances === undefined ? 'not counted, as the heap is large' : String(instances);

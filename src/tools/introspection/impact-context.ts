@@ -1,4 +1,4 @@
-// Collects what a change of a definition needs besides its calls: its text, and files that are not loaded.
+// Collects the data about a change besides calls: the text of the definition, and files that are not loaded.
 
 import type { ImpactData } from '../../image/wire/operations.ts';
 import type { CallContext } from '../../kernel/tool.ts';
@@ -48,7 +48,7 @@ export async function definitionTexts(
   });
 }
 
-/** Returns the Lisp files of the workspace that name the definition and are not loaded. */
+/** Returns those Lisp files of the workspace that contain the name of the definition and are not loaded. */
 export async function unloadedFiles(
   { places, workspace }: Origins,
   facts: ImpactData,
@@ -71,8 +71,7 @@ export async function unloadedFiles(
   return naming.map((each) => (ofTests.has(each.file) ? { ...each, unloadedTests: true } : each));
 }
 
-/** Returns the test files of the workspace that are not loaded, when no test is known to reach the
- * function. */
+/** Returns the test files of the workspace that are not loaded; [] when a test is known to reach the function. */
 export function unloadedTestFiles({ places }: Origins, { files, testFiles = [] }: ImpactData): string[] {
   const loaded = new Set(files);
   return testFiles
@@ -80,8 +79,8 @@ export function unloadedTestFiles({ places }: Origins, { files, testFiles = [] }
     .map((file) => places.fileName(file));
 }
 
-/** Returns the loaded test files that use the name of the function, when no test is known to reach it. A
- * framework can keep tests as data, where SBCL records no uses. */
+/** Returns the loaded test files that use the name of the function; [] when a test is known to reach it. A framework
+ * can keep tests as data, where SBCL records no uses. */
 export async function testsNaming({ places }: Origins, facts: ImpactData): Promise<NamingFile[]> {
   const loaded = new Set(facts.files);
   const texts = (facts.testFiles ?? []).flatMap((file) => {
@@ -91,8 +90,8 @@ export async function testsNaming({ places }: Origins, facts: ImpactData): Promi
   return filesNaming(facts, facts.homes ?? [], texts, places);
 }
 
-/** Returns those of TEXTS that name the definition, with the lines. For a function only calls count. HOMES
- * are the packages in which the name is accessible. */
+/** Returns those of TEXTS that contain the name of the definition, with the lines. For a function, only calls count.
+ * HOMES are the packages in which the name is accessible. */
 async function filesNaming(
   facts: ImpactData,
   homes: readonly string[],

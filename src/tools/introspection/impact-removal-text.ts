@@ -1,4 +1,4 @@
-// Renders what the removal of a definition would break besides its calls.
+// Renders the effects of the removal of a definition, besides those on its calls.
 
 import { fewOf } from '../../kernel/reply.ts';
 import type { PackageRole } from '../../source/package-uses.ts';
@@ -11,7 +11,7 @@ import type { Removal } from './removal.ts';
 
 /** The effects of removing a definition, besides those on its calls. */
 export interface RemovalImpact {
-  /** True when `(setf NAME)` is defined too. */
+  /** True when `(setf NAME)` also has a definition. */
   place: boolean;
   /** The kind of the definition, when it is neither a function nor a class. */
   nature: string;
@@ -45,10 +45,10 @@ const PACKAGE_ROLES: Readonly<Record<PackageRole, string>> = {
   prefix: 'Symbols written with its name',
 };
 
-/** Matches a method that is entered beside the primary one, so that a call does not need it. */
+/** Matches a method that runs in addition to the primary method, so that calls do not need it. */
 const AUXILIARY = /^:(?:BEFORE|AFTER|AROUND) /;
 
-/** Returns the parts of an answer on the removal of a definition, besides its calls; [] for another change. */
+/** Returns the parts of an answer about the removal of a definition, besides its calls; [] for another change. */
 export function removalSections(impact: RemovalImpact & ClassImpact & Pick<CallImpact, 'method'>): Part[] {
   const { removal } = impact;
   if (removal === undefined) return [];
@@ -104,7 +104,8 @@ export function removalSections(impact: RemovalImpact & ClassImpact & Pick<CallI
   ];
 }
 
-/** Returns a line on the setf definition of the same name, which stays when the definition is removed. */
+/** Returns a line about the setf definition of the same name, which stays when the definition is removed; false when
+ * there is none. */
 export function placeText({
   name,
   place,

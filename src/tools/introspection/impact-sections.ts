@@ -1,11 +1,12 @@
-// Lays out the lists of uses in an answer on the impact of a change.
+// Lays out the lists of uses in an answer about the impact of a change.
 
 import { fittingLists, joinSections, listText } from '../../kernel/reply.ts';
 import { unqualifiedName } from '../../source/qualified.ts';
 import { codeShape, type MergedRows, mergeAlikeRows, SHARING, sharedHome } from '../alike-rows.ts';
 import type { CheckedCall } from './call-checks.ts';
 
-/** A use in an answer: its place, the line there, the definition around it, and the reason why it breaks. */
+/** A use in an answer. `name` is the definition around it, `at` its place, `text` the line there, `why` the reason why
+ * it breaks. */
 export interface LocatedUse {
   name?: string | undefined;
   at: string;
@@ -13,8 +14,8 @@ export interface LocatedUse {
   why?: string;
 }
 
-/** A list in an answer, below the line `HEADER (OF; SHARED; ...):`. OF is by default the number of uses.
- * SHARED has the properties common to all rows. */
+/** A list in an answer, below the line `HEADER (OF; SHARED; ...):`. The default of OF is the number of uses. SHARED are
+ * the properties that all rows have. */
 export interface Section {
   header: string;
   rows: readonly Row[];
@@ -27,8 +28,8 @@ type Row = Pick<MergedRows, 'text' | 'count'>;
 /** A part of an answer: a list, a text, or nothing ('' or false). */
 export type Part = Section | string | false;
 
-/** Returns SECTIONS as one text that fits into an answer, with at most LIMIT rows in each list. Empty lists
- * are left out. After a shortened list, a line counts the other rows. */
+/** Returns SECTIONS as one text that fits into an answer, with at most LIMIT rows in each list. Leaves out empty lists.
+ * A shortened list ends with a line with the number of the other rows. */
 export function layOut(sections: Part[], limit: number): string {
   const isList = (section: Part): section is Section => typeof section === 'object';
   const lists = sections.filter(isList);
@@ -54,7 +55,8 @@ function countOf(rows: readonly Row[]): number {
   return rows.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Returns SECTIONS with long lists last, so that no short one is overlooked. */
+/** Returns SECTIONS with those lists last that have more than LIMIT rows, so that a reader does not overlook short
+ * ones. */
 export function wholeFirst(sections: Part[], limit: number): Part[] {
   const isLong = (section: Part) => typeof section === 'object' && section.rows.length > limit;
   return [...sections.filter((section) => !isLong(section)), ...sections.filter(isLong)];
@@ -64,7 +66,7 @@ export function wholeFirst(sections: Part[], limit: number): Part[] {
 const ALIKE_LIMIT = 50;
 
 /** Returns the rows for CALLS, and what they share: the package of the names, and the reason. STATED_HOME is a
- * `PACKAGE::` that was said before, and is left out in front of names. */
+ * `PACKAGE::` that an earlier line of the answer says; names leave it out. */
 export function callList(calls: readonly CheckedCall[], statedHome = ''): Pick<Section, 'rows' | 'shared'> {
   const home = statedHome || sharedHome(calls.flatMap(({ caller }) => caller || []));
   const [why, ...otherReasons] = new Set(calls.map((call) => call.why));
@@ -78,7 +80,7 @@ export function callList(calls: readonly CheckedCall[], statedHome = ''): Pick<S
   return { rows: callRows(short), shared: shared.flatMap((each) => each || []) };
 }
 
-/** Returns the rows for CALLS. Calls with the same shape and reason are merged. */
+/** Returns the rows for CALLS. Merges calls that have the same shape and reason. */
 function callRows(calls: readonly CheckedCall[]): Row[] {
   const shaped = calls.map((call) => ({
     text: locatedText({ ...call, name: call.caller }),

@@ -1,4 +1,4 @@
-// Renders which tests a change of a definition affects, and which files were not checked.
+// Renders the tests that a change of a definition affects, and the files that were not checked.
 
 import { fewOf, listText } from '../../kernel/reply.ts';
 import type { NamingFile } from './impact-context.ts';
@@ -10,7 +10,7 @@ export interface TestImpact {
   testsMore?: number;
   tests: LocatedUse[];
   testCount: number;
-  /** Tests that reached the definition in the last run with coverage; undefined when it was not measured. */
+  /** Tests that reached the definition in the last run with coverage; undefined when no run measured this. */
   recorded?: string[] | undefined;
   unloaded: NamingFile[];
   /** Test files that use the name of the definition, when no test is known to reach it. */
@@ -19,7 +19,7 @@ export interface TestImpact {
   unloadedTests: string[];
 }
 
-/** Returns the text on the tests that reach the definition or name it, with at most LIMIT of each. */
+/** Returns the text about the tests that reach the definition or contain its name, with at most LIMIT of each. */
 export function testSection(impact: TestImpact & { kind?: string }, limit: number): string | false {
   const { kind, testSystems = 0, tests, testCount, testsMore } = impact;
   const unloaded = impact.unloaded.filter(({ unloadedTests }) => unloadedTests);
@@ -47,15 +47,16 @@ export function testSection(impact: TestImpact & { kind?: string }, limit: numbe
   return `Tests that reach it (${testCount}):\n${lines}${remaining > 0 ? `\n  ... ${remaining} more; limit shows them` : ''}${more}`;
 }
 
-/** Returns a line on the tests NAMES, which a run with coverage has recorded; false when it was not measured. */
+/** Returns a line about the tests NAMES, which reached the definition in a run with coverage; false when no run
+ * measured this. */
 export function recordedText(names: string[] | undefined, limit: number): string | false {
   if (names === undefined) return false;
   if (names.length === 0) return 'No test reached it in the last run with coverage.';
   return `Tests that reached it in a run with coverage (${names.length}): ${fewOf(names, limit)}. run_tests with touching runs these.`;
 }
 
-/** Returns a line with at most LIMIT files that are not loaded and name the definition. Test files are left
- * out. */
+/** Returns a line with at most LIMIT files that contain the name of the definition and are not loaded. Leaves out test
+ * files. */
 export function unloadedText(naming: readonly NamingFile[], limit: number): string | false {
   const files = naming.filter(({ unloadedTests }) => !unloadedTests);
   if (files.length === 0) return false;

@@ -1,4 +1,4 @@
-// Renders what a change of a definition would break.
+// Renders the effects of a change of a definition.
 
 import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import { type CallImpact, callSections, findingSection, recompileText } from './impact-calls-text.ts';
@@ -14,7 +14,7 @@ import { placeText, type RemovalImpact, removalSections } from './impact-removal
 import { callList, layOut, locatedRows, wholeFirst } from './impact-sections.ts';
 import { recordedText, type TestImpact, testSection, unloadedText } from './impact-tests-text.ts';
 
-/** What a change of a definition would break. */
+/** The effects of a change of a definition. */
 export interface Impact extends CallImpact, ClassImpact, RemovalImpact, TestImpact {
   /** The texts of all definitions of the name, each with its place. */
   texts: string[];
@@ -22,8 +22,8 @@ export interface Impact extends CallImpact, ClassImpact, RemovalImpact, TestImpa
 
 const TEST_LIMIT = 5;
 
-/** Renders IMPACT with at most LIMIT rows of each kind and TEST_LIMIT tests. Parts of earlier answers
- * (EARLIER_ANSWERS) are shortened. */
+/** Renders IMPACT with at most LIMIT rows of each kind and TEST_LIMIT tests. Shortens parts that earlier answers
+ * (EARLIER_ANSWERS) have. */
 export function impactText(
   impact: Impact,
   limit: number,

@@ -1,4 +1,4 @@
-// The tool impact_of_change, which shows what a change of a definition would break.
+// The tool impact_of_change, which shows the effects of a change of a definition.
 
 import { CallError } from '../../errors.ts';
 import type { Image } from '../../image/image.ts';
@@ -74,8 +74,8 @@ const LIMIT = 30;
 const METHOD_LAMBDA_LIST =
   'lambda_list is that of a function or generic function. For a method give its whole new DEFMETHOD as definition.';
 
-/** Operators that define functions or classes. SBCL records the uses of these; other definitions are searched
- * for by name. */
+/** Operators that define functions or classes, whose uses SBCL records. The uses of other definitions are searched for
+ * by name. */
 const FUNCTION_OR_CLASS_OPERATORS: readonly string[] = [
   ...['DEFUN', 'DEFMACRO', 'DEFINE-MODIFY-MACRO', 'DEFGENERIC', 'DEFMETHOD', 'DEFINE-COMPILER-MACRO'],
   ...['DEFCLASS', 'DEFSTRUCT', 'DEFINE-CONDITION'],
@@ -83,7 +83,7 @@ const FUNCTION_OR_CLASS_OPERATORS: readonly string[] = [
 
 /** The arguments of a call, with the name in the form that the image expects. */
 interface Request extends ArgumentsFor<typeof IMPACT_OF_CHANGE> {
-  /** The operator of the new definition or, without one, of a form given as name. */
+  /** The operator of the new definition; if the call gives none, the operator of the form that it gives as name. */
   operator: string | undefined;
 }
 
@@ -115,7 +115,7 @@ export function impactOfChangeTool(origins: Origins, reached: ReachedDefinitions
         ...((named || facts.type) && { removal: removalOf(facts, places, origins.history, references) }),
         references,
         recorded: reached.testsOf(facts.name),
-        // A caller that gives the whole new definition has already read the old one.
+        // A caller that gives the whole new definition has read the old one.
         texts: args.definition === undefined ? await definitionTexts(origins, args, context) : [],
         unloaded: named || facts.kind !== undefined ? await unloadedFiles(origins, facts) : [],
         testsNaming: facts.kind === undefined ? [] : await testsNaming(origins, facts),
@@ -132,8 +132,8 @@ function newOperator({ definition }: { definition?: string }, features: Features
     : definitionDetails(readForm(definition, 0, features))?.operator;
 }
 
-/** Returns the facts of the image on the name in REQUEST. When the name means the place `(setf NAME)`,
- * REQUEST and the facts are about that. */
+/** Returns what the image knows about the name in REQUEST, as facts. When the name means the place `(setf NAME)`, the
+ * facts and the returned request are about this place. */
 async function lookUp(image: Image, request: Request, context: CallContext) {
   const factsOf = async (name: string) => {
     const removed = isFoundByName(request);
@@ -147,8 +147,8 @@ async function lookUp(image: Image, request: Request, context: CallContext) {
   return { request: { ...request, name }, facts: await factsOf(name) };
 }
 
-/** Returns true when the uses of the definition are searched for by name. This applies to removals, and to
- * definitions of neither a function nor a class. */
+/** Returns true when the uses of the definition are searched for by name: for a removal, and for a definition that
+ * makes neither a function nor a class. */
 function isFoundByName(request: Request): boolean {
   const isOther = !FUNCTION_OR_CLASS_OPERATORS.includes(request.operator ?? '');
   return isRemoval(request) || (request.definition !== undefined && isOther);
@@ -158,8 +158,8 @@ function isRemoval({ lambda_list: list, definition }: Request): boolean {
   return list === undefined && definition === undefined;
 }
 
-/** Returns true when the name means the place `(setf NAME)`: NAME itself is undefined, or the new definition
- * defines a place. */
+/** Returns true when the name means the place `(setf NAME)`: because NAME itself has no definition, or because the new
+ * definition defines a place. */
 function meansPlace(facts: ImpactData, { definition, operator = '' }: Request): boolean {
   const alone = facts.kind === undefined && !isNamed(facts);
   const isPlace = definition !== undefined && definesPlace(operator);
@@ -173,7 +173,7 @@ function hasOtherUses(facts: ImpactData): boolean {
 function checkHasUses(facts: ImpactData, request: Request): void {
   const { kind, natures = [], name, class: ofClass, type, slotOf = [] } = facts;
   if (kind !== undefined || ofClass !== undefined || type) return;
-  // Only a function has a lambda list, so its presence means a function.
+  // Only a function has a lambda list, so a caller that gives one means a function.
   if (request.lambda_list === undefined && hasOtherUses(facts)) return;
   const instead =
     slotOf.length > 0
@@ -214,8 +214,8 @@ function readDefinition(facts: ImpactData, text: string, features: Features): De
   return found;
 }
 
-/** Returns FACTS limited to the definition that CHANGE replaces. For a class, they include the losses by
- * other superclasses. Throws a CallError when the name has no definition of this kind. */
+/** Returns FACTS about only the definition that CHANGE replaces. For a class, they include the losses through other
+ * superclasses. Throws a CallError when the name has no definition of this kind. */
 async function affectedFacts(
   image: Image,
   facts: ImpactData,

@@ -10,12 +10,12 @@ export interface FromSource {
 
 interface LambdaList extends FromSource {
   arglist?: string;
-  /** The lambda list that all methods together accept, when it differs from `arglist`. */
+  /** The lambda list that the methods accept together, when it differs from `arglist`. */
   accepted?: string;
 }
 
-/** Returns data with a lambda list. When the image did not return one, it comes from the first of `sources`
- * that has one. */
+/** Returns the data with a lambda list. If the image returned none, takes it from the first of `sources` that has
+ * one. */
 export function withLambdaList<Data extends LambdaList & { sources?: Place[] | undefined }>(
   { sources = [], ...data }: Data,
   places: Places,
@@ -29,13 +29,12 @@ export function withLambdaList<Data extends LambdaList & { sources?: Place[] | u
   return data;
 }
 
-/** Returns the lambda list, with a remark when it is from the source. */
+/** Returns the lambda list, with a remark when it comes from the source. */
 export function lambdaListText({ arglist = 'not recorded', fromSource }: LambdaList): string {
   return fromSource ? `${arglist}, from the source` : arglist;
 }
 
-/** Returns a line with the lambda list that methods accept; false when it equals that of the generic
- * function. */
+/** Returns a line with the lambda list that the methods accept; false when it equals that of the generic function. */
 export function acceptedText({ accepted }: LambdaList): string | false {
   return accepted !== undefined && `Accepted by some method: ${accepted}`;
 }

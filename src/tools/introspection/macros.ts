@@ -83,7 +83,7 @@ function expansionResult(
   };
 }
 
-/** Returns the reason why there is no expansion, when it is not a Lisp error; otherwise undefined. */
+/** Returns the reason why there is no expansion; undefined when the reason is a Lisp error. */
 function refusal({ unreadable, withoutWalker }: MacroexpandData): string | undefined {
   if (withoutWalker) {
     return 'Error: mode all needs the code walker of SBCL (the contrib sb-cltl2), which this SBCL does not have. Expand the forms inside one by one, with mode full.';

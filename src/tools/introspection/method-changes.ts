@@ -6,8 +6,8 @@ import { methodKey } from '../../source/definition.ts';
 import type { DefinitionDetails } from '../../source/definition-details.ts';
 import { disagreement, type LambdaList, parsedLambdaList } from '../../source/lambda-list.ts';
 
-/** Returns the lambda list that calls must fit after the method DEFINITION is defined. Returns undefined
- * unless it replaces a method with a keyword that no other method accepts. */
+/** Returns the lambda list that calls must fit after the method DEFINITION is defined. Returns undefined unless the
+ * method replaces one with a keyword that no other method accepts. */
 export function lambdaListWithMethod(
   { methods = [], arglist }: ImpactData,
   definition: DefinitionDetails,
@@ -23,8 +23,8 @@ export function lambdaListWithMethod(
   return old.keys?.some((key) => !keys.includes(key)) ? { ...own, keys } : undefined;
 }
 
-/** Returns the methods that are not congruent with LIST, the new lambda list of the generic function. With
- * OF_METHOD, LIST is that of a new method, and only this method is checked. SITE returns the place of a
+/** Returns the methods that are not congruent with LIST, the new lambda list of the generic function. If OF_METHOD is
+ * true, LIST is the lambda list of a new method, and only this method is checked. SITE returns the place of a
  * method. */
 export function incongruentMethods(
   { methods = [], arglist }: ImpactData,

@@ -1,5 +1,4 @@
-// Describes code outside functions that uses a name. The description is the definition in its form, or its
-// place.
+// Describes code outside of functions that uses a name: by the definition that its form makes, or by its place.
 
 import type { Caller } from '../../image/wire/operations.ts';
 import { isDefiner } from '../../source/definition.ts';
@@ -11,7 +10,7 @@ import type { TopLevelDefinition, TopLevelForms } from '../../source/top-level.t
 import { type NameMention, nameMentionsIn, usesIn } from '../../source/uses.ts';
 import { type FormOf, IN_EXPANSION, type Places } from '../places.ts';
 
-/** The kind of code that runs outside the function although it is in its definition. */
+/** The kind of code in the definition of a function that runs outside of the function. */
 const IN_FUNCTION = 'load-time value';
 
 /** For each standard defining operator, the kind of code outside functions in its form. */
@@ -40,7 +39,7 @@ export interface OutsideUser {
   kind?: string;
   /** True for a part of a definition that is evaluated when the definition is made. */
   part?: boolean;
-  /** True when the code only contains the name as data, so it may never use the function. */
+  /** True when the code contains the name only as data, so that it may never use the function. */
   possible?: boolean;
   sites?: { at: string; text: string }[];
 }
@@ -65,9 +64,9 @@ const DECLARING_OPERATORS: ReadonlySet<string> = new Set([
   ...['SHADOWING-IMPORT', 'INTERN', 'UNINTERN'],
 ]);
 
-/** Returns the description of CALLER, code outside functions; undefined when it does not use the name.
- * KNOWN_NAMES are the names of the other rows. Code with the name only in data is left out when another row
- * has the same name. */
+/** Returns the description of CALLER, code outside of functions; undefined when it does not use the name. KNOWN_NAMES
+ * are the names of the other rows. Code that has the name only in data is left out when another row has the same
+ * name. */
 export function outsideUser(
   caller: Caller,
   query: UseQuery,
@@ -93,13 +92,13 @@ function userInFile(caller: Caller, query: UseQuery, places: Places): OutsideUse
   const fileName = places.fileName(file);
   const found = places.formOf(caller);
   if (found && isUse(found, caller, query)) return userAtForm(found, caller, query, fileName);
-  // The text of the form does not show the use. Without the text, nothing contradicts it. With the text, only
-  // a recorded call of a function counts: a macro can have made it.
+  // The text of the form does not show the use. If the text is missing, nothing contradicts the use. If there is a
+  // text, only a recorded call of a function counts, because a macro can have made it.
   if (places.sourceText(file) && (possible || query.variable)) return undefined;
   return { name: `top-level form of ${fileName}`, ...(possible && { possible }) };
 }
 
-/** Returns true when the form may contain the use. A form that defines the name does not use it as data. */
+/** Returns true when the form may contain the use. A form that defines the name does not use the name as data. */
 function isUse({ form, forms, same }: FormOf, { possible }: Caller, { used, variable }: UseQuery): boolean {
   const isAbout = withoutPackage(form.name ?? '') === used && (possible || isDefiner(form.operator));
   if ((possible || variable) && (DECLARING_OPERATORS.has(form.operator) || isAbout)) return false;
@@ -120,8 +119,8 @@ function userAtForm(found: FormOf, caller: Caller, query: UseQuery, file: string
   };
 }
 
-/** Returns the name of the definition that the form makes; undefined when it makes none, or defines the
- * sought name. RECORDED_NAMES are the symbols in the data of the form, with package names. */
+/** Returns the name of the definition that the form makes; undefined when it makes none, or defines the sought name.
+ * RECORDED_NAMES are the symbols in the data of the form, with their packages. */
 function definitionMadeBy(
   { form, forms }: FormOf,
   recordedNames: readonly string[],
@@ -142,7 +141,7 @@ function definitionMadeBy(
   return uses.some(({ called }) => called) ? undefined : name;
 }
 
-/** Returns the places of USES. When the text shows none, returns the place of the form. */
+/** Returns the places of USES. If there are none, returns the place of the form. */
 function sitesOf({ form, forms, note }: FormOf, uses: readonly NameMention[], file: string) {
   const positions = uses.map(({ index }) => forms.source.positionAt(index));
   const shown = positions.length > 0 ? positions : [inExpansion(forms.source.positionAt(form.start))];
@@ -152,14 +151,15 @@ function sitesOf({ form, forms, note }: FormOf, uses: readonly NameMention[], fi
   }));
 }
 
-/** Returns PLACE with a note that the use is in a macro expansion, because the text of the form lacks it. */
+/** Returns PLACE with the remark that the use is in a macro expansion, because the text of the form does not contain
+ * it. */
 function inExpansion(place: SourcePosition): SourcePosition {
   return { ...place, text: `${place.text} ${IN_EXPANSION}` };
 }
 
-/** Returns the name of the definition at START, with the kind of its part at INDEX, as in `PACKAGE::NAME
- * (initial value)`. A function's body has no kind. Returns undefined when the form is no definition.
- * PACKAGES maps nicknames to names. */
+/** Returns the name of the definition at START, with the kind of its part at INDEX, as in `PACKAGE::NAME (initial
+ * value)`. The body of a function has no kind. Returns undefined when the form is not a definition. PACKAGES maps
+ * nicknames to names. */
 export function holderAt(
   forms: TopLevelForms,
   start: number,
@@ -180,7 +180,7 @@ function usesOf(form: TopLevelDefinition, { used, setf }: UseQuery, forms: TopLe
   return usesIn(top, { name: used, setf }).map((index) => ({ index, called: true }));
 }
 
-/** Returns the mentions of USED in FORM. When FORM defines USED and also calls it, the defined name does not
+/** Returns the mentions of USED in FORM. If FORM defines USED and also calls it, the name in the definition does not
  * count: in (test area (is (area 2))), only the second `area` is a use. */
 function mentionsIn(form: TopLevelDefinition, used: string, forms: TopLevelForms): NameMention[] {
   const { uses } = nameMentionsIn(forms.formFrom(form.start), used);
@@ -193,13 +193,13 @@ function kindOf(operator: string): string {
   return KINDS.get(operator) ?? operator.toLowerCase();
 }
 
-/** Returns the kind of code in a definition with OPERATOR, when the part with the use is unknown. For an
- * operator with several kinds of parts, this is the operator itself. */
+/** Returns the kind of code in a definition with OPERATOR, for a use in an unknown part. If the operator has several
+ * kinds of parts, returns the operator itself. */
 function generalKind(operator: string): string {
   return hasParts(operator) ? operator.toLowerCase() : kindOf(operator);
 }
 
-/** Returns the kind of the code in FORM with USES. `part` is true when they are in a known part of the
+/** Returns the kind of the code in FORM that contains USES. `part` is true when this is a known part of the
  * definition. */
 function kindIn(
   source: string,

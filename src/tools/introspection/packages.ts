@@ -99,8 +99,8 @@ function headText(data: PackageData): string {
   return lines.filter(Boolean).join('\n');
 }
 
-/** Returns a line with the names; false when there are none. When not all fit, the line has FORM, Lisp code
- * that returns all of them. */
+/** Returns a line with the names; false when there are none. If not all fit, the line also has FORM, Lisp code that
+ * returns all of them. */
 function namesText(label: string, { count, names = [] }: CountedNames, form: string): string | false {
   if (count === 0) return false;
   const rest = count > names.length ? `, ... (${count} in all; eval_form of ${form} gives them)` : '';
@@ -115,8 +115,8 @@ function symbolsText(data: PackageData, access: string, offset: number, type?: s
   return `${capitalized(access)} symbols${ofType} (${total}):\n\n${pagedList(lines, offset, total, 'symbols')}`;
 }
 
-/** Returns HOME::NAME, or only NAME when HOME is the package SHOWN. A name that is empty or contains `::`
- * always gets the package. */
+/** Returns HOME::NAME, or only NAME when HOME is the package SHOWN. An empty name, and one that contains `::`, always
+ * get the package. */
 function nameIn(shown: string, home: string, name: string): string {
   return home === shown && name !== '' && !name.includes('::') ? name : `${home}::${name}`;
 }

@@ -1,5 +1,5 @@
-// Finds forms that may call a function without known callers. SBCL does not record code that ran only while
-// its file was compiled. Also renders functions that may call it by a computed name.
+// Finds forms that may call a function for which no callers are known, because SBCL does not record code that ran only
+// while its file was compiled. Also renders functions that may call it by a computed name.
 
 import type { EarlierAnswers } from '../../kernel/earlier-answers.ts';
 import { callMentionsIn } from '../../source/calls.ts';
@@ -11,7 +11,7 @@ import type { Places } from '../places.ts';
 import { usedOf } from './sites.ts';
 import type { NameUser } from './users.ts';
 
-/** A name without known uses: the loaded files, and the packages that have the symbol. */
+/** A name without known uses. `files` are the loaded files, `accessibleIn` the packages that have the symbol. */
 interface WithoutKnownUses {
   name: string;
   files?: string[];
@@ -19,8 +19,8 @@ interface WithoutKnownUses {
   natures?: string[];
 }
 
-/** Returns the top-level forms in loaded files that call the name or pass it as a function. With SITES, adds
- * the places. Uses inside the definitions in EARLIER_ANSWERS are left out. */
+/** Returns the top-level forms in loaded files that call the name or pass it as a function, without those inside the
+ * definitions LISTED. If SITES is true, adds the places. */
 export function possibleUsers(
   found: WithoutKnownUses,
   listed: readonly NameUser[],
@@ -56,8 +56,8 @@ function isWithin(
   return definitions.some((each) => names.has(each.name) && start >= each.start && start < each.end);
 }
 
-/** Returns true when an earlier answer (EARLIER_ANSWERS) has the same NAMES and TOTAL. NAMES are functions
- * that find symbols by computed names, so they may call the sought function without a record of it. */
+/** Returns true when an earlier answer (EARLIER_ANSWERS) has the same NAMES and TOTAL. NAMES are functions that find
+ * symbols by computed names. They may call the sought function, and SBCL does not record this. */
 export function wasListed(
   names: readonly string[],
   total: number | undefined,
@@ -68,8 +68,8 @@ export function wasListed(
   );
 }
 
-/** Returns the clause for NAMES, when an earlier answer has them. They may use the sought name without a
- * record of it. DONE is the verb for that. */
+/** Returns the clause about NAMES for the case that an earlier answer has them. NAMES are functions that may use the
+ * sought name, which SBCL does not record. DONE is the participle for this use. */
 export function listedAgain(
   names: readonly string[],
   total: number | undefined,

@@ -66,7 +66,7 @@ export function whoReferencesTool(image: Image, places: Places) {
   });
 }
 
-/** Returns the answer of who_references: the definitions that use a variable. */
+/** Returns the answer of who_references about the definitions that use a variable. */
 export async function referencesOf(
   image: Image,
   places: Places,
@@ -96,11 +96,11 @@ export async function referencesOf(
   });
 }
 
-/** Source lines to show for a single use: `around` lines before and after it, or the whole form when it has
- * at most `whole` lines. */
+/** The numbers of source lines to show for a single use: `around` lines before and after it, or the whole form when it
+ * has at most `whole` lines. */
 const SOURCE = { around: 3, whole: 20 };
 
-/** Returns the source of the use when it is the only one; otherwise undefined. */
+/** Returns the source of the use when there is only one; else undefined. */
 function onlySource({ rows = [] }: ReferencesData, places: Places): string | undefined {
   const [place, ...others] = rows[0]?.sites ?? [];
   return place && others.length === 0 ? places.around(place, SOURCE.around, SOURCE.whole) : undefined;
@@ -145,8 +145,8 @@ function referencesText(data: ShownReferences, offset: number, places: Places): 
   return parts.filter(Boolean).join('\n');
 }
 
-/** Returns a note when the name is not a variable, or when it is a symbol macro, for which SBCL records no
- * references. */
+/** Returns a note when the name is not a variable, or is a symbol macro, whose references SBCL does not record; else
+ * false. */
 function natureNote({ name, natures = [], expansion }: ShownReferences): string | false {
   if (expansion !== undefined) {
     return `Note: ${name} is a symbol macro, to which SBCL keeps no references; its users refer to what it expands into, ${expansion}.`;

@@ -1,5 +1,5 @@
-// Finds the uses of a removed definition other than a function: a class, type, symbol macro, method
-// combination, package or system.
+// Finds the uses of a removed definition that is not a function: a class, type, symbol macro, method combination,
+// package or system.
 
 import type { ImpactData } from '../../image/wire/operations.ts';
 import { boundLine } from '../../kernel/reply.ts';
@@ -18,26 +18,26 @@ import type { Places } from '../places.ts';
 import type { CheckedCall } from './call-checks.ts';
 import { usedOf } from './sites.ts';
 
-/** The places that name a definition. The key is the role of the name there, such as superclass. */
+/** The places that contain the name of a definition. The key is the role of the name there, such as superclass. */
 export type Named<Of extends string = Role> = Partial<Record<Of, CheckedCall[]>>;
 
 /** The effects of removing a definition, except those on the code that calls it. */
 export interface Removal {
   named: Named;
-  /** For a package: the places that name it. */
+  /** For a package: the places that contain its name. */
   ofPackage?: Named<PackageRole>;
   ofSystem?: boolean;
   /** The packages that use the package, or the dependents of the system. */
   usedBy?: string[];
   symbolCount?: number;
-  /** Code that makes instances of a computed class, perhaps of this one. */
+  /** Code that makes instances of a class that is computed at run time, perhaps of this class. */
   computed: CheckedCall[];
   /** Generic functions that use the method combination. */
   combined?: string[];
   symbolMacro?: string;
   /** The methods of a removed generic function, which are removed too. */
   methods: { name?: string; at: string; text: string }[];
-  /** True when the name has a definition besides a function. */
+  /** True when the name has a definition that is not a function. */
   isNamed: boolean;
 }
 
@@ -46,7 +46,7 @@ export function isGlobalVariable({ natures = [], symbolMacro }: ImpactData): boo
   return isVariable(natures) && symbolMacro === undefined;
 }
 
-/** Returns true when the name has a definition besides a function. */
+/** Returns true when the name has a definition that is not a function. */
 export function isNamed(facts: ImpactData): boolean {
   if (isGlobalVariable(facts)) return true;
   const { class: ofClass, type, symbolMacro, typedStructure, combination } = facts;
@@ -55,8 +55,8 @@ export function isNamed(facts: ImpactData): boolean {
   );
 }
 
-/** Returns a function that finds the places in a text with the name of the definition. The packages HOMES
- * contain the symbol. Exports are left out. */
+/** Returns a function that finds the places in a text that contain the name of the definition. HOMES are the packages
+ * that contain the symbol. Leaves out exports. */
 export function namesFinder(facts: ImpactData, homes: readonly string[]) {
   const packages = new Set(facts.homes);
   const sought = usedOf({ name: facts.name, accessibleIn: homes, variable: isGlobalVariable(facts) });
@@ -66,16 +66,16 @@ export function namesFinder(facts: ImpactData, homes: readonly string[]) {
       : namedIn(text, features, sought).filter(({ role }) => role !== 'export');
 }
 
-/** A place with the name of a definition. `role` is the use of the name there, such as superclass. `form`
- *  identifies the top-level form around the place. */
+/** A place that contains the name of a definition. `role` is the role of the name there, such as superclass. `form`
+ * identifies the top-level form around the place. */
 interface Found<Of extends string> {
   role: Of;
   form: string;
   row: CheckedCall;
 }
 
-/** Returns the things that the removal of the definition in FACTS affects. Leaves out places in lines of
- *  REFERENCES, a text that the answer contains too. */
+/** Returns the effects of the removal of the definition in FACTS. Leaves out places in lines of REFERENCES, a text that
+ * the answer contains too. */
 export function removalOf(facts: ImpactData, places: Places, history: ReplHistory, references = ''): Removal {
   const { combined, symbolMacro, usedBy, symbolCount, methods = [] } = facts;
   if (facts.system) return { named: {}, ofSystem: true, usedBy, computed: [], methods: [], isNamed: false };
@@ -123,7 +123,8 @@ function withOthers(
   methods: readonly Found<Role>[],
   evaluated: readonly Found<Role>[],
 ): Found<Role>[] {
-  // A form that makes a method by a macro names the class too, and an evaluated method has no place.
+  // If a macro form makes a method, this form contains the name of the class too. A method that was evaluated has no
+  // place.
   const makers = new Set(methods.map(({ form }) => form));
   const made = new Set(evaluated.flatMap(({ role, row }) => (role === 'specializer' ? row.caller : [])));
   return [
@@ -139,8 +140,8 @@ function byRole<Of extends string>(found: readonly Found<Of>[]): Named<Of> {
   ) as Named<Of>;
 }
 
-/** Returns a function that converts the name of a method in a file to its name in the image. The package of
- * the file can inherit the name from another package. */
+/** Returns a function that converts the name of a method in a file to its name in the image. These differ when the
+ * package of the file inherits the name from another package. */
 function methodNamer({ specialized = [] }: ImpactData): (name: string) => string {
   const inImage = new Set(specialized.map(({ name }) => name));
   const alike = groupBy([...inImage], unqualifiedName);
@@ -150,8 +151,8 @@ function methodNamer({ specialized = [] }: ImpactData): (name: string) => string
   };
 }
 
-/** Returns the places that FIND finds in the loaded files, with the definition around each. NAME_OF converts
- * the name of a method. */
+/** Returns the places that FIND finds in the loaded files, with the name of the definition around each. NAME_OF
+ * converts the name of a method. */
 function foundInFiles<Of extends string>(
   { files = [], name }: ImpactData,
   places: Places,
@@ -169,7 +170,7 @@ function foundInFiles<Of extends string>(
   });
 }
 
-/** Returns the name that FORM defines, as PACKAGE::NAME; undefined when it defines nothing, or a package. */
+/** Returns the name that FORM defines, as PACKAGE::NAME. Returns undefined when FORM defines nothing or a package. */
 function definedIn(
   form: TopLevelDefinition | undefined,
   nameOf = (name: string) => name,
@@ -191,7 +192,7 @@ function specializedElsewhere(
   return specialized.flatMap(({ name: caller, place }) => {
     const around = places.formOf(place)?.form;
     const form = around ? `${place.file} ${around.start}` : '';
-    // A method from the definition of the class is removed with the class.
+    // A method that the definition of the class makes is removed with the class.
     if (around && (known.has(form) || CLASS_DEFINERS.includes(around.operator))) return [];
     return { role: 'specializer', form, row: { caller, ...places.site(place) } };
   });
@@ -199,8 +200,8 @@ function specializedElsewhere(
 
 const SEARCH_LIMIT = 1000;
 
-/** Returns the places in evaluated definitions that name SOUGHT. Only the newest definition of a name counts.
- * Names in FOUND are left out, because a file has their definition. */
+/** Returns the places in evaluated definitions that contain SOUGHT. Of definitions of the same name, only the newest
+ * counts. Leaves out names in FOUND, because a file defines them. */
 function evaluated(
   sought: SoughtName,
   found: readonly Found<Role>[],

@@ -1,4 +1,4 @@
-// Finds and renders the places where code uses a name (S3.18).
+// Finds and renders the places where code uses a name.
 
 import type { Place } from '../../image/wire/operations.ts';
 import { callMentionsIn } from '../../source/calls.ts';
@@ -8,9 +8,9 @@ import type { SoughtName } from '../../source/uses.ts';
 import { groupBy } from '../grouping.ts';
 import type { Places, Site } from '../places.ts';
 
-/** The sought name, as the image prints it. `variable` is true for a variable, false for a function.
- * `unrecorded` is the reason why SBCL does not record all uses. `accessibleIn` are the packages that have
- * the symbol. */
+/** The sought name, as the image prints it. `variable` is true for a variable, false for a function. `unrecorded` is
+ * the reason why SBCL does not record all uses; undefined when it does. `accessibleIn` are the packages that have the
+ * symbol. */
 export interface AskedName {
   name: string;
   variable?: boolean;
@@ -18,8 +18,8 @@ export interface AskedName {
   accessibleIn?: readonly string[];
 }
 
-/** The place of a use as FILE:LINE:COLUMN, with its line. `method` has the specializers of the method around
- * the use, if any. */
+/** The place of a use as FILE:LINE:COLUMN, with its line. `method` has the specializers of the method around the use;
+ * undefined when there is no method. */
 export interface UserSite {
   at: string;
   text: string;
@@ -40,7 +40,7 @@ export function siteFinder(
       const method = group[0]?.method;
       const recorded = places.sites(group, sought, { name: user, method });
       const sites = all?.(group, recorded) ?? recorded;
-      // A site that may belong to several methods has no method.
+      // If a site may belong to several methods, no method is shown for it.
       return sites.map(({ doubt, index: _, ...site }) => ({ ...site, ...(method && !doubt && { method }) }));
     });
     const different = new Map(found.map((site) => [siteText(site), site]));
@@ -48,7 +48,7 @@ export function siteFinder(
   };
 }
 
-/** Returns the name in the form for searches in source text: symbol, setf or variable, and packages. */
+/** Returns the name as searches in source text expect it: with symbol, setf, variable and packages. */
 export function usedOf({ name, variable = false, accessibleIn }: AskedName): SoughtName {
   const { symbol, setf } = partsOfName(name);
   return { name: symbol, setf, variable, packages: accessibleIn && new Set(accessibleIn) };

@@ -4,7 +4,7 @@ import type { Result } from '../../kernel/tool.ts';
 
 const TYPES: readonly string[] = ['function', 'macro', 'variable', 'class', 'generic-function'];
 
-/** The parameter that filters symbols by type. Other values get the answer of invalidType (S0.10). */
+/** The parameter that filters symbols by type. The answer for another value is that of invalidType. */
 export const SYMBOL_TYPE = {
   name: 'type',
   type: 'string',
@@ -17,7 +17,7 @@ export function isSymbolType(type: string): boolean {
   return TYPES.includes(type);
 }
 
-/** Returns the answer for the invalid value TYPE (S0.10). */
+/** Returns the answer for the invalid value TYPE. */
 export function invalidType(type: string): Result {
   return { data: { type }, text: `Invalid type: ${type}. Valid types: ${TYPES.join(', ')}`, absent: true };
 }

@@ -127,7 +127,7 @@ function foundText({ total, inherited, current, rows = [] }: AproposData, patter
   return header + (lines.length > 0 ? listText(lines, hasMore(page)) : note);
 }
 
-/** Returns a note that only the current package of the session has matching symbols (C26). */
+/** Returns a note that only the current package of the session has matching symbols. */
 function currentNote({ package: name, count }: { package: string; count: number }): string {
   const one = count === 1;
   const what = `${count} ${one ? 'symbol' : 'symbols'} of ${name}, the current package, ${one ? 'matches' : 'match'}`;
@@ -239,8 +239,7 @@ function statusLine({ home, status, homeStatus, in: where }: Described): string 
   return home === where ? here : `${homeStatus} in ${home}, ${here}`;
 }
 
-/** Kinds of definitions with a lambda list. SBCL records the lambda list, unless the code was compiled
- * without it. */
+/** Kinds of definitions with a lambda list. SBCL records it, unless the code was compiled without this record. */
 const CALLED: readonly string[] = [
   'FUNCTION',
   'MACRO',

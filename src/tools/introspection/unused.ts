@@ -12,8 +12,7 @@ import type { Places } from '../places.ts';
 import { possibleUsers } from './possible-users.ts';
 import { unknownNotes } from './users.ts';
 
-/** Returns the functions of a package that no code uses. With `within`, only the code of that system
- * counts. */
+/** Returns the functions of a package that no code uses. If `within` is given, only the code of that system counts. */
 export async function unusedFunctions(
   image: Image,
   places: Places,
@@ -84,7 +83,7 @@ function unusedText(
   ]);
 }
 
-/** Renders a row. Names are shown without the package HOME, because the headline has it. */
+/** Renders a row. Its names leave out the package HOME, because the headline names it. */
 function rowText({ name, self, mentioned, template, documentation }: UnusedRow, home: string): string {
   const short = (text: string) => (text.startsWith(`${home}::`) ? text.slice(home.length + 2) : text);
   const marks = [

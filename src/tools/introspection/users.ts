@@ -1,5 +1,5 @@
-// Selects and renders a page of the users of a name: functions, top-level forms and other definitions that
-// use it. Each user has a row with the places of its uses.
+// Selects and renders a page of the users of a name: functions, top-level forms and other definitions that use it. Each
+// user has a row with the places of its uses.
 
 import type { Caller, UnreadFile } from '../../image/wire/operations.ts';
 import { partsOfName, unqualifiedName } from '../../source/qualified.ts';
@@ -9,8 +9,8 @@ import type { Places } from '../places.ts';
 import { outsideUser } from './outside.ts';
 import { siteFinder, siteText, type UserSite } from './sites.ts';
 
-/** The image's answer on the users of a name. `rows` is a page of functions. `outside` are all top-level
- * forms and other code outside functions; `outsideCount` is their number when some are left out. */
+/** The image's answer about the users of a name. `rows` is a page of functions. `outside` are all top-level forms and
+ * other code outside of functions; `outsideCount` is their number when `outside` lacks some. */
 interface Uses {
   name: string;
   unrecorded?: 'macro' | 'inline' | 'slot';
@@ -25,9 +25,9 @@ interface Uses {
 export interface NameUser {
   name: string;
   kind?: string;
-  /** The function for which the name of this user is an alias. */
+  /** The name of the function for which the name of this user is an alias; absent when it is not an alias. */
   same?: string;
-  /** True when the user only has the name in data, which may not be a use. */
+  /** True when the user has the name only in data, which may not be a use. */
   possible?: boolean;
   /** True for a top-level form. */
   outside?: boolean;
@@ -35,8 +35,8 @@ export interface NameUser {
 }
 
 /** The users of a name. `functions` are those on the page that the image returned. `forms` are all users outside of
- * functions: `certain` of them surely use the name, with those that the image left out. `repeated` counts functions that
- * are left out because a form of the same name certainly uses the name. */
+ * functions. `certain` is the number of forms that certainly use the name, including those that the image left out.
+ * `repeated` is the number of functions that are left out because a form of the same name certainly uses the name. */
 interface Users {
   functions: NameUser[];
   forms: NameUser[];
@@ -45,7 +45,7 @@ interface Users {
   repeated: number;
 }
 
-/** Returns the users in DATA. With `sites`, each has the places of its uses (S3.18). */
+/** Returns the users in DATA. If `sites` is true, each has the places of its uses. */
 export function usersOf(
   data: Uses,
   places: Places,
@@ -66,8 +66,8 @@ export function usersOf(
   };
 }
 
-/** Returns the users on PAGE: those of FUNCTIONS, the image's part of the page from a list of COUNT, then those of
- * FURTHER, the whole rest of the list. */
+/** Returns those users of a list that are on PAGE. The list begins with COUNT functions, of which FUNCTIONS are on
+ * PAGE. FURTHER is the whole rest of the list. */
 export function usersOnPage(
   functions: readonly NameUser[],
   count: number,
@@ -90,7 +90,7 @@ function formsUsing(
   return mergeSameNames(forms.map((form): NameUser => ({ ...form, outside: true })));
 }
 
-/** Merges users of the same name. A possible user is left out when a certain user has the same name. */
+/** Merges users of the same name. Leaves out a possible user when a certain user has the same name. */
 function mergeSameNames(forms: readonly NameUser[]): NameUser[] {
   const certain = new Set(forms.filter(({ possible }) => !possible).map(({ name }) => name));
   const kept = forms.filter(({ possible, name }) => !possible || !certain.has(name));
@@ -109,7 +109,7 @@ function functionUser(
   return { name, kind, same, possible, sites: sites && find(name, sites) };
 }
 
-/** Sorts functions before top-level forms, and code with the name only in data last. */
+/** Compares users so that functions come first, then top-level forms, then code that has the name only in data. */
 function byBlock(one: NameUser, other: NameUser): number {
   const rank = ({ possible, outside }: NameUser) => (possible ? 2 : outside ? 1 : 0);
   return rank(one) - rank(other);
@@ -120,9 +120,8 @@ export function userHeading({ name, kind, same }: NameUser): string {
   return [name, kind && `(${kind})`, same && `(same function as ${same})`].filter(Boolean).join(' ');
 }
 
-/** Returns rows for the users that fit in one answer, and their number. When many rows have the same shape,
- * the first is shown and one line lists the others. `named` returns the beginning of a row, `header` the
- * line above it. */
+/** Returns rows for those users that fit in one answer, and their number. When many rows have the same shape, shows the
+ * first and lists the others in one line. `named` returns the beginning of a row, `header` the line above it. */
 export function userRows(
   users: readonly NameUser[],
   { named, header }: { named: (user: NameUser) => string; header: (user: NameUser) => string },
@@ -154,8 +153,8 @@ function userText(sites: readonly UserSite[], head: string): string {
   return [head, ...mergeAlikeRows(rows, '    ').map(({ text }) => text)].join('\n');
 }
 
-/** Returns the shape of the row of a user with one site; undefined for users with several, which are shown
- * whole. */
+/** Returns the shape of the row of a user with one site. Returns undefined for other users, whose rows are shown
+ * completely. */
 function userShape({ name, sites = [] }: NameUser, header: string): string | undefined {
   const [site, ...others] = sites;
   if (site === undefined || others.length > 0) return undefined;
@@ -167,15 +166,14 @@ function wordsOf(method = ''): string[] {
   return method.match(/[^\s()]+/g)?.map(unqualifiedName) ?? [];
 }
 
-/** Returns a note that WHAT may be missing, because this SBCL has no cross references to its own symbols
- * (S3.12). */
+/** Returns a note that WHAT may be missing, because this SBCL has no cross references to its own symbols. */
 export function missingNote(what: string): string {
   return `Note: this SBCL keeps no cross references to symbols of its own packages such as COMMON-LISP, so ${what} can be missing here.`;
 }
 
 const FILE_LIMIT = 3;
 
-/** Returns notes on the reasons why a list may be incomplete. WHAT is a plural noun, such as 'callers'. */
+/** Returns notes with the reasons why a list may be incomplete. WHAT is a plural noun, such as 'callers'. */
 export function unknownNotes(
   { interpreted, unheard, unread = [] }: { interpreted?: boolean; unheard?: boolean; unread?: UnreadFile[] },
   what: string,

@@ -171,7 +171,8 @@ function callersOnPage(
   };
 }
 
-/** Returns CALLERS, empty because the name is a variable, with REFERENCES inserted before the notes. */
+/** Returns CALLERS with REFERENCES inserted before its notes. CALLERS lists no callers, because the name is a
+ * variable. */
 function withReferences(callers: Result, references: Result): Result {
   const [none = '', ...notes] = callers.text.split('\n');
   return {
@@ -180,14 +181,14 @@ function withReferences(callers: Result, references: Result): Result {
   };
 }
 
-/** Returns the argument for the system. An empty string counts as absent. */
+/** Returns the argument `within`, the name of a system; {} when it is absent or ''. */
 function withinOf({ within }: { readonly within?: string }): { within?: string } {
   return within ? { within } : {};
 }
 
 type ShownCallers = Omit<WhoCallsData, 'rows'> & { rows: NameUser[] };
 
-/** Options for rendering callers. `several` is true when the answer has callers of other functions too. */
+/** Options for rendering callers. `several` is true when the answer also has the callers of other functions. */
 interface CallersShown {
   offset: number;
   several: boolean;
@@ -202,7 +203,7 @@ function callersText(data: ShownCallers, { offset, several, places, earlierAnswe
     places: `Other places that call ${name}:`,
     possible: several ? `Possible callers of ${name}:` : 'Possible callers:',
   };
-  // Functions come first, then other callers, then code with the name only in data (S3.10, S3.17).
+  // Functions come first, then other callers, then code that has the name only in data.
   const { rows: blocks, shown } = userRows(rows, {
     named: userHeading,
     header: ({ kind, outside, possible }) =>
@@ -226,8 +227,8 @@ function callersText(data: ShownCallers, { offset, several, places, earlierAnswe
   return [listsText(blocks, hasMore(page), first), ...notes].filter(Boolean).join('\n');
 }
 
-/** Returns a note on functions that may call this one by a computed name. The note is shorter when an earlier
- * answer (EARLIER_ANSWERS) has it. Returns false when there are none. */
+/** Returns a note about functions that may call this one by a computed name. The note is shorter when an earlier answer
+ * (EARLIER_ANSWERS) has it. Returns false when there are no such functions. */
 function findingNote(
   { finding = [], findingCount }: ShownCallers,
   earlierAnswers: EarlierAnswers | undefined,
@@ -239,14 +240,14 @@ function findingNote(
   return `Note: what gets symbols by INTERN, FIND-SYMBOL or the reader may call it unseen: ${names}.`;
 }
 
-/** Notes on names with unrecorded uses in top-level forms (C31). */
+/** Notes about names whose uses in top-level forms SBCL does not record. */
 const UNRECORDED = {
   macro: 'Note: SBCL does not record where top-level forms use a macro; search_in_buffer finds such forms.',
   inline:
     'Note: SBCL does not record where this function was put in line in top-level forms; search_in_buffer finds such forms.',
 } as const;
 
-/** Returns a note on the kind of the name, when it is not a function (S3.16); otherwise false. */
+/** Returns a note about the kind of the name when the name is not a function; else false. */
 function natureNote({ name, natures = [] }: ShownCallers): string | false {
   if (isFunction(natures)) return false;
   const advice = name.includes('(SETF ')

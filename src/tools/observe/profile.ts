@@ -16,7 +16,7 @@ const DEFAULT_FUNCTIONS = 10;
 /** Number of seconds for which a form is repeated by default. */
 const DEFAULT_SECONDS = 5;
 
-/** Takes a profile and returns the result. MODE selects what the samples measure. */
+/** Takes a profile and returns the result. MODE selects the quantity that the samples measure. */
 export async function observeProfile(
   observing: Observing,
   mode: Operations['observe-profile']['args']['mode'],
@@ -66,7 +66,7 @@ function keepFlameGraph(
   }
 }
 
-/** By mode: what the samples measure. */
+/** By mode: the quantity that the samples measure. */
 const WHAT: { readonly [mode: string]: string } = {
   cpu: 'CPU time',
   alloc: 'allocation',

@@ -118,8 +118,7 @@ class Planning {
   readonly #dependencies: RenameDependencies;
   readonly #renamings: Renaming[];
   readonly #packages: Packages;
-  /** For each name, the definitions that accept it as a keyword, such as constructors with a slot of that
-   * name. */
+  /** By name: the definitions that accept this name as a keyword, such as constructors with a slot of this name. */
   readonly #takers = new Map<string, KeywordTakers>();
   readonly #loaded = new Set<string>();
   readonly #plan: RenamePlan;

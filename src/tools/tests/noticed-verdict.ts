@@ -8,25 +8,25 @@ import { shortNames } from './failures.ts';
 import { hasNotPassed } from './memory.ts';
 import type { TestOutcome } from './results.ts';
 
-/** What came of the tests in one copy of the workspace. */
+/** The result of the tests in one copy of the workspace. */
 export interface Side {
   result: Result;
   tests: readonly TestOutcome[];
   /** Whether the run of the tests reached its end. It does not begin when a load fails. */
   run: 'complete' | 'ended early' | 'not begun';
-  /** True when a human or the client ended the call. */
+  /** True when a human or the client has ended the call. */
   isStopped: boolean;
   /** The Lisp files with new content that the image has not loaded. */
   unloaded: string[];
-  /** Those of these that it has loaded from the workspace itself. */
+  /** Those of `unloaded` that the image has loaded from the workspace and not from the copy. */
   originals: string[];
-  /** A digest of the state of the files in the workspace when they were copied. */
+  /** A digest of the state that the files of the workspace had when they were copied. */
   state: string;
-  /** What was loaded before the tests. */
+  /** The loads before the tests. */
   steps: readonly LoadStep[];
 }
 
-/** Says whether a test noticed the change. */
+/** The answer to the question whether tests noticed the edits. `noticed` are the names of those tests. */
 interface Verdict {
   verdict: 'noticed' | 'unnoticed' | 'unbuilt' | 'unknown';
   noticed: string[];
@@ -78,7 +78,7 @@ function unknown(why: string): Verdict {
   return asVerdict('unknown', `Not known whether a test notices this change: ${why}`);
 }
 
-/** The names of tests, by what became of them. */
+/** The names of tests, by their results with the change and without it. */
 interface Difference {
   /** The tests that ran with the change. */
   ran: string[];
@@ -105,7 +105,7 @@ function differenceOf(changed: Side, plain: Side): Difference {
     badPlain,
     broken: ranPlain.filter((test) => bad.has(test) && !badPlain.has(test)),
     fixed: ran.filter((test) => badPlain.has(test) && !bad.has(test)),
-    // After a run that ended early, the answer says so already.
+    // If the run ended early, the answer already says so.
     missing: changed.run === 'complete' ? notRun : [],
     of: testsText(new Set([...ran, ...ranPlain]).size),
   };
@@ -119,22 +119,22 @@ function noticedText({ broken, fixed, missing, of }: Difference): string {
   return `Noticed: ${sentences.join(' ')}${missedText(missing)}`;
 }
 
-/** Returns a sentence on the tests MISSING, after a space; '' without tests. */
+/** Returns a sentence about the tests MISSING, after a space; '' when there are none. */
 function missedText(missing: readonly string[]): string {
   if (missing.length === 0) return '';
   return ` ${testsText(missing.length)} that ${PASS[missing.length === 1 ? 0 : 1]} without it did not run with it: ${shownTests(missing)}.`;
 }
 
-/** Maximum number of names of tests. */
+/** Maximum number of names of tests in a sentence. */
 const NAMES = 10;
 
-/** Verbs for one test and for several. */
+/** Verb forms, for one test and for several. */
 const FAIL = ['fails', 'fail'] as const;
 const PASS = ['passes', 'pass'] as const;
 type Verb = typeof FAIL | typeof PASS;
 
-/** Returns a sentence on TESTS, some OF all tests, which do NOW with the change and BEFORE without it. Returns
- * no sentence without tests. */
+/** Returns a sentence about TESTS, some of all tests (OF). NOW is the verb for their results with the edits, BEFORE for
+ * those without. Returns [] when there are no TESTS. */
 function differingSentence(tests: readonly string[], of: string, now: Verb, before: Verb): string[] {
   if (tests.length === 0) return [];
   const form = tests.length === 1 ? 0 : 1;
@@ -146,8 +146,8 @@ function shownTests(tests: readonly string[]): string {
   return fewOf(tests.map(shortNames(tests)), NAMES);
 }
 
-/** Returns VERDICT, that no test noticed the change of COUNT files, with a sentence on those that the image of
- * SIDE has not loaded. */
+/** Returns VERDICT, which says that no test noticed the change of COUNT files. Adds a sentence about those of the files
+ * that the image of SIDE has not loaded. */
 function withUnloaded(verdict: Verdict, { unloaded, originals }: Side, count: number): Verdict {
   if (unloaded.length === 0) return verdict;
   if (originals.length > 0)

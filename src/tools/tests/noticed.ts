@@ -26,7 +26,7 @@ import { isLispFile } from '../parentheses.ts';
 import { type Side, verdictOn } from './noticed-verdict.ts';
 import type { TestOutcome } from './results.ts';
 
-/** The last run without edits of a session, and a text that is the same for calls that need the same run. */
+/** The last run without edits in this session, and a key. Calls with the same key need the same run. */
 export interface UneditedRun {
   last?: { key: string; side: Side };
 }

@@ -78,7 +78,7 @@ async function settingOf(
     for await (const file of lispFiles(workspace, places, lookupBudget()))
       all.push(...definitionsIn(file, symbol, places).filter(isOwn));
   }
-  // The last definition in a file is the effective one.
+  // If a file has several definitions, the last one is in effect.
   const definition = all.findLast(({ operator }) => DEFINERS.includes(operator)) ?? all.at(-1);
   if (definition !== undefined && !definition.nested)
     return { name: symbol, home: definition.home, form: settingForm(symbol, definition) };

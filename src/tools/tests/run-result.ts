@@ -21,20 +21,20 @@ import {
 } from './run-text.ts';
 import { needsText } from './without-results.ts';
 
-/** The tests to run: those of whole `systems`, the test or suite `name`, the tests `again`, or those of a
- * `package`. `seed` makes random numbers repeatable. */
+/** The tests that run: those of the whole `systems`, the test or suite `name`, the tests `again`, or those of a
+ * `package`. `seed` makes the sequence of random numbers repeatable. */
 export interface TestSelection {
   systems?: string[];
   name?: string;
   again?: string[];
-  /** Given when `again` has the tests that reached the definition `name`. `changed` are tests in `again` that
-   * reached other, changed code instead. */
+  /** Set when `again` has the tests that reached the definition `name`. `changed` are those tests in `again` that
+   * reached other definitions, which have changed. */
   touching?: { name: string; changed: string[] };
   package?: string;
   seed?: number;
 }
 
-/** The arguments of run_tests on how the tests run. */
+/** Those arguments of run_tests that say how the tests run. */
 export interface How {
   readonly system?: string;
   readonly isolate?: boolean;
@@ -47,11 +47,11 @@ export interface How {
 
 /** A run that has ended, with at least one test. */
 interface EndedRun {
-  /** The tested systems or tests, as the subject of the first line. */
+  /** The systems or tests that ran, as the subject of the first sentence. */
   what: string;
   how: How;
   asked: TestSelection;
-  /** The text on the loads before the run. */
+  /** The text about the loads before the run. */
   loadNotes: string;
   tests: readonly TestOutcome[];
   /** The data and the ending of the last round. */
@@ -63,19 +63,19 @@ interface EndedRun {
   madeRuns: number;
   /** The tests of the last, incomplete run that the timeout interrupted. */
   cut: readonly string[];
-  /** Sentences on images that were lost between tests. */
+  /** Sentences about images that were lost between two tests. */
   losses: readonly string[];
-  /** Tests that did not run and have no recorded coverage. */
+  /** Tests that did not run, and whose coverage is not recorded. */
   unrecorded: readonly string[];
   unset: UnsetTexts;
   /** The coverage of each round. */
   coverage: readonly CoverageData[];
-  /** Tests without coverage, because their image was lost. */
+  /** Tests that have no coverage, because the image in which they ran was lost. */
   unmeasured: readonly string[];
   milliseconds: number;
 }
 
-/** Default maximum number of failures to show. */
+/** Maximum number of failures that are shown by default. */
 const LIMIT = 20;
 
 /** Returns the result of RUN, and keeps its outcomes for the next run. */
@@ -122,7 +122,8 @@ export function reportResult({ places, memory, keepRun }: TestDependencies, run:
   };
 }
 
-/** Returns whether the run of REPORT failed, and the data of its result with MORE members. */
+/** Returns `failed`, which says whether the run of REPORT failed, and the data of its result, with the members of
+ * MORE. */
 function verdictOn(
   { tests, difference, former, unseen, stale, unset, ending, losses }: TestRunReport,
   more: object,
@@ -150,7 +151,7 @@ export function formerTests({ former = [] }: TestRunData, places: Places): Forme
   return former.map(({ test, file }) => ({ test, file: places.fileName(file) }));
 }
 
-/** Returns the sentence on runs that were not made; '' when all were made. */
+/** Returns a sentence about runs that were requested and not made; '' when all were made. */
 function shortfallOf({ how, ending, madeRuns, cut }: EndedRun): string {
   const { repeat: asked = 1, timeout } = how;
   return shortfallText({
@@ -161,7 +162,8 @@ function shortfallOf({ how, ending, madeRuns, cut }: EndedRun): string {
   });
 }
 
-/** Returns the sentence on tests that may not have run, because one did not finish; '' when there are none. */
+/** Returns a sentence about tests that may not have run because an earlier test did not finish; '' when there are
+ * none. */
 function behindOf({ tests, data, ending, asked, how, held }: EndedRun): string {
   const ran = new Set([...tests.map(({ test }) => test), ...(data.gone ?? [])]);
   const left = (asked.again ?? []).filter((test) => !ran.has(test));

@@ -14,57 +14,57 @@ import { failureLines, type Shown, shortNames } from './failures.ts';
 import { type ChangedResults, hasNotPassed } from './memory.ts';
 import { signalledText, type TestOutcome } from './results.ts';
 
-/** Texts on variables that loads did not set: `which` for the headline, and further `lines`. Both are '' when
- * there are no such variables. */
+/** Texts about variables that loads did not set: `which` is for the first line, and `lines` are further lines. Both are
+ * '' when there are no such variables. */
 export interface UnsetTexts {
   which: string;
   lines: string;
 }
 
-/** A test that the image still has, although its file no longer has it. */
+/** A test that is still in the image, although its file no longer has it. */
 export interface FormerTest {
   test: string;
   file: string;
 }
 
-/** A run and its results. */
+/** A run of tests, with its results. */
 export interface TestRunReport {
-  /** The tested systems or tests, as the subject of the first line. */
+  /** The systems or tests that ran, as the subject of the first sentence. */
   what: string;
   tests: readonly TestOutcome[];
   difference: ChangedResults;
-  /** A phrase for the time of the last run. */
+  /** A phrase that says when the last run was. */
   when: string;
-  /** Requested tests that no framework has any more. */
+  /** Tests that were requested, but that no framework knows any more. */
   gone: readonly string[];
-  /** Tests that did not run, because their file no longer has them. */
+  /** Tests that did not run, because their files no longer have them. */
   former: readonly FormerTest[];
-  /** Tested systems without any test of a known framework. */
+  /** Systems that were tested, but that have no test of a known framework. */
   unseen: readonly string[];
   /** Files that have changed since the image loaded them. */
   stale: readonly string[];
-  /** Variables that loads did not set, perhaps incomplete. */
+  /** Variables that loads did not set. The list may be incomplete. */
   unset: readonly UnsetVariable[];
-  /** Texts of the answer on the variables in `unset`. */
+  /** The texts of the answer about the variables in `unset`. */
   unsetNotes: UnsetTexts;
   ending: Ending;
   milliseconds: number;
-  /** The text on the loads before the run. */
+  /** The text about the loads before the run. */
   loadNotes: string;
-  /** Tests that ran because code in their coverage was changed. */
+  /** Tests that ran because code that they cover was changed. */
   changed: readonly string[];
-  /** Tests that did not run and have no recorded coverage. */
+  /** Tests that did not run, and whose coverage is not recorded. */
   unrecorded: readonly string[];
-  /** Sentences on images that were lost between tests. */
+  /** Sentences about images that were lost between two tests. */
   losses: readonly string[];
-  /** The sentence on runs that were not made. */
+  /** A sentence about runs that were not made; '' when all were made. */
   shortfall: string;
   seed: number | undefined;
-  /** The sentence on tests that may not have run, because an earlier one did not finish. */
+  /** A sentence about tests that may not have run, because an earlier test did not finish; '' when there are none. */
   behind: string;
 }
 
-/** Returns the text of a run. */
+/** Returns the text for a run of tests. */
 export function runText(report: TestRunReport, shown: Shown): string {
   const { tests, difference, gone, unseen, stale, ending, loadNotes, changed, unrecorded } = report;
   const counts = countsOf(tests);
@@ -175,8 +175,7 @@ function namesLine(label: string, names: readonly string[], short: (name: string
   return `${label}: ${fewOf(names.map(short), NAME_LIMIT)}`;
 }
 
-/** Returns lines on the passed checks when there is only one test and these checks were recorded; otherwise
- * ''. */
+/** Returns lines about the checks that passed, if the run has only one test and these checks were recorded; else ''. */
 function passedLines([test, ...others]: readonly TestOutcome[]): string {
   const { passed = [], checks = 0, failed = 0, errors = 0, skipped = 0, expected = 0 } = test ?? {};
   if (others.length > 0 || passed.length === 0 || checks < 2) return '';
@@ -224,8 +223,8 @@ function staleLine(files: readonly string[]): string {
   return line && `${line}. load_file loads it.`;
 }
 
-/** Returns the texts on UNSET, of which there are TOTAL. Variables that an earlier answer (EARLIER_ANSWERS) has
- * with the same value are only named. */
+/** Returns the texts about UNSET, some of TOTAL variables that loads did not set. Of variables that an earlier answer
+ * listed with the same value, only the names are given. */
 export function unsetTexts(
   unset: readonly UnsetVariable[],
   total = unset.length,

@@ -19,8 +19,9 @@ import { formerTests, type How, reportResult, type TestSelection } from './run-r
 import { formerLines, unsetTexts } from './run-text.ts';
 import { nameResult, noTestsResult, nothingReached } from './without-results.ts';
 
-/** What follows a round without the requested name (all systems are loaded, and the round is repeated), a
- * complete run with `repeat`, and a test that did not finish or a lost image with `isolate`. */
+/** The next step after a round. 'load all': no test has the requested name, so all systems are loaded and the round is
+ * repeated. 'next run': a run is complete, and `repeat` asks for another. 'next round': a test did not finish or the
+ * image was lost, and `isolate` asks for the others. */
 type Step = 'load all' | 'next run' | 'next round';
 
 /** A call of run_tests. */
@@ -89,7 +90,8 @@ export class Run {
     return reply;
   }
 
-  /** Returns the time limit of a round. Without `isolate`, it is the rest of the timeout after the earlier runs. */
+  /** Returns the time limit of a round. Unless `isolate` is true, this is the part of the timeout that the earlier runs
+   * did not use. */
   #limit(): { limitMs?: number } {
     const { limitMs } = limitOption(this.#how);
     if (limitMs === undefined || this.#how.isolate) return limitOption(this.#how);
@@ -110,7 +112,7 @@ export class Run {
     return tests.length + this.#outcomes.length > 0 && this.#runs.length + 1 < repeat && isInTime;
   }
 
-  /** True when a test or a lost image ended a round early, after a new outcome, and `isolate` asks for the
+  /** Returns true when a test or a lost image ended a round early, after a new outcome, and `isolate` asks for the
    * remaining tests. */
   #hasRemaining({ data, ending }: Reply<'test-run'>): boolean {
     if (!this.#how.isolate || data.held) return false;
@@ -170,8 +172,8 @@ export class Run {
     });
   }
 
-  /** Returns the result of the run. REPLY is that of the last round. HELD is true when an error was held
-   * during the run. */
+  /** Returns the result of the run. REPLY is the reply of the last round. HELD is true when an error was held in the
+   * run. */
   #result(reply: Reply<'test-run'>, held: boolean, earlierAnswers?: EarlierAnswers): Result {
     const { data, ending } = reply;
     const { value, gone = [] } = data;
