@@ -24,9 +24,9 @@ point (contract C10 in docs/develop/contracts.md). Classes without a name come l
     (sort (loop for each being the hash-keys of seen collect each) #'class-before-p)))
 
 (defun tree-rows (class)
-  "Return a list of (CLASS LEVEL AGAIN) lists for the classes below CLASS, in depth-first order.
-LEVEL is 0 for a direct subclass. AGAIN is true for a class with subclasses that an earlier list has
-introduced."
+  "Return a list of (SUBCLASS LEVEL AGAIN) lists for the classes below CLASS, in depth-first order.
+LEVEL is 0 for a direct subclass of CLASS. AGAIN is true if SUBCLASS has subclasses that an earlier
+list of the same SUBCLASS has already introduced."
   (let ((shown (make-hash-table :test 'eq)) (rows '()))
     (labels ((visit (class level)
                (dolist (subclass (subclasses class))

@@ -41,8 +41,8 @@ include only symbols with such a definition."
           #'symbol-before-p)))
 
 (defun nature-list (symbol)
-  "Return text for the list of a package: the kinds of all definitions of SYMBOL, such as
-\"FUNCTION, CLASS\". Return \"SYMBOL\" if SYMBOL has no definition."
+  "Return text with the kinds of all definitions of SYMBOL, such as \"FUNCTION, CLASS\", or
+\"SYMBOL\" if SYMBOL has no definition. The list of the symbols of a package shows this text."
   (let* ((class (find-class symbol nil)) (type (and (not class) (type-name-p symbol)))
          (callable (callable-nature symbol)))
     (format nil "~{~A~^, ~}"

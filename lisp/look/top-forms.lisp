@@ -5,15 +5,15 @@
 (defstruct (file-load (:constructor make-file-load (name mark created)))
   "The last load of a file. NAME is the file's name, and CREATED its date at the load. MARK is an
 object unique to the load. READ is the date of the version that the agent has read again to find
-uses of names. STATE is :UNREAD until then, then T, or text that says why the result may be wrong.
-FORMS lists the TOP-FORM structures for forms of the file in which uses were found. MADE is NIL, or
-a hash table for code that forms of the file compiled while they ran. Its keys are the names of the
-functions that this code calls."
+uses of names. STATE is :UNREAD before this reading, then T, or text with the reason why the result
+may be wrong. FORMS lists the TOP-FORM structures for forms of the file in which uses were found.
+MADE is NIL, or a hash table for code that forms of the file compiled while they ran. Its keys are
+the names of the functions that this code calls."
   name mark created (read nil) (state :unread) (forms '()) (made nil))
 
 (defun note-made (load names)
-  "Record in LOAD, a FILE-LOAD structure, that code which a form of the file compiled while it ran,
-as with COMPILE, calls the functions NAMES."
+  "LOAD is the FILE-LOAD structure of a file. A form of this file has compiled code while it ran, as
+with COMPILE, and this code calls the functions NAMES. Record NAMES in LOAD."
   (let ((made (or (file-load-made load)
                   (setf (file-load-made load)
                         (make-hash-table :test 'equal :synchronized t)))))
@@ -74,8 +74,8 @@ structures that are not current from these lists."
                            :test #'equal)))))
 
 (defun use-kinds (top-form name)
-  "Return a list of kinds of uses, from *USE-KINDS*: :CONSTANT if TOP-FORM calls NAME, and :MENTION
-if TOP-FORM has NAME in its data or as a variable."
+  "Return a list of the kinds, from *USE-KINDS*, in which TOP-FORM uses NAME: :CONSTANT if TOP-FORM
+calls NAME, and :MENTION if TOP-FORM has NAME in its data or as a variable."
   (let* ((uses (top-form-uses top-form)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)
@@ -130,9 +130,9 @@ operator of FORM in lower case. If there is none, return NIL."
     (if (rest parts) (string-downcase (first form)) (first parts))))
 
 (defun note-definer (form)
-  "Return the TOP-FORM structure in **DEFINERS** for FORM, a definition that is evaluated outside a
-file. If there is none for the same object FORM, make it. It replaces the structure of an earlier
-form with the same DEFINER-KEY."
+  "FORM is a definition that is evaluated outside a file. Return the TOP-FORM structure for this
+object FORM in **DEFINERS**. If there is none, make a structure, which replaces the structure of an
+earlier form with the same DEFINER-KEY."
   (let* ((key (definer-key form)) (known (gethash key **definers**)))
     (if (and known (eq form (top-form-form known)))
         known
@@ -153,10 +153,10 @@ recorded yet."
     (nreverse unread)))
 
 (defun read-definer (top-form)
-  "Record the names that the form of TOP-FORM uses, and remove the form from the structure TOP-FORM,
-which is from UNREAD-DEFINERS. Remove TOP-FORM from **DEFINERS** if the form is no definition. The
-form is one if its operator is in *DEFINERS-OF-FUNCTIONS*, or if its expansion has the name of
-TOP-FORM as quoted data. A form that uses names is also one if the name of TOP-FORM is a string."
+  "TOP-FORM is from UNREAD-DEFINERS. Record the names that its form uses, and remove the form from
+TOP-FORM. If the form is no definition, remove TOP-FORM from **DEFINERS**. The form is a definition
+if its operator is in *DEFINERS-OF-FUNCTIONS*, if its expansion has the name of TOP-FORM as quoted
+data, or if it uses names and the name of TOP-FORM is a string."
   (let* ((form (shiftf (top-form-form top-form) nil)) (key (top-form-key top-form))
          (name (top-form-name top-form)) (package (top-form-package top-form))
          (*package* (if (package-name package) package *package*)))

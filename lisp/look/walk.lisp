@@ -5,12 +5,12 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defvar *scratch* nil
-  "The package in which symbols are interned while the agent reads a file again. Else NIL.")
+  "The package in which symbols are interned while the agent reads a file again, or NIL.")
 
 (defmacro without-traces (&body body)
-  "Evaluate BODY, which reads or expands code of the program again, so that the program does not
-notice: output is discarded, *MACROEXPAND-HOOK* and *BREAK-ON-SIGNALS* have no effect, and package
-locks do not apply."
+  "Evaluate BODY, which reads or expands code of the program again, in such a way that the program
+does not notice: output is discarded, *MACROEXPAND-HOOK* and *BREAK-ON-SIGNALS* have no effect, and
+package locks do not apply."
   `(let* ((silence (make-broadcast-stream)) (*standard-output* silence) (*error-output* silence)
           (*trace-output* silence)
           (*break-on-signals* nil) (*macroexpand-hook* #'funcall))
@@ -25,8 +25,9 @@ they define are in the index already.")
   (and (intersection situations '(:load-toplevel :execute load eval)) t))
 
 (defun load-time-forms (form)
-  "Return a list of the forms in LOAD-TIME-VALUE within the first 20000 conses of FORM. Leave out
-those in quoted data and in templates of macros: they are evaluated where the macro is used."
+  "Return a list of the LOAD-TIME-VALUE forms' arguments within the first 20000 conses of FORM.
+Leave out those in quoted data and in backquote templates of macros, since they are evaluated where
+the macro is used."
   (let ((left 20000) (found '()))
     (labels ((visit (part)
                (loop while (and (consp part)
@@ -53,8 +54,8 @@ required parameters, with NIL for a parameter without a specializer."
         when (typep specializer '(cons (eql eql) (cons t null))) collect (second specializer)))
 
 (defun forms-outside-functions (form)
-  "Return a list of the forms in FORM that are evaluated outside the functions that it defines. FORM
-is a call of one of *DEFINERS-OF-FUNCTIONS*."
+  "FORM is a call of one of *DEFINERS-OF-FUNCTIONS*. Return a list of the forms in FORM that are
+evaluated outside the functions that FORM defines."
   (append (load-time-forms form)
           (and (eq (first form) 'defmethod) (nil-if-program-fails (specializer-forms form)))))
 
