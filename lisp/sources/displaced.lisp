@@ -9,10 +9,11 @@
 (defvar *displaced* '()
   "A list of DEFINITION structures for the methods that this thread has removed, newest first.")
 (sb-ext:defglobal **displaced** '()
-  "A list of DEFINITION structures for methods that the last load removed and did not define
-again.")
+  "A list of DEFINITION structures for the methods that were removed during the last load and that
+this load did not define again.")
 (defvar *continues* nil
-  "True in a load that continues the last one, so that the methods in **DISPLACED** still count.")
+  "True in a load that continues the last load, so that the answer also lists the methods in
+**DISPLACED**.")
 
 (defun lambda-list-shape (lambda-list)
   "Return a list of the properties of LAMBDA-LIST that must be the same for a generic function and
@@ -39,7 +40,7 @@ or macro."
     (and file (defines-p file name '(:function :macro)))))
 
 (defun must-be-displaced-p (function name lambda-list location by)
-  "Return true if the methods of FUNCTION, the generic function NAME, must be removed so that
+  "Return true if the methods of FUNCTION, the generic function NAME, must be removed before
 FUNCTION can get LAMBDA-LIST. LOCATION is the source location of the form with LAMBDA-LIST. BY is
 the operator of this form, DEFGENERIC or DEFMETHOD."
   (let ((methods (sb-mop:generic-function-methods function))
@@ -89,8 +90,8 @@ thread. Ignore errors, which must not reach the program."
 ;;; Reporting removed methods in answers
 
 (defun missed-p (definition)
-  "Return true if DEFINITION, of a removed method, has no replacement, although its generic function
-exists. Return NIL if the file of the method was loaded again without it."
+  "DEFINITION is of a removed method. Return true if its generic function exists and no other method
+has replaced the method. Return NIL if the file of the method was loaded again without it."
   (let* ((path (definition-file-name definition))
          (file (and path (gethash (file-path path) **files**))))
     (and (generic-function-named (definition-name definition))
@@ -106,8 +107,8 @@ exists. Return NIL if the file of the method was loaded again without it."
                          collect (item-data definition "file" (and file (file-path file))))))
 
 (defun call-displacing-methods (function)
-  "Call FUNCTION, which loads a file or a system, so that methods that conflict with new lambda
-lists are removed. Afterwards, even after a non-local exit, add the removed methods without a
+  "Call FUNCTION, which loads a file or a system. While it runs, methods that conflict with new
+lambda lists are removed. Afterwards, even after a non-local exit, add the removed methods without a
 replacement to the answer of the job."
   (if *displacing*
       (funcall function)

@@ -45,8 +45,8 @@ variable, and :SPECIAL if this form declared the variable special.")
 (defparameter *evaluated-limit* 10000 "The maximum number of definitions in **EVALUATED**.")
 
 (defvar *source-copy* nil
-  "A pair (COPY . ORIGINAL) of paths while a copy of the file ORIGINAL is loaded in its place, else
-NIL.")
+  "NIL or, while a copy of the file ORIGINAL is loaded in its place, a pair (COPY . ORIGINAL) of
+paths.")
 
 (defun file-path (name)
   "Return the native truename of the file that SBCL calls NAME. For the copy in *SOURCE-COPY*,

@@ -1,5 +1,5 @@
-;;;; The definitions that files made: checks if the image still has them, and describes them for
-;;;; answers.
+;;;; The definitions that files made. This file checks if the image still has them, and describes
+;;;; them for answers.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -23,8 +23,8 @@ LAYOUT: for a structure, the value of STRUCTURE-LAYOUT."
   (by-code nil) (maker nil) (inlined nil) (layout nil))
 
 (defun recorded-number (definition)
-  "Return SBCL's number of the top-level form of DEFINITION, or NIL. For a definition by EVAL, this
-is the number of a form within the evaluated one."
+  "Return SBCL's number of the top-level form of DEFINITION, or NIL. For a definition that EVAL
+made, this is the number of a form within the evaluated form."
   (identity-form (or (definition-location definition) (definition-identity definition))))
 
 (defun definition-number (definition)
@@ -35,7 +35,7 @@ it is unknown."
 
 (defun definition-key (kind name identity)
   "Return the key, for an EQUAL hash table, of the definition of NAME as KIND with IDENTITY, an
-object such as a function. A definition is replaced by a later one with an EQUAL key."
+object such as a function. A later definition with an EQUAL key replaces the definition."
   (case kind
     (:method identity)
     ((:export :package) (list kind name identity))
@@ -67,8 +67,8 @@ object such as a function. A definition is replaced by a later one with an EQUAL
     (and (typep function 'generic-function) function)))
 
 (defun methods-of-definition (definition)
-  "Return a list of the methods of the generic function of DEFINITION, whose forms would also make
-this function. Return NIL if DEFINITION is of no generic function."
+  "Return a list of the methods of the generic function of DEFINITION. The form of such a method
+would also make the generic function. Return NIL if DEFINITION is of no generic function."
   (and (eq (definition-kind definition) :function)
        (let ((function (generic-function-named (definition-name definition))))
          (and function (sb-mop:generic-function-methods function)))))
