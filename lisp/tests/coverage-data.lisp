@@ -1,5 +1,5 @@
-;;;; The results of measuring coverage: which definitions tests have reached, and which parts of
-;;;; these definitions never ran.
+;;;; Describes the coverage of a test run: the definitions that tests have reached, and the parts of
+;;;; these definitions that never ran.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -65,8 +65,8 @@ form that never ran. A path is a list of element numbers."
     table))
 
 (defun marked-parts (codes)
-  "Return a hash table with the parts of forms that have run as keys. CODES is a list of those
-elements of SB-COVER's COVERAGE-INFO that mark parts."
+  "CODES is a list of the elements of SB-COVER's COVERAGE-INFO that mark parts of forms. Return a
+hash table whose keys are the parts that have run."
   (let ((marked (make-hash-table :test 'equal)))
     (dolist (code (mapcan #'marking-code codes) marked)
       (dolist (parts (and (marks-reader) (funcall (marks-reader) code)))
@@ -94,10 +94,10 @@ is a list, return NIL, since SB-COVER has another record for the list itself."
 ;;; The places of parts in their files
 
 (defun places-never-run (definition paths form spans)
-  "Return a list of vectors, one for each part of DEFINITION, a MEASURED structure, that never ran:
-the position of the part, such as #(START END), or #() if it is unknown. FORM is the top-level form
-of DEFINITION, and PATHS lists the paths of the parts of FORM that never ran. SPANS is the SPANS
-vector of FORM, or NIL."
+  "DEFINITION is a MEASURED structure, and FORM its top-level form. PATHS lists the paths of the
+parts of FORM that never ran. SPANS is the SPANS vector of FORM, or NIL. Return a list of vectors,
+one for each of these parts in DEFINITION: the position of the part, such as #(START END), or #() if
+the position is unknown."
   (let ((part (measured-part definition))
         (numbers (and spans (form-numbers form (measured-form definition)))))
     (loop for path in paths

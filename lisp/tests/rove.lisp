@@ -5,8 +5,8 @@
 
 (defun rove-run-test (package original arguments)
   "Wrapper around Rove's CALL-WITH-TESTING-WITH-OPTIONS: call ORIGINAL with ARGUMENTS. If the second
-element of ARGUMENTS is a name, record the call as a test. Otherwise the call is of a group of
-checks."
+element of ARGUMENTS is a name, record the call as a test. Otherwise the call runs a group of checks
+inside a test, and is not recorded."
   (declare (ignore package))
   (let ((name (second arguments)))
     (if name
@@ -23,8 +23,8 @@ checks."
 
 (defun rove-failure-arguments (check)
   "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, a failed check: the groups
-around CHECK, the form of CHECK, and the values of arguments. The form of a negated check is shown
-as (NOT FORM)."
+around CHECK, the form of CHECK, and the values of arguments. For a negated check, the form is (NOT
+FORM)."
   (let ((groups (remove (bare-text (result-name *result*))
                         (remove nil (rove-result "ASSERTION-LABELS" check))
                         :test #'string-equal))
