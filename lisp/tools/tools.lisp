@@ -63,8 +63,8 @@ TOOL-ERROR-MESSAGE the reason."))
   (let ((length (proper-length object))) (and length (evenp length))))
 
 (defun items-type (parameter)
-  "Return the type of the items of PARAMETER, a property list. Its :ITEMS is a keyword or (:type
-KEYWORD)."
+  "Return the type of the items of PARAMETER, a property list. The value of :ITEMS in PARAMETER is a
+keyword or (:type KEYWORD)."
   (let ((items (getf parameter :items)))
     (if (consp items) (and (plist-p items) (getf items :type)) items)))
 
