@@ -39,9 +39,9 @@ that SBCL makes for its own use (CLASS-PROTOTYPE)."
         (setf (gethash (nil-if-program-fails (sb-mop:class-prototype each)) table) t)))))
 
 (defun instance-p (object)
-  "Return true if OBJECT is an instance of a standard class, structure class or condition class. Do
-not call TYPEP with OBJECT itself: if its class was redefined, TYPEP would update OBJECT, and so
-call methods of the program."
+  "Return true if OBJECT is an instance of a standard class, funcallable standard class, structure
+class or condition class. Do not call TYPEP with OBJECT itself: if its class was redefined, TYPEP
+would update OBJECT, and so call methods of the program."
   (typep (class-of object) '(or standard-class structure-class condition-class
                              sb-mop:funcallable-standard-class)))
 
@@ -116,8 +116,8 @@ a former layout of a redefined structure class. Return NIL if the heap is too la
 
 (defun others-methods (name class)
   "NAME names a generic function with an accessor method for CLASS. Return :ABOVE if the generic
-function has a method for a superclass of CLASS, T if it has methods only for CLASS and unrelated
-classes, and NIL if it has no other method. Ignore methods with qualifiers."
+function has a method for a superclass of CLASS, T if it has methods for other classes but none for
+a superclass, and NIL if it has no other method. Ignore methods with qualifiers."
   (let ((specializers (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                             unless (method-qualifiers method)
                               collect (first (last (sb-mop:method-specializers method))))))
@@ -186,8 +186,8 @@ and their keyword constructors."
                     (t 'standard-object))))
 
 (defun ancestors-with (each class superclasses)
-  "Return a list of the class EACH and all superclasses that EACH would have if SUPERCLASSES were
-the direct superclasses of CLASS."
+  "SUPERCLASSES is a list of classes that are to become the direct superclasses of CLASS. Return a
+list of the class EACH and all superclasses that EACH will then have."
   (let ((found '()))
     (labels ((visit (other)
                (unless (member other found)
@@ -282,9 +282,9 @@ class or method accepts them."
                       (append others own) :test #'string=))))
 
 (defun initarg-data (class below superclasses)
-  "SUPERCLASSES are the direct superclasses of CLASS after a change, and BELOW its subclasses.
-Return a list of JSON objects for the classes among CLASS and BELOW that may accept fewer initargs
-after the change."
+  "SUPERCLASSES lists the direct superclasses of CLASS after a change, and BELOW its subclasses.
+Return a list of JSON objects for those among CLASS and BELOW that may accept fewer initargs after
+the change."
   (loop for each in (cons class below)
         for initargs = (lost-initargs each class superclasses)
         when (and initargs (class-name each))

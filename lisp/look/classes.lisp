@@ -61,8 +61,8 @@ which each class precedes its superclasses."
        (defstruct-description (class-name class) nil)))
 
 (defun structure-functions (description)
-  "Return a list of the names of the functions that DEFSTRUCT makes for the structure that SBCL
-describes by DESCRIPTION."
+  "DESCRIPTION is SBCL's description of a structure. Return a list of the names of the functions
+that DEFSTRUCT makes for this structure."
   (remove nil (append (loop for slot in (description-slots description)
                             for accessor = (structure-slot-accessor slot)
                             when accessor collect accessor and collect (list 'setf accessor))
@@ -122,8 +122,8 @@ is the direct slot definition."
         when slot collect (cons class slot)))
 
 (defun initform-text (initform)
-  "Return INITFORM as one line of text, without the quote that DEFINE-CONDITION puts even before
-self-evaluating objects."
+  "Return the form INITFORM as one line of text, without the quote that DEFINE-CONDITION puts even
+before self-evaluating objects."
   (let ((form (if (typep initform
                          '(cons (eql quote)
                            (cons (or boolean keyword number string character) null)))

@@ -171,10 +171,10 @@ constants like LIST than cross references to functions in *ARGUMENT-CHECKS*."
                             (names-in-xrefs code))))))
 
 (defun lambda-list-p (constant code)
-  "Return true if CONSTANT of the code object CODE is a lambda list that SBCL keeps for its error
-messages about arguments, and not data of the program. The lambda list of a macro begins with a list
-that names the macro. The lambda list of a DESTRUCTURING-BIND has lambda list keywords, or
-AFTER-CHECK-P is true for it."
+  "CONSTANT is a constant of the code object CODE. Return true if it is a lambda list that SBCL
+keeps for its error messages about arguments, and not data of the program. The lambda list of a
+macro begins with a list that names the macro. The lambda list of a DESTRUCTURING-BIND has lambda
+list keywords, or satisfies AFTER-CHECK-P."
   (and (consp constant)
        (let ((of (first constant)))
          (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))

@@ -54,7 +54,8 @@ itself a class, the name of OBJECT follows CLASS."
     (make-unprintable text)))
 
 (defun without-printer (atom)
-  "Return ATOM. But if printing ATOM would run code of the program, return a CLASS-STUB for it."
+  "ATOM is an atom in code. Return it. But if printing ATOM would run code of the program, return a
+CLASS-STUB for it."
   (typecase atom
     ((or pathname package) atom)
     ((or standard-object condition structure-object (and (array t) (not simple-vector)))
@@ -132,7 +133,8 @@ program as #<CLASS>, since such a method can fail or never end."
         (setf **code-printers** table))))
 
 (defmacro printing-code (&body body)
-  "Evaluate BODY with the printer set up to print code on one line. (QUOTE X) prints as 'X."
+  "Evaluate the forms BODY with the printer set up to print code on one line. (QUOTE X) prints as
+'X."
   `(let ((*print-pprint-dispatch* (code-printers)))
      (printing-plainly
        (let ((*print-pretty* t) (*print-right-margin* most-positive-fixnum))

@@ -103,7 +103,7 @@ Otherwise return text that names the first function or object that is not known 
 ;;; Effective method forms. The agent interprets only CALL-METHOD and MAKE-METHOD in them.
 
 (defun of-qualifier (methods &rest qualifiers)
-  "Return a list of the METHODS whose list of qualifiers is equal to QUALIFIERS."
+  "Return a list of those METHODS whose list of qualifiers is equal to the list QUALIFIERS."
   (remove-if-not (lambda (method) (equal (method-qualifiers method) qualifiers)) methods))
 
 (defun call-forms (methods)

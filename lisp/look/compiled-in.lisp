@@ -86,8 +86,8 @@ whose expanders call the function TARGET, directly or through other functions."
         #'name-before-p))
 
 (defun compiled-in-members (index target)
-  "Return a plist for a JSON object about the functions in INDEX that have to be compiled again when
-the definition of TARGET changes."
+  "TARGET is a function or variable name. Return a plist for a JSON object about the functions in
+INDEX that have to be compiled again when the definition of TARGET changes."
   (flet ((texts (users)
            (mapcar (lambda (user) (format nil "~A~@[ (~A)~]" (shown-name user) (kind-text user)))
                    (page users 0 2000))))

@@ -94,7 +94,7 @@ in the last loaded text, and the object of the definition. An unknown value is N
   "Return a plist with the file and top-level form whose code made the definition of NAME. SBCL has
 recorded no source location of this definition. NAME and KINDS are arguments of EVALUATION-DATA."
   (multiple-value-bind (path form object) (apply **maker-of** name kinds)
-    ;; The methods of a generic function without a DEFGENERIC are found instead.
+    ;; For a generic function without a DEFGENERIC, answers show the places of its methods instead.
     (cond ((typep object 'generic-function) nil)
           (form (list* "byCode" t (json-object-members (loaded-place path form))))
           (t (list "maker" path)))))

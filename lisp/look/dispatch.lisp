@@ -156,9 +156,9 @@ not defined."
              (standard-precedence-list class (sb-mop:class-direct-superclasses class))))))
 
 (defun more-specific-p (one other order precedences)
-  "Return true if the method ONE is more specific than OTHER. ORDER lists positions of arguments,
-from 0, in the order in which specializers are compared. PRECEDENCES lists the class precedence
-lists of the arguments' classes."
+  "Return true if the method ONE is more specific than the method OTHER. ORDER lists positions of
+arguments, from 0, in the order in which specializers are compared. PRECEDENCES lists the class
+precedence lists of the arguments' classes."
   (loop for position in order
         for a = (elt (sb-mop:method-specializers one) position)
         for b = (elt (sb-mop:method-specializers other) position)

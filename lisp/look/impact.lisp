@@ -318,8 +318,8 @@ an enclosing folder."
                (asdf-value "SYSTEM-DEPENDS-ON" system)))))
 
 (defun defined-around-p (system name)
-  "Return true if NAME names another ASDF system than SYSTEM whose .asd file is in the folder of
-SYSTEM's .asd file, or in an enclosing folder."
+  "Return true if NAME names another ASDF system than SYSTEM, an ASDF system, whose .asd file is in
+the folder of SYSTEM's .asd file, or in an enclosing folder."
   (flet ((folder (system)
            (let ((file (asdf-value "SYSTEM-SOURCE-FILE" system)))
              (and file (pathname-directory file)))))

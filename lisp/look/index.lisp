@@ -49,8 +49,8 @@ was built."
 ;;; Building the index
 
 (defun new-index ()
-  "Return a new index of the whole image. Code and names that other threads define meanwhile are
-added to **NEWS** by the hooks."
+  "Return a new index of the whole image. If other threads define code and names meanwhile, the
+hooks add these to **NEWS**."
   (setf **news-count** 0
         **news** (if (all-recorded-p) '() t))
   (let ((index (make-use-index)))
@@ -61,7 +61,8 @@ added to **NEWS** by the hooks."
     index))
 
 (defun all-users (index)
-  "Return a list of new USER structures for all functions in the image. INDEX is empty."
+  "Return a list of new USER structures for all functions in the image. INDEX is a new, empty
+index."
   (let ((users '()))
     (map-global-names (lambda (name) (setf users (nconc (users-by-name index name) users))))
     (map-code (lambda (code) (setf users (nconc (loose-users code) users))))

@@ -54,7 +54,7 @@ is not on this disk. SOURCE is the debug source of the code of the library."
 
 (defun code-noted (function code reason)
   "Hook: record CODE, a new code object, and the file or form that made it. Then call FUNCTION, the
-hooked function of SBCL, with CODE and REASON."
+hooked function of SBCL, with CODE and REASON. REASON is \"load\" for code from a fasl."
   (with-isolation
    (when (typep code 'code) (note-news code))
    (when (and (typep code 'code) (not *passing*))
@@ -91,9 +91,9 @@ the first of ARGUMENTS, to **NEWS**."
     (note-news (first arguments))))
 
 (defun finalizers-run (function &rest arguments)
-  "Hook: call FUNCTION, which the finalizer thread calls after a garbage collection, with ARGUMENTS.
-Then clear the unused stack. FUNCTION leaves addresses of dead code on this stack. If new code gets
-these addresses, they would prevent the collection of the new code."
+  "Hook: call FUNCTION with the list ARGUMENTS. The finalizer thread calls FUNCTION after a garbage
+collection. Then clear the unused stack, since FUNCTION leaves addresses of dead code there. If new
+code got these addresses, they would prevent the collection of the new code."
   (multiple-value-prog1 (apply function arguments)
     (scrub-stack)))
 

@@ -49,8 +49,8 @@ STARTS has for each symbol the index in OCTETS at which its name begins."
     (make-name-index symbols starts (subseq (buffer-octets buffer) 0 (buffer-fill buffer)))))
 
 (defun name-place (name symbols low)
-  "Return the first index at or after LOW in SYMBOLS, a vector sorted by name, of a symbol with the
-name NAME. If there is none, return the index at which it would be inserted."
+  "SYMBOLS is a vector sorted by name. Return the first index in SYMBOLS, at or after the index LOW,
+of a symbol with the name NAME. If there is none, return the index at which it would be inserted."
   (declare (type simple-vector symbols) (type fixnum low))
   (let ((high (length symbols)))
     (loop while (< low high)
@@ -74,8 +74,8 @@ package concerned."
 
 (defun append-run (index from end symbols-to starts-to octets-to count fill)
   "Append the symbols of INDEX, a NAME-INDEX, from position FROM below END, to the vectors
-SYMBOLS-TO, STARTS-TO and OCTETS-TO of a new index. These already have COUNT symbols and FILL octets
-of names. Return the new COUNT and FILL."
+SYMBOLS-TO, STARTS-TO and OCTETS-TO of a new NAME-INDEX. These vectors already have COUNT symbols
+and FILL octets of names. Return the new values of COUNT and FILL."
   (declare (type (simple-array (unsigned-byte 32) (*)) starts-to) (type octets octets-to)
            (type fixnum from end count fill))
   (let* ((starts (name-index-starts index)) (octets (name-index-octets index))
@@ -117,7 +117,7 @@ out one occurrence of a symbol in INDEX for each element of the list GONE."
     (make-name-index (subseq symbols-to 0 count) (subseq starts-to 0 count)
                      (subseq octets-to 0 fill))))
 
-;;; Snapshots of what packages export, to notice changes
+;;; Snapshots of the exports of packages, by which changes are noticed
 
 (defun external-cells (package)
   "Return the vector in which SBCL keeps the external symbols of PACKAGE. Return NIL if this SBCL
@@ -162,8 +162,8 @@ and all these snapshots are current."
              always (and (eq package (exports-package exports)) (exports-true-p exports)))))
 
 (defun list-differences (one other)
-  "Return two lists: the elements of ONE that are not in OTHER, and those of OTHER that are not in
-ONE. Both arguments are lists."
+  "Return two lists: the elements of the list ONE that are not in the list OTHER, and the elements
+of OTHER that are not in ONE."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (element other) (setf (gethash element table) t))
     (values (remove-if (lambda (element) (remhash element table)) one)
@@ -211,8 +211,8 @@ packages have changed."
 ;;; Searching the index
 
 (defun find-octets (pattern octets start)
-  "Return the index of the first occurrence of the octets PATTERN in OCTETS at or after START, or
-NIL."
+  "PATTERN and OCTETS are vectors of octets. Return the index of the first occurrence of PATTERN in
+OCTETS at or after the index START, or NIL."
   (declare (type octets pattern octets) (type fixnum start) (optimize speed))
   (sb-sys:with-pinned-objects (pattern octets)
     (let* ((base (sb-sys:vector-sap octets))
@@ -251,8 +251,8 @@ depends on the order of its arguments, which the index ignores."
                        found))))
 
 (defun indexed-externals (pattern)
-  "Return a list of the external symbols of all packages whose case-folded names contain the
-case-folded PATTERN."
+  "Return a list of the external symbols of all packages whose case-folded names contain the string
+PATTERN, case-folded."
   (let* ((index (name-index)) (symbols (name-index-symbols index))
          (starts (name-index-starts index))
          (octets (name-index-octets index)) (wanted (folded pattern)))

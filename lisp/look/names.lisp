@@ -38,8 +38,8 @@ S0.9). If there is no such package, end the operation with an error answer (cont
         (fail-lookup "failure" "no-package" "package" name "near" (near-packages name)))))
 
 (defun unquoted-position (characters text)
-  "Return the first index in TEXT of one of CHARACTERS that is quoted neither by bars nor by a
-backslash, or NIL."
+  "CHARACTERS is a sequence of characters. Return the first index in TEXT of one of them that is
+quoted neither by bars nor by a backslash, or NIL."
   (loop with bar = nil with index = 0
         while (< index (length text))
         do (let ((char (char text index)))

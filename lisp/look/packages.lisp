@@ -33,9 +33,9 @@ names."
                  (vector-push-extend symbol (third found))))))))))
 
 (defun listed-symbols (by-status access type)
-  "Return a sorted vector of the symbols with the status ACCESS, \"external\" or \"internal\", in
-BY-STATUS, the list of vectors from SYMBOLS-BY-STATUS. If TYPE is a string such as \"MACRO\",
-include only symbols with such a definition."
+  "BY-STATUS is the list of vectors from SYMBOLS-BY-STATUS. Return a sorted vector of the symbols in
+BY-STATUS with the status ACCESS, \"external\" or \"internal\". If TYPE is a string such as
+\"MACRO\", not NIL, include only symbols with a definition of this kind."
   (let ((symbols (elt by-status (if (string= access "external") 0 1))))
     (sort (if type (remove-if-not (lambda (symbol) (of-type-p symbol type)) symbols) symbols)
           #'symbol-before-p)))

@@ -33,8 +33,8 @@ others."
                                           (or (label-documentation symbol label) ""))))))))
 
 (defun split-pattern-prefix (pattern)
-  "If PATTERN begins with the name of a package and a colon, return this package and the rest of
-PATTERN. Else return NIL and PATTERN."
+  "If the string PATTERN begins with the name of a package and a colon, return this package and the
+rest of PATTERN. Else return NIL and PATTERN."
   (multiple-value-bind (prefix rest) (split-prefix pattern)
     (let ((package (and prefix
                         (let ((*package* (session-package)))
@@ -99,8 +99,8 @@ packages in the hash table USERS."
                            (when (names-something-p symbol) (funcall visit symbol)))))))))
 
 (defun match-before-p (one other)
-  "Return true if the MATCH structure ONE ranks before OTHER: by fit, package, rank within the fit,
-length of the name, then name."
+  "Return true if the MATCH structure ONE ranks before the MATCH structure OTHER: by fit, package,
+rank within the fit, length of the name, then name."
   (flet ((ranks (match)
            (list (match-fit match) (match-package-rank match) (match-distance match)
                  (length (symbol-name (match-symbol match))))))
@@ -228,9 +228,9 @@ or a file below one of the directories ROOTS has defined it."
           (location :typed))))
 
 (defun functions-file (package)
-  "Examine at most 100 functions that are named by symbols at home in PACKAGE. Return the source
-file of one of these functions, or :TYPED if none of them is from a file. Return NIL if there are no
-such functions."
+  "Examine at most 100 functions that are named by symbols with PACKAGE as home package. Return the
+source file of one of these functions, or :TYPED if none of them is from a file. Return NIL if there
+are no such functions."
   (let ((seen 0) (typed nil))
     (do-symbols (symbol package typed)
       (when (and (eq (symbol-package symbol) package) (fboundp symbol))

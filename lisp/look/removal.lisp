@@ -64,7 +64,8 @@ not NIL, or if TEXT names a symbol in the session's package."
        (registered-system (string-trim "#:\" " text))))
 
 (defun system-members (system)
-  "Return a plist for a JSON object about the registered systems that depend on SYSTEM."
+  "Return a plist for a JSON object about the registered ASDF systems that depend on the ASDF system
+SYSTEM."
   (let ((name (asdf-value "COMPONENT-NAME" system)))
     (flet ((user-text (other)
              (format nil "~A~:[ (not loaded)~;~]" other

@@ -42,8 +42,8 @@ this function."
     (nreverse unread)))
 
 (defun read-again (load)
-  "Read the file of LOAD, a FILE-LOAD structure, again, and record which names its forms use. If
-reading ends early, record the reason. The file is not read again for the same LOAD."
+  "Read the file of LOAD, a FILE-LOAD structure, again, and record the names that its forms use. If
+reading ends early, record the reason. Do not read the file again for the same LOAD."
   (setf (file-load-state load) "it was interrupted")
   (let ((file (translated (file-load-name load))) (created (file-load-created load)) (forms '()))
     (without-traces
@@ -105,9 +105,10 @@ CREATED, a function without arguments."
 ;;; Reading a file
 
 (defun read-forms (visit file &rest version)
-  "Call VISIT with two arguments for each top-level form of FILE, a native name: the number of the
-form, from 0, and the list of forms that SBCL compiles separately for it. Return NIL or, if reading
-ended early, the reason as text. VERSION is a list of keyword arguments for CALL-READING-AGAIN."
+  "Call the function VISIT with two arguments for each top-level form of FILE, a native name: the
+number of the form, from 0, and the list of forms that SBCL compiles separately for it. Return NIL
+or, if reading ended early, the reason as text. VERSION is a list of keyword arguments for
+CALL-READING-AGAIN."
   (let ((*package* *package*) (*entered* nil) (*scratch* nil)
         (*readtable* (readtable-without-evaluation *readtable*))
         (*read-suppress* nil))

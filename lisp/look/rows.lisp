@@ -10,9 +10,9 @@
 
 (defun shown-itself-p (code name)
   "CODE is a code object from no file that uses NAME. Return true if an answer must show CODE itself
-as a user. Return NIL if CODE was compiled to run once and has run. Return NIL also if the answer
-shows a top-level form instead: the form that made CODE, or a form that uses NAME in the file during
-whose load CODE was made. **CLAIMED** has the makers of code."
+as a user. Return NIL if CODE was compiled to run once and has run. Also return NIL if the answer
+shows a top-level form instead: the form that made CODE or, if CODE was made during the load of a
+file, a form of this file that uses NAME. **CLAIMED** has the makers of code."
   (let ((claim (gethash code **claimed**)))
     (not (or (run-p code)
              (typecase claim
@@ -34,8 +34,8 @@ evaluation calls several tools that use the index, this id is the same for all o
       (and ids (reduce #'min ids)))))
 
 (defun doubtful-p (code)
-  "Return true if only a garbage collection can show whether anything still refers to the code
-object CODE."
+  "Return true if other objects may or may not refer to the code object CODE, so that only a garbage
+collection can decide this."
   (not (or *collected*
            (running-p code)
            (>= (generation code) +never-collected+))))
@@ -60,8 +60,9 @@ collection can show this, throw to NEEDS-COLLECTION."
       (let ((code (user-code user))) (and code (code-file code)))))
 
 (defun map-uses (visit index name)
-  "Call VISIT with each user of NAME in INDEX and the kind of its use, one of *USE-KINDS*. First
-come USER structures, in the order in which they were added to INDEX, then TOP-FORM structures."
+  "Call the function VISIT with two arguments for each use of NAME in INDEX: the user, and the kind
+of the use, one of *USE-KINDS*. First come USER structures, in the order in which they were added to
+INDEX, then TOP-FORM structures."
   (flet ((visit-use (use)
            (declare (type (unsigned-byte 32) use))
            (funcall visit (aref (use-index-users index) (use-user use))
@@ -167,16 +168,16 @@ return NIL."
   "The maximum number of symbols that an answer lists for the data of one top-level form.")
 
 (defun data-names (top-form)
-  "Return a list of texts for the symbols in the data of TOP-FORM, but not for variables. This
-includes the names that the form defines."
+  "Return a list of texts for the symbols in the data of TOP-FORM, a TOP-FORM structure, but not for
+variables. This includes the names that the form defines."
   (page (loop for symbol in (form-uses-data (top-form-uses top-form))
               unless (variable-kind symbol) collect (symbol-text symbol))
         0 *most-names*))
 
 (defun form-data (top-form possible)
-  "Return a JSON object about TOP-FORM. The object has the file and the number of the form or, for a
-form from no file, the name that it defines. POSSIBLE is true if the form has the requested name
-only in its data."
+  "Return a JSON object about TOP-FORM, a TOP-FORM structure: the file and the number of the form
+or, for a form from no file, the name that it defines. POSSIBLE is true if the form has the
+requested name only in its data."
   (let ((source (top-form-source top-form)) (name (top-form-name top-form)))
     (if source
         (multiple-value-bind (file date) (native-file (file-load-name source))
@@ -213,8 +214,9 @@ source is unknown."
     (if form (plain-text 80 form) "a function")))
 
 (defun same-function-text (name)
-  "If the function NAME was defined under another name, and this name still has the same function,
-return the other name as text. Else return NIL."
+  "Return text for another name of the function NAME: the name under which this function was
+defined. Return NIL if the function was defined as NAME, or if the other name no longer has this
+function."
   (let* ((known (and (plain-name-p name) (global-function name)))
          ;; If the function is traced, KNOWN is the closure that TRACE has put around it.
          (function (if (closure-p known) (plain-definition name) known))

@@ -57,8 +57,8 @@ No lock is needed, since only one thread uses the compiler at a time.")
   "The maximum length of *SET-IN-PLACE*. Older elements are dropped.")
 
 (defun slot-expanded (function place environment)
-  "Hook: call FUNCTION with PLACE and ENVIRONMENT. SETF and similar macros call it to find out
-whether PLACE is a slot of a structure. If it is one, add the reader of the slot to *SET-IN-PLACE*."
+  "Hook: call FUNCTION with PLACE and ENVIRONMENT. SETF and similar macros call FUNCTION to test if
+PLACE is a slot of a structure. If it is one, add the reader of the slot to *SET-IN-PLACE*."
   (let ((slot (funcall function place environment)) (path source-path))
     (when (and slot path)
       (let ((known (or (assoc path *set-in-place* :test #'eq)

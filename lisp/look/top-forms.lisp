@@ -48,8 +48,8 @@ it was evaluated."
 outside files that may be definitions.")
 
 (defun top-form-current-p (top-form)
-  "Return true if TOP-FORM is current. A form of a file is outdated if the file was loaded again. A
-form from no file is outdated if a later form has defined the same name."
+  "Return true if TOP-FORM, a TOP-FORM structure, is current. A form of a file is outdated if the
+file was loaded again. A form from no file is outdated if a later form has defined the same name."
   (let ((source (top-form-source top-form)) (name (top-form-name top-form)))
     (if source
         (eq source (gethash (file-load-name source) **sources**))
@@ -57,8 +57,8 @@ form from no file is outdated if a later form has defined the same name."
              (eq top-form (gethash (top-form-key top-form) **definers**))))))
 
 (defun note-top-form (top-form)
-  "Add TOP-FORM to the lists in **FORMS-USING** for the names that it uses. Remove TOP-FORM
-structures that are not current from these lists."
+  "TOP-FORM is a TOP-FORM structure. Add it to the lists in **FORMS-USING** for the names that it
+uses. Remove TOP-FORM structures that are not current from these lists."
   (flet ((note (name)
            (sb-ext:with-locked-hash-table (**forms-using**)
              (setf (gethash name **forms-using**)
@@ -130,9 +130,9 @@ operator of FORM in lower case. If there is none, return NIL."
     (if (rest parts) (string-downcase (first form)) (first parts))))
 
 (defun note-definer (form)
-  "FORM is a definition that is evaluated outside a file. Return the TOP-FORM structure for this
-object FORM in **DEFINERS**. If there is none, make a structure, which replaces the structure of an
-earlier form with the same DEFINER-KEY."
+  "FORM is a definition that is evaluated outside a file. Return the TOP-FORM structure in
+**DEFINERS** for FORM, this same object. If there is none, make a structure, which replaces the
+structure of an earlier form with the same DEFINER-KEY."
   (let* ((key (definer-key form)) (known (gethash key **definers**)))
     (if (and known (eq form (top-form-form known)))
         known
@@ -140,8 +140,9 @@ earlier form with the same DEFINER-KEY."
               (make-top-form nil nil :key key :form form :package *package*)))))
 
 (sb-ext:defglobal **claimed** (make-hash-table :test 'eq :synchronized t :weakness :key)
-  "A weak hash table from code objects that are from no file to their makers. A maker is a TOP-FORM
-structure, or the FILE-LOAD structure of the load during which the code was made.")
+  "A weak hash table from code objects that are from no file to their makers. A maker is the
+TOP-FORM structure of an evaluated form, or the FILE-LOAD structure of the load during which the
+code was made.")
 
 (defun unread-definers ()
   "Return a list of the TOP-FORM structures in **DEFINERS** whose uses of names READ-DEFINER has not

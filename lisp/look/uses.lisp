@@ -97,7 +97,7 @@ itself."
          (roots (roots-in code))
          (shared (rest roots))          ; True if CODE has the code of several users.
          (with-form (and shared (member :top-level roots)))
-         ;; The cross references say which of the users uses these names.
+         ;; For these names, the cross references show the user that uses them.
          (in-xrefs (and shared (names-in-xrefs code)))
          (certain (or (not with-form)
                       (null (user-name user))

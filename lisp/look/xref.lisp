@@ -10,16 +10,17 @@ docs/develop/contracts.md)."
   (or (null symbol)
       (not (without-xrefs-p symbol))))
 
-;; Some SBCLs are built without cross references to their own functions. The second string says what
-;; an SBCL without the ability lacks.
+;; Some SBCLs are built without cross references to their own functions. The second string describes
+;; the loss on such an SBCL.
 (define-ability "cross-references to CL"
   :without "who_calls finds fewer callers of mapcar and the like")
 (define-check (xrefs-kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)
-  "Evaluate BODY with the variable INDEX bound to the current index, while this thread holds the
-lock of the index. First read again the files that were loaded since the last question. This thread
-does not hold the lock while it reads these files, since reading runs macros of the program."
+  "Evaluate the forms BODY with the variable INDEX bound to the current index, while this thread
+holds the lock of the index. First read again the files that were loaded since the last use of this
+macro. This thread does not hold the lock while it reads these files, since reading runs macros of
+the program."
   `(progn
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
@@ -101,17 +102,17 @@ structures. A structure that is no top-level form of a file comes last."
              (member (user-name user) (form-uses-data (top-form-uses top-form)) :test #'equal)))))
 
 (defun redundant-p (place users name)
-  "Return true if an answer about NAME that lists USERS can leave out PLACE, a USER or TOP-FORM
-structure. The answer can leave out a top-level form that defines one of USERS and does not itself
+  "USERS lists the users of NAME in an answer. Return true if the answer can leave out PLACE, a USER
+or TOP-FORM structure. This holds for a top-level form that defines one of USERS and does not itself
 call NAME."
   (and (top-form-p place)
        (not (member name (form-uses-calls (top-form-uses place)) :test #'equal))
        (some (lambda (user) (and (user-p user) (makes-p place user))) users)))
 
 (defun different-places (places named name)
-  "Return a sorted list of groups, each a list with one of PLACES: TOP-FORM structures, and USER
-structures without a name. NAMED lists groups of named users of NAME. Leave out duplicates, code of
-users in NAMED, and top-level forms that define such a user."
+  "PLACES lists TOP-FORM structures, and USER structures without a name. NAMED lists groups of named
+users of NAME. Return a sorted list of groups, each a list of one element of PLACES. Leave out
+duplicates, code of users in NAMED, and top-level forms that define such a user."
   (let* ((users (and places (apply #'append named))) (codes (mapcar #'user-code users)))
     (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
       (mapcar #'list (stable-sort (remove-if (lambda (place)

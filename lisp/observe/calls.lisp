@@ -39,7 +39,8 @@ them.")
     (loop for call in calls collect (call-row call shown job))))
 
 (defun argument-length (calls)
-  "Return the maximum number of characters to show of each argument and value of CALLS."
+  "Return the maximum number of characters to show of each argument and value of CALLS, a list of
+CALL structures."
   (let ((objects (loop for call in calls
                        sum (+ (min *argument-limit* (length (call-arguments call)))
                               (min *argument-limit* (length (call-values call)))))))
@@ -123,9 +124,9 @@ may have entered more methods. Return NIL if the function is not generic."
     (append (mapcar #'method-arglist methods) (and (call-cut call) '("...")))))
 
 (defun method-in-line (call)
-  "SBCL does not enter a method that reads or sets a slot or returns a constant, if it is the only
-applicable method. Return this method of CALL. Return NIL if there is none, or if code of the
-program chooses methods."
+  "CALL is a CALL structure. If a call has only one applicable method, and this method reads or sets
+a slot or returns a constant, SBCL does not enter the method. Return this method of CALL. Return NIL
+if there is none, or if code of the program chooses methods."
   (let ((methods (and (eq :returned (call-how call)) (computed-methods call))))
     (and methods
          (null (rest methods))
@@ -147,7 +148,7 @@ of the method combination, in order."
 ;;; The end of a call
 
 (defun ended-members (call)
-  "Return a plist for a JSON object about how CALL ended."
+  "Return a plist for a JSON object about the end of CALL, a CALL structure."
   (append
    (ecase (call-how call)
      (:running (list "running" t))
@@ -175,7 +176,7 @@ ended, the report function could read this object, so return the slots as text i
 (defparameter *slower-limit* 50 "The maximum value that SLOWER returns.")
 
 (defun observation-members (observation)
-  "Return a plist for a JSON object with the totals of OBSERVATION."
+  "Return a plist for a JSON object with the totals of OBSERVATION, an OBSERVATION structure."
   (list "functions" (function-rows observation)
         "observed" (length (observation-probes observation))
         "calls" (reduce #'+ (observation-probes observation) :key #'probe-calls)
@@ -197,7 +198,7 @@ OBSERVATION, at most *SLOWER-LIMIT*. Return NIL if recording took at most a tent
 
 (defun function-rows (observation)
   "Return a list of JSON objects of the shape OBSERVED-FUNCTION (observed.lisp) for the 20 functions
-of OBSERVATION with the most calls."
+with the most calls in OBSERVATION, an OBSERVATION structure."
   (loop for probe in (most-called observation)
         for name = (probe-name probe)
         repeat 20

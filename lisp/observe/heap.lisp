@@ -55,7 +55,8 @@ collection. Return NIL if the heap is too large."
                                                 (classes-below (find-class t)))))
          (counts (heap-count-counts heap-count))
          (octets (heap-count-octets heap-count))
-         ;; What other threads have allocated since then is in the youngest generation.
+         ;; Objects that other threads have allocated since the collection are in the youngest
+         ;; generation.
          (young (if (plusp (generation classes)) 0 -1)))
     (walk-heap (lambda (object type size)
                  (declare (ignore type))

@@ -42,8 +42,9 @@ without arguments. If a form cannot be read, end the operation with an error ans
 ;;; Observing calls
 
 (defun observe-calls (observation code seconds)
-  "Record calls in OBSERVATION while the forms of the text CODE run or, if CODE is NIL, for SECONDS.
-Return a plist for a JSON object with the values of CODE, or NIL if CODE is NIL."
+  "Record calls in OBSERVATION, an OBSERVATION structure, while the forms of the text CODE run or,
+if CODE is NIL, for SECONDS. Return a plist for a JSON object with the values of CODE, or NIL if
+CODE is NIL."
   (let* ((function (if code (prepared-form code) (lambda () (sleep seconds) (values))))
          (values (multiple-value-list
                   (call-observed observation (lambda () (call-user-code function))))))
@@ -101,8 +102,8 @@ milliseconds that the call took."
 
 (defun observe-profile (mode code seconds top)
   "Sample stacks in MODE, such as :CPU, while the forms of the text CODE run repeatedly or, if CODE
-is NIL, for SECONDS. Run CODE once before, for its values. Return a plist for a JSON object about
-the TOP functions with the most samples."
+is NIL, for SECONDS. Run CODE once before, for its values. Return a plist for a JSON object about at
+most TOP functions."
   (let* ((function (and code (prepared-form code))) (values '()) (first nil) (runs 1) (taken nil))
     (when function (setf (values values first) (first-run function)))
     (call-sampled mode (lambda ()

@@ -19,7 +19,7 @@
     (+ (* 1000000000 seconds) nanoseconds)))
 
 (defun milliseconds (nanoseconds)
-  "Return NANOSECONDS in milliseconds, a float."
+  "Convert the number NANOSECONDS to milliseconds, and return a float."
   (/ nanoseconds 1d6))
 
 ;;; The data that is recorded
@@ -104,15 +104,16 @@ the stack."
       objects))
 
 (defun keep-few (observation)
-  "From now on, keep only the last *CALLS-WHEN-FULL* calls in OBSERVATION."
+  "From now on, keep only the last *CALLS-WHEN-FULL* calls in OBSERVATION, an OBSERVATION
+structure."
   (setf (observation-shrunk observation) t
         (observation-heap-limit observation) most-positive-fixnum
         (observation-first observation) (vector)
         (observation-last observation) (make-array *calls-when-full* :initial-element nil)))
 
 (defun keep-call (call)
-  "Give CALL the next number in the observation of its probe, and keep CALL there. If the heap has
-grown too much, keep fewer calls from now on."
+  "CALL is a CALL structure. Give CALL the next number in the observation of its probe, and keep
+CALL there. If the heap has grown too much, keep fewer calls from now on."
   (let* ((observation (probe-observation (call-probe call)))
          (number (sb-ext:atomic-incf (observation-next observation)))
          (first (observation-first observation)) (last (observation-last observation)))
@@ -144,8 +145,8 @@ output goes where the output of the program goes."
 ;;; recorded, KEEP-CALL therefore runs only inside the UNWIND-PROTECT that records this end.
 
 (defun new-call (probe arguments address)
-  "Return a new CALL structure for a call of the function of PROBE with ARGUMENTS that begins now.
-ADDRESS is its return address, or NIL."
+  "Return a new CALL structure for a call that begins now, with ARGUMENTS, of the function of PROBE,
+a PROBE structure. ADDRESS is the return address of the call, or NIL."
   (let* ((parent *innermost*) (depth (if parent (1+ (call-depth parent)) 0))
          (code (and address (code-at address)))
          (stack (stack-start))
@@ -180,8 +181,8 @@ of other observations for the same call."
                    (t (push method (call-entered call)))))))
 
 (defun note-unrecorded (probe)
-  "Record that a call of the function of PROBE is not recorded. If the innermost recorded call is of
-the same function, record no more methods in it, since they may belong to the unrecorded call."
+  "A call of the function of PROBE is not recorded. If the innermost recorded call in this thread is
+of the same function, record no more methods in it, since they may belong to the unrecorded call."
   (let ((call *innermost*))
     (when (and call (not *unrecorded*) (eq probe (call-probe call)))
       (setf (call-cut call) t))))

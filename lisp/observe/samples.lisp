@@ -178,8 +178,8 @@ in which the program ran."
         (t (shortened 80 (function-text name)))))
 
 (defun spot-place (spot)
-  "Return a JSON object with the source location of the function of SPOT. Return NIL if this
-location is unknown or in one of SBCL's own files."
+  "Return a JSON object with the source location of the function of SPOT, a SPOT structure. Return
+NIL if this location is unknown or in one of SBCL's own files."
   (nil-if-unknown
     (let* ((function (function-of-frame (spot-info spot)))
            (file (code-file (code-of function))))
@@ -212,7 +212,8 @@ names to SPOT structures. A function that is on the stack several times counts o
            (unless inner (incf (spot-self spot)))))
 
 (defun count-caller (name spot)
-  "Count a sample in which NAME is the caller of the function of SPOT."
+  "Count a sample in which the function NAME is the caller of the function of SPOT, a SPOT
+structure."
   (let ((pair (assoc name (spot-callers spot) :test #'equal)))
     (if pair
         (incf (cdr pair))
@@ -224,7 +225,7 @@ names to SPOT structures. A function that is on the stack several times counts o
 
 (defun count-calls (stack graph)
   "Count the sample with STACK, a list of SAMPLED-FRAME structures, in the call tree with the root
-GRAPH."
+GRAPH, a GRAPH-FRAME structure."
   (let ((frame graph))
     (incf (graph-frame-samples frame))
     (dolist (sampled stack)
@@ -232,7 +233,8 @@ GRAPH."
       (incf (graph-frame-samples frame)))))
 
 (defun callee-frame (frame name)
-  "Return the frame of the function NAME that FRAME called. Add one if there is none."
+  "FRAME is a GRAPH-FRAME structure. Return the GRAPH-FRAME structure for the function NAME among
+the callees of FRAME. Add one if there is none."
   (or (find name (graph-frame-callees frame) :key #'graph-frame-name :test #'equal)
       (first (push (make-graph-frame name) (graph-frame-callees frame)))))
 
@@ -242,7 +244,8 @@ Each frame precedes its callees, and callees with more samples come first. If th
 *GRAPH-SIZE* frames, leave out those with the fewest samples."
   (let* ((frames (frames-below graph))
          (counts (sort (mapcar (lambda (row) (graph-frame-samples (second row))) frames) #'>))
-         ;; A frame has at least as many samples as each of its callees, so no callee stays alone.
+         ;; A frame has at least as many samples as each of its callees, so no callee is shown
+         ;; without its caller.
          (most-omitted (or (nth *graph-size* counts) 0)))
     (loop for (depth frame) in frames
           for samples = (graph-frame-samples frame)

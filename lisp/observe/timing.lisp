@@ -77,7 +77,8 @@ seconds as CPU, and OCTETS of memory."
   (seconds 0d0 :type double-float) (cpu 0d0 :type double-float) (octets 0d0 :type double-float))
 
 (defun measured (function times)
-  "Call FUNCTION TIMES times, and return a TAKEN structure with the average cost of a call."
+  "Call FUNCTION as often as the number TIMES says, and return a TAKEN structure with the average
+cost of a call."
   (declare (type function function) (type (and fixnum (integer 1)) times))
   (let ((octets (sb-ext:get-bytes-consed))
         (cpu (get-internal-run-time))
@@ -162,14 +163,16 @@ seconds.")
 batches.")
 
 (defun enough-p (mode taken)
-  "Return true if TAKEN, a TAKEN structure with total costs, is enough for a profile in MODE."
+  "TAKEN is a TAKEN structure with the total costs of several calls. Return true if these calls are
+enough for a profile in MODE, such as :CPU."
   (or (> (if (eq mode :time) (taken-seconds taken) (taken-cpu taken))
          (the double-float *enough-seconds*))
       (and (eq mode :alloc) (> (taken-octets taken) (the double-float *enough-octets*)))))
 
 (defun call-repeatedly (function mode seconds)
-  "Call FUNCTION repeatedly until its calls are enough for a profile in MODE, or for SECONDS. Return
-two values: the number of calls, and a TAKEN structure with the average cost of a call."
+  "Call FUNCTION repeatedly until its calls are enough for a profile in MODE, such as :CPU, or for
+at most SECONDS. Return two values: the number of calls, and a TAKEN structure with the average cost
+of a call."
   (let ((all (make-taken 0d0 0d0 0d0))
         (runs 0)
         (batch 1)

@@ -152,7 +152,8 @@ that calls have returned."
           "most" (and (tally-least tally) (object-text (tally-most tally)))))
 
 (defun bare-type-text (type)
-  "Return text for TYPE with package prefixes, so that it can be read in any package."
+  "Return text for the type specifier TYPE with package prefixes, so that it can be read in any
+package."
   (string-downcase (plain-text 200 type)))
 
 (defun types-of (probe calls)

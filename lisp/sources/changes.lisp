@@ -81,9 +81,9 @@ into code that uses them."
              (string-upcase (string-left-trim "#:" entered))))))
 
 (defun keep-former (file old-text text)
-  "OLD-TEXT is the last loaded text of the file FILE, and TEXT its present text. Add to
-SOURCE-FILE-FORMER of FILE those forms of OLD-TEXT that have the operator of a definition and that
-TEXT no longer has. Do nothing if a text cannot be split into forms."
+  "OLD-TEXT is the last loaded text of the file FILE, and TEXT its present text. Add the forms of
+OLD-TEXT that TEXT no longer has to SOURCE-FILE-FORMER of FILE, if they have the operator of a
+definition. Do nothing if a text cannot be split into forms."
   (let* ((changed (and old-text text (string/= old-text text)))
          (old (and changed (forms-of old-text))) (new (and changed (forms-of text)))
          (now (make-hash-table :test 'equal)) (package nil))
@@ -117,11 +117,11 @@ no answer mentions that SYMBOL kept its value in the load of a file with another
           when definition do (setf (definition-kept definition) nil))))
 
 (defun note-unset (definition old old-text text value)
-  "DEFINITION is a definition of a variable that kept VALUE while a file with TEXT was loaded. OLD
-is the definition of the variable in OLD-TEXT, the text loaded before, or NIL. Compare TEXT with the
-form that gave VALUE to the variable. If TEXT has another value, record this in DEFINITION and
-return DEFINITION. Otherwise return NIL. If OLD has such a record and the program has assigned the
-variable since, compare with the form in OLD-TEXT instead."
+  "The variable of DEFINITION kept VALUE while a file with the text TEXT was loaded. OLD is the
+definition of this variable in OLD-TEXT, the text loaded before, or NIL. If TEXT gives the variable
+another value than the form that made VALUE, record this in DEFINITION, and return DEFINITION.
+Otherwise return NIL. If OLD has such a record, but the program has assigned the variable since,
+compare with the form in OLD-TEXT instead."
   (let* ((symbol (definition-name definition))
          (assigned (and old (definition-says old) (not (still-unset-p old))))
          (form (and (or (null old) (definition-baseline old) (not (equal text old-text)))
@@ -161,8 +161,8 @@ compiled into code that uses them, and whose forms in OLD-TEXT and TEXT differ."
             collect (definition-name new))))
 
 (defun changed-kinds (file serial)
-  "Return a list of the names that were macros after load number SERIAL of the file FILE and are
-functions now, or that were functions and are macros now."
+  "Return a list of the names that have changed between macro and function, in either direction,
+since load number SERIAL of the file FILE."
   (flet ((changed-p (definition)
            (let ((kind (definition-kind definition)) (name (definition-name definition)))
              (and (= serial (definition-serial definition))

@@ -24,8 +24,8 @@ perhaps only the end of the value has changed.")
 
 (defun unset-data (definition)
   "The variable of DEFINITION kept its value when its file was loaded. Return a JSON object with the
-name of the variable, this value, and the value in the file. Return NIL if the program has set the
-variable since."
+name of the variable, the kept value, and the value in the file. Return NIL if the program has set
+the variable since the load."
   (let ((symbol (definition-name definition)) (says (definition-says definition)))
     (when (still-unset-p definition)
       (object "name" (symbol-text symbol)
@@ -138,8 +138,8 @@ concerns REMOVED if REMOVED has a definition of the used name."
    made since count too. Absent if the heap is too large to be searched."))
 
 (defun relaid-data (laid-out)
-  "Return a list of JSON objects for those LAID-OUT structures that may have instances with the old
-layout."
+  "LAID-OUT is a list of LAID-OUT structures. Return a list of JSON objects for those that may have
+instances with the old layout."
   (loop for structure in laid-out
         for name = (laid-out-name structure)
         for layout = (laid-out-layout structure)
@@ -212,8 +212,8 @@ in the image, or NIL if no definition has."
     (t (identity-now (definition-kind definition) (definition-name definition)))))
 
 (defun evaluation-of (kind name identity)
-  "Return the EVALUATION structure for the definition of NAME as KIND with IDENTITY, an object such
-as a function. Return NIL if no evaluated form made that definition."
+  "Return the EVALUATION structure for the definition of NAME as KIND, such as :FUNCTION, with
+IDENTITY, an object such as a function. Return NIL if no evaluated form made this definition."
   (let ((evaluation (gethash (definition-key kind name identity) **evaluated**)))
     (and evaluation
          (eq (definition-identity (evaluation-definition evaluation)) identity)

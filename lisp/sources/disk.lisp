@@ -71,7 +71,7 @@ are unknown."
 
 (defun files-of-package (package)
   "Return a list of the SOURCE-FILE structures of files that define PACKAGE, an export of PACKAGE,
-or a name whose symbol is at home in PACKAGE."
+or a name whose symbol has PACKAGE as home package."
   (loop for file being the hash-values of **files**
         when (definitions-if (lambda (definition) (in-package-p definition package)) file)
           collect file))
@@ -129,9 +129,9 @@ loaded after OLD. Differences in white space and comments do not count."
 
 (defun changed-form-data (removed added parts)
   "Return a list of JSON objects for forms that differ. REMOVED lists the forms that only the old
-text has, ADDED those that only the new text has. An added form gives no object if its text is in
-PARTS, a list of texts of forms that were loaded since. A removed and an added form that begin with
-the same operator and name give one object."
+text has, and ADDED the forms that only the new text has. An added form gives no object if its text
+is in PARTS, a list of texts of forms that were loaded since. A removed and an added form with the
+same operator and name give one object together."
   (let ((heads (loop for form in removed collect (head-of (numbered-form-text form))))
         (data '()))
     (dolist (form added)

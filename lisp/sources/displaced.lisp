@@ -40,9 +40,9 @@ or macro."
     (and file (defines-p file name '(:function :macro)))))
 
 (defun must-be-displaced-p (function name lambda-list location by)
-  "Return true if the methods of FUNCTION, the generic function NAME, must be removed before
-FUNCTION can get LAMBDA-LIST. LOCATION is the source location of the form with LAMBDA-LIST. BY is
-the operator of this form, DEFGENERIC or DEFMETHOD."
+  "FUNCTION is the generic function NAME. Return true if its methods must be removed before FUNCTION
+can get the lambda list LAMBDA-LIST. LOCATION is the source location of the form with LAMBDA-LIST.
+BY is the operator of this form, DEFGENERIC or DEFMETHOD."
   (let ((methods (sb-mop:generic-function-methods function))
         (identity (function-identity function)))
     (and methods
@@ -50,8 +50,9 @@ the operator of this form, DEFGENERIC or DEFMETHOD."
                      (lambda-list-shape (sb-mop:generic-function-lambda-list function))))
          (ecase by
            (defgeneric t)
-           ;; The methods go if no DEFGENERIC made the function, or if one did that this file had
-           ;; before the current load. With any other DEFGENERIC the new method must agree.
+           ;; Remove the methods if no DEFGENERIC made the function, or if the DEFGENERIC is from
+           ;; this file and older than the current load. The new method must agree with any other
+           ;; DEFGENERIC.
            (defmethod (or (eq identity function)
                           (and (before-load-p name identity) (of-file-p name location)))))
          (notany (lambda (method)
@@ -82,8 +83,8 @@ location of the form with LAMBDA-LIST, and BY its operator, DEFGENERIC or DEFMET
               (fmakunbound name)))))))
 
 (defun displacing-conflicts (name lambda-list location by)
-  "Call DISPLACE-CONFLICTS with the same arguments if a tool is loading a file or a system in this
-thread. Ignore errors, which must not reach the program."
+  "If a tool is loading a file or a system in this thread, call DISPLACE-CONFLICTS with NAME,
+LAMBDA-LIST, LOCATION and BY. Ignore errors, which must not reach the program."
   (when (and *displacing* *recording*)
     (with-isolation (displace-conflicts name lambda-list location by))))
 

@@ -43,7 +43,8 @@ replaced the definition of a file."
 ;;; What refers to the definitions
 
 (defun bare-symbols (removed)
-  "Return a list of the symbols that name nothing once the definitions in REMOVED are removed."
+  "REMOVED is a list of definitions to be removed. Return a list of the symbols that then have no
+definition any more."
   (flet ((bare-p (symbol)
            (map-definitions (lambda (kind name identity)
                               (unless (find (definition-key kind name identity) removed
@@ -58,8 +59,8 @@ replaced the definition of a file."
                           when (symbolp symbol) collect symbol)))))
 
 (defun referring-p-to (removed)
-  "Return a predicate that is true of the functions, methods and classes that the definitions in
-REMOVED define, of the instances of these classes, and of BARE-SYMBOLS."
+  "REMOVED is a list of definitions. Return a predicate that is true of the functions, methods and
+classes that these define, of the instances of these classes, and of the BARE-SYMBOLS of REMOVED."
   (let* ((symbols (bare-symbols removed))
          (classes (loop for definition in removed
                         for class = (and (eq (definition-kind definition) :class)
@@ -109,9 +110,9 @@ texts for these elements. Remove nothing from a property list."
               finally (return (values kept texts))))))
 
 (defun trim-table (table removed-p)
-  "Remove an entry from the hash table TABLE if its key satisfies REMOVED-P. Also remove an entry if
-its value satisfies ENTRY-P, unless its key has another definition, since the value can have
-replaced an older value. Return a list of texts for the removed entries."
+  "Remove an entry from the hash table TABLE if its key satisfies the predicate REMOVED-P. Also
+remove an entry if its value satisfies ENTRY-P, unless its key has another definition, since the
+value can have replaced an older value. Return a list of texts for the removed entries."
   (loop for (key . value) in (let ((pairs '()))
                                (maphash (lambda (key value) (push (cons key value) pairs)) table)
                                (nreverse pairs))
@@ -121,9 +122,9 @@ replaced an older value. Return a list of texts for the removed entries."
           collect (progn (remhash key table) (format nil "entry ~A" (local-text key)))))
 
 (defun map-places (visit object)
-  "If OBJECT has entries or slots, call VISIT for each of them with two arguments: the value, and a
-function that sets the value. Otherwise call VISIT with each object to which OBJECT refers directly,
-and NIL."
+  "If OBJECT has entries or slots, call the function VISIT for each of them with two arguments: the
+value, and a function that sets the value. Otherwise call VISIT with each object to which OBJECT
+refers directly, and with NIL."
   (let ((slots (and (user-instance-p object) (inner-slots object))))
     (cond ((hash-table-p object)
            (maphash (lambda (key value)
@@ -196,7 +197,8 @@ list. Append a line if the search stopped early because the values are too large
          (note symbol "Taken out of the property list of ~A: ~{~A~^, ~}."
                (trim-plist symbol removed-p)))))
     (when (>= (hash-table-count seen) *most-parts*) (setf too-many (list *too-many-parts*)))
-    ;; A pointer to the table can stay on the stack. The instances in it are counted next.
+    ;; Empty the table: a pointer to the table can stay on the stack, and the instances in the table
+    ;; would then be counted as still in use.
     (clrhash seen)
     (append (sort lines #'string<) too-many)))
 

@@ -140,7 +140,8 @@ and from the definitions that stay to the reasons, as STAYING returns it."
   (let* ((left (staying definitions removed)) (gone '())
          (leaving (remove-if (lambda (definition) (assoc definition left :test #'eq))
                              definitions)))
-    ;; Code keeps what was compiled into it. Once the definitions are removed, this cannot be seen.
+    ;; Code keeps the definitions that are compiled into it. This cannot be found once they are
+    ;; removed, so record it first.
     (note-outdated (mapcar #'definition-name (remove-if-not #'compiled-in-p leaving)) '())
     (dolist (definition (stable-sort (copy-list leaving) #'< :key #'forget-order))
       (let* ((data (item-data definition))
@@ -181,8 +182,9 @@ removed. Packages come last, each in a list of its own."
              (mapcar #'list (users-first packages))))))
 
 (defun map-removal-steps (visit definitions)
-  "Call VISIT with two arguments for each of the REMOVAL-STEPS of DEFINITIONS: the definitions to
-remove in this step, and the DEFINITIONS that can be expected to be removed in the end."
+  "Call the function VISIT with two arguments for each of the REMOVAL-STEPS of DEFINITIONS: the
+definitions to remove in this step, and the DEFINITIONS that can be expected to be removed in the
+end."
   (loop for step in (removal-steps definitions)
         ;; The first step removes variables, and only the second decides which structures are
         ;; removed. So the first step assumes that parts of structures stay, such as constructors.
@@ -193,7 +195,7 @@ remove in this step, and the DEFINITIONS that can be expected to be removed in t
 (defun planned-staying (definitions)
   "Return an alist from those DEFINITIONS that FORGET-ALL would probably not remove to their
 REASONS. The value is NIL for a part of another definition that stays. FORGET-ALL can decide
-otherwise, since after the removal of some definitions, others can be needed no longer."
+otherwise, since a definition may no longer be needed once others have been removed."
   (let ((*planning* t) (all '()))
     (map-removal-steps (lambda (step removed) (setf all (append (staying step removed) all)))
                        definitions)
@@ -211,8 +213,8 @@ otherwise, since after the removal of some definitions, others can be needed no 
   (in-data-at (list used-at) :optional "Top-level forms that have its name in their data only."))
 
 (defun with-users (definition data)
-  "Return DATA, a JSON object about DEFINITION, which was removed. For a function, add members about
-the code that still uses it."
+  "DATA is a JSON object about DEFINITION, which was removed. Return DATA. But if DEFINITION is of a
+function, return a copy of DATA with further members about the code that still uses the function."
   (if (eq (definition-kind definition) :function)
       (multiple-value-bind (users mentions) (users-of-names (list (definition-name definition)))
         (multiple-value-bind (texts forms) (code-texts users '())

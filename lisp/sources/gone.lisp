@@ -33,7 +33,8 @@ form. Else mark the definition as made by the present load."
       (let* ((maker (known-maker definition file old serial))
              (number (and maker new (possible-maker-number definition maker old new parts))))
         (cond ((and maker new (null number))
-               ;; It is gone. Store MAKER: at later loads, OLD-TEXT does not have it.
+               ;; DEFINITION is gone. Store MAKER, since the OLD-TEXT of later loads does not have
+               ;; it.
                (setf (definition-maker definition) maker))
               (t (setf (definition-serial definition) (source-file-serial file)
                        (definition-maker definition) nil)
@@ -116,9 +117,9 @@ definition of the name."
           (and part (loaded-part-number part))))))
 
 (defun unchanged-number (maker old new)
-  "OLD and NEW are vectors of forms, as texts. Return the number in NEW of the form MAKER, which is
-from OLD. Return NIL if NEW does not have MAKER. Also return NIL if MAKER calls a macro that in NEW
-no longer expands into a definition into which it expanded in OLD."
+  "OLD and NEW are vectors of forms, as texts. MAKER is a form from OLD. Return its number in NEW,
+or NIL if NEW does not have MAKER. Also return NIL if MAKER calls a macro whose DEFMACRO in NEW
+lacks an operator of a definition that its DEFMACRO in OLD contained."
   (flet ((definers (macro) (mapcar #'definer-call-operator (rest (definer-calls macro)))))
     (let* ((number (position maker new :test #'string=))
            (before (and number (macro-of maker old))) (now (and before (macro-of maker new))))

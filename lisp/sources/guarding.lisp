@@ -8,9 +8,9 @@
   "A function that takes a symbol, and returns true if it is an operator of a test framework.")
 
 (defun guarding-forms (definition)
-  "Return a list of JSON objects with the file and number of forms in other files that may have
-failed to make DEFINITION only because the image has it, such as (unless (fboundp 'f) (defun f
-...))."
+  "Some forms may have failed to make DEFINITION only because the image has it, such as (unless
+(fboundp 'f) (defun f ...)). Return a list of JSON objects with the file and number of each such
+form in other files."
   (let ((*plain-forms* '()))
     (loop for file being the hash-values of **files**
           unless (eq definition (gethash (key-of definition) (source-file-definitions file)))
@@ -86,7 +86,7 @@ package."
 
 (defun guarding-evaluations (definition)
   "Return a list of texts for evaluated forms that may have failed to make DEFINITION only because
-the image has it. A form that only quotes the name, such as (describe 'f), does not count."
+the image has it. Leave out a form that only quotes the name, such as (describe 'f)."
   (let ((name (string (name-symbol (definition-name definition)))))
     (loop for (text package . changed) in **evaluated-texts**
           when (and (search name text :test #'char-equal)

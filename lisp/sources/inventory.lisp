@@ -48,7 +48,7 @@ and an object such as a function. Some methods are visited several times."
     (map-definitions visit symbol)
     (loop for method in (methods-about symbol)
           for name = (sb-mop:generic-function-name (sb-mop:method-generic-function method))
-          ;; Other names are SBCL's, for the slots of classes.
+          ;; SBCL uses other names for its own functions that access slots of classes.
           when (or (symbolp name) (eq (first name) 'setf)) do (funcall visit :method name method))))
 
 (defun within-files-p (identity paths)
@@ -63,9 +63,9 @@ definition, if no file did, or if the file that did is not on the disk now."
         (null (true-file (sb-ext:parse-native-namestring path))))))
 
 (defun summary-text (value)
-  "Return a text for VALUE that another image with the same value also gives: the printed form of a
-literal or a short list of literals, the number of elements of another list, a vector or a hash
-table, and the class of any other object. Run no code of the user."
+  "Return a text for VALUE that is the same in every image with an equal value. It is the printed
+form of a literal or a short list of literals, the number of elements of another list, a vector or a
+hash table, and the class of any other object. Run no code of the user."
   (flet ((literal-p (value) (typep value '(or number character string symbol)))
          (counted (what count) (format nil "a ~A of ~D" what count)))
     (let ((length (and (consp value) (proper-length value))))

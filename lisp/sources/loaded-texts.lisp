@@ -78,8 +78,8 @@ load that was not recorded."
 
 (defun keep-evaluated (text package changed)
   "TEXT is the text of an evaluated form, PACKAGE the name of the package in which the form was
-read, and CHANGED a list of the symbols that the form changed. Add these to **EVALUATED-TEXTS** if
-the form may contain a definition."
+read, and CHANGED a list of the symbols that the form changed. If the form may contain a definition,
+add a list of these to **EVALUATED-TEXTS**."
   (when (or (search "def" text :test #'char-equal) (search "setf" text :test #'char-equal))
     (push (list* text package changed) **evaluated-texts**)
     (let ((last (nthcdr (1- *evaluated-texts-limit*) **evaluated-texts**)))
@@ -90,7 +90,7 @@ the form may contain a definition."
   (shortened 80 (on-one-line text)))
 
 (defun evaluation-text (by)
-  "Return text for the evaluated form that begins with BY."
+  "Return text that describes an evaluated form. BY is the beginning of the form's text."
   (format nil "the evaluated form ~A" by))
 
 ;;; The text and the date of a file at its load

@@ -15,9 +15,9 @@ EXPORTS is a list of lists (PACKAGE LOCATION SYMBOL...). SERIAL is the number of
                              collect (make-definition :export symbol package serial location))))
 
 (defun method-definitions (log serial)
-  "Return a list of new DEFINITION structures for the methods in LOG, and for their generic
-functions without a DEFGENERIC, except in locked packages. LOG is the slot LOG of a RECORDING
-structure. SERIAL is the number of the load."
+  "LOG is the slot LOG of a RECORDING structure. Return a list of new DEFINITION structures for the
+methods in LOG, and for their generic functions that have no DEFGENERIC and are not in locked
+packages. SERIAL is the number of the load."
   (loop for (name . method) in (remove-if #'symbolp log)
         for function = (and (attached-p method) (sb-mop:method-generic-function method))
         when function
@@ -88,8 +88,9 @@ CHANGE of the symbol in the name of DEFINITION."
              recording))
 
 (defun source-of-fasl (fasl source)
-  "Return the pathname of the source file of FASL. SOURCE is the pathname in the header of FASL. If
-it is relative, as COMPILE-FILE was given it, use the file of this name in the folder of FASL."
+  "FASL is the pathname of a fasl, and SOURCE the pathname in its header. Return the pathname of the
+source file: SOURCE if it is absolute, else the file with the name of SOURCE in the folder of FASL.
+SOURCE is relative if COMPILE-FILE was called with a relative pathname."
   (if (eq :absolute (first (pathname-directory source)))
       source
       (make-pathname :name (pathname-name source) :type (pathname-type source) :version nil
@@ -144,8 +145,9 @@ if only the compilation of its file before the load made it."
 
 (defun by-file (definitions recording path by)
   "Return a list of (FILE DEFINITION...) lists that groups DEFINITIONS by SOURCE-FILE structure.
-PATH is the loaded file, or NIL after an evaluation of a form whose text begins with BY. Then add
-definitions without a file to **EVALUATED** instead. RECORDING is the RECORDING structure."
+PATH is the loaded file. After an evaluation, PATH is NIL, and BY is the beginning of the text of
+the form; then add definitions without a file to **EVALUATED** instead. RECORDING is the RECORDING
+structure."
   (let ((files (make-hash-table :test 'equal)) (groups (make-hash-table :test 'eq)))
     (dolist (definition definitions)
       (let* ((name (definition-file-name definition))
@@ -311,7 +313,8 @@ forms instead."
           (t (and old-text text (same-lines-p old-text text))))))
 
 (defun forms-loaded (text)
-  "Return a list of the forms of TEXT that are loaded now: those for which *FORM-NUMBERS* has NIL."
+  "Return a list of those forms of TEXT that the present load evaluates: the forms for which
+*FORM-NUMBERS* has NIL."
   (loop for form across (or (and text (forms-of text)) #())
         for number across *form-numbers*
         unless number collect form))
@@ -335,9 +338,9 @@ made by an older load. Save its form in DEFINITION-BASELINE if later loads must 
    file))
 
 (defun note-part (file definitions recording noted)
-  "Record a load of those forms of the file FILE for which *FORM-NUMBERS* has NIL, which made
-DEFINITIONS. RECORDING and NOTED are the structures of the load. Return a list of the names of
-changed definitions that are compiled into code that uses them."
+  "Record a load of some forms of the file FILE: those for which *FORM-NUMBERS* has NIL. They made
+DEFINITIONS. RECORDING and NOTED are the RECORDING and NOTED structures of the load. Return a list
+of the names of changed definitions that are compiled into code that uses them."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file))
          (text (or *whole-text*

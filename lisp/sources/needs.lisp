@@ -86,7 +86,7 @@ the last evaluated form that set the variable or declared it special."
 
 (defun evaluation-needing (symbol)
   "Return text for the last evaluated form that declared the variable SYMBOL special or set it.
-Return NIL if there is none, or if it only set SYMBOL and SYMBOL is unbound now."
+Return NIL if there is no such form, or if the form only set SYMBOL and SYMBOL is unbound now."
   (destructuring-bind (&optional by . what) (gethash symbol **variables-evaluated**)
     (and by
          (or (eq what :special) (boundp symbol))
@@ -221,8 +221,9 @@ so."
   (list "values of variables, which are too large to search"))
 
 (defun values-with (wanted)
-  "Return a list of texts for the variables of the program whose values contain a symbol that
-satisfies the predicate WANTED, and for the symbols whose property lists do."
+  "Search the values of the program's variables, and the property lists of its symbols, for symbols
+that satisfy the predicate WANTED. Return a list of texts for the variables and property lists that
+contain one."
   (let ((seen (make-hash-table :test 'eq)) (texts '()))
     (flet ((look (symbol object format)
              (when (reaches-p wanted object seen)
@@ -235,7 +236,7 @@ satisfies the predicate WANTED, and for the symbols whose property lists do."
       (sort texts #'string<))))
 
 (defun map-program-symbols (visit)
-  "Call VISIT with each symbol of the program."
+  "Call the function VISIT with each symbol of the program."
   (map-packages
    (lambda (package)
      (unless (agent-package-p package)

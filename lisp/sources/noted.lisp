@@ -32,8 +32,8 @@ LAID-OUT: a list of LAID-OUT structures."
 operation can load a file or a system more than once.")
 
 (defun note-layouts (pairs noted)
-  "Add a LAID-OUT structure to the slot LAID-OUT of NOTED for each structure whose layout has
-changed. PAIRS is a list of (NEW . OLD) pairs of definitions."
+  "PAIRS is a list of (NEW . OLD) pairs of definitions. For each structure whose layout has changed,
+add a LAID-OUT structure to the slot LAID-OUT of NOTED, a NOTED structure."
   (loop for (new . old) in pairs
         for (before . names) = (definition-layout old)
         for (now . more) = (definition-layout new)

@@ -56,8 +56,8 @@ change, or NIL while it records none.")
 NIL.")
 
 (defmacro with-recording ((variable) &body body)
-  "Evaluate BODY inside WITH-ISOLATION if this thread records changes. VARIABLE is bound to the
-RECORDING structure of this thread."
+  "If this thread records changes, evaluate the forms BODY inside WITH-ISOLATION, with VARIABLE
+bound to the RECORDING structure of this thread. Otherwise do nothing."
   `(when *recording*
      (let ((,variable (if (eq *recording* :nothing-yet)
                           (setf *recording* (make-recording))

@@ -56,8 +56,8 @@ mark, since TEXT may now be read as other forms."
         (other-mark reading))))
 
 (defun other-mark (reading)
-  "Return the mark of the text of READING for the time after a change of *FEATURES*, when the text
-may be read as other forms than when READING was made."
+  "READING is a READING structure. Return the mark of its text for the time after a change of
+*FEATURES*, when the text may be read as other forms than when READING was made."
   (or (reading-other-mark reading)
       (setf (reading-other-mark reading)
             (format nil "~A ~36R" (reading-digest reading)
@@ -114,7 +114,7 @@ in a comment. Return END if there is no such character before END."
         finally (return end)))
 
 (defun end-of-read (text start)
-  "Return the index in TEXT after the object that begins at START."
+  "Return the index in TEXT after the object that begins at the index START."
   (with-input-from-string (in text :start start)
     (read in nil)
     (+ start (file-position in))))
@@ -163,8 +163,8 @@ Return END if this is less."
         finally (return end)))
 
 (defun plain-form (text start end)
-  "Return TEXT from START to END without comments, and with each run of white space reduced to one
-space."
+  "Return TEXT from index START to END without comments, and with each run of white space reduced to
+one space."
   (with-output-to-string (out)
     (let ((index start) (gap nil))
       (flet ((put (to)

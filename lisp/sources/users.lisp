@@ -120,8 +120,8 @@ the list FRESH."
   (users-of-constants symbol (lambda (constant) (eq constant layout)) fresh))
 
 (defun outdated-uses ()
-  "Return the COMPILED-USE structures in **OUTDATED** for functions that are still in use, sorted by
-their texts. Remove the others from **OUTDATED**."
+  "Remove uses by functions that are no longer in use from **OUTDATED**. Return a list of the
+remaining COMPILED-USE structures, sorted by their texts."
   (flet ((use-in-force-p (use) (in-force-p (compiled-use-user use) (compiled-use-function use)))
          (text-of (use)
            (format nil "~A ~A" (function-name-text (compiled-use-used use))

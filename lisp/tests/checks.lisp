@@ -27,9 +27,9 @@ difference of the values: they differ, are short, and contain no #<."
        (not (search "#<" other))))
 
 (defun two-texts (one other &key several)
-  "Return texts for the values ONE and OTHER. If these texts do not show the difference of the
-values, return texts of the first differing parts, and the path to these parts, such as
-\"[2].name\". If SEVERAL is true, ONE and OTHER are lists of values of a form."
+  "Return a text for each of the values ONE and OTHER. If these texts do not show the difference of
+the values, return texts of the first differing parts, and the path to these parts, such as
+\"[2].name\", as third value. If SEVERAL is true, ONE and OTHER are lists of values of a form."
   (if (and several (= 1 (length one) (length other)))
       (two-texts (first one) (first other))
       (destructuring-bind (first second)
@@ -134,8 +134,9 @@ a way to compare."
   (typep form '(or keyword (cons (eql function)))))
 
 (defun got-of-two (forms values)
-  "VALUES are the two compared values of FORMS. Return a plist of keyword arguments for NOTE-FAILURE
-about the difference of VALUES. Return NIL if the whole texts of VALUES show the difference."
+  "FORMS is a list of two forms, and VALUES a list of their values, which a check compared. Return a
+plist of keyword arguments for NOTE-FAILURE about the difference of these values. Return NIL if
+their whole texts show the difference."
   (destructuring-bind (one other) forms
     (multiple-value-bind (first second path) (two-texts (first values) (second values))
       (flet ((got (text &rest values)
@@ -166,8 +167,9 @@ value of an argument is neither in NOTED nor evident."
   (if (typep check '(cons (eql not) (cons cons null))) (second check) check))
 
 (defun comparison-arguments (check expected got &key several)
-  "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, the form of a failed check,
-which returned GOT and not EXPECTED. If SEVERAL is true, GOT and EXPECTED are lists of values."
+  "CHECK is the form of a failed check, which returned GOT and not EXPECTED. Return a plist of
+keyword arguments for NOTE-FAILURE about CHECK. If SEVERAL is true, GOT and EXPECTED are lists of
+values."
   (apart-from-tests
     (multiple-value-bind (text wanted path) (two-texts got expected :several several)
       (flet ((whole (values) (if several (values-text values) (value-text values))))
@@ -204,8 +206,8 @@ and the path to these parts as second value."
         (mapcar #'brief-object objects))))
 
 (defun message-text (control arguments)
-  "Return the text of a format CONTROL with a list of ARGUMENTS, printed in the package of the
-current test. Return NIL if formatting fails."
+  "Format the format control CONTROL with the list ARGUMENTS, in the package of the current test,
+and return the text. Return NIL if formatting fails."
   (apart-from-tests
     (flet ((text (arguments) (nil-if-program-fails (apply #'format nil control arguments))))
       (with-brief-printing ((home-of (result-name *result*)))

@@ -107,11 +107,12 @@ the position is unknown."
 (defun part-place (part form spans numbers)
   "Return the position in its file of a part of FORM, a top-level form, or NIL if it is unknown.
 PART: the path of the part, a list of element numbers from the outside in.
-SPANS, NUMBERS: the SPANS vector of FORM, and the value of FORM-NUMBERS for it.
-The position of a list is (START END). That of an atom is (FROM END COUNT): FROM is the end of the
-list before it, or the place after the opening parenthesis, COUNT the number of atoms from there to
-the atom, and END the end of the list around it. In (f (g) a b), with (g) at 3 to 6, the atom b
-has (6 11 1)."
+SPANS: the SPANS vector of FORM.
+NUMBERS: the value of FORM-NUMBERS for FORM.
+The position of a list is (START END). The position of an atom is (FROM END COUNT). FROM is the end
+of the list before the atom, or else the place after the opening parenthesis. COUNT is the number of
+atoms from FROM to the atom, and END the end of the list around it. In (f (g) a b), with (g) at 3 to
+6, the atom b has (6 11 1)."
   (let ((around nil) (found form) (element (first (last part))))
     (dolist (each part) (setf around found found (nth each found)))
     (flet ((span (list)

@@ -15,17 +15,17 @@
                                                   :defaults file)))))
 
 (defun paths-of (systems &key others)
-  "Return a list of the native truenames of the source files of SYSTEMS. If OTHERS is true, add the
-files of the systems on which SYSTEMS depend."
+  "SYSTEMS is a list of ASDF systems. Return a list of the native truenames of their source files.
+If OTHERS is true, add the files of the systems on which SYSTEMS depend."
   (remove-duplicates (loop for system in systems
                            append (mapcar #'cdr (source-components system :others others)))
                      :test #'string= :from-end t))
 
 (defun measured-paths (names root)
-  "Return a list of the native truenames of the files whose coverage is measured. If NAMES is empty,
-these are all loaded files below ROOT. Otherwise they are the files of the systems NAMES and of the
-dependencies of these systems, if they are below ROOT or below the folder of one of NAMES. Leave out
-tests if other files remain."
+  "Return a list of the native truenames of the files whose coverage is measured. ROOT is the native
+name of a folder. If NAMES is empty, these are all loaded files below ROOT. Otherwise they are the
+files of the systems NAMES and of the systems that these depend on, if they are below ROOT or below
+the folder of one of NAMES. Leave out tests if other files remain."
   (let* ((systems (remove nil (mapcar #'system-of names)))
          (folders (list* root (remove nil (mapcar #'folder-of systems))))
          (paths (remove-if-not (lambda (path) (within-p path folders))
@@ -38,7 +38,7 @@ tests if other files remain."
 ;;; The forms of a file that can contain definitions of functions
 
 (defun occurrences (part text)
-  "Return the number of times that PART occurs in TEXT, in any letter case."
+  "Return the number of times that the string PART occurs in TEXT, in any letter case."
   (loop for place = (search part text :test #'char-equal)
                   then (search part text :test #'char-equal :start2 (1+ place))
         while place count t))
@@ -184,8 +184,8 @@ from 0 for the lowest, is 1 if definition I was reached."
     (format nil "~(~X~)" bits)))
 
 (defun call-noting-reached (function note)
-  "Call FUNCTION, and return the values of FUNCTION. If coverage is measured, call the function NOTE
-with the text from REACHED-TEXT for the definitions that FUNCTION reached."
+  "Call FUNCTION and return its values. If coverage is measured, also call the function NOTE with
+the text from REACHED-TEXT for the definitions that FUNCTION reached."
   (if (null *covering*)
       (funcall function)
       (let* ((definitions (covering-definitions *covering*))

@@ -38,7 +38,7 @@ PROTOCOL is not empty, add the names of the wrapped functions to it."
   (contrib-symbol (package-name package) name))
 
 (defun home-call (package name &rest arguments)
-  "Call the function with the string NAME in PACKAGE with ARGUMENTS, and return its values."
+  "Call the function with the string NAME as name in PACKAGE with ARGUMENTS, and return its values."
   (apply (home-symbol package name) arguments))
 
 (defun home-value (package name)
@@ -117,7 +117,7 @@ a macro or a variable."
 
 (defun framework-homes (framework)
   "Return a list of the packages of FRAMEWORK, a FRAMEWORK structure, and of the packages of copies
-of FRAMEWORK. The list is empty if the framework is not loaded."
+of this framework. Return an empty list if the framework is not loaded."
   (let ((protocol (framework-protocol framework)))
     (union (remove nil (mapcar #'find-package (framework-packages framework)))
            (and protocol

@@ -107,10 +107,10 @@ macro has made it."
   (reverse (cddr (source-path-of form))))
 
 (defun source-path-of (form)
-  "Return the compiler's source path of FORM, or NIL if FORM is not in the text but made by a macro.
-The path is a list (MARK NUMBER ELEMENT... TOP-LEVEL). MARK is a constant. NUMBER is the number of
-FORM within the top-level form being compiled. The ELEMENTs are the numbers that lead to FORM, the
-innermost first. TOP-LEVEL is the number of the top-level form."
+  "Return the compiler's source path of FORM, or NIL if a macro has made FORM, so that it is not in
+the text. The path is a list (MARK NUMBER ELEMENT... TOP-LEVEL). MARK is a constant. NUMBER is the
+number of FORM within the top-level form being compiled. The ELEMENTs are the numbers that lead to
+FORM, the innermost first. TOP-LEVEL is the number of the top-level form."
   (let* ((paths source-paths) (path (and (hash-table-p paths) (gethash form paths))))
     (and (consp path) path)))
 
@@ -139,7 +139,7 @@ each of their parts that runs."
 
 (defun measured-parts (parts environment number)
   "PARTS are forms in the macro environment ENVIRONMENT and in top-level form NUMBER. Return a list
-of forms to compile instead of PARTS: the results of MEASURED-FORMS for PARTS."
+of forms to compile instead of PARTS: the results of MEASURED-FORMS for each of PARTS."
   (loop for part in parts append (measured-forms part environment number)))
 
 (defun measured-function (form number)
@@ -227,9 +227,9 @@ compile."
 conditionally.")
 
 (defun expand-marking (hook expander form environment)
-  "Expand FORM by HOOK, a function for *MACROEXPAND-HOOK*, with EXPANDER and ENVIRONMENT. If FORM is
-in the text and not made by a macro, first put a PROGN around each atom in FORM that is evaluated
-conditionally."
+  "Expand FORM by HOOK, a function for *MACROEXPAND-HOOK*, with the macro function EXPANDER and the
+macro environment ENVIRONMENT. If FORM is in the text and not made by a macro, first put a PROGN
+around each atom in FORM that is evaluated conditionally."
   (let ((marked (if (path-of form) (with-marked-atoms form) form)))
     (if (eq marked form)
         (funcall hook expander form environment)

@@ -58,8 +58,8 @@ list NAMES, and the NAMES that no entry has."
     (values found (set-difference names (mapcar #'entry-text found) :test #'string=))))
 
 (defun other-tests (names entries)
-  "Return a list of the full names of at most 5000 tests among ENTRIES that are not in the list
-NAMES. Suites are left out."
+  "ENTRIES is a list of ENTRY structures. Return a list of the full names of at most 5000 tests
+among them that are not in the list NAMES. Leave out suites."
   (let ((known (make-hash-table :test 'equal)))
     (dolist (name names) (setf (gethash name known) t))
     (page (loop for entry in entries

@@ -66,7 +66,7 @@ load before the tests. If KNOWN is true, leave out systems that were never loade
                      append (loads-before system known))))
     (object "systems" (mapcar #'component-name systems)
             "unread" (reverse *unread*)
-            ;; A system that is tested can be needed by the tests of another one too.
+            ;; The tests of another system can also need a system that is tested itself.
             "loads" (loop for load in (remove-duplicates loads :key #'planned-load-system
                                                                :from-end t)
                           collect (object "name" (component-name (planned-load-system load))
@@ -89,8 +89,8 @@ ASDF would load it. If KNOWN is true, leave out SYSTEM if it was never loaded."
 ;;; The systems to test
 
 (defun systems-to-test (root)
-  "Return a list of the systems defined below ROOT that can be tested. Leave out a system that ASDF
-also tests when it tests another system in the list."
+  "Return a list of the systems defined below ROOT, the native name of a folder, that can be tested.
+Leave out a system that ASDF also tests when it tests another system in the list."
   (let* ((below (or (systems-below root)
                     ;; The .asd files may have been made after ASDF has searched its registry.
                     (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
@@ -121,8 +121,8 @@ a JSON object about the missing system onto *UNREAD*."
       (when needed (push (missing-data (first needed) name (second needed)) *unread*)))))
 
 (defun unloaded-users (systems root)
-  "Return a list of the names of the systems below ROOT that depend on one of SYSTEMS, a list of
-names, and are not loaded."
+  "Return a list of the names of the systems below ROOT, the native name of a folder, that depend on
+one of SYSTEMS, a list of names, and are not loaded."
   (loop with *unread* = '()
         for user in (systems-below root)
         when (and (not (asdf-call "COMPONENT-LOADED-P" user))
@@ -143,7 +143,7 @@ of its own."
   (or (some #'dependency-tested (test-dependencies system)) (test-method-p system)))
 
 (defun test-method-p (system)
-  "Return true if there is a PERFORM method for TEST-OP and SYSTEM."
+  "Return true if the ASDF system SYSTEM has a PERFORM method for TEST-OP."
   (find-method (symbol-function (contrib-symbol "ASDF" "PERFORM")) '()
                (list (find-class (contrib-symbol "ASDF" "TEST-OP"))
                      (sb-mop:intern-eql-specializer system))
@@ -164,7 +164,8 @@ dependencies first."
     (reverse order)))
 
 (defun test-dependencies (system)
-  "Return a list of DEPENDENCY structures for the systems on which the TEST-OP of SYSTEM depends."
+  "Return a list of DEPENDENCY structures for the systems on which the TEST-OP of the ASDF system
+SYSTEM depends."
   (loop with testing = (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "TEST-OP"))
         for (operation . components) in (asdf-call "COMPONENT-DEPENDS-ON" testing system)
         for tested = (operation-p operation "TEST-OP")

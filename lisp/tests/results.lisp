@@ -274,7 +274,7 @@ the test, since a fresh image would not have the test."
   "The maximum number of failed tests in a run whose definitions are looked up.")
 
 (defun bad-p (result)
-  "Return true if the test of RESULT failed, had an error or did not end."
+  "Return true if the test of RESULT, a RESULT structure, failed, had an error or did not end."
   (or (result-left result) (plusp (+ (result-failed result) (result-errors result)))))
 
 (defun definition-of (result)

@@ -6,7 +6,7 @@
 (defun rove-run-test (package original arguments)
   "Wrapper around Rove's CALL-WITH-TESTING-WITH-OPTIONS: call ORIGINAL with ARGUMENTS. If the second
 element of ARGUMENTS is a name, record the call as a test. Otherwise the call runs a group of checks
-inside a test, and is not recorded."
+and is not recorded."
   (declare (ignore package))
   (let ((name (second arguments)))
     (if name
@@ -37,8 +37,9 @@ FORM)."
              (or (check-failure-arguments check form (reverse values)) (list :check check))))))
 
 (defun rove-note-check (package check)
-  "Record the outcome of CHECK. But if the outcome is an error and *HOLD-SECONDS* is true, record
-nothing, since the debugger will hold the error. PACKAGE is the package of Rove."
+  "Record the outcome of CHECK, Rove's object for a check. But if the outcome is an error and
+*HOLD-SECONDS* is true, record nothing, since the debugger will hold the error. PACKAGE is the
+package of Rove."
   (let* ((results (find-package "ROVE/CORE/RESULT"))
          (reason (rove-result "ASSERTION-REASON" check)))
     (unless (and reason *hold-seconds*)

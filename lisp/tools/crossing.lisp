@@ -37,7 +37,8 @@ floats."
 (defvar *parameter* "" "The name of the parameter whose value is being written.")
 
 (defun fail-call (control &rest arguments)
-  "Signal a TOOL-ERROR for the call of *TOOL*. CONTROL and ARGUMENTS format the reason."
+  "Signal a TOOL-ERROR for the call of *TOOL*. The format control CONTROL and the list ARGUMENTS
+make the reason."
   (error 'live-lisp:tool-error :tool *tool* :message (apply #'format nil control arguments)))
 
 (defun refuse-value (what)

@@ -172,7 +172,8 @@ model."
   (intern (string-upcase text) "KEYWORD"))
 
 (defun parameter-from (table)
-  "Return a parameter of a tool as a plist, from TABLE, a hash table from the server."
+  "TABLE is a hash table from the server that describes a parameter of a tool. Return the parameter
+as a plist."
   (loop for key in *parameter-keys*
         for value = (gethash (string-downcase key) table)
         when value
@@ -182,8 +183,8 @@ model."
                              (t (if (consp value) (copy-list value) value))))))
 
 (defun proxy (table)
-  "Return a new tool that stands for a tool of the server, from TABLE, a hash table from the server
-that describes it."
+  "TABLE is a hash table from the server that describes one of the server's tools. Return a new tool
+that stands for this tool."
   (let ((name (gethash "name" table)) (class (find-class 'live-lisp:tool)))
     (apply #'make-instance class
            (list :built-in name

@@ -76,8 +76,9 @@ object then also has the first value, unless it is NIL."
         (t (result-object value))))))
 
 (defun with-whole-numbers (arguments parameters)
-  "Return the hash table ARGUMENTS, after replacing floats by integers for those of PARAMETERS with
-the type :INTEGER. The server writes integers of more than 21 digits with an exponent."
+  "ARGUMENTS is a hash table, and PARAMETERS a list of plists. In ARGUMENTS, replace floats by
+integers for parameters with the type :INTEGER, and return ARGUMENTS. The server writes integers of
+more than 21 digits with an exponent, so they arrive as floats."
   (loop for parameter in parameters
         for name = (getf parameter :name)
         for value = (gethash name arguments)
@@ -149,8 +150,8 @@ spite of the failure. ID is the id of the call."))
             (printing-plainly (print-safely 80 arguments))))))
 
 (defun text-for-model (tool tool-call)
-  "Call TOOL with the arguments in the plist TOOL-CALL, and return the text for a model. Signal a
-TOOL-ERROR on failure."
+  "Call the tool TOOL with the arguments in the plist TOOL-CALL, and return the text for a model.
+Signal a TOOL-ERROR on failure."
   (unless (plist-p tool-call)
     (fail-call "The call must be a property list with :ID, :NAME and :ARGUMENTS, not ~A."
                (printing-plainly (print-safely 80 tool-call))))

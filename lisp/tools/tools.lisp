@@ -34,7 +34,8 @@ one argument, an EQUAL hash table from the names of TOOL-PARAMETERS to the argum
 TOOL-ERROR-MESSAGE the reason."))
 
 (defun refuse-tool (name control &rest arguments)
-  "Signal an INVALID-TOOL for the tool NAME. CONTROL and ARGUMENTS format the reason."
+  "Signal an INVALID-TOOL for the tool NAME. The format control CONTROL and the list ARGUMENTS make
+the reason."
   (error 'live-lisp:invalid-tool
          :tool (print-safely 80 name "~A")
          :message (format nil "Tool ~A ~?" (printing-plainly (print-safely 80 name)) control
