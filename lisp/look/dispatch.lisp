@@ -182,8 +182,8 @@ FUNCTION, in argument precedence order."
     (ldiff arglist (member-if (lambda (part) (member part lambda-list-keywords)) arglist))))
 
 (defun condition-text (method positions)
-  "Return text that says which arguments would make METHOD applicable, such as \"argument 1 is of
-class INTEGER\". POSITIONS lists the positions of these arguments, from 0."
+  "Return text for the condition under which METHOD is applicable, such as \"argument 1 is of class
+INTEGER\". POSITIONS lists the positions, from 0, of the arguments concerned."
   (format nil "~{~A~^ and ~}"
           (loop for position in positions
                 for specializer = (elt (sb-mop:method-specializers method) position)

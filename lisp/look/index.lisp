@@ -9,7 +9,7 @@
 (declaim (notinline updated-index))
 
 (defmacro with-index-changing ((index) &body body)
-  "Evaluate BODY, which changes INDEX, without interrupts. **INDEX** is NIL meanwhile, and stays NIL
+  "Evaluate BODY, which changes INDEX, without interrupts. Meanwhile **INDEX** is NIL. It stays NIL
 after a failure, since INDEX may then be incomplete."
   `(sb-sys:without-interrupts
      (setf **index** nil)

@@ -41,7 +41,7 @@ it was evaluated."
   (second (top-form-key top-form)))
 
 (sb-ext:defglobal **forms-using** (make-hash-table :test 'equal :synchronized t)
-  "A hash table from names to lists of the TOP-FORM structures for forms that use them.")
+  "A hash table from a name to a list of the TOP-FORM structures for forms that use the name.")
 
 (sb-ext:defglobal **definers** (make-hash-table :test 'equal :synchronized t)
   "A hash table from DEFINER-KEY lists, such as (DEFVAR *X*), to the TOP-FORM structures for forms

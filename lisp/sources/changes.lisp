@@ -249,8 +249,8 @@ FRESH."
     uses))
 
 (defun note-uses (uses)
-  "Add USES, a list of COMPILED-USE structures, to **OUTDATED**. Limit **OUTDATED** to
-*OUTDATED-LIMIT* elements."
+  "Add USES, a list of COMPILED-USE structures, to **OUTDATED**, but keep at most *OUTDATED-LIMIT*
+elements in all."
   (setf **outdated**
         (let ((all (union (remove-duplicates uses :test #'same-use-p) **outdated**
                           :test #'same-use-p)))

@@ -269,8 +269,8 @@ of changed definitions that are compiled into code that uses them."
       (append (changed-kinds file old-serial) (changed-names pairs old-text text)))))
 
 (defvar *whole-text* nil
-  "The whole text of a file that is not on the machine of the image, as READ-TEXT would return it,
-while only some forms of it are loaded. Else NIL.")
+  "NIL or, while only some forms are loaded of a file that is not on the machine of the image, the
+whole text of this file, as READ-TEXT would return it.")
 
 (defvar *form-numbers* nil
   "NIL or, while only some forms of a file are loaded again, a vector with an element for each form
@@ -391,8 +391,8 @@ load."
 (defun note-group (group recording done path noted)
   "Record GROUP, a list (FILE DEFINITION...), as part of the load of the file PATH, or of an
 evaluation if PATH is NIL. DONE is true if the load ended normally. RECORDING and NOTED are the
-structures of the load. Return a list of the names of changed definitions that are compiled into
-code that uses them."
+RECORDING and NOTED structures of the load. Return a list of the names of changed definitions that
+are compiled into code that uses them."
   (destructuring-bind (file . definitions) group
     (let ((failed (group-failed-p group recording done path)))
       (cond ((and (not failed)

@@ -20,8 +20,8 @@ changed since.")
 (defparameter *outdated-limit* 1000 "The maximum length of **OUTDATED**.")
 
 (defun kind-reached (name function)
-  "FUNCTION is a simple function. Return the kind of definition of NAME that FUNCTION is: a key of
-*USER-KINDS* such as :METHOD. Return NIL if FUNCTION is no definition of NAME."
+  "FUNCTION is a simple function. If it is a definition of NAME, return the kind of this definition,
+a key of *USER-KINDS* such as :METHOD. Else return NIL."
   (nil-if-unknown
     (map-reached (lambda (kind reached)
                    (when (eq reached function) (return-from kind-reached kind)))

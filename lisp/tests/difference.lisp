@@ -70,9 +70,9 @@ excerpts that begin near their first difference. Print names as in PACKAGE."
                   (values text other-text))))))))
 
 (defun difference-texts (one other package)
-  "Return three texts for the first difference of ONE and OTHER: the differing part of ONE, that of
-OTHER, and the path to these parts. The path is empty if ONE and OTHER differ as a whole. Return NIL
-if there is no difference. Print names as in PACKAGE."
+  "Return three texts for the first difference of ONE and OTHER: the differing part of ONE, the
+differing part of OTHER, and the path to these parts. The path is empty if ONE and OTHER differ as a
+whole. Return NIL if there is no difference. Print names as in PACKAGE."
   (destructuring-bind (&optional (path nil found) one other) (difference one other)
     (when found
       (multiple-value-call #'values

@@ -197,8 +197,8 @@ only on the seed and NAME, not on earlier tests."
         (funcall function))))
 
 (defun call-capturing (result function)
-  "Call FUNCTION, and capture its output in RESULT, a RESULT structure. Stacks in answers show no
-frames outside this call."
+  "Call FUNCTION, and capture its output in RESULT, a RESULT structure. Call it as code of the user,
+so that stacks in answers show no frames outside this call."
   (let* ((stream (capturing (result-output-capture result)))
          (*standard-output* stream) (*error-output* stream) (*trace-output* stream))
     (call-user-code function)))
