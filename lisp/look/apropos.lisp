@@ -4,14 +4,15 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun of-type-p (symbol label)
-  "Return true if LABEL, a string such as \"CLASS\", is one of the NATURES of SYMBOL."
+  "Return true if SYMBOL has a definition of the kind LABEL, a string such as \"CLASS\" or
+\"FUNCTION\"."
   (cond ((string= label "CLASS") (classp symbol))
         ((string= label "VARIABLE") (and (variable-kind symbol) t))
         (t (equal label (callable-nature symbol)))))
 
 (defun matching-symbols (pattern package)
-  "Return two lists of symbols with PATTERN in their names, in any letter case: those present in
-PACKAGE, and those that it inherits (contract C11)."
+  "Return two lists of symbols whose names contain the string PATTERN in any letter case: the
+symbols present in PACKAGE, and the symbols that PACKAGE inherits (contract C11)."
   (let ((present '()) (inherited '()))
     (with-package-iterator (next package :internal :external :inherited)
       (loop
@@ -26,9 +27,9 @@ PACKAGE, and those that it inherits (contract C11)."
     (values present (set-difference (remove-duplicates inherited) present))))
 
 (defun order-namesakes (symbols)
-  "Return SYMBOLS, a list sorted by name, without duplicates, and with symbols of the same name
-sorted by package. A NAME-INDEX cannot keep this order, since a symbol can get another home package,
-and a package another name."
+  "Return SYMBOLS, a list sorted by name, without duplicates. Symbols of the same name are sorted by
+home package. A NAME-INDEX cannot keep this order, since the home package of a symbol and the name
+of a package can change."
   (loop while symbols
         append (let* ((name (symbol-name (first symbols))) (size (length name))
                       (end (member-if-not (lambda (other)

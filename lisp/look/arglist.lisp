@@ -4,8 +4,8 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun setf-expander (symbol)
-  "Return SBCL's record of the DEFSETF or DEFINE-SETF-EXPANDER form for SYMBOL, or NIL if there is
-none."
+  "Return SBCL's record of the DEFSETF or DEFINE-SETF-EXPANDER form for the place SYMBOL, or NIL if
+there is none."
   (known :setf :expander symbol))
 
 (defun function-kind (name)
@@ -40,9 +40,9 @@ lambda list."
     ((cons symbol) (short-expander-arglist (car expander)))))
 
 (defun name-arglist-members (name)
-  "Return the plist (\"arglist\" TEXT). TEXT is the lambda list of NAME, a function name, such as
-\"(X &OPTIONAL Y)\", or NIL if SBCL has not kept it. NAME has a function, a setf expander or a
-compiler macro. For a generic function, add \"accepted\", from ARGLIST-MEMBERS."
+  "Return the plist (\"arglist\" TEXT). NAME names a function, a setf expander or a compiler macro.
+TEXT is its lambda list, such as \"(X &OPTIONAL Y)\", or NIL if SBCL has not kept the lambda list.
+For a generic function, add \"accepted\", the lambda list with the keywords of all its methods."
   (let ((expander (and (consp name) (setf-expander (second name)))))
     (cond ((fboundp name) (arglist-members name))
           (expander (list "arglist" (expander-arglist expander)))

@@ -1,5 +1,5 @@
-;;;; Finds the things that a change of a class affects: its subclasses, its instances, the functions
-;;;; made by its definition, and the initargs that instances accept because of its slots.
+;;;; Finds the effects of a change of a class: on its subclasses, on its instances, on the functions
+;;;; that its definition makes, and on the initargs that instances accept.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -31,17 +31,17 @@ its definition."
       (object "description" (class-text class))))
 
 (defun prototypes (classes)
-  "Return a hash table with the prototypes of CLASSES as keys, instances that SBCL itself
-makes (CLASS-PROTOTYPE)."
+  "Return a hash table whose keys are the prototypes of the list CLASSES. A prototype is an instance
+that SBCL makes for its own use (CLASS-PROTOTYPE)."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (each classes table)
       (when (sb-mop:class-finalized-p each)
         (setf (gethash (nil-if-program-fails (sb-mop:class-prototype each)) table) t)))))
 
 (defun instance-p (object)
-  "Return true if OBJECT is an instance of a class of the kinds that programs define. TYPEP is
-called with the class: with OBJECT itself, whose class may have been redefined, it would update
-OBJECT, and thereby call methods of the program."
+  "Return true if OBJECT is an instance of a standard class, funcallable standard class, structure
+class or condition class. Do not call TYPEP with OBJECT itself: if its class was redefined, TYPEP
+would update OBJECT, and so call methods of the program."
   (typep (class-of object) '(or standard-class structure-class condition-class
                              sb-mop:funcallable-standard-class)))
 
@@ -51,9 +51,9 @@ OBJECT, and thereby call methods of the program."
        (let ((name (class-name (class-of object)))) (and (symbolp name) (mentioned-p name)))))
 
 (defun map-parts (visit object)
-  "Call the function VISIT with each object to which OBJECT, data or code of the program, refers
-directly. Do nothing if OBJECT is a symbol, number, string, or an instance of one of SBCL's own
-classes, such as a class or stream."
+  "Call the function VISIT with each object to which OBJECT refers directly. OBJECT is data or code
+of the program. Do nothing if OBJECT is a symbol, number, string, or an instance of one of SBCL's
+own classes, such as a class or stream."
   (typecase object
     (symbol)
     (code (map-constants visit object))
@@ -64,16 +64,16 @@ classes, such as a class or stream."
 
 (defun walk-heap (visit)
   "Call the function VISIT with three arguments for each object in the heap: the object, SBCL's type
-code and the size in octets. VISIT must not allocate memory. Return true. But if at least
-*SEARCHED-HEAP* octets are in use, only return NIL, since the walk would take too long."
+code and the size in octets. VISIT must not allocate memory. Return true. If *SEARCHED-HEAP* octets
+or more are in use, the walk would take too long, so call nothing and return NIL."
   (let ((function (contrib-function "SB-VM" "MAP-ALLOCATED-OBJECTS")))
     (when (and function (< (heap-usage) *searched-heap*))
       (funcall function visit :dynamic)
       t)))
 
 (defun count-with-garbage (wanted)
-  "Return the number of instances in the heap that satisfy the predicate WANTED, garbage included,
-or NIL if WALK-HEAP does nothing."
+  "Return the number of instances in the heap that satisfy the predicate WANTED, including instances
+that are garbage. Return NIL if the heap is too large for WALK-HEAP."
   (let ((count 0))
     (when (walk-heap (lambda (object type size)
                        (declare (ignore type size))
@@ -84,9 +84,9 @@ or NIL if WALK-HEAP does nothing."
       count)))
 
 (defun count-objects (wanted)
-  "Return the number of instances in the heap that satisfy the predicate WANTED, or NIL if WALK-HEAP
-does nothing. WANTED must not change the instances, as TYPEP can. If there are any, collect garbage
-and count again, since garbage does not count."
+  "Return the number of instances in the heap that satisfy the predicate WANTED, or NIL if the heap
+is too large for WALK-HEAP. If some satisfy WANTED, collect garbage and count again, since garbage
+must not count. WANTED must not change the instances, as TYPEP can."
   (let ((count (count-with-garbage wanted)))
     (cond ((or (null count) (zerop count)) count)
           (t (clear-stack)
@@ -94,9 +94,9 @@ and count again, since garbage does not count."
              (count-with-garbage wanted)))))
 
 (defun instance-count (class &key outdated)
-  "Return the number of instances of CLASS and its subclasses in the heap, as COUNT-OBJECTS does.
-Prototypes do not count. If OUTDATED is true, count only those that SBCL has not updated to
-the redefined class yet."
+  "Return the number of instances of CLASS and its subclasses in the heap, without prototypes. If
+OUTDATED is true, count only instances that SBCL has not yet updated to the redefined class. Return
+NIL if the heap is too large for WALK-HEAP."
   (let* ((classes (cons class (classes-below class))) (prototypes (prototypes classes)))
     (count-objects (lambda (object)
                      (and (member (class-of object) classes :test #'eq)
@@ -115,9 +115,9 @@ a former layout of a redefined structure class. Return NIL if the heap is too la
 ;;; The functions made by the definition of a class
 
 (defun others-methods (name class)
-  "NAME is a generic function with an accessor method for CLASS. Methods with qualifiers do not
-count. Return :ABOVE if NAME has a method for a superclass of CLASS. Otherwise return T if NAME has
-methods for other classes, and NIL if NAME has no other method."
+  "NAME names a generic function with an accessor method for CLASS. Return :ABOVE if the generic
+function has a method for a superclass of CLASS, T if it has methods for other classes but none for
+a superclass, and NIL if it has no other method. Ignore methods with qualifiers."
   (let ((specializers (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                             unless (method-qualifiers method)
                               collect (first (last (sb-mop:method-specializers method))))))
@@ -125,9 +125,10 @@ methods for other classes, and NIL if NAME has no other method."
           ((remove class specializers) t))))
 
 (defun slot-accessor-data (class)
-  "Return a list of JSON objects for the readers and writers of the direct slots of CLASS, made by
-DEFCLASS. \"kept\" is true for a generic function with a method for another class. Leave out those
-with a method for a superclass, since calls with an instance of CLASS would still work."
+  "Return a list of JSON objects for the readers and writers that DEFCLASS made for the direct slots
+of CLASS. \"kept\" is true for a generic function with a method for another class. Leave out a
+generic function with a method for a superclass, since calls with an instance of CLASS would still
+work."
   (loop for name in (remove-duplicates
                      (loop for slot in (sb-mop:class-direct-slots class)
                            append (sb-mop:slot-definition-readers slot)
@@ -155,9 +156,9 @@ accessors, (SETF accessor), copier, predicate and constructors."
                         (mapcar #'first (description-constructors description))))))
 
 (defun included-function-data (class below)
-  "BELOW are the structures that include the structure CLASS. Return a list of JSON objects for the
-functions of these structures that a change of CLASS affects: their own accessors for slots of
-CLASS, and their keyword constructors."
+  "BELOW lists the structure classes that include the structure class CLASS. Return a list of JSON
+objects for their functions that a change of CLASS affects: their own accessors for slots of CLASS,
+and their keyword constructors."
   (let ((slots (mapcar #'sb-mop:slot-definition-name (sb-mop:class-direct-slots class))))
     (loop for sub in below
           for description = (structure-description sub)
@@ -185,8 +186,8 @@ CLASS, and their keyword constructors."
                     (t 'standard-object))))
 
 (defun ancestors-with (each class superclasses)
-  "CLASS is to get the list SUPERCLASSES as direct superclasses. Return a list of the class EACH and
-all superclasses that EACH will then have."
+  "SUPERCLASSES is a list of classes that are to become the direct superclasses of CLASS. Return a
+list of the class EACH and all superclasses that EACH will then have."
   (let ((found '()))
     (labels ((visit (other)
                (unless (member other found)
@@ -214,10 +215,10 @@ of those TEXTS that name no class."
         finally (return (values classes unknown))))
 
 (defun superclass-members (class superclasses unknown)
-  "SUPERCLASSES are to become the direct superclasses of CLASS. Return a plist for a JSON object
-with the superclasses and inherited slots that CLASS loses by this, and the superclasses that CLASS
-gains. UNKNOWN is a list of names of new superclasses that are not defined. If UNKNOWN is not empty,
-the losses cannot be known, so leave them out."
+  "Return a plist for a JSON object about CLASS with the new list SUPERCLASSES of direct
+superclasses: the superclasses and inherited slots that CLASS loses, and the superclasses that CLASS
+gains. UNKNOWN lists names of new superclasses that are not defined. If UNKNOWN is not empty, the
+losses cannot be known, so leave them out."
   (let* ((before (ancestors class))
          (now (ancestors-with class class superclasses))
          (kept-slots (mapcan #'slot-names (remove class now)))
@@ -258,7 +259,7 @@ MAKE-INSTANCE calls, such as INITIALIZE-INSTANCE. Return :ANY if one of these me
                        (remove-if-not #'keywordp (sb-mop:slot-definition-initargs slot)))))
 
 (defun taken-initargs (classes)
-  "Return a list of strings: the initargs that methods for CLASSES, or direct slots of CLASSES,
+  "Return a list of strings: the initargs that methods for CLASSES or direct slots of CLASSES
 accept. Return :ANY if a method has &ALLOW-OTHER-KEYS."
   (let ((others (method-initargs classes)))
     (if (eq others :any)
@@ -281,9 +282,9 @@ class or method accepts them."
                       (append others own) :test #'string=))))
 
 (defun initarg-data (class below superclasses)
-  "SUPERCLASSES are the direct superclasses of CLASS after a change, and BELOW its subclasses.
-Return a list of JSON objects for the classes among CLASS and BELOW that may accept fewer initargs
-after the change."
+  "SUPERCLASSES lists the direct superclasses of CLASS after a change, and BELOW its subclasses.
+Return a list of JSON objects for those among CLASS and BELOW that may accept fewer initargs after
+the change."
   (loop for each in (cons class below)
         for initargs = (lost-initargs each class superclasses)
         when (and initargs (class-name each))
@@ -297,9 +298,9 @@ after the change."
 ;;; Collecting all effects of a change of a class
 
 (defun class-members (class limit superclasses unknown)
-  "Return a plist for a JSON object about the things that a change of CLASS affects, with LIMIT of
-its subclasses. SUPERCLASSES are its direct superclasses after the change. UNKNOWN is a list of
-names of new superclasses that are not defined."
+  "Return a plist for a JSON object about the effects of a change of CLASS, with LIMIT of its
+subclasses. SUPERCLASSES are the direct superclasses of CLASS after the change. UNKNOWN lists names
+of new superclasses that are not defined."
   (let ((below (classes-below class)) (structure (structure-description class)))
     (list* "class" (class-nature class)
            "slots" (slot-names class)

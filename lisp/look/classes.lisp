@@ -5,8 +5,8 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun no-class (symbol)
-  "End the operation with an error answer that SYMBOL names no class, with the kinds of the
-definitions that it has."
+  "End the operation with the error that SYMBOL names no class. The error answer lists the kinds of
+definitions that SYMBOL has."
   (fail-lookup "failure" "no-class"
                "class" (symbol-text symbol)
                "natures" (append (natures symbol)
@@ -30,8 +30,9 @@ PACKAGE-NAME. If there is no such class, end the operation with an error answer.
   (kind string) (finalized boolean))
 
 (defun class-head (class symbol)
-  "Return a plist for a JSON object: the name, kind and state of CLASS. SYMBOL is the name by which
-CLASS was found. If the CLASS-NAME of CLASS is another symbol, \"properName\" has this symbol."
+  "Return a plist for a JSON object about CLASS: its name, its kind, and true if it is finalized.
+SYMBOL is the name by which CLASS was found. If the CLASS-NAME of CLASS is another symbol,
+\"properName\" has this symbol."
   (list "name" (symbol-text symbol)
         "properName" (let ((name (class-text class)))
                        (and (string/= name (symbol-text symbol)) name))
@@ -60,8 +61,8 @@ which each class precedes its superclasses."
        (defstruct-description (class-name class) nil)))
 
 (defun structure-functions (description)
-  "Return a list of the names of the functions that DEFSTRUCT makes for the structure that SBCL
-describes by DESCRIPTION."
+  "DESCRIPTION is SBCL's description of a structure. Return a list of the names of the functions
+that DEFSTRUCT makes for this structure."
   (remove nil (append (loop for slot in (description-slots description)
                             for accessor = (structure-slot-accessor slot)
                             when accessor collect accessor and collect (list 'setf accessor))
@@ -95,8 +96,8 @@ true if the slot is read-only. The accessor is NIL if there is none."
     (and (stringp text) (shortened 1000 text))))
 
 (defun slot-functions (classes name)
-  "Return two lists without duplicates: the readers and the writers of the slot NAME in CLASSES.
-Both lists are in the order of CLASSES."
+  "Return two lists without duplicates: the names of the readers and of the writers of the slot NAME
+in CLASSES. Both lists are in the order of CLASSES."
   (let ((readers '()) (writers '()))
     (dolist (class classes)
       (multiple-value-bind (accessor read-only) (structure-accessor class name)
@@ -121,8 +122,8 @@ is the direct slot definition."
         when slot collect (cons class slot)))
 
 (defun initform-text (initform)
-  "Return INITFORM as one line of text, without the quote that DEFINE-CONDITION puts even before
-self-evaluating objects."
+  "Return the form INITFORM as one line of text, without the quote that DEFINE-CONDITION puts even
+before self-evaluating objects."
   (let ((form (if (typep initform
                          '(cons (eql quote)
                            (cons (or boolean keyword number string character) null)))

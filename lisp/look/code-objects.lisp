@@ -20,9 +20,9 @@ a closure, this is the code object of its underlying function."
 
 (defun root-in (code function)
   "Return the name of the outermost function around FUNCTION, a function in the code object CODE.
-Return :TOP-LEVEL if that function has no name. The debug name of FUNCTION may name a block or a
-file instead of an outer function. Then return the name of the first function in CODE that is inside
-no other function."
+Return :TOP-LEVEL if the outermost function has no name. If the debug name of FUNCTION names a block
+or a file instead of an outer function, return the name of the first function in CODE that is nested
+in no other function."
   (let* ((name (simple-function-name function)) (root (root-of name)))
     (if (or (= 1 (code-functions code)) (equal name root) (form-name-p name))
         root
@@ -49,8 +49,8 @@ duplicates. Each is a function name, a list such as (FAST-METHOD F (T)), or :TOP
 ;;; The functions that a code object calls
 
 (defun map-constants (visit code)
-  "Call VISIT with each constant of the code object CODE. The functions in CODE share its
-constants."
+  "Call the function VISIT with each constant of the code object CODE. The functions in CODE share
+its constants."
   (loop for index from (first-constant code) below (code-words code)
         do (funcall visit (code-word code index))))
 
@@ -99,9 +99,9 @@ SBCL's."
     (and package (not (gethash package **system-packages**)))))
 
 (defun map-symbols (visit constant)
-  "Examine at most 2000 elements of CONSTANT, an atom or a tree of conses and arrays. Call the
-function VISIT with two arguments for each symbol of the program in CONSTANT. The first argument is
-the symbol. The second is true if the symbol names a handler of a HANDLER-BIND clause."
+  "Call the function VISIT with each symbol of the program in CONSTANT, an atom or a tree of conses
+and arrays. The second argument of VISIT is true if the symbol names a handler of a HANDLER-BIND
+clause. Examine at most 2000 elements of CONSTANT."
   (let ((left 2000))
     (labels ((walk (part depth &aux before)
                (loop while (and (consp part) (plusp depth) (plusp (decf left)))
@@ -118,8 +118,8 @@ the symbol. The second is true if the symbol names a handler of a HANDLER-BIND c
 
 (defun kept-parameters-p (list &optional defaults (depth 10))
   "Return true if LIST has the shape of a lambda list without default forms, as SBCL keeps it in a
-code object. LIST may have 200 parameters, nested DEPTH levels deep. DEFAULTS is true if LIST is the
-part of a lambda list after &OPTIONAL or &KEY."
+code object. LIST must have at most 200 parameters and at most DEPTH levels of nesting. DEFAULTS is
+true if LIST is the part of a lambda list after &OPTIONAL or &KEY."
   (loop for rest = list then (cdr rest)
         repeat 201
         while (consp rest)
@@ -133,18 +133,18 @@ part of a lambda list after &OPTIONAL or &KEY."
                     (return nil))))
         finally (return (symbolp rest))))
 
-;;; For (DESTRUCTURING-BIND (A (B)) X ...), the constants of the code are a cell of the function that
-;;; checks, +CHECKS-LIST+, and then the lambda lists (A (B)) and (B). The next three functions
+;;; For (DESTRUCTURING-BIND (A (B)) X ...), the constants of the code are a cell of SBCL's checking
+;;; function +CHECKS-LIST+, and then the lambda lists (A (B)) and (B). The next three functions
 ;;; distinguish such lists from data of the program.
 
 (defparameter *argument-checks* (list +checks-list+ +checks-rest+ +checks-keys+)
   "The names of SBCL's functions that check the arguments of a macro or a DESTRUCTURING-BIND.")
 
 (defun after-check-p (list code)
-  "Return true if only lambda lists stand between LIST, a constant of the code object CODE, and a
-cell of one of *ARGUMENT-CHECKS* before it. SBCL then seems to keep LIST for the error messages of
-the check. SBCLs with +NAME-OF-CELL+ keep no such cells, so there only lambda lists must precede
-LIST."
+  "LIST is a constant of the code object CODE. Return true if LIST stands directly after a cell of
+one of *ARGUMENT-CHECKS*, or with only lambda lists in between. SBCL then seems to keep LIST for the
+error messages of this check. An SBCL with +NAME-OF-CELL+ keeps no such cells, so there return true
+if only lambda lists precede LIST."
   (let ((after (and +name-of-cell+ t)))
     (map-constants (lambda (constant)
                      (when (eq constant list) (return-from after-check-p after))
@@ -154,8 +154,8 @@ LIST."
                    code)))
 
 (defun data-after-check-p (list code)
-  "LIST is a constant of the code object CODE for which AFTER-CHECK-P is true. Return true if LIST
-is data of the program nevertheless: most symbols in LIST name functions, and CODE has more
+  "LIST is a constant of the code object CODE that satisfies AFTER-CHECK-P. Return true if LIST is
+data of the program in spite of this: most symbols in LIST name functions, and CODE has more
 constants like LIST than cross references to functions in *ARGUMENT-CHECKS*."
   (let ((functions 0) (lists 0))
     (labels ((visit (part)
@@ -171,10 +171,10 @@ constants like LIST than cross references to functions in *ARGUMENT-CHECKS*."
                             (names-in-xrefs code))))))
 
 (defun lambda-list-p (constant code)
-  "Return true if CONSTANT of the code object CODE is a lambda list that SBCL keeps for its error
-messages about arguments, and not data of the program. The lambda list of a macro begins with a list
-that names the macro. The lambda list of a DESTRUCTURING-BIND has lambda list keywords, or
-AFTER-CHECK-P is true for it."
+  "CONSTANT is a constant of the code object CODE. Return true if it is a lambda list that SBCL
+keeps for its error messages about arguments, and not data of the program. The lambda list of a
+macro begins with a list that names the macro. The lambda list of a DESTRUCTURING-BIND has lambda
+list keywords, or satisfies AFTER-CHECK-P."
   (and (consp constant)
        (let ((of (first constant)))
          (or (and (consp of) (eq :macro (first of)) (consp (rest of)) (cddr of) (symbolp (cddr of)))

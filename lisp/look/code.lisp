@@ -8,14 +8,14 @@
 are printed without a package prefix.")
 
 (defun plain-symbol-p (symbol)
-  "Return true if SYMBOL is printed unchanged in a lambda list. This holds for symbols of
-COMMON-LISP, keywords, and SBCL's QUASIQUOTE, which prints as a backquote."
+  "Return true if a lambda list is printed with SYMBOL itself, not with an uninterned copy. This
+holds for symbols of COMMON-LISP, keywords, and SBCL's QUASIQUOTE, which prints as a backquote."
   (or (member (symbol-package symbol) *plain-packages*)
       (eq symbol +quasiquote+)))
 
 (defun map-comma (function tree)
-  "If TREE is an SBCL comma object from a backquoted form, return a copy of this comma with the
-result of FUNCTION for its expression. Else return NIL."
+  "If TREE is an SBCL comma object from a backquoted form, return a copy of it, in which the value
+of FUNCTION for the expression after the comma replaces this expression. Else return NIL."
   (and (comma-p tree)
        (make-comma (funcall function (comma-expression tree)) (comma-kind tree))))
 
@@ -23,10 +23,9 @@ result of FUNCTION for its expression. Else return NIL."
 text.")
 
 (defun copied-code (function code &optional (depth 10))
-  "Return a copy of CODE, a form, at most DEPTH levels deep, with the value of FUNCTION for each
-atom in place of the atom. Stop when *CONSES-LEFT* is 0. Answers print this copy instead of CODE,
-because CODE can contain a huge or circular literal and the pretty printer would walk all of the
-literal."
+  "Return a copy of the form CODE, at most DEPTH levels deep, in which the value of FUNCTION for
+each atom replaces the atom. Stop when *CONSES-LEFT* is 0. Answers print this copy, since CODE can
+contain a huge or circular literal, and the pretty printer would walk the whole literal."
   (flet ((copy (part) (copied-code function part (1- depth))))
     (cond ((zerop depth) nil)
           ((consp code)
@@ -55,7 +54,8 @@ itself a class, the name of OBJECT follows CLASS."
     (make-unprintable text)))
 
 (defun without-printer (atom)
-  "Return ATOM itself. If printing ATOM would run code of the program, return a CLASS-STUB for it."
+  "ATOM is an atom in code. Return it. But if printing ATOM would run code of the program, return a
+CLASS-STUB for it."
   (typecase atom
     ((or pathname package) atom)
     ((or standard-object condition structure-object (and (array t) (not simple-vector)))
@@ -71,7 +71,8 @@ have package prefixes. No print method of the program runs."
 
 (defun type-text (limit type)
   "Return text of at most LIMIT characters for TYPE, the type of a function. Print an empty
-parameter list as (), not as NIL. Return NIL for the type FUNCTION, which says nothing."
+parameter list as (), not as NIL. Return NIL if TYPE is FUNCTION, which describes neither parameters
+nor values."
   (unless (member type '(nil function))
     (let ((text (plain-text limit type)) (none "(FUNCTION NIL"))
       (if (starts-p text none)
@@ -132,7 +133,8 @@ program as #<CLASS>, since such a method can fail or never end."
         (setf **code-printers** table))))
 
 (defmacro printing-code (&body body)
-  "Evaluate BODY with the printer set up to print code on one line. (QUOTE X) prints as 'X."
+  "Evaluate the forms BODY with the printer set up to print code on one line. (QUOTE X) prints as
+'X."
   `(let ((*print-pprint-dispatch* (code-printers)))
      (printing-plainly
        (let ((*print-pretty* t) (*print-right-margin* most-positive-fixnum))

@@ -19,10 +19,10 @@
     (and path (sbcl-file-p (namestring path)))))
 
 (defun deciding-method (function methods)
-  "*PROTOCOL* names functions that choose the methods of a call. Return the name of one of these
-functions for which the program has defined a method that applies to the generic function FUNCTION
-or to one of METHODS, since such a method can follow other rules than the standard ones. Return NIL
-if the program has defined no such method."
+  "*PROTOCOL* names the generic functions that choose the methods of a call. Return the name of one
+of them with a method of the program that applies to the generic function FUNCTION or to one of
+METHODS. Such a method can follow other rules than those of the standard. Return NIL if there is
+none."
   (loop for name in *protocol*
         when (loop for method in (sb-mop:generic-function-methods (plain-definition name))
                    for specializer = (first (sb-mop:method-specializers method))
@@ -81,9 +81,8 @@ variables, functions and instances."
 
 (defun harmful-name (function &optional (depth 5))
   "Return NIL if FUNCTION refers only to functions and objects that are known to be harmless.
-Functions of the program that FUNCTION calls, up to DEPTH calls deep, must then also refer to such
-things only. Otherwise return text that names the first function or object that is not known to be
-harmless."
+FUNCTION may call functions of the program, up to DEPTH calls deep, for which the same holds.
+Otherwise return text that names the first function or object that is not known to be harmless."
   (if (not (typep function 'compiled-function))
       "code that is not compiled"
       (multiple-value-bind (names others) (code-names function)
@@ -104,7 +103,7 @@ harmless."
 ;;; Effective method forms. The agent interprets only CALL-METHOD and MAKE-METHOD in them.
 
 (defun of-qualifier (methods &rest qualifiers)
-  "Return a list of those METHODS that have exactly the list QUALIFIERS as qualifiers."
+  "Return a list of those METHODS whose list of qualifiers is equal to the list QUALIFIERS."
   (remove-if-not (lambda (method) (equal (method-qualifiers method) qualifiers)) methods))
 
 (defun call-forms (methods)
@@ -112,8 +111,8 @@ harmless."
   (loop for method in methods collect `(call-method ,method)))
 
 (defun around-form (around form)
-  "Return a form that calls the methods AROUND, most specific first. CALL-NEXT-METHOD in the last of
-these methods evaluates FORM. If AROUND is empty, return FORM."
+  "Return a form that calls the methods AROUND, most specific first, and that evaluates FORM when
+the last of them calls CALL-NEXT-METHOD. If AROUND is empty, return FORM."
   (if around `(call-method ,(first around) (,@(rest around) (make-method ,form))) form))
 
 (defun standard-form (methods)
@@ -151,7 +150,8 @@ is the standard method combination, or one from the short form of DEFINE-METHOD-
 (defun long-form (function combination methods)
   "Return the effective method form of METHODS of the generic function FUNCTION. COMBINATION is from
 the long form of DEFINE-METHOD-COMBINATION. On failure return NIL and a list of two strings:
-\"error\" and the error in its body, or \"code\" and the reason why its body may have effects."
+\"error\" and the error in the body of COMBINATION, or \"code\" and the reason why this body may
+have effects."
   (let* ((maker (gethash (combination-name combination) long-combinations))
          (harmful (if maker (harmful-name maker) "unknown code")))
     (if harmful
@@ -210,8 +210,8 @@ ENTERED: NIL if METHOD is certainly not called, since the method of FROM has no 
   method from entered)
 
 (defun entries (form)
-  "Return two values for FORM, an effective method form: a list of ENTRY structures for the method
-calls in FORM, in order, and a copy of FORM with the number of its ENTRY, from 1, in place of each
+  "FORM is an effective method form. Return two values: a list of ENTRY structures for the method
+calls in FORM, in order, and a copy of FORM in which the number of its ENTRY, from 1, replaces each
 call."
   (let ((entries '()) (count 0) (left 10000))
     (labels ((enter (method next from entered)

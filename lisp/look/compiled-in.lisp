@@ -1,6 +1,6 @@
-;;;; Finds the direct and indirect users of a name, and those that have to be compiled again when
-;;;; its definition changes: they have a macro's expansion, the code of an inline function or the
-;;;; value of a constant compiled in. USERS-OF and MAP-USES are defined in rows.lisp.
+;;;; Finds the direct and indirect users of a name, and the users that have to be compiled again
+;;;; when the definition of the name changes. These contain a macro's expansion, the code of an
+;;;; inline function or the value of a constant. USERS-OF and MAP-USES are defined in rows.lisp.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -50,15 +50,17 @@ value at run time."
         ((and (symbolp name) (eq :constant (variable-kind name))) '(:references))))
 
 (defun calls-too-p (user name)
-  "Return true if the code of USER, a USER structure, also calls the function NAME, as it does where
-it was declared NOTINLINE, or where a compiler macro declined."
+  "Return true if the code of USER, a USER structure, also calls the function NAME. Such code can
+contain the definition of NAME too: SBCL compiles a call where NAME was declared NOTINLINE, or where
+a compiler macro declined."
   (and (global-function-p name)
        (member name (called-names (user-code user)) :test #'equal)))
 
 (defun holders (index names)
-  "Return two lists of USER structures in INDEX. The first has functions with the definition of one
-of NAMES compiled in, directly or through other macros, inline functions and compiler macros. The
-second has functions that also call it, so that the definition may or may not be compiled in."
+  "Return two sorted lists of USER structures in INDEX. The first has functions whose code surely
+contains the definition of one of NAMES, directly or through other macros, inline functions and
+compiler macros. The second has functions that also call it, so that their code may contain it or
+not."
   (let ((sure '()) (perhaps '()) (seen (copy-list names)) (pending (copy-list names)))
     (loop while pending
           do (let ((used (pop pending)))
@@ -84,8 +86,8 @@ whose expanders call the function TARGET, directly or through other functions."
         #'name-before-p))
 
 (defun compiled-in-members (index target)
-  "Return a plist for a JSON object about the functions in INDEX that have to be compiled again when
-the definition of TARGET changes."
+  "TARGET is a function or variable name. Return a plist for a JSON object about the functions in
+INDEX that have to be compiled again when the definition of TARGET changes."
   (flet ((texts (users)
            (mapcar (lambda (user) (format nil "~A~@[ (~A)~]" (shown-name user) (kind-text user)))
                    (page users 0 2000))))

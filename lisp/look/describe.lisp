@@ -36,8 +36,8 @@ generic function, add \"accepted\": the lambda list with the keywords of all its
 
 (defun place-data (source &optional description function)
   "Return a JSON object with the file and position of SOURCE, a definition source of SB-INTROSPECT,
-and the text DESCRIPTION. Return NIL if SOURCE has no file. If SOURCE is of a method, FUNCTION is
-the function of the method, since the code of that function has the date of the file."
+and the text DESCRIPTION. Return NIL if SOURCE has no file. If SOURCE is the location of a method,
+FUNCTION is the method function, whose code has the write date of the file."
   (let* ((path (introspect "DEFINITION-SOURCE-PATHNAME" source))
          (file (and path (translated (namestring path))))
          (written (or (introspect "DEFINITION-SOURCE-FILE-WRITE-DATE" source)
@@ -70,9 +70,9 @@ SB-INTROSPECT such as :FUNCTION."
                 collect (specializer-text specializer))))
 
 (sb-ext:defglobal **evaluation-of** (constantly nil)
-  "A function that takes a name or a method, and keywords for kinds of definitions, such as
-:FUNCTION. If an evaluated form made the current definition of one of these kinds, the function
-returns a JSON object about the evaluation. Otherwise the function returns NIL.")
+  "A function of a name or a method, and of keywords for kinds of definitions, such as :FUNCTION. If
+an evaluated form made the current definition of one of these kinds, the function returns a JSON
+object about the evaluation. Otherwise the function returns NIL.")
 
 (define-shape evaluated ()
   "An evaluation that made a definition."
@@ -81,7 +81,7 @@ returns a JSON object about the evaluation. Otherwise the function returns NIL."
 
 (defun evaluation-data (name &rest kinds)
   "Return a JSON object about the evaluation that made the current definition of NAME, a name or a
-method. KINDS are keywords such as :FUNCTION for the kinds of definitions that count. Return NIL if
+method. KINDS are keywords such as :FUNCTION for the kinds of definitions to look for. Return NIL if
 no such evaluation is known."
   (apply **evaluation-of** name kinds))
 
@@ -91,18 +91,19 @@ the loaded file whose code made the definition, the number of the top-level form
 in the last loaded text, and the object of the definition. An unknown value is NIL.")
 
 (defun maker-members (name &rest kinds)
-  "Return a plist with the file and toplevel form whose code made the definition of NAME, for a
-definition without a source location in SBCL. NAME and KINDS are arguments of EVALUATION-DATA."
+  "Return a plist with the file and top-level form whose code made the definition of NAME. SBCL has
+recorded no source location of this definition. NAME and KINDS are arguments of EVALUATION-DATA."
   (multiple-value-bind (path form object) (apply **maker-of** name kinds)
-    ;; The methods of a generic function without a DEFGENERIC are found instead.
+    ;; For a generic function without a DEFGENERIC, answers show the places of its methods instead.
     (cond ((typep object 'generic-function) nil)
           (form (list* "byCode" t (json-object-members (loaded-place path form))))
           (t (list "maker" path)))))
 
 (defun numbered-anew (source name kinds)
-  "Return SOURCE, the source location of the definition of NAME as one of KINDS, or the place of
-this definition in the last loaded text of its file if SOURCE has another number of a form. SBCL
-keeps the date of the file only for functions, so that number can be of an earlier text."
+  "SOURCE is a JSON object with the source location of the definition of NAME as one of KINDS.
+Return a JSON object with this location in the last loaded text of the file, or SOURCE if this is
+the same. SBCL keeps the date of the file only for functions, so other definitions can have the
+number that their top-level form had in an earlier text."
   (multiple-value-bind (path form object) (apply **maker-of** name kinds)
     (if (and form
              (not (typep object '(and function (not generic-function))))
@@ -112,9 +113,9 @@ keeps the date of the file only for functions, so that number can be of an earli
         source)))
 
 (defun sources-or-maker (sources name &rest kinds)
-  "Return the list SOURCES of source locations, with present numbers of forms, if it is not empty.
-Else return a list with the place of the code that made the definition of NAME, if known. KINDS are
-keywords such as :FUNCTION, for the kinds of definitions that count."
+  "Return the list SOURCES of source locations, each corrected by NUMBERED-ANEW. If SOURCES is
+empty, return a list with the place of the code that made the definition of NAME, or NIL if unknown.
+KINDS are keywords such as :FUNCTION for the kinds of definitions to look for."
   (if sources
       (loop for source in sources collect (numbered-anew source name kinds))
       (let ((members (apply #'maker-members name kinds)))
@@ -162,9 +163,9 @@ variables have the same value, the table has the one whose name sorts first."
                                       (variables-by-value package)))))
 
 (defun specializer-packages (specializer)
-  "SPECIALIZER is an EQL specializer. A variable can have the object of SPECIALIZER as its value.
-Return a list of the packages to search for such a variable. They are the home packages of the class
-name of the object and of the names of the generic functions with a method for SPECIALIZER."
+  "SPECIALIZER is an EQL specializer. Return a list of the packages to search for a variable with
+the object of SPECIALIZER as its value: the home packages of the name of the object's class, and of
+the names of the generic functions with a method for SPECIALIZER."
   (let ((names (list* (class-name (class-of (sb-mop:eql-specializer-object specializer)))
                       (loop for method in (sb-mop:specializer-direct-methods specializer)
                             for function = (sb-mop:method-generic-function method)
@@ -182,10 +183,9 @@ name of the object and of the names of the generic functions with a method for S
         (write-string (class-text (class-of object)) stream)))))
 
 (defun specializer-text (specializer)
-  "Return text for SPECIALIZER as in a DEFMETHOD form. If SPECIALIZER is an EQL specializer, the
-text has its object if that is a literal, else a variable with the object as value. If there is no
-such variable, the text has the class and address of the object, since the print method of the
-object may fail or never end."
+  "Return text for SPECIALIZER as in a DEFMETHOD form. For an EQL specializer, the text has the
+object if this is a literal, else a variable with the object as value, else the class and address of
+the object. The object itself is not printed, since its print method may fail or never end."
   (if (typep specializer 'class)
       (class-text specializer)
       (let ((object (sb-mop:eql-specializer-object specializer)))

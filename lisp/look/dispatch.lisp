@@ -6,8 +6,8 @@
 
 (defstruct (call-argument (:conc-name argument-)
                           (:constructor make-argument (kind value &optional variable)))
-  "What is known of an argument of a call. KIND says what VALUE is:
-:VALUE: the object itself. VARIABLE is the variable that gave it, or NIL.
+  "Describes an argument of a call. KIND is the meaning of VALUE:
+:VALUE: the object itself. VARIABLE is the variable with this object as value, or NIL.
 :CLASS: the class of an unknown instance.
 :UNDEFINED: the class of an unknown instance, a class that is not defined yet."
   kind value variable)
@@ -25,9 +25,9 @@ or the prototype of a class."
 ;;; The arguments of a call
 
 (defun parsed-argument (argument package)
-  "ARGUMENT is a hash table with the strings \"kind\" and \"text\". Return a CALL-ARGUMENT structure
-for the meaning of ARGUMENT, or NIL if ARGUMENT has no meaning. Names in the text are looked up in
-PACKAGE."
+  "ARGUMENT is a hash table from a request, with the strings \"kind\" and \"text\". Return a
+CALL-ARGUMENT structure for the object or class that ARGUMENT denotes, or NIL if ARGUMENT denotes
+none. Look names up in PACKAGE."
   (let ((kind (gethash "kind" argument)) (text (gethash "text" argument)))
     (flet ((symbol-of () (values (named-symbol text package))))
       (cond ((string= kind "name") (named-argument (symbol-of)))
@@ -72,8 +72,8 @@ kind of literal. The server has checked that TEXT is such a literal."
     (if (eq (argument-kind argument) :value) (class-of value) value)))
 
 (defun argument-text (argument)
-  "Return text for ARGUMENT, a CALL-ARGUMENT structure. A class is shown by its name, and an object
-as an EQL specializer. If the object is no literal, the specializer has the variable."
+  "Return text for ARGUMENT, a CALL-ARGUMENT structure: the name of its class, or an EQL specializer
+with its object. If the object is no literal, the EQL specializer shows the variable instead."
   (let ((value (argument-value argument)) (variable (argument-variable argument)))
     (cond ((not (eq (argument-kind argument) :value)) (class-text value))
           ((and variable (not (typep value '(or symbol number character string))))
@@ -126,8 +126,8 @@ a METHOD applies to some instances of the classes of the arguments at POSITIONS,
 
 (defun fits (specializer argument precedence)
   "Return T if ARGUMENT, a CALL-ARGUMENT structure, matches SPECIALIZER, NIL if not, and :PERHAPS if
-only some instances of its class do. PRECEDENCE is the class precedence list of the class of
-ARGUMENT."
+only some instances of the class of ARGUMENT match. PRECEDENCE is the class precedence list of this
+class."
   (let* ((value (argument-value argument))
          (of-class (eq (argument-kind argument) :class))
          (abstract (and of-class (abstract-p value))))
@@ -142,7 +142,7 @@ ARGUMENT."
           (t (eql (sb-mop:eql-specializer-object specializer) value)))))
 
 (defun abstract-p (class)
-  "Return true if CLASS is a built-in class such as INTEGER, which has only instances of its
+  "Return true if CLASS is a built-in class such as INTEGER, all of whose instances belong to its
 subclasses."
   (and (typep class 'built-in-class) (sb-mop:class-direct-subclasses class) t))
 
@@ -156,9 +156,9 @@ not defined."
              (standard-precedence-list class (sb-mop:class-direct-superclasses class))))))
 
 (defun more-specific-p (one other order precedences)
-  "Return true if the method ONE is more specific than OTHER. ORDER lists positions of arguments,
-from 0, in the order in which specializers are compared. PRECEDENCES lists the class precedence
-lists of the arguments' classes."
+  "Return true if the method ONE is more specific than the method OTHER. ORDER lists positions of
+arguments, from 0, in the order in which specializers are compared. PRECEDENCES lists the class
+precedence lists of the arguments' classes."
   (loop for position in order
         for a = (elt (sb-mop:method-specializers one) position)
         for b = (elt (sb-mop:method-specializers other) position)
@@ -182,8 +182,8 @@ FUNCTION, in argument precedence order."
     (ldiff arglist (member-if (lambda (part) (member part lambda-list-keywords)) arglist))))
 
 (defun condition-text (method positions)
-  "Return text that says which arguments would make METHOD applicable, such as \"argument 1 is of
-class INTEGER\". POSITIONS lists the positions of these arguments, from 0."
+  "Return text for the condition under which METHOD is applicable, such as \"argument 1 is of class
+INTEGER\". POSITIONS lists the positions, from 0, of the arguments concerned."
   (format nil "~{~A~^ and ~}"
           (loop for position in positions
                 for specializer = (elt (sb-mop:method-specializers method) position)

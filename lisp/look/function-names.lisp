@@ -1,5 +1,5 @@
-;;;; Names of functions: as answers show and order them, and the global name in SBCL's debug name of
-;;;; a function.
+;;;; Functions for names of functions: how answers show and sort them, and how to find the global
+;;;; name in a debug name of SBCL.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -18,8 +18,8 @@
     (or (and package (package-name package)) "#")))
 
 (defun symbol-before-p (one other)
-  "Return true if answers show the symbol ONE before OTHER: by name, then by package, by code
-point (contract C10 in docs/develop/contracts.md)."
+  "Return true if answers show the symbol ONE before the symbol OTHER: by name, then by package, by
+code point (contract C10 in docs/develop/contracts.md)."
   (let ((name-1 (symbol-name one)) (name-2 (symbol-name other)))
     (cond ((string< name-1 name-2) t)
           ((string= name-1 name-2)
@@ -34,8 +34,8 @@ PACKAGE::NAME or PACKAGE::(SETF NAME)."
               (symbol-name (second name)))))
 
 (defun name-before-p (one other)
-  "Return true if answers show the function name ONE before OTHER. FOO precedes (SETF FOO) (contract
-S3.9 in docs/develop/contracts.md)."
+  "Return true if answers show the function name ONE before the function name OTHER. FOO precedes
+(SETF FOO) (contract S3.9 in docs/develop/contracts.md)."
   (let ((key-1 (name-symbol one)) (key-2 (name-symbol other)))
     (cond ((eq key-1 key-2) (and (symbolp one) (not (symbolp other))))
           (t (symbol-before-p key-1 key-2)))))
@@ -43,9 +43,9 @@ S3.9 in docs/develop/contracts.md)."
 ;;; SBCL's debug names of functions
 
 (defun root-of (name)
-  "Return the name of the outermost function around a function with the debug name NAME. For a
-function that is not nested in another, return NAME. Return :TOP-LEVEL if the outermost function has
-no name."
+  "NAME is SBCL's debug name of a function. Return the name of the outermost function around this
+function, or NAME if the function is not nested in another. Return :TOP-LEVEL if the outermost
+function has no name."
   (let ((within (and (proper-length name) (member :in name))))
     (cond ((and within (consp (rest within)) (null (cddr within))) (root-of (second within)))
           ((stringp name) :top-level)
@@ -74,13 +74,13 @@ function name, a list such as (FAST-METHOD F (T)), or :TOP-LEVEL."
                (and (eq (first name) 'lambda) (null (second name)))))))
 
 (defun enclosing-name (caller)
-  "Return the global name of the outermost function around a function with the debug name CALLER.
-Return NIL if the outermost function has no global name."
+  "CALLER is the debug name of a function. Return the global name of the outermost function around
+it, or NIL if the outermost function has no global name."
   (name-in-root (root-of caller)))
 
 (defun system-name-p (caller)
-  "Return true if the function with the debug name CALLER, or the outermost function around it, has
-a name from Common Lisp or from an SBCL package."
+  "CALLER is the debug name of a function. Return true if this function, or the outermost function
+around it, has a name from Common Lisp or from an SBCL package."
   (let* ((name (enclosing-name caller)) (package (and name (symbol-package (name-symbol name)))))
     (and package
          (or (eq package (find-package "COMMON-LISP"))
@@ -89,7 +89,7 @@ a name from Common Lisp or from an SBCL package."
 ;;; Global functions
 
 (defun home-names (package wanted)
-  "Return a list of the names, symbols and lists (SETF symbol), that satisfy the predicate WANTED
-and whose symbols are at home in PACKAGE."
+  "Return a list of the function names that satisfy the predicate WANTED and whose symbols have
+PACKAGE as home package. The names are symbols and lists (SETF symbol)."
   (loop for symbol in (home-symbols package)
         append (remove-if-not wanted (list symbol (list 'setf symbol)))))

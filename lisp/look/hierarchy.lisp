@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defun class-before-p (one other)
-  "Return true if answers show the class ONE before OTHER: by name, then by package, by code
-point (contract C10 in docs/develop/contracts.md). Classes without a name come last."
+  "Return true if answers show the class ONE before the class OTHER: by name, then by package, by
+code point (contract C10 in docs/develop/contracts.md). Classes without a name come last."
   (let ((name-1 (class-name one)) (name-2 (class-name other)))
     (cond ((not (and name-1 (symbolp name-1))) nil)
           ((not (and name-2 (symbolp name-2))) t)
@@ -24,9 +24,9 @@ point (contract C10 in docs/develop/contracts.md). Classes without a name come l
     (sort (loop for each being the hash-keys of seen collect each) #'class-before-p)))
 
 (defun tree-rows (class)
-  "Return a list of (CLASS LEVEL AGAIN) lists for the classes below CLASS, in depth-first order.
-LEVEL is 0 for a direct subclass. AGAIN is true for a class with subclasses that an earlier list has
-introduced."
+  "Return a list of (SUBCLASS LEVEL AGAIN) lists for the classes below CLASS, in depth-first order.
+LEVEL is 0 for a direct subclass of CLASS. AGAIN is true if SUBCLASS has subclasses that an earlier
+list of the same SUBCLASS has already introduced."
   (let ((shown (make-hash-table :test 'eq)) (rows '()))
     (labels ((visit (class level)
                (dolist (subclass (subclasses class))

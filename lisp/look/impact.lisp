@@ -146,8 +146,8 @@ if SETF is true, else SYMBOL. INDEX is the index of uses."
 
 (defun changed-class-members (index class limit superclasses in)
   "Return a plist for a JSON object about a change of CLASS, with LIMIT of its subclasses. INDEX is
-the index of uses. SUPERCLASSES lists names, in the package IN, of its direct superclasses after the
-change, or is :SAME."
+the index of uses. SUPERCLASSES lists the names of the direct superclasses of CLASS after the
+change, as texts that are read in the package IN, or is :SAME."
   (append (and (structure-description class)
                (list "structureUsers" (page (structure-users index class) 0 2000)))
           (and (not (forward-referenced-p class))
@@ -158,8 +158,8 @@ change, or is :SAME."
                                     unknown))))))
 
 (defun structure-users (index class)
-  "Return a list of the names, as texts, of the functions in INDEX that call a function made by
-DEFSTRUCT, for the structure CLASS or for one that includes CLASS."
+  "Return a sorted list of the names, as texts, of the functions in INDEX that call a function made
+by DEFSTRUCT for CLASS or for a structure class that includes CLASS."
   (let ((names (mapcan #'structure-function-names
                        (remove-if-not #'structure-description (cons class (classes-below class)))))
         (found '()))
@@ -198,8 +198,8 @@ no cross reference."
     (users-data found limit)))
 
 (defun finding-members (index symbol limit)
-  "The functions in INDEX that look up symbols by name may so call the function SYMBOL of the
-program. Return a plist for a JSON object with the number of these functions and the first LIMIT of
+  "Some functions look up symbols by name, and so may call the function SYMBOL of the program.
+Return a plist for a JSON object with the number of these functions in INDEX and the first LIMIT of
 them. Leave out a function if SYMBOL is not accessible in the package of its name."
   (when (mentioned-p symbol)
     (let ((users (functions-finding-names index (packages-with symbol))))
@@ -303,9 +303,9 @@ lists for its TEST-OP, and those for which PERFORMS-TEST-P is true."
               (push (string-downcase (string name)) names))))))))
 
 (defun performs-test-p (system)
-  "Return true if the ASDF system SYSTEM seems to contain the tests of another system. SYSTEM then
-has a PERFORM method for TEST-OP, and depends on a system that is defined in the folder of SYSTEM or
-in an enclosing folder."
+  "Return true if the ASDF system SYSTEM seems to contain the tests of another system: SYSTEM has a
+PERFORM method for TEST-OP, and depends on a system whose .asd file is in the folder of SYSTEM or in
+an enclosing folder."
   (let ((perform (contrib-function "ASDF" "PERFORM")) (operation (contrib-symbol "ASDF" "TEST-OP")))
     (and perform operation (find-class operation nil)
          (some (lambda (method)
@@ -318,8 +318,8 @@ in an enclosing folder."
                (asdf-value "SYSTEM-DEPENDS-ON" system)))))
 
 (defun defined-around-p (system name)
-  "Return true if NAME names another ASDF system than SYSTEM, and the .asd file of this system is in
-the folder of SYSTEM's .asd file or in an enclosing folder."
+  "Return true if NAME names another ASDF system than SYSTEM, an ASDF system, whose .asd file is in
+the folder of SYSTEM's .asd file, or in an enclosing folder."
   (flet ((folder (system)
            (let ((file (asdf-value "SYSTEM-SOURCE-FILE" system)))
              (and file (pathname-directory file)))))

@@ -1,6 +1,6 @@
-;;;; Builds the index of uses at the first question. A later question adds the code and names that
-;;;; the hooks in loads.lisp have recorded in **NEWS** since then; **NEWS** is T when they recorded
-;;;; too much to keep. CURRENT-INDEX does both. USE-INDEX and NOTE-USER are defined in uses.lisp;
+;;;; Builds the index of uses when a request first needs it. Later requests add the code and names
+;;;; that the hooks in loads.lisp have recorded in **NEWS** since then. **NEWS** is T if there was
+;;;; too much to record. CURRENT-INDEX does both. USE-INDEX and NOTE-USER are defined in uses.lisp;
 ;;;; USER, with its kinds such as :LOOSE, and MAP-REACHED in users.lisp; ROOT-OF in
 ;;;; function-names.lisp.
 
@@ -9,7 +9,7 @@
 (declaim (notinline updated-index))
 
 (defmacro with-index-changing ((index) &body body)
-  "Evaluate BODY, which changes INDEX, without interrupts. **INDEX** is NIL meanwhile, and stays NIL
+  "Evaluate BODY, which changes INDEX, without interrupts. Meanwhile **INDEX** is NIL. It stays NIL
 after a failure, since INDEX may then be incomplete."
   `(sb-sys:without-interrupts
      (setf **index** nil)
@@ -49,8 +49,8 @@ was built."
 ;;; Building the index
 
 (defun new-index ()
-  "Return a new index of the whole image. Code and names that other threads define meanwhile are
-added to **NEWS** by the hooks."
+  "Return a new index of the whole image. If other threads define code and names meanwhile, the
+hooks add these to **NEWS**."
   (setf **news-count** 0
         **news** (if (all-recorded-p) '() t))
   (let ((index (make-use-index)))
@@ -61,7 +61,8 @@ added to **NEWS** by the hooks."
     index))
 
 (defun all-users (index)
-  "Return a list of new USER structures for all functions in the image. INDEX is empty."
+  "Return a list of new USER structures for all functions in the image. INDEX is a new, empty
+index."
   (let ((users '()))
     (map-global-names (lambda (name) (setf users (nconc (users-by-name index name) users))))
     (map-code (lambda (code) (setf users (nconc (loose-users code) users))))
@@ -69,7 +70,7 @@ added to **NEWS** by the hooks."
 
 (defun note-packages (index)
   "Record in INDEX that all its users are sorted, and record the current names of their packages.
-When one of these packages is renamed, the order is no longer right."
+The order is no longer right once one of these packages has been renamed."
   (let ((known (make-hash-table :test 'eq)))
     (loop for user across (use-index-users index)
           for package = (and (user-name user) (symbol-package (name-symbol (user-name user))))
@@ -89,8 +90,8 @@ When one of these packages is renamed, the order is no longer right."
 ;;; Adding new code to it
 
 (defun add-news (index)
-  "Add the functions in **NEWS** to INDEX, and those in USE-INDEX-UNREACHED that are definitions of
-a name by now."
+  "Add the functions in **NEWS** to INDEX. Also add the functions in USE-INDEX-UNREACHED that have
+become definitions of a name."
   (let* ((news (still-there (taken-news)))
          (all (append (still-there (use-index-unreached index)) news)))
     (add-users index (nconc (mapcan #'loose-users news) (users-among index all)))
@@ -116,8 +117,8 @@ garbage collected."
 
 (defun users-among (index news)
   "NEWS is a list of names and code objects. Return a list of new USER structures for the
-definitions of these names, and of the names of the functions in these code objects. Leave out
-definitions that INDEX already has."
+definitions of these names and of the names in these code objects. Leave out definitions that INDEX
+already has."
   (let ((names (make-hash-table :test 'equal)))
     (dolist (each news)
       (dolist (name (if (typep each 'code) (names-in each) (list each)))
@@ -125,8 +126,8 @@ definitions that INDEX already has."
     (loop for name being the hash-keys of names nconc (users-by-name index name))))
 
 (defun names-in (code)
-  "Return a list of the names whose definitions may be in the code object CODE, from its debug
-names."
+  "Return a list of the function names in the debug names of the code object CODE. CODE may have the
+definitions of these names."
   (remove nil (mapcar #'name-in-root (roots-in code))))
 
 ;;; Finding functions that are not in the index yet
@@ -196,8 +197,8 @@ structure, so make one."
 
 (defun note-known (index user code)
   "Record in INDEX that it has the uses by the code object CODE. USER is the USER structure of a
-function of CODE. If the debug name of this function contains another name, add the function to
-USE-INDEX-OTHERS."
+function in CODE. If the debug name of this function contains another name than USER has, add the
+function to USE-INDEX-OTHERS."
   (let ((serial (code-serial code)) (name (user-name user)))
     (when (and name serial)
       (when (>= serial (length (use-index-noted index)))

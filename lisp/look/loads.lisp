@@ -5,12 +5,12 @@
 
 (sb-ext:defglobal **listening** nil "True if SBCL's hook for new code objects is installed.")
 (sb-ext:defglobal **news** t
-  "The parts that the index does not have yet: a list of weak pointers to new code objects, and of
-names that were defined or undefined. T if the index must be built again.")
+  "The code and names that are not yet in the index: a list of weak pointers to new code objects,
+and of names that were defined or undefined. T if the index must be built again.")
 (sb-ext:defglobal **news-count** 0
   "The approximate number of elements added to **NEWS** since it was emptied.")
 (defconstant +most-news+ 30000
-  "The greatest length of **NEWS**. If more code is new, building a new index is faster than adding
+  "The greatest length of **NEWS**. For more new code, building a new index is faster than adding
 the code to the old index.")
 (sb-ext:defglobal **interpreted** nil
   "True once SBCL has interpreted a form instead of compiling it. The index cannot find uses in
@@ -28,16 +28,16 @@ interpreted code.")
                                                      (cons kept known))))))))
 
 (defvar *passing* nil
-  "True while this thread loads code that is removed soon. The file and form of such code are not
-recorded.")
+  "True while this thread loads code that will be removed soon. The hooks do not record the file and
+form of such code.")
 
 (sb-ext:defglobal **last-load** nil
   "The FILE-LOAD structure for the file from which the last new code came, or NIL.")
 
 (defun note-claim (code)
-  "CODE is a new code object that names no source file. Record in **CLAIMED** what made it: while a
-file is being loaded, the FILE-LOAD structure **LAST-LOAD**; else the TOP-FORM structure of the form
-that is being evaluated, if that may be a definition."
+  "CODE is a new code object that names no source file. Record its origin in **CLAIMED**. While a
+file is being loaded, this is the FILE-LOAD structure **LAST-LOAD**. Else it is the TOP-FORM
+structure of the form that is being evaluated, if this form may be a definition."
   (let ((form evaluated-form))
     (cond ((and (consp form) (not *load-truename*))
            (when (definer-head-p form) (setf (gethash code **claimed**) (note-definer form))))
@@ -54,7 +54,7 @@ is not on this disk. SOURCE is the debug source of the code of the library."
 
 (defun code-noted (function code reason)
   "Hook: record CODE, a new code object, and the file or form that made it. Then call FUNCTION, the
-hooked function of SBCL, with CODE and REASON."
+hooked function of SBCL, with CODE and REASON. REASON is \"load\" for code from a fasl."
   (with-isolation
    (when (typep code 'code) (note-news code))
    (when (and (typep code 'code) (not *passing*))
@@ -66,9 +66,9 @@ hooked function of SBCL, with CODE and REASON."
   (funcall function code reason))
 
 (defun part-evaluated (function form environment)
-  "Hook: call FUNCTION, SBCL's function that evaluates FORM in ENVIRONMENT. First, if a source file
-is being loaded, record the file. If none is, and the whole top-level form around FORM may be a
-definition, record the whole form."
+  "Hook: call FUNCTION, SBCL's function that evaluates FORM in ENVIRONMENT. First record the source
+file that is being loaded, if there is one. Otherwise, if the whole top-level form around FORM may
+be a definition, record the whole form."
   (let ((whole evaluated-form))
     (when (consp whole)
       (with-isolation
@@ -91,9 +91,9 @@ the first of ARGUMENTS, to **NEWS**."
     (note-news (first arguments))))
 
 (defun finalizers-run (function &rest arguments)
-  "Hook: call FUNCTION, which the finalizer thread calls after a garbage collection, with ARGUMENTS.
-Then clear the unused stack. FUNCTION leaves addresses of dead code on this stack. If new code gets
-these addresses, they would prevent the collection of the new code."
+  "Hook: call FUNCTION with the list ARGUMENTS. The finalizer thread calls FUNCTION after a garbage
+collection. Then clear the unused stack, since FUNCTION leaves addresses of dead code there. If new
+code got these addresses, they would prevent the collection of the new code."
   (multiple-value-prog1 (apply function arguments)
     (scrub-stack)))
 

@@ -49,8 +49,8 @@ STARTS has for each symbol the index in OCTETS at which its name begins."
     (make-name-index symbols starts (subseq (buffer-octets buffer) 0 (buffer-fill buffer)))))
 
 (defun name-place (name symbols low)
-  "Return the first index at or after LOW in SYMBOLS, a vector sorted by name, of a symbol with the
-name NAME. If there is none, return the index at which it would be inserted."
+  "SYMBOLS is a vector sorted by name. Return the first index in SYMBOLS, at or after the index LOW,
+of a symbol with the name NAME. If there is none, return the index at which it would be inserted."
   (declare (type simple-vector symbols) (type fixnum low))
   (let ((high (length symbols)))
     (loop while (< low high)
@@ -61,9 +61,9 @@ name NAME. If there is none, return the index at which it would be inserted."
     low))
 
 (defun marked-places (gone symbols)
-  "Return a bit vector as long as SYMBOLS, the vector of a NAME-INDEX. For each element of the list
-GONE, the bit at one index of this symbol in SYMBOLS is 1. A symbol occurs in both once for each
-package that exports it."
+  "SYMBOLS is the vector of a NAME-INDEX. Return a bit vector of the same length, in which 1 marks
+one index for each element of the list GONE. A symbol occurs in GONE and in SYMBOLS once for each
+package concerned."
   (let ((marks (make-array (length symbols) :element-type 'bit :initial-element 0)))
     (dolist (symbol gone marks)
       (let ((place
@@ -74,8 +74,8 @@ package that exports it."
 
 (defun append-run (index from end symbols-to starts-to octets-to count fill)
   "Append the symbols of INDEX, a NAME-INDEX, from position FROM below END, to the vectors
-SYMBOLS-TO, STARTS-TO and OCTETS-TO of a new index. These already have COUNT symbols and FILL octets
-of names. Return the new COUNT and FILL."
+SYMBOLS-TO, STARTS-TO and OCTETS-TO of a new NAME-INDEX. These vectors already have COUNT symbols
+and FILL octets of names. Return the new values of COUNT and FILL."
   (declare (type (simple-array (unsigned-byte 32) (*)) starts-to) (type octets octets-to)
            (type fixnum from end count fill))
   (let* ((starts (name-index-starts index)) (octets (name-index-octets index))
@@ -90,8 +90,8 @@ of names. Return the new COUNT and FILL."
     (values (+ count (- end from)) (+ fill (- last first)))))
 
 (defun merged-index (index gone new)
-  "Return a new NAME-INDEX. It has the symbols of INDEX, without one occurrence of each symbol in
-the list GONE, and the symbols of NEW, another NAME-INDEX."
+  "Return a new NAME-INDEX with the symbols of INDEX and of NEW, both NAME-INDEX structures. Leave
+out one occurrence of a symbol in INDEX for each element of the list GONE."
   (let* ((symbols (name-index-symbols index)) (added (name-index-symbols new))
          (marks (marked-places gone symbols)) (at 0) (count 0) (fill 0)
          (size (+ (length symbols) (length added)))
@@ -117,7 +117,7 @@ the list GONE, and the symbols of NEW, another NAME-INDEX."
     (make-name-index (subseq symbols-to 0 count) (subseq starts-to 0 count)
                      (subseq octets-to 0 fill))))
 
-;;; Snapshots of what packages export, to notice changes
+;;; Snapshots of the exports of packages, by which changes are noticed
 
 (defun external-cells (package)
   "Return the vector in which SBCL keeps the external symbols of PACKAGE. Return NIL if this SBCL
@@ -125,8 +125,8 @@ keeps them in another way."
   (second (package-cells package)))
 
 (defstruct (exports (:constructor make-exports (package cells copy symbols)))
-  "A snapshot of the symbols that PACKAGE exports. CELLS is the vector from EXTERNAL-CELLS, or NIL,
-and COPY is a copy of this vector. SYMBOLS is a list of the external symbols."
+  "A snapshot of the external symbols of PACKAGE. SYMBOLS is a list of them. CELLS is the vector
+from EXTERNAL-CELLS, or NIL, and COPY is a copy of this vector."
   package cells copy symbols)
 
 (defun exports-of (package)
@@ -147,7 +147,7 @@ PACKAGE."
 
 (defun exports-true-p (exports)
   "Return true if the package of EXPORTS, an EXPORTS structure, still exports the same symbols.
-Comparing only their number would not be enough, since one export can replace another."
+Compare the symbols, not their number, since one export can replace another."
   (let ((cells (exports-cells exports)) (copy (exports-copy exports)))
     (and copy
          (eq cells (external-cells (exports-package exports)))
@@ -162,17 +162,17 @@ and all these snapshots are current."
              always (and (eq package (exports-package exports)) (exports-true-p exports)))))
 
 (defun list-differences (one other)
-  "Return two lists: the elements of ONE that are not in OTHER, and those of OTHER that are not in
-ONE. Both arguments are lists."
+  "Return two lists: the elements of the list ONE that are not in the list OTHER, and the elements
+of OTHER that are not in ONE."
   (let ((table (make-hash-table :test 'eq)))
     (dolist (element other) (setf (gethash element table) t))
     (values (remove-if (lambda (element) (remhash element table)) one)
             (loop for element being the hash-keys of table collect element))))
 
 (defun changed-exports (all packages)
-  "Return three lists: new EXPORTS structures for PACKAGES, the symbols exported since ALL, a list
-of older EXPORTS structures, was made, and the symbols no longer exported. A symbol occurs once for
-each package concerned."
+  "ALL is a list of older EXPORTS structures. Return three lists: current EXPORTS structures for
+PACKAGES, the symbols exported since ALL was made, and the symbols no longer exported. A symbol
+occurs once for each package concerned."
   (let ((known (make-hash-table :test 'eq)) (new '()) (gone '()))
     (dolist (exports all) (setf (gethash (exports-package exports) known) exports))
     (flet ((current (package)
@@ -196,7 +196,7 @@ each package concerned."
     (list (make-name-index #() (make-array 0 :element-type '(unsigned-byte 32))
                            (make-array 0 :element-type '(unsigned-byte 8))))
   "A cons (INDEX . SNAPSHOTS). INDEX is the last NAME-INDEX of external symbols. SNAPSHOTS is the
-list of EXPORTS structures for all packages from which it was made.")
+list of EXPORTS structures for all packages, from which INDEX was made.")
 
 (defun name-index ()
   "Return a current NAME-INDEX of the external symbols of all packages. Make a new one only if
@@ -211,8 +211,8 @@ packages have changed."
 ;;; Searching the index
 
 (defun find-octets (pattern octets start)
-  "Return the index of the first occurrence of the octets PATTERN in OCTETS at or after START, or
-NIL."
+  "PATTERN and OCTETS are vectors of octets. Return the index of the first occurrence of PATTERN in
+OCTETS at or after the index START, or NIL."
   (declare (type octets pattern octets) (type fixnum start) (optimize speed))
   (sb-sys:with-pinned-objects (pattern octets)
     (let* ((base (sb-sys:vector-sap octets))
@@ -229,8 +229,8 @@ NIL."
           (the fixnum (sb-sys:sap- found base))))))
 
 (defun owner (starts offset low)
-  "Return the number of the name that contains the octet at OFFSET in the octets of a NAME-INDEX.
-STARTS has the index at which each name begins. The number must be at least LOW."
+  "STARTS is a vector of the indices at which names begin in the octets of a NAME-INDEX. Return the
+number of the name that contains the octet at OFFSET. This number must be at least LOW."
   (declare (type (simple-array (unsigned-byte 32) (*)) starts) (type fixnum offset low)
            (optimize speed))
   (let ((high (length starts)))
@@ -251,8 +251,8 @@ depends on the order of its arguments, which the index ignores."
                        found))))
 
 (defun indexed-externals (pattern)
-  "Return a list of the external symbols of all packages whose case-folded names contain the
-case-folded PATTERN."
+  "Return a list of the external symbols of all packages whose case-folded names contain the string
+PATTERN, case-folded."
   (let* ((index (name-index)) (symbols (name-index-symbols index))
          (starts (name-index-starts index))
          (octets (name-index-octets index)) (wanted (folded pattern)))

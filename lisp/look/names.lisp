@@ -38,8 +38,8 @@ S0.9). If there is no such package, end the operation with an error answer (cont
         (fail-lookup "failure" "no-package" "package" name "near" (near-packages name)))))
 
 (defun unquoted-position (characters text)
-  "Return the index in TEXT of the first of CHARACTERS that neither bars nor a backslash quote, or
-NIL."
+  "CHARACTERS is a sequence of characters. Return the first index in TEXT of one of them that is
+quoted neither by bars nor by a backslash, or NIL."
   (loop with bar = nil with index = 0
         while (< index (length text))
         do (let ((char (char text index)))
@@ -49,7 +49,8 @@ NIL."
            (incf index)))
 
 (defun token-name (token)
-  "Return the symbol name that TOKEN spells, in upper case except where bars or a backslash quote."
+  "Return the symbol name that the string TOKEN spells, in upper case except where bars or a
+backslash quote characters."
   (with-output-to-string (name)
     (loop with bar = nil
           with i = 0
@@ -79,9 +80,9 @@ none. Nothing is interned."
       (and home (values (find-symbol (token-name rest) home))))))
 
 (defun strip-wrapping (text)
-  "Return two values: the symbol name in TEXT, and true if TEXT is a SETF function name. Remove a
-leading #' or '. The first value is \"NAME\" for \"(SETF NAME)\". The first value is \"P::NAME\" for
-\"P::(SETF NAME)\", which is how answers spell a SETF function name."
+  "Return two values: the spelling of the symbol in TEXT, without a leading #' or ', and true if
+TEXT is a SETF function name. For \"(SETF NAME)\" the spelling is \"NAME\". For \"P::(SETF NAME)\",
+the spelling in answers, it is \"P::NAME\"."
   (let ((text (string-trim '(#\Space #\Tab #\Newline #\Return) text)))
     (cond ((starts-p text "#'") (setf text (subseq text 2)))
           ((and (> (length text) 1) (char= (char text 0) #\')) (setf text (subseq text 1))))
@@ -107,10 +108,11 @@ leading #' or '. The first value is \"NAME\" for \"(SETF NAME)\". The first valu
 prefix in the symbol's text, else PACKAGE-NAME, else DEFAULT, else the session's package; skip NIL.
 PREFIX may be a local nickname of the package PACKAGE-NAME (contracts S3.2, C25, C26)."
   (let* ((given (and package-name (named-package package-name)))
-         (package (cond (prefix (named-package (if (find-if (lambda (char) (find char "|\\")) prefix)
-                                                   (token-name prefix)
-                                                   prefix)
-                                               (or given (session-package))))
+         (package (cond (prefix
+                         (named-package (if (find-if (lambda (char) (find char "|\\")) prefix)
+                                            (token-name prefix)
+                                            prefix)
+                                        (or given (session-package))))
                         (given)
                         (default (named-package default))
                         (t (session-package)))))

@@ -32,8 +32,8 @@ SATISFIES."
       (sb-ext:valid-type-specifier-p symbol)))
 
 (defun other-natures (symbol)
-  "Return the list of those strings that apply to SYMBOL: \"CLASS\" if it names a class, and
-\"VARIABLE\" if it names a variable."
+  "Return a list that contains \"CLASS\" if SYMBOL names a class, and \"VARIABLE\" if SYMBOL names a
+variable."
   (append (and (classp symbol) '("CLASS"))
           (and (variable-kind symbol) '("VARIABLE"))))
 

@@ -33,16 +33,16 @@ names."
                  (vector-push-extend symbol (third found))))))))))
 
 (defun listed-symbols (by-status access type)
-  "Return a sorted vector of the symbols with the status ACCESS, \"external\" or \"internal\", in
-BY-STATUS, the list of vectors from SYMBOLS-BY-STATUS. If TYPE is a string such as \"MACRO\",
-include only symbols with such a definition."
+  "BY-STATUS is the list of vectors from SYMBOLS-BY-STATUS. Return a sorted vector of the symbols in
+BY-STATUS with the status ACCESS, \"external\" or \"internal\". If TYPE is a string such as
+\"MACRO\", not NIL, include only symbols with a definition of this kind."
   (let ((symbols (elt by-status (if (string= access "external") 0 1))))
     (sort (if type (remove-if-not (lambda (symbol) (of-type-p symbol type)) symbols) symbols)
           #'symbol-before-p)))
 
 (defun nature-list (symbol)
-  "Return text for the list of a package: the kinds of all definitions of SYMBOL, such as
-\"FUNCTION, CLASS\". Return \"SYMBOL\" if SYMBOL has no definition."
+  "Return text with the kinds of all definitions of SYMBOL, such as \"FUNCTION, CLASS\", or
+\"SYMBOL\" if SYMBOL has no definition. The list of the symbols of a package shows this text."
   (let* ((class (find-class symbol nil)) (type (and (not class) (type-name-p symbol)))
          (callable (callable-nature symbol)))
     (format nil "~{~A~^, ~}"

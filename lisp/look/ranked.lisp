@@ -5,8 +5,9 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defstruct (match (:constructor make-match (symbol fit package-rank distance)))
-  "A symbol whose name the pattern fits. FIT and DISTANCE are the two values of a FIT-FUNCTION, and
-PACKAGE-RANK is the rank of the symbol's home package. Lower numbers rank first."
+  "A symbol that the search has found. FIT and DISTANCE are the two values of the function from
+FIT-FUNCTION for the symbol, and PACKAGE-RANK is the rank of its home package. Lower numbers rank
+first."
   symbol fit package-rank distance)
 
 (define-operation ("ranked-apropos" :gives (or apropos-data lookup-failure))
@@ -32,8 +33,8 @@ others."
                                           (or (label-documentation symbol label) ""))))))))
 
 (defun split-pattern-prefix (pattern)
-  "If PATTERN begins with a package name and a colon, return the package and the rest of PATTERN.
-Else return NIL and PATTERN."
+  "If the string PATTERN begins with the name of a package and a colon, return this package and the
+rest of PATTERN. Else return NIL and PATTERN."
   (multiple-value-bind (prefix rest) (split-prefix pattern)
     (let ((package (and prefix
                         (let ((*package* (session-package)))
@@ -63,10 +64,10 @@ NIL or blank."
 ;;; The search
 
 (defun ranked-symbols (pattern package type inherited users)
-  "Return a list of the symbols whose names PATTERN fits, best first. Search PACKAGE, or all
-packages if PACKAGE is NIL. If INHERITED is true, include inherited symbols. If TYPE is not NIL but
-a string such as \"MACRO\", return only symbols of that type. USERS is a hash table with the
-packages of the user as keys."
+  "Return a list of the symbols with a name that matches PATTERN, best first. Search PACKAGE, or all
+packages if PACKAGE is NIL. If INHERITED is true, include inherited symbols. If TYPE is a string
+such as \"MACRO\", not NIL, return only symbols with a definition of this kind. USERS is a hash
+table with the packages of the user as keys."
   (let ((fit-of-symbol (fit-function pattern)) (matches '()) (seen (make-hash-table :test 'eq)))
     (flet ((visit (symbol)
              (multiple-value-bind (fit distance) (funcall fit-of-symbol symbol)
@@ -98,8 +99,8 @@ packages in the hash table USERS."
                            (when (names-something-p symbol) (funcall visit symbol)))))))))
 
 (defun match-before-p (one other)
-  "Return true if the MATCH structure ONE ranks before OTHER: by fit, package, rank within the fit,
-length of the name, then name."
+  "Return true if the MATCH structure ONE ranks before the MATCH structure OTHER: by fit, package,
+rank within the fit, length of the name, then name."
   (flet ((ranks (match)
            (list (match-fit match) (match-package-rank match) (match-distance match)
                  (length (symbol-name (match-symbol match))))))
@@ -122,9 +123,10 @@ PACKAGE is an SBCL package other than COMMON-LISP. Return 1 for any other PACKAG
 ;;; Measuring how well a pattern fits a name. Both are in upper case.
 
 (defun fit-function (pattern)
-  "Return a function that takes a symbol and returns two numbers, lower for a better fit, or NIL.
-The first is a number from FIT-OF for PATTERN and the symbol's name in any letter case, or 5 if the
-name differs from PATTERN by typos. The second ranks symbols with the same first number."
+  "Return a function that takes a symbol and returns two numbers, lower for a better match, or NIL
+for no match. The first number is the result of FIT-OF for PATTERN and the symbol's name in any
+letter case, or 5 if the name differs from PATTERN by typos. The second number ranks symbols with
+the same first number."
   (let* ((pattern (map '(simple-array character (*)) #'char-upcase pattern))
          (bare (remove-if-not #'alphanumericp pattern))
          (most (nearness pattern))
@@ -140,14 +142,14 @@ name differs from PATTERN by typos. The second ranks symbols with the same first
               (let ((far (and slips (funcall slips name)))) (and far (values 5 far)))))))))
 
 (defun fit-of (pattern bare name length)
-  "Return a number that says how well PATTERN fits the first LENGTH characters of NAME. BARE has
-only the letters and digits of PATTERN.
+  "Return a number for the way in which PATTERN matches the first LENGTH characters of NAME. BARE
+has only the letters and digits of PATTERN.
 0: they are equal.
 1: NAME begins with PATTERN.
 2: PATTERN is whole words of NAME.
 3: PATTERN is elsewhere in NAME.
 4: FUZZY-WORDS matches BARE. The second value is the number of words in NAME: fewer are better.
-Return NIL if PATTERN does not fit."
+Return NIL if PATTERN does not match."
   (declare (type (simple-array character (*)) pattern bare name) (type fixnum length))
   (let ((found (search pattern name :end2 length)))
     (cond ((null found)
@@ -212,8 +214,8 @@ user's files."
     table))
 
 (defun users-package-p (package roots)
-  "Return true if PACKAGE belongs to the user. PACKAGE is then no package of the agent, and was
-defined by an evaluated form or by a file below one of the directories ROOTS."
+  "Return true if PACKAGE belongs to the user: it is no package of the agent, and an evaluated form
+or a file below one of the directories ROOTS has defined it."
   (let ((file (and (not (agent-package-p package)) (package-file package))))
     (or (eq file :typed) (and (stringp file) (within-p file roots)))))
 
@@ -226,9 +228,9 @@ defined by an evaluated form or by a file below one of the directories ROOTS."
           (location :typed))))
 
 (defun functions-file (package)
-  "Examine at most 100 functions that are named by symbols at home in PACKAGE. Return the source
-file of one of these functions, or :TYPED if none of them is from a file. Return NIL if there are no
-such functions."
+  "Examine at most 100 functions that are named by symbols with PACKAGE as home package. Return the
+source file of one of these functions, or :TYPED if none of them is from a file. Return NIL if there
+are no such functions."
   (let ((seen 0) (typed nil))
     (do-symbols (symbol package typed)
       (when (and (eq (symbol-package symbol) package) (fboundp symbol))

@@ -1,6 +1,6 @@
-;;;; Finds effects of the removal of a definition that only the image knows: methods for a class,
-;;;; the functions of a typed structure, generic functions with a method combination, and the users
-;;;; of a package.
+;;;; Finds those effects of the removal of a definition that cannot be found in source files:
+;;;; methods for a class, functions of a typed structure, generic functions with a method
+;;;; combination, and users of a package.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -64,7 +64,8 @@ not NIL, or if TEXT names a symbol in the session's package."
        (registered-system (string-trim "#:\" " text))))
 
 (defun system-members (system)
-  "Return a plist for a JSON object about the registered systems that depend on SYSTEM."
+  "Return a plist for a JSON object about the registered ASDF systems that depend on the ASDF system
+SYSTEM."
   (let ((name (asdf-value "COMPONENT-NAME" system)))
     (flet ((user-text (other)
              (format nil "~A~:[ (not loaded)~;~]" other
@@ -106,7 +107,8 @@ other packages have for it."
    :test #'string= :from-end t))
 
 (defun package-members (package index)
-  "Return a plist for a JSON object about what uses PACKAGE. INDEX is the index of uses."
+  "Return a plist for a JSON object about the users of PACKAGE: all names of PACKAGE, the packages
+that use it, and the files that may name it. INDEX is the index of uses."
   (list "name" (package-name package)
         "package" t
         "in" (package-name package)

@@ -1,8 +1,8 @@
-;;;; Finds which names the top-level forms of loaded files use. SBCL discards the code of these
-;;;; forms after they have run. So the agent reads the files again, at the first question after a
-;;;; load: READ-NEW-TEXTS is the entry. FILE-LOAD, its MARK and **SOURCES** are defined in
-;;;; top-forms.lisp, *SCRATCH* and PARTS-OF-FORM in walk.lisp. DOUBTFUL, from jobs/spans.lisp, marks
-;;;; a form that the file may have read otherwise.
+;;;; Finds the names that the top-level forms of loaded files use. SBCL discards the code of these
+;;;; forms after they have run. So the agent reads the files again, at the first request after a
+;;;; load that needs the names. READ-NEW-TEXTS starts this. FILE-LOAD, its MARK and **SOURCES** are
+;;;; defined in top-forms.lisp, *SCRATCH* and PARTS-OF-FORM in walk.lisp. DOUBTFUL, from
+;;;; jobs/spans.lisp, marks a form that the compiler may have read otherwise.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -28,8 +28,8 @@ current one.")
 ;;; Which files are read again
 
 (defun read-new-texts ()
-  "Find the names used by the top-level forms that were evaluated or loaded since the last
-question."
+  "Find the names used by the top-level forms that were evaluated or loaded since the last call of
+this function."
   (dolist (top-form (unread-definers)) (read-definer top-form))
   (mapc #'read-again (unread-loads)))
 
@@ -42,8 +42,8 @@ question."
     (nreverse unread)))
 
 (defun read-again (load)
-  "Read the file of LOAD, a FILE-LOAD structure, again, and record which names its forms use. If
-reading ends early, record the reason. The file is not read again for the same LOAD."
+  "Read the file of LOAD, a FILE-LOAD structure, again, and record the names that its forms use. If
+reading ends early, record the reason. Do not read the file again for the same LOAD."
   (setf (file-load-state load) "it was interrupted")
   (let ((file (translated (file-load-name load))) (created (file-load-created load)) (forms '()))
     (without-traces
@@ -61,10 +61,10 @@ reading ends early, record the reason. The file is not read again for the same L
     (mapc #'note-top-form forms)))
 
 (defun read-version (visit file created)
-  "Call the function VISIT for each top-level form of FILE, a native name, with the arguments that
-READ-FORMS passes. Read the text that FILE had at the date CREATED. If this text is unknown, read
-FILE as it is now. Return two values: the value of READ-FORMS, and the date of the version that was
-read."
+  "Call the function VISIT with two arguments for each top-level form of FILE, a native name: the
+number of the form and the list of its PARTS-OF-FORM. Read the text that FILE had at the date
+CREATED or, if this text is unknown, its current text. Return two values: NIL or the reason why
+reading ended early, and the date of the text that was read."
   (let ((now (date-of file))
         (text (and (changed-p file created)
                    **text-as-loaded**
@@ -76,7 +76,7 @@ read."
         (values (read-forms visit file) now))))
 
 (defun unread-data ()
-  "Return a list of JSON objects for the files that could not be read again to their ends, each with
+  "Return a list of JSON objects for the files that could not be read again completely, each with
 the file's name and the reason."
   (let ((unread '()))
     (sb-ext:with-locked-hash-table (**sources**)
@@ -95,8 +95,8 @@ has no FILE-LOAD structure, make one. Return NIL for code from no file and for S
 
 (defun note-load (name mark created)
   "Return the FILE-LOAD structure for a load of the file NAME. MARK is an object unique to the load.
-If the last structure for NAME has another mark, make a new one, with the date that CREATED, a
-function without arguments, returns."
+If the last structure for NAME has another mark, make a new structure. Its date is the value of
+CREATED, a function without arguments."
   (let ((known (gethash name **sources**)))
     (if (and known (eq mark (file-load-mark known)))
         known
@@ -105,9 +105,10 @@ function without arguments, returns."
 ;;; Reading a file
 
 (defun read-forms (visit file &rest version)
-  "Call VISIT for each top-level form of FILE, a native name, with two arguments: the number of the
-form, from 0, and the list of forms that SBCL compiles separately for it. Return NIL, or text with
-the reason if reading ended early. VERSION are keyword arguments for CALL-READING-AGAIN."
+  "Call the function VISIT with two arguments for each top-level form of FILE, a native name: the
+number of the form, from 0, and the list of forms that SBCL compiles separately for it. Return NIL
+or, if reading ended early, the reason as text. VERSION is a list of keyword arguments for
+CALL-READING-AGAIN."
   (let ((*package* *package*) (*entered* nil) (*scratch* nil)
         (*readtable* (readtable-without-evaluation *readtable*))
         (*read-suppress* nil))
@@ -222,14 +223,14 @@ since its value decides what the reader skips."
 
 (defun read-unknown (stream character number)
   "Reader macro function for # and a CHARACTER that has no meaning after # in this image. CHARACTER
-may have had a meaning when the file was compiled. So read the next object, and mark this object as
-one that was perhaps read otherwise then."
+may have had a meaning when the file was compiled. So read the next object, and return a form with
+it that is marked as DOUBTFUL."
   (declare (ignore character number))
   (doubtful (list 'progn (read stream t nil t))))
 
 (defun without-effect-p (form)
-  "Return true if evaluating FORM once more has no effect. FORM then calls only functions of Common
-Lisp without side effects, and passes no function to them that they could call."
+  "Return true if evaluating FORM once more has no effect: FORM calls only functions of Common Lisp
+without side effects, and passes them no function to call."
   (cond ((symbolp form) (boundp form))
         ((atom form) t)
         ((eq (first form) 'quote) (consp (second form)))

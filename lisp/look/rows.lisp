@@ -2,7 +2,7 @@
 ;;;; that still exist and use the name, and describes each as a JSON object. USER is defined in
 ;;;; users.lisp, TOP-FORM, FILE-LOAD and **CLAIMED** in top-forms.lisp, *WITHIN* in systems.lisp. In
 ;;;; runs.lisp are RUN-P, true of code that was compiled to run once and has run, and RUNNING-P,
-;;;; true of code that runs now.
+;;;; true of such code that still runs.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -10,9 +10,9 @@
 
 (defun shown-itself-p (code name)
   "CODE is a code object from no file that uses NAME. Return true if an answer must show CODE itself
-as a user. Return NIL if CODE was compiled to run once and has run. Return NIL also if the answer
-shows a top-level form instead: the form that made CODE, or a form that uses NAME in the file during
-whose load CODE was made. **CLAIMED** has the makers of code."
+as a user. Return NIL if CODE was compiled to run once and has run. Also return NIL if the answer
+shows a top-level form instead: the form that made CODE or, if CODE was made during the load of a
+file, a form of this file that uses NAME. **CLAIMED** has the makers of code."
   (let ((claim (gethash code **claimed**)))
     (not (or (run-p code)
              (typecase claim
@@ -27,15 +27,15 @@ whose load CODE was made. **CLAIMED** has the makers of code."
 
 (defun asking-evaluation ()
   "Return the lowest job id of the running evaluations, or NIL if none is running. When an
-evaluation asks several questions through tools, the id is the same for all of them."
+evaluation calls several tools that use the index, this id is the same for all of them."
   (sb-ext:with-locked-hash-table (**jobs**)
     (let ((ids (loop for job being the hash-values of **jobs**
                      when (equal "evaluate" (job-operation job)) collect (job-id job))))
       (and ids (reduce #'min ids)))))
 
 (defun doubtful-p (code)
-  "Return true if only a garbage collection can show whether anything still refers to the code
-object CODE."
+  "Return true if other objects may or may not refer to the code object CODE, so that only a garbage
+collection can decide this."
   (not (or *collected*
            (running-p code)
            (>= (generation code) +never-collected+))))
@@ -60,8 +60,9 @@ collection can show this, throw to NEEDS-COLLECTION."
       (let ((code (user-code user))) (and code (code-file code)))))
 
 (defun map-uses (visit index name)
-  "Call VISIT with each user of NAME in INDEX and the kind of its use, one of *USE-KINDS*. First
-come USER structures, in the order in which they were added to INDEX, then TOP-FORM structures."
+  "Call the function VISIT with two arguments for each use of NAME in INDEX: the user, and the kind
+of the use, one of *USE-KINDS*. First come USER structures, in the order in which they were added to
+INDEX, then TOP-FORM structures."
   (flet ((visit-use (use)
            (declare (type (unsigned-byte 32) use))
            (funcall visit (aref (use-index-users index) (use-user use))
@@ -75,8 +76,8 @@ come USER structures, in the order in which they were added to INDEX, then TOP-F
       (dolist (kind (use-kinds form name)) (funcall visit form kind)))))
 
 (defun in-order (users)
-  "Return the list USERS, sorted as in answers. Users that the index had when it was built come
-first in USERS, and are already sorted."
+  "Return the list USERS in the order in which answers show them. The first elements of USERS, those
+that were in the index when it was built, are already in this order."
   (let ((last (loop for rest on users
                     while (and (rest rest) (not (user-before-p (second rest) (first rest))))
                     finally (return rest))))
@@ -86,9 +87,9 @@ first in USERS, and are already sorted."
         users)))
 
 (defun users-now (index name kinds)
-  "Return a sorted list of the USER and TOP-FORM structures in INDEX that use NAME by one of KINDS,
-a list of *USE-KINDS*, and still exist in the files of *WITHIN*. Throw to NEEDS-COLLECTION if only a
-garbage collection can show whether one still exists."
+  "Return a sorted list of the USER and TOP-FORM structures in INDEX that still exist, use NAME by
+one of KINDS, a list of *USE-KINDS*, and come from the files of *WITHIN*. Throw to NEEDS-COLLECTION
+if only a garbage collection can show whether one still exists."
   (let ((found '()) (last nil))
     (map-uses (lambda (user kind)
                 (when (and (member kind kinds)
@@ -111,9 +112,9 @@ garbage collection can show whether one still exists."
   (sb-ext:gc :full (< (heap-usage) *searched-heap*)))
 
 (defun users-of (index name kinds)
-  "Return a sorted list of the USER and TOP-FORM structures in INDEX that use NAME by one of KINDS,
-a list of *USE-KINDS*, and still exist in the files of *WITHIN*. Collect garbage if this is needed
-to find out what exists, but only once during an evaluation."
+  "Return a sorted list of the USER and TOP-FORM structures in INDEX that still exist, use NAME by
+one of KINDS, a list of *USE-KINDS*, and come from the files of *WITHIN*. Collect garbage if only
+this shows which code still exists, but only once during an evaluation."
   (catch 'needs-collection
     (return-from users-of (users-now index name kinds)))
   (let ((evaluation (asking-evaluation)))
@@ -136,16 +137,17 @@ to find out what exists, but only once during an evaluation."
           text))))
 
 (defun shown-kind (user)
-  "Return how answers show USER, a USER or TOP-FORM structure. The result is :PLACE for a TOP-FORM,
-:LOOSE or :OWN for a USER of this kind, a string such as \"setf expander\" for an expander, else
-:FUNCTION."
+  "Return the kind under which answers show USER, a USER or TOP-FORM structure: :PLACE for a
+TOP-FORM, :LOOSE or :OWN for a USER of this kind, a string such as \"setf expander\" for an
+expander, else :FUNCTION."
   (cond ((top-form-p user) :place)
         ((member (user-kind user) '(:own :loose)) (user-kind user))
         ((kind-text user))
         (t :function)))
 
 (defun grouped (users)
-  "Return a list of lists: consecutive elements of USERS that have the same name form one list."
+  "Return the list USERS split into groups. A group is a list of consecutive users with the same
+name."
   (let ((groups '()) (last nil))
     (dolist (user users (nreverse groups))
       (let ((name (name-of user)))
@@ -166,16 +168,16 @@ return NIL."
   "The maximum number of symbols that an answer lists for the data of one top-level form.")
 
 (defun data-names (top-form)
-  "Return a list of texts, one for each symbol in the data of TOP-FORM. Leave out
-variables. The names that the form defines are in the list."
+  "Return a list of texts for the symbols in the data of TOP-FORM, a TOP-FORM structure, but not for
+variables. This includes the names that the form defines."
   (page (loop for symbol in (form-uses-data (top-form-uses top-form))
               unless (variable-kind symbol) collect (symbol-text symbol))
         0 *most-names*))
 
 (defun form-data (top-form possible)
-  "Return a JSON object about TOP-FORM. The object has the file and the number of the form or, if
-the form is from no file, the name that the form defines. POSSIBLE is true if the form has the name
-that was asked about only in its data."
+  "Return a JSON object about TOP-FORM, a TOP-FORM structure: the file and the number of the form
+or, for a form from no file, the name that it defines. POSSIBLE is true if the form has the
+requested name only in its data."
   (let ((source (top-form-source top-form)) (name (top-form-name top-form)))
     (if source
         (multiple-value-bind (file date) (native-file (file-load-name source))
@@ -212,8 +214,9 @@ source is unknown."
     (if form (plain-text 80 form) "a function")))
 
 (defun same-function-text (name)
-  "If the function NAME was defined under another name, and this name still has the same function,
-return the other name as text. Else return NIL."
+  "Return text for another name of the function NAME: the name under which this function was
+defined. Return NIL if the function was defined as NAME, or if the other name no longer has this
+function."
   (let* ((known (and (plain-name-p name) (global-function name)))
          ;; If the function is traced, KNOWN is the closure that TRACE has put around it.
          (function (if (closure-p known) (plain-definition name) known))
@@ -245,10 +248,10 @@ return the other name as text. Else return NIL."
 
 (defun user-data (group name kinds &key kind text sites possible)
   "GROUP is a list of USER or TOP-FORM structures with the same name, which use NAME. Return a JSON
-object about GROUP. KINDS lists the kinds of the uses, such as :CALLS. If KIND is not NIL, show KIND
-instead of the kind of the group. If TEXT is not NIL, show TEXT instead of the name of the group. If
-SITES is true, add the source locations of the uses. POSSIBLE is true if the code of the group has
-NAME only as data, so that this code may never use NAME."
+object about GROUP. KINDS lists the kinds of the uses, such as :CALLS. KIND and TEXT, if not NIL,
+replace the kind and the name of the group in the object. If SITES is true, add the source locations
+of the uses. POSSIBLE is true if the code of the group has NAME only as data, so that this code may
+never use NAME."
   (let* ((user (first group)) (sort (shown-kind user)))
     (case sort
       (:place (form-data user possible))
@@ -271,7 +274,7 @@ NAME only as data, so that this code may never use NAME."
 
 (defun files-of (index)
   "Return a list of the native names of the source files of the code in INDEX, without files of SBCL
-and of the agent. Files whose code only ran while they were loaded are included."
+and of the agent. This includes files whose code ran during the load but is not in the image."
   (let ((names '()) (files (use-index-files index)))
     (loop for name being the hash-keys of files do (push name names))
     ;; A file that only defines constants, for example, leaves no code in the image.

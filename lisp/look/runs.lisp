@@ -1,5 +1,5 @@
-;;;; Records two facts that SBCL does not record: which code objects are of forms that were compiled
-;;;; to run once, and where the slot of a structure is set without a call of its setter.
+;;;; Records two facts that SBCL does not record: the code objects of forms that were compiled to
+;;;; run once, and the places where the slot of a structure is set without a call of its setter.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -10,8 +10,8 @@
 RUNNING is T until FORM has run.")
 
 (sb-ext:defglobal **runs** (make-hash-table :test 'eq :synchronized t :weakness :key)
-  "A weak hash table from code objects of forms compiled to run once to lists (FORM RUNNING), the
-values of *RUN* when the code objects were made.")
+  "A weak hash table from the code objects of forms that were compiled to run once to the values
+(FORM RUNNING) that *RUN* had when they were made.")
 
 (defun run-once (function form &rest more)
   "Hook: call FUNCTION, SBCL's function that compiles FORM and runs it once, with FORM and MORE, its
@@ -21,8 +21,8 @@ further arguments. Bind *RUN* to (FORM T) meanwhile, and change this list to (FO
       (setf (second *run*) nil))))
 
 (defun whole-run-p (function)
-  "Return true if FUNCTION, a simple function, was compiled from the whole form in *RUN*. Return NIL
-if FUNCTION was compiled from a function within that form."
+  "Return true if the simple function FUNCTION was compiled from the whole form in *RUN*, and NIL if
+FUNCTION was compiled from a function inside this form."
   (let ((expression (function-lambda-expression function)))
     (if (consp expression)
         (and (null (second expression)) (eq (third expression) (first *run*)))
@@ -36,28 +36,29 @@ if FUNCTION was compiled from a function within that form."
     (setf (gethash code **runs**) *run*)))
 
 (defun running-p (code)
-  "Return true if the code object CODE is of a form compiled to run once that is still running."
+  "Return true if CODE is the code object of a form that was compiled to run once and is still
+running."
   (second (gethash code **runs**)))
 
 (defun run-p (code)
-  "Return true if the code object CODE can never be called again: it is of a form that was compiled
-to run once and has run, and contains no other function without a name."
+  "Return true if the code object CODE can never be called again: its form was compiled to run once
+and has run, and CODE contains no other function without a name."
   (let ((run (gethash code **runs**)))
     (and run (not (second run)) (null (rest (nameless-functions code))))))
 
 ;;; Slots of structures that SETF sets without a call of the setter
 
 (defvar *set-in-place* '()
-  "A list of (PATH READER...) lists. PATH is the source path of a form whose expansion sets the
-slots of these readers without calls of their setters. EXPANSION-RECORDED removes an element. No
-lock is needed, since only one thread uses the compiler at a time.")
+  "A list of (PATH READER...) lists. PATH is the source path of a form. The expansion of this form
+sets the slots of the READERs without calls of their setters. EXPANSION-RECORDED removes an element.
+No lock is needed, since only one thread uses the compiler at a time.")
 
 (defparameter *most-set-in-place* 100
   "The maximum length of *SET-IN-PLACE*. Older elements are dropped.")
 
 (defun slot-expanded (function place environment)
-  "Hook: call FUNCTION with PLACE and ENVIRONMENT. SETF and similar macros call it to find out
-whether PLACE is a slot of a structure. If it is one, add the reader of the slot to *SET-IN-PLACE*."
+  "Hook: call FUNCTION with PLACE and ENVIRONMENT. SETF and similar macros call FUNCTION to test if
+PLACE is a slot of a structure. If it is one, add the reader of the slot to *SET-IN-PLACE*."
   (let ((slot (funcall function place environment)) (path source-path))
     (when (and slot path)
       (let ((known (or (assoc path *set-in-place* :test #'eq)
@@ -69,9 +70,9 @@ whether PLACE is a slot of a structure. If it is one, add the reader of the slot
 
 (defun expansion-recorded (function macro block path)
   "Hook: call FUNCTION, SBCL's function that records the expansion of MACRO, with the compiler's
-BLOCK and the source path PATH. If the form at PATH is in *SET-IN-PLACE*, its expansion sets slots
-without calls of their setters. Then record calls of these setters too. If MACRO is not SETF, also
-record calls of the readers, since macros such as PUSH read the slot."
+BLOCK and the source path PATH. If *SET-IN-PLACE* has PATH, the expansion sets slots without calls
+of their setters, so record calls of these setters. If MACRO is not SETF, also record calls of the
+readers, since macros such as PUSH read the slot."
   (funcall function macro block path)
   (let ((known (assoc path *set-in-place* :test #'eq)))
     (when known

@@ -9,8 +9,8 @@ NIL if it signals an error or does not exist."
     (and function (nil-if-unknown (apply function arguments)))))
 
 (defvar *native-files* nil
-  "NIL, or a hash table that caches the results of NATIVE-FILE during one answer, from names of
-source files to lists (NATIVE-NAME DATE).")
+  "NIL, or a hash table from names of source files to lists (NATIVE-NAME DATE). It caches the
+results of NATIVE-FILE while one answer is made.")
 
 (defun native-file (name)
   "Return the native name of the source file NAME, and its current date. *NATIVE-FILES* caches
@@ -26,7 +26,8 @@ both."
   "A top-level form of a file.
 FILE: the native name of the file.
 FORM, OFFSET: the number and the octet offset of the form.
-CREATED, NOW: the date of the file when it was compiled, and its date now.
+CREATED: the date that the file had when it was compiled.
+NOW: the current date of the file.
 OFFSETS: the octet offsets of all top-level forms."
   file form created offset now offsets)
 

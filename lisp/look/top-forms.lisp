@@ -5,15 +5,15 @@
 (defstruct (file-load (:constructor make-file-load (name mark created)))
   "The last load of a file. NAME is the file's name, and CREATED its date at the load. MARK is an
 object unique to the load. READ is the date of the version that the agent has read again to find
-uses of names. STATE is :UNREAD until then, then T, or text that says why the result may be wrong.
-FORMS lists the TOP-FORM structures for forms of the file in which uses were found. MADE is NIL, or
-a hash table for code that forms of the file compiled while they ran. Its keys are the names of the
-functions that this code calls."
+uses of names. STATE is :UNREAD before this reading, then T, or text with the reason why the result
+may be wrong. FORMS lists the TOP-FORM structures for forms of the file in which uses were found.
+MADE is NIL, or a hash table for code that forms of the file compiled while they ran. Its keys are
+the names of the functions that this code calls."
   name mark created (read nil) (state :unread) (forms '()) (made nil))
 
 (defun note-made (load names)
-  "Record in LOAD, a FILE-LOAD structure, that code which a form of the file compiled while it ran,
-as with COMPILE, calls the functions NAMES."
+  "LOAD is the FILE-LOAD structure of a file. A form of this file has compiled code while it ran, as
+with COMPILE, and this code calls the functions NAMES. Record NAMES in LOAD."
   (let ((made (or (file-load-made load)
                   (setf (file-load-made load)
                         (make-hash-table :test 'equal :synchronized t)))))
@@ -41,15 +41,15 @@ it was evaluated."
   (second (top-form-key top-form)))
 
 (sb-ext:defglobal **forms-using** (make-hash-table :test 'equal :synchronized t)
-  "A hash table from names to lists of the TOP-FORM structures for forms that use them.")
+  "A hash table from a name to a list of the TOP-FORM structures for forms that use the name.")
 
 (sb-ext:defglobal **definers** (make-hash-table :test 'equal :synchronized t)
   "A hash table from DEFINER-KEY lists, such as (DEFVAR *X*), to the TOP-FORM structures for forms
 outside files that may be definitions.")
 
 (defun top-form-current-p (top-form)
-  "Return true if TOP-FORM is current. A form of a file is outdated if the file was loaded again. A
-form from no file is outdated if a later form has defined the same name."
+  "Return true if TOP-FORM, a TOP-FORM structure, is current. A form of a file is outdated if the
+file was loaded again. A form from no file is outdated if a later form has defined the same name."
   (let ((source (top-form-source top-form)) (name (top-form-name top-form)))
     (if source
         (eq source (gethash (file-load-name source) **sources**))
@@ -57,8 +57,8 @@ form from no file is outdated if a later form has defined the same name."
              (eq top-form (gethash (top-form-key top-form) **definers**))))))
 
 (defun note-top-form (top-form)
-  "Add TOP-FORM to the lists in **FORMS-USING** for the names that it uses. Remove TOP-FORM
-structures that are not current from these lists."
+  "TOP-FORM is a TOP-FORM structure. Add it to the lists in **FORMS-USING** for the names that it
+uses. Remove TOP-FORM structures that are not current from these lists."
   (flet ((note (name)
            (sb-ext:with-locked-hash-table (**forms-using**)
              (setf (gethash name **forms-using**)
@@ -74,8 +74,8 @@ structures that are not current from these lists."
                            :test #'equal)))))
 
 (defun use-kinds (top-form name)
-  "Return a list of kinds of uses, from *USE-KINDS*: :CONSTANT if TOP-FORM calls NAME, and :MENTION
-if TOP-FORM has NAME in its data or as a variable."
+  "Return a list of the kinds, from *USE-KINDS*, in which TOP-FORM uses NAME: :CONSTANT if TOP-FORM
+calls NAME, and :MENTION if TOP-FORM has NAME in its data or as a variable."
   (let* ((uses (top-form-uses top-form)) (data (member name (form-uses-data uses))))
     (append (and (or (member name (form-uses-calls uses) :test #'equal)
                      (member name (form-uses-inner uses) :test #'equal)
@@ -130,9 +130,9 @@ operator of FORM in lower case. If there is none, return NIL."
     (if (rest parts) (string-downcase (first form)) (first parts))))
 
 (defun note-definer (form)
-  "Return the TOP-FORM structure in **DEFINERS** for FORM, a definition that is evaluated outside a
-file. If there is none for the same object FORM, make it. It replaces the structure of an earlier
-form with the same DEFINER-KEY."
+  "FORM is a definition that is evaluated outside a file. Return the TOP-FORM structure in
+**DEFINERS** for FORM, this same object. If there is none, make a structure, which replaces the
+structure of an earlier form with the same DEFINER-KEY."
   (let* ((key (definer-key form)) (known (gethash key **definers**)))
     (if (and known (eq form (top-form-form known)))
         known
@@ -140,8 +140,9 @@ form with the same DEFINER-KEY."
               (make-top-form nil nil :key key :form form :package *package*)))))
 
 (sb-ext:defglobal **claimed** (make-hash-table :test 'eq :synchronized t :weakness :key)
-  "A weak hash table from code objects that are from no file to their makers. A maker is a TOP-FORM
-structure, or the FILE-LOAD structure of the load during which the code was made.")
+  "A weak hash table from code objects that are from no file to their makers. A maker is the
+TOP-FORM structure of an evaluated form, or the FILE-LOAD structure of the load during which the
+code was made.")
 
 (defun unread-definers ()
   "Return a list of the TOP-FORM structures in **DEFINERS** whose uses of names READ-DEFINER has not
@@ -153,10 +154,10 @@ recorded yet."
     (nreverse unread)))
 
 (defun read-definer (top-form)
-  "Record the names that the form of TOP-FORM uses, and remove the form from the structure TOP-FORM,
-which is from UNREAD-DEFINERS. Remove TOP-FORM from **DEFINERS** if the form is no definition. The
-form is one if its operator is in *DEFINERS-OF-FUNCTIONS*, or if its expansion has the name of
-TOP-FORM as quoted data. A form that uses names is also one if the name of TOP-FORM is a string."
+  "TOP-FORM is from UNREAD-DEFINERS. Record the names that its form uses, and remove the form from
+TOP-FORM. If the form is no definition, remove TOP-FORM from **DEFINERS**. The form is a definition
+if its operator is in *DEFINERS-OF-FUNCTIONS*, if its expansion has the name of TOP-FORM as quoted
+data, or if it uses names and the name of TOP-FORM is a string."
   (let* ((form (shiftf (top-form-form top-form) nil)) (key (top-form-key top-form))
          (name (top-form-name top-form)) (package (top-form-package top-form))
          (*package* (if (package-name package) package *package*)))

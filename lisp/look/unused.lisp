@@ -63,8 +63,8 @@ declaration about the variable NAME does not count as data."
   (rows (list unused-row) :optional))
 
 (defun unused-row-data (index name)
-  "If nothing in INDEX uses the function NAME except itself, return a JSON object about it. Else
-return NIL."
+  "If nothing in INDEX uses the function NAME except NAME itself, return a JSON object about NAME.
+Else return NIL."
   (let* ((symbol (name-symbol name))
          (users (users-of index name '(:calls :macroexpands :constant)))
          (others (remove name users :key #'name-of :test #'equal))

@@ -1,5 +1,5 @@
-;;;; A user is a function that uses other names. This file finds users by their own names: a name
-;;;; "reaches" its function, its methods, its macro, its compiler macro and its expanders.
+;;;; A user is a function that uses other names. This file finds users by their own names: the
+;;;; function, the methods, the macro, the compiler macro and the expanders that a name has.
 
 (in-package "LIVE-LISP.LOOK")
 
@@ -74,7 +74,8 @@ of the kind of USER."
             ((symbol-package (name-symbol name)) t)))))
 
 (defun kind-word (kind)
-  "Return the string that answers show for KIND, a key of *USER-KINDS*, or NIL if they show none."
+  "Return the string that answers show for KIND, a key of *USER-KINDS*, or NIL if answers show
+none."
   (cdr (assoc kind *user-kinds*)))
 
 (defun kind-text (user)
@@ -94,7 +95,7 @@ TOP-FORM structure."
 
 (defun user-before-p (one other)
   "Return true if answers show ONE before OTHER, both USER or TOP-FORM structures: by name, then by
-package. Those without a name come last."
+package. A structure without a name comes last."
   (let ((name-1 (name-of one)) (name-2 (name-of other)))
     (cond ((null name-1) nil)
           ((null name-2) t)

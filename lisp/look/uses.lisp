@@ -1,6 +1,7 @@
 ;;;; The index: a table from each name to its users, the functions whose code uses the name. The
-;;;; agent builds it at the first question, and adds new code at later questions. Before an answer
-;;;; shows a user, the agent checks that the user still exists. NOTE-USER adds the uses by a user.
+;;;; agent builds the index when a request first needs it, and adds new code at later requests.
+;;;; Before an answer shows a user, the agent checks that the user still exists. NOTE-USER adds the
+;;;; uses by a user.
 ;;;;
 ;;;; A code object can have the functions of several definitions. Its roots are the names of the
 ;;;; outermost functions in it, and :TOP-LEVEL for the functions of a top-level form
@@ -13,15 +14,15 @@
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defparameter *use-kinds* #(:calls :macroexpands :references :sets :binds :constant :mention)
-    "The kinds of uses of a name. The first five are SBCL's kinds of cross references. :CONSTANT
-means that the user's code has the function of the name among its constants. :MENTION means that the
-code contains the symbol as data."))
+    "The kinds of uses of a name. The first five are SBCL's kinds of cross references. :CONSTANT:
+the constants of the user's code contain the function of the name. :MENTION: the code contains the
+symbol as data."))
 
 (defparameter *call-kinds* '(:calls :constant) "The kinds of uses that are calls of a function.")
 
 (deftype uses ()
-  "The uses of one name, as integers that combine a user and a kind. They begin at element 1,
-ordered by user. Element 0 is their number."
+  "A vector for the uses of one name. Element 0 is the number of uses. From element 1 on follow the
+uses, each an integer that combines a user and a kind, ordered by user."
   '(simple-array (unsigned-byte 32) (*)))
 
 (defstruct (use-index (:constructor make-use-index ()))
@@ -31,18 +32,18 @@ PACKAGES: a list of (PACKAGE . NAME) pairs, with the names that packages had whe
 USES: a hash table from a name to its uses: one use as an integer, or a vector of type USES.
 FILES: a set of the names of source files, as the keys of a hash table.
 NOTED: a bit vector with a 1 at the serial number of each code object in the index.
-OTHERS: a hash table from a name to its function. It has only functions whose debug name contains
-another name than that.
+OTHERS: a hash table from a name to its function, only for functions with another name in the debug
+name.
 SERIAL: the serial number that the next code object was to get when the index was made.
-UNREACHED: a list of weak pointers to newer code objects that were not yet found as a definition of
-a name, as while a definition is being made."
+UNREACHED: a list of weak pointers to newer code objects that no name had as its definition yet, as
+while a definition is being made."
   (users (make-array 1000 :adjustable t :fill-pointer 0)) (sorted 0) (packages '())
   (uses (make-hash-table :test 'equal))
   (files (make-hash-table :test 'equal)) (noted (make-array 0 :element-type 'bit))
   (others (make-hash-table :test 'equal))
   (serial 0) (unreached '()))
 
-(sb-ext:defglobal **index** nil "The USE-INDEX, or NIL if the next question must build it.")
+(sb-ext:defglobal **index** nil "The USE-INDEX, or NIL if it must be built at the next request.")
 
 (sb-ext:defglobal **index-lock** (sb-thread:make-mutex :name "live-lisp index")
   "A lock that a thread holds while it uses **INDEX**.")
@@ -65,8 +66,8 @@ a name, as while a definition is being made."
 ;;; Finding the names that a user uses
 
 (defun note-user (index number user)
-  "Add to INDEX the uses by USER, a USER structure with position NUMBER in INDEX: those in its cross
-references, and the names in the constants of its code object."
+  "Add to INDEX the uses by USER, a USER structure with position NUMBER in INDEX: the uses in its
+cross references and those in the constants of its code object."
   (let ((code (user-code user)))
     (when code
       (multiple-value-bind (called mentioned) (names-in-constants code)
@@ -87,15 +88,16 @@ refers to, and the symbols that CODE contains as data."
     (values called mentioned)))
 
 (defun note-constants (index number user called mentioned)
-  "Add to INDEX the uses of the names CALLED and MENTIONED, which are in the constants of the code
-object of USER, a USER structure with position NUMBER. If that code object also contains the code of
-a top-level form, record only a :MENTION, since perhaps only the form uses the constant. Record the
-true kind nevertheless if METHOD-ALONE-P is true, or if USER itself is the top-level form."
+  "CALLED and MENTIONED are lists of names in the constants of the code object of USER, a USER
+structure with position NUMBER in INDEX. Add their uses to INDEX. If the code object also has the
+code of a top-level form, perhaps only this form uses the constants, so record a :MENTION. But
+record the true kind if METHOD-ALONE-P is true of the code object, or if USER is the top-level form
+itself."
   (let* ((code (user-code user))
          (roots (roots-in code))
          (shared (rest roots))          ; True if CODE has the code of several users.
          (with-form (and shared (member :top-level roots)))
-         ;; The cross references say which of the users uses these names.
+         ;; For these names, the cross references show the user that uses them.
          (in-xrefs (and shared (names-in-xrefs code)))
          (certain (or (not with-form)
                       (null (user-name user))
@@ -126,8 +128,8 @@ INDEX. CALLED and MENTIONED are the two lists from NAMES-IN-CONSTANTS for the co
         (when xrefs (map-xrefs #'note xrefs))))))
 
 (defun functions-of (user)
-  "Return a list of the functions in the code of USER, a USER structure: its function, and the
-functions nested in that. If USER has no name, return the functions without a name."
+  "Return a list of the functions in the code of USER, a USER structure: its own function, and the
+functions nested in this function. If USER has no name, return the functions without a name."
   (let* ((own (user-function user)) (code (user-code user)))
     (cond ((null code) '())
           ((null (user-name user)) (nameless-functions code))
@@ -141,9 +143,10 @@ functions nested in that. If USER has no name, return the functions without a na
                        collect function))))))
 
 (defun removed-call-p (name called mentioned)
-  "Return true if the compiler has removed a call of NAME that the cross references of some code
-have: NAME is a function of the program, and not in CALLED or MENTIONED, lists of the names in that
-code. Return NIL if NAME can be inlined or transformed, since the code then works without NAME."
+  "CALLED and MENTIONED are lists of the names in the constants of some code, whose cross references
+have a call of NAME. Return true if the compiler has removed this call: NAME is a function of the
+program and in neither list. Return NIL if NAME can be inlined or transformed, since the code then
+works without NAME."
   (and (symbolp name)
        (symbol-package name)
        (mentioned-p name)

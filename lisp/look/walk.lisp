@@ -5,12 +5,12 @@
 (in-package "LIVE-LISP.LOOK")
 
 (defvar *scratch* nil
-  "The package in which symbols are interned while the agent reads a file again. Else NIL.")
+  "The package in which symbols are interned while the agent reads a file again, or NIL.")
 
 (defmacro without-traces (&body body)
-  "Evaluate BODY, which reads or expands code of the program again, so that the program does not
-notice: output is discarded, *MACROEXPAND-HOOK* and *BREAK-ON-SIGNALS* have no effect, and package
-locks do not apply."
+  "Evaluate BODY, which reads or expands code of the program again, in such a way that the program
+does not notice: output is discarded, *MACROEXPAND-HOOK* and *BREAK-ON-SIGNALS* have no effect, and
+package locks do not apply."
   `(let* ((silence (make-broadcast-stream)) (*standard-output* silence) (*error-output* silence)
           (*trace-output* silence)
           (*break-on-signals* nil) (*macroexpand-hook* #'funcall))
@@ -21,12 +21,14 @@ locks do not apply."
 they define are in the index already.")
 
 (defun loads-p (situations)
-  "Return true if an EVAL-WHEN with SITUATIONS evaluates its body when the file is loaded."
+  "SITUATIONS is the list of situations of an EVAL-WHEN. Return true if the EVAL-WHEN evaluates its
+body when the file is loaded."
   (and (intersection situations '(:load-toplevel :execute load eval)) t))
 
 (defun load-time-forms (form)
-  "Return a list of the forms in LOAD-TIME-VALUE within the first 20000 conses of FORM. Leave out
-those in quoted data and in templates of macros: they are evaluated where the macro is used."
+  "Return a list of the forms that are arguments of LOAD-TIME-VALUE within the first 20000 conses of
+FORM. Leave out forms in quoted data and in backquote templates of macros, since these are evaluated
+where the macro is used."
   (let ((left 20000) (found '()))
     (labels ((visit (part)
                (loop while (and (consp part)
@@ -53,8 +55,8 @@ required parameters, with NIL for a parameter without a specializer."
         when (typep specializer '(cons (eql eql) (cons t null))) collect (second specializer)))
 
 (defun forms-outside-functions (form)
-  "Return a list of the forms in FORM that are evaluated outside the functions that it defines. FORM
-is a call of one of *DEFINERS-OF-FUNCTIONS*."
+  "FORM is a call of one of *DEFINERS-OF-FUNCTIONS*. Return a list of the forms in FORM that are
+evaluated outside the functions that FORM defines."
   (append (load-time-forms form)
           (and (eq (first form) 'defmethod) (nil-if-program-fails (specializer-forms form)))))
 
@@ -72,9 +74,10 @@ skips its body, since the index has the uses in its compiled code."
     (and information (nth-value 1 (funcall information name environment)))))
 
 (defun note-names (form note)
-  "Call the function NOTE with a kind and a name for each use of a name in FORM. The kind is :CALL
-for a function, :INNER for a function called in a LAMBDA, :VARIABLE, or :DATA for a symbol in quoted
-data or in code that never runs. If a macro cannot be expanded, skip the rest of FORM."
+  "Call the function NOTE with two arguments, a kind and a name, for each use of a name in FORM. The
+kind is :CALL for a function, :INNER for a function called in a LAMBDA, :VARIABLE, or :DATA for a
+symbol in quoted data or in code that never runs. If a macro cannot be expanded, skip the rest of
+FORM."
   (let ((inner '()))
     (labels ((data (object kind)
                (map-symbols (lambda (symbol handled)
@@ -134,8 +137,8 @@ data or in code that never runs. If a macro cannot be expanded, skip the rest of
 
 (defun parts-of-form (form)
   "Return a list of the forms that SBCL compiles separately for FORM, a top-level form: the forms in
-a PROGN, an EVAL-WHEN or a macro expansion. Each of them is walked by itself, so that a failure in
-one does not hide the uses in the others."
+a PROGN, an EVAL-WHEN or a macro expansion. The walk processes each of these forms by itself, so
+that a failure in one does not hide the uses in another."
   (let ((head (and (consp form) (first form))))
     (case head
       (progn (mapcan #'parts-of-form (rest form)))

@@ -10,16 +10,17 @@ docs/develop/contracts.md)."
   (or (null symbol)
       (not (without-xrefs-p symbol))))
 
-;; Some SBCLs are built without cross references to their own functions. The second string says what
-;; an SBCL without the ability lacks.
+;; Some SBCLs are built without cross references to their own functions. The second string describes
+;; the loss on such an SBCL.
 (define-ability "cross-references to CL"
   :without "who_calls finds fewer callers of mapcar and the like")
 (define-check (xrefs-kept-p 'mapcar))
 
 (defmacro with-index ((index) &body body)
-  "Evaluate BODY with the variable INDEX bound to the current index, while this thread holds the
-lock of the index. First read again the files that were loaded since the last question. This thread
-does not hold the lock while it reads these files, since reading runs macros of the program."
+  "Evaluate the forms BODY with the variable INDEX bound to the current index, while this thread
+holds the lock of the index. First read again the files that were loaded since the last use of this
+macro. This thread does not hold the lock while it reads these files, since reading runs macros of
+the program."
   `(progn
     (sb-thread:with-mutex (**index-lock**) (current-index))
     (read-new-texts)
@@ -46,9 +47,9 @@ top-level form in FILE, a native name. A form outside files has the NAME that it
         (t (list (top-form-name user) nil nil nil))))
 
 (defun users-of-names (names)
-  "Return two lists without duplicates of the USER-PARTS of functions and top-level forms: those
-that use one of NAMES in any way, and others that only contain it as data. Leave out code that is
-running."
+  "Return two lists without duplicates of USER-PARTS lists for functions and top-level forms. The
+first is for code that uses one of NAMES. The second is for other code, which only contains one of
+NAMES as data. Leave out code that is running."
   (with-index (index)
     (flet ((parts (kinds)
              (remove-duplicates
@@ -79,7 +80,7 @@ include source locations, and returns the row for the item."
 
 (defun form-before-p (one other)
   "Return true if ONE precedes OTHER, by file, then by form number. Both are TOP-FORM or USER
-structures. Those that are no top-level form of a file come last."
+structures. A structure that is no top-level form of a file comes last."
   (flet ((file (place)
            (let ((source (and (top-form-p place) (top-form-source place))))
              (and source (file-load-name source)))))
@@ -101,17 +102,17 @@ structures. Those that are no top-level form of a file come last."
              (member (user-name user) (form-uses-data (top-form-uses top-form)) :test #'equal)))))
 
 (defun redundant-p (place users name)
-  "Return true if an answer about NAME that lists USERS can leave out PLACE, a USER or TOP-FORM
-structure. The answer can leave out a top-level form that defines one of USERS and does not itself
+  "USERS lists the users of NAME in an answer. Return true if the answer can leave out PLACE, a USER
+or TOP-FORM structure. This holds for a top-level form that defines one of USERS and does not itself
 call NAME."
   (and (top-form-p place)
        (not (member name (form-uses-calls (top-form-uses place)) :test #'equal))
        (some (lambda (user) (and (user-p user) (makes-p place user))) users)))
 
 (defun different-places (places named name)
-  "Return a sorted list of groups, each a list with one of PLACES: TOP-FORM structures, and USER
-structures without a name. NAMED lists groups of named users of NAME. Leave out duplicates, code of
-users in NAMED, and top-level forms that define such a user."
+  "PLACES lists TOP-FORM structures, and USER structures without a name. NAMED lists groups of named
+users of NAME. Return a sorted list of groups, each a list of one element of PLACES. Leave out
+duplicates, code of users in NAMED, and top-level forms that define such a user."
   (let* ((users (and places (apply #'append named))) (codes (mapcar #'user-code users)))
     (flet ((place-of (user) (if (top-form-p user) user (user-code user))))
       (mapcar #'list (stable-sort (remove-if (lambda (place)
@@ -156,8 +157,8 @@ constructor made by DEFSTRUCT is among them, add its structure to the OTHERS."
     (stable-sort (copy-list others) #'before-p)))
 
 (defun without-users (groups others)
-  "Return a list of those GROUPS whose name no group in the list OTHERS has. A group is a list of
-users with the same name."
+  "Return a list of the elements of GROUPS without those that have the same name as a group in
+OTHERS. GROUPS and OTHERS list groups. A group is a list of users with the same name."
   (if (or (null groups) (null others))
       groups
       (let ((names (make-hash-table :test 'equal)))
@@ -197,9 +198,9 @@ them count."
 
 (defun mention-rows (users calls name)
   "USERS are functions and forms that contain NAME as data. CALLS is the ROWS structure of the
-functions and forms that use NAME. Return a ROWS structure for USERS, without those that have the
-same name as one in CALLS. Leave out forms that are still running too: one of them may be the form
-that asks this question, and its code will be gone when it has run."
+functions and forms that use NAME. Return a ROWS structure for USERS, without those with the same
+name as one in CALLS. Also leave out forms that are still running: one of them may be the form that
+makes this request, and its code will be gone when it has run."
   (let ((rows (rows-for (remove-if (lambda (user)
                                      (and (eq :loose (shown-kind user))
                                           (running-p (user-code user))))
@@ -260,8 +261,8 @@ the index of uses."
                   (sbcl-users index name)))
 
 (defun function-block (name kind word users)
-  "Return a ROW-BLOCK structure for the functions among USERS. They use the variable NAME as KIND,
-such as :SETS. Answers show the string WORD for this kind."
+  "Return a ROW-BLOCK structure for the functions among USERS, which use the variable NAME in the
+way KIND, such as :SETS. WORD is the string that answers show for KIND."
   (make-row-block (lambda (group sites)
                     (user-data group name (list kind) :kind word :sites sites))
                   (rows-functions (rows-for users name))))
@@ -289,17 +290,17 @@ contain the name as data. If UNKNOWN is true, add the files that could not be re
         (outside-members places mentions)))
 
 (defun unrecorded-text (name)
-  "Return a string with the reason why SBCL may have no record of uses of NAME, a function of the
-program, in top-level forms, or NIL: \"macro\", \"inline\", or \"slot\" for the setter of a slot,
-which is open-coded everywhere."
+  "NAME is a function of the program. SBCL may have no record of its uses in top-level forms. Return
+the reason as a string: \"macro\", \"inline\", or \"slot\" for the setter of a slot, which is
+open-coded everywhere. Return NIL if there is no such reason."
   (cond ((not (and (fboundp name) (mentioned-p (name-symbol name)))) nil)
         ((and (symbolp name) (macro-function name)) "macro")
         ((and (consp name) (consp (known :function :source-transform name))) "slot")
         ((known :function :inlining-data name) "inline")))
 
 (defun callers-left-out (index name)
-  "Return the number of callers of NAME in INDEX that are in none of the files of *WITHIN*. Callers
-with the same name count once. Return NIL if *WITHIN* is NIL."
+  "Return the number of callers of NAME in INDEX that are in none of the files of *WITHIN*. Count
+callers with the same name once. Return NIL if *WITHIN* is NIL."
   (when *within*
     (let ((within (users-of index name *call-kinds*))
           (all (let ((*within* nil)) (users-of index name *call-kinds*))))
@@ -307,8 +308,8 @@ with the same name count once. Return NIL if *WITHIN* is NIL."
 
 (defun functions-finding-names (index packages)
   "Return a sorted list of the functions in INDEX that look up symbols by INTERN, FIND-SYMBOL or the
-reader, and have a name in one of PACKAGES, a list of package names. They may call functions without
-a cross reference. Leave out macros."
+reader, and that have a name in one of PACKAGES, a list of package names. They may call functions
+without a cross reference. Leave out macros."
   (let ((found '()))
     (dolist (finder '(intern find-symbol read read-preserving-whitespace read-from-string
                       read-delimited-list))

@@ -26,7 +26,8 @@
   "The maximum number of characters shown of an argument or value.")
 
 (defparameter *least-characters* 12
-  "The smallest number of characters to which an argument or value is cut, however many there are.")
+  "The smallest number of characters to which an argument or value is cut, even if there are many of
+them.")
 
 (defparameter *shown-characters* 2000
   "The approximate number of characters that all arguments and values may take together.")
@@ -38,7 +39,8 @@
     (loop for call in calls collect (call-row call shown job))))
 
 (defun argument-length (calls)
-  "Return the maximum number of characters to show of each argument and value of CALLS."
+  "Return the maximum number of characters to show of each argument and value of CALLS, a list of
+CALL structures."
   (let ((objects (loop for call in calls
                        sum (+ (min *argument-limit* (length (call-arguments call)))
                               (min *argument-limit* (length (call-values call)))))))
@@ -47,7 +49,7 @@
 
 (defun call-row (call shown job)
   "Return a JSON object for CALL, a CALL structure observed by JOB. SHOWN is a hash table from the
-calls in the answer to their depths in the tree. Set the depth of CALL there."
+calls in the answer to their depths in the tree. Set the depth of CALL in SHOWN."
   (let ((above (above call shown)) (thread (call-thread call)))
     (setf (gethash call shown) (if above (1+ (gethash above shown)) 0))
     (make-json-object
@@ -84,8 +86,9 @@ Return NIL if there is none."
 ;;; Callers
 
 (defun caller-text (call above)
-  "Return text for the caller of CALL, a CALL structure, or NIL if it is unknown, the observed form,
-or the function of ABOVE. ABOVE is the recorded call around CALL in the answer, or NIL."
+  "CALL is a CALL structure, and ABOVE is NIL or the recorded call around CALL in the answer. Return
+text for the caller of CALL. Return NIL if the caller is unknown, the observed form, or the function
+of ABOVE."
   (let* ((code (call-code call))
          (name (nil-if-unknown (and code (debug-name (debug-at code (call-offset call)))))))
     (unless (or (null name)
@@ -110,8 +113,8 @@ or the function of ABOVE. ABOVE is the recorded call around CALL in the answer, 
 ;;; The methods that a call entered
 
 (defun method-texts (call)
-  "Return a list of texts for the methods that CALL has entered, in order, with \"...\" at the end
-if it may have entered others. Return NIL if the function is not generic."
+  "Return a list of texts for the methods that CALL has entered, in order. Append \"...\" if CALL
+may have entered more methods. Return NIL if the function is not generic."
   (let* ((entered (reverse (call-entered call)))
          (methods (cond ((null (probe-generic (call-probe call))) '())
                         ;; This SBCL cannot record which methods are entered.
@@ -121,9 +124,9 @@ if it may have entered others. Return NIL if the function is not generic."
     (append (mapcar #'method-arglist methods) (and (call-cut call) '("...")))))
 
 (defun method-in-line (call)
-  "Return the only applicable method of CALL if it reads or sets a slot or returns a constant, so
-that SBCL does not enter it. Return NIL if there is none, or if code of the program chooses
-methods."
+  "CALL is a CALL structure. If a call has only one applicable method, and this method reads or sets
+a slot or returns a constant, SBCL does not enter the method. Return this method of CALL. Return NIL
+if there is none, or if code of the program chooses methods."
   (let ((methods (and (eq :returned (call-how call)) (computed-methods call))))
     (and methods
          (null (rest methods))
@@ -131,8 +134,8 @@ methods."
          (first methods))))
 
 (defun computed-methods (call)
-  "Return a list of the methods that CALL, a call of a generic function, enters, in order, as the
-method combination determines them."
+  "CALL is a call of a generic function. Return a list of the methods that CALL enters by the rules
+of the method combination, in order."
   (let* ((name (probe-name (call-probe call)))
          (function (and (fboundp name) (plain-definition name))))
     (when (and function
@@ -145,7 +148,7 @@ method combination determines them."
 ;;; The end of a call
 
 (defun ended-members (call)
-  "Return a plist for a JSON object about how CALL ended."
+  "Return a plist for a JSON object about the end of CALL, a CALL structure."
   (append
    (ecase (call-how call)
      (:running (list "running" t))
@@ -160,8 +163,8 @@ method combination determines them."
         (list "milliseconds" (milliseconds (- (call-ended call) (call-begun call)))))))
 
 (defun condition-text (condition)
-  "Return the report of CONDITION as text or, if a slot has an object of dynamic extent that has
-ended, which a report function could read, the slots as text."
+  "Return the report of CONDITION as text. But if a slot has an object of dynamic extent that has
+ended, the report function could read this object, so return the slots as text instead."
   (shortened 100
              (if (loop for (nil . value) in (inner-slots condition)
                        always (eq value (without-gone value)))
@@ -173,7 +176,7 @@ ended, which a report function could read, the slots as text."
 (defparameter *slower-limit* 50 "The maximum value that SLOWER returns.")
 
 (defun observation-members (observation)
-  "Return a plist for a JSON object with the totals of OBSERVATION."
+  "Return a plist for a JSON object with the totals of OBSERVATION, an OBSERVATION structure."
   (list "functions" (function-rows observation)
         "observed" (length (observation-probes observation))
         "calls" (reduce #'+ (observation-probes observation) :key #'probe-calls)
@@ -185,7 +188,7 @@ ended, which a report function could read, the slots as text."
 
 (defun slower (observation)
   "Return an estimate of the factor by which recording has slowed down the program during
-OBSERVATION, at most *SLOWER-LIMIT*. Return NIL if it took at most a tenth of the time."
+OBSERVATION, at most *SLOWER-LIMIT*. Return NIL if recording took at most a tenth of the time."
   (let* ((lasted (- (observation-ended observation) (observation-begun observation)))
          (cost (* (observation-next observation) (call-cost))))
     ;; Without recording it would have lasted LASTED minus COST. COST is an estimate, which can
@@ -195,7 +198,7 @@ OBSERVATION, at most *SLOWER-LIMIT*. Return NIL if it took at most a tenth of th
 
 (defun function-rows (observation)
   "Return a list of JSON objects of the shape OBSERVED-FUNCTION (observed.lisp) for the 20 functions
-of OBSERVATION with the most calls."
+with the most calls in OBSERVATION, an OBSERVATION structure."
   (loop for probe in (most-called observation)
         for name = (probe-name probe)
         repeat 20

@@ -1,5 +1,5 @@
-;;;; Counts the objects in the heap by class, and compares the counts with those of the last time.
-;;;; COUNT-HEAP collects garbage and counts. HEAP-MEMBERS compares two counts.
+;;;; Counts the objects in the heap by class, and compares two such counts. COUNT-HEAP collects
+;;;; garbage and counts. HEAP-DATA compares.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -20,8 +20,8 @@
 
 (defstruct (heap-count (:constructor make-heap-count (classes size)))
   "A count of the objects in the heap.
-CLASSES: a hash table from classes to indexes in COUNTS and OCTETS. Index 0 is for objects of other
-classes.
+CLASSES: a hash table from classes to indexes in COUNTS and OCTETS. Index 0 is for objects of
+classes that are not in the table.
 SIZE: the length of COUNTS and OCTETS.
 COUNTS, OCTETS: vectors of the numbers of objects, and of the octets that they take.
 TIME: the time of the count."
@@ -48,14 +48,15 @@ TIME: the time of the count."
     (not (and home (or (agent-package-p home) (sb-ext:package-locked-p home))))))
 
 (defun walk-into (heap-count)
-  "Count in HEAP-COUNT, a HEAP-COUNT structure, the objects that the last garbage collection has
-left. Return NIL if the heap is too large."
+  "Count in HEAP-COUNT, a HEAP-COUNT structure, the objects that have survived the last garbage
+collection. Return NIL if the heap is too large."
   (let* ((classes (heap-count-classes heap-count))
          (prototypes (prototypes (remove-if-not #'program-class-p
                                                 (classes-below (find-class t)))))
          (counts (heap-count-counts heap-count))
          (octets (heap-count-octets heap-count))
-         ;; What other threads have allocated since then is in the youngest generation.
+         ;; Objects that other threads have allocated since the collection are in the youngest
+         ;; generation.
          (young (if (plusp (generation classes)) 0 -1)))
     (walk-heap (lambda (object type size)
                  (declare (ignore type))
@@ -79,8 +80,9 @@ walked, end the operation with an error answer."
              ((nil)))))
 
 (defun shown-class-p (class package)
-  "Return true if answers list CLASS: it is in PACKAGE or, if that is NIL, it belongs to the program
-or to COMMON-LISP, or is neither a structure class nor a standard class."
+  "Return true if answers list CLASS. If PACKAGE is not NIL, they list the classes of PACKAGE. Else
+they list a class that belongs to the program or to COMMON-LISP, or that is neither a structure
+class nor a standard class."
   (let* ((name (class-name class)) (home (and (symbolp name) (symbol-package name))))
     (cond (package (eq home package))
           ((program-class-p class))
@@ -88,15 +90,15 @@ or to COMMON-LISP, or is neither a structure class nor a standard class."
                  (not (typep class '(or structure-class standard-class))))))))
 
 (defstruct (class-count (:constructor make-class-count (class count octets more more-octets)))
-  "The COUNT of the instances of CLASS and their size in OCTETS, and by how much MORE and
-MORE-OCTETS these exceed those of an earlier HEAP-COUNT."
+  "The COUNT of the instances of CLASS and their size in OCTETS. MORE and MORE-OCTETS are the
+differences to the same numbers in an earlier HEAP-COUNT."
   class count octets more more-octets)
 
 (defun class-counts (now before package)
   "Return a list of CLASS-COUNT structures for the classes in NOW, a HEAP-COUNT, with the
-differences to BEFORE, another one or NIL. Leave out classes without a difference or, if BEFORE is
-NIL, without instances. Include only classes of PACKAGE. If PACKAGE is NIL, include the classes of
-the program and those that programs use."
+differences to BEFORE, an earlier HEAP-COUNT or NIL. Leave out classes without a difference or, if
+BEFORE is NIL, without instances. Include only classes of PACKAGE. If PACKAGE is NIL, include the
+classes of the program and the classes that programs use."
   (loop for class being the hash-keys of (heap-count-classes now) using (hash-value index)
         for old = (and before (gethash class (heap-count-classes before)))
         for count = (aref (heap-count-counts now) index)
@@ -107,8 +109,8 @@ the program and those that programs use."
           collect (make-class-count class count octets more more-octets)))
 
 (defun heap-data (now before package limit)
-  "Return a JSON object that compares NOW with BEFORE, a HEAP-COUNT or NIL, as CLASS-COUNTS does.
-Include at most LIMIT classes."
+  "Return a JSON object with the numbers of NOW, a HEAP-COUNT, and the differences to BEFORE, an
+earlier HEAP-COUNT or NIL. Include at most LIMIT of the CLASS-COUNTS in PACKAGE."
   (flet ((total (heap-count) (if heap-count (reduce #'+ (heap-count-octets heap-count)) 0)))
     (let ((rows (stable-sort (sort (class-counts now before package) #'>
                                    :key #'class-count-more-octets)

@@ -1,5 +1,5 @@
 ;;;; Finds the functions that a request to observe names, compiles the condition on the arguments of
-;;;; their calls, and says which calls of them a probe may miss.
+;;;; their calls, and finds the reasons why a probe may miss calls.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -54,7 +54,7 @@ ends with a colon, such as \"APP:\", denotes all functions of that package."
           (pushnew name names :test #'equal))))))
 
 (defun observed-name (text package)
-  "Return the function name that TEXT denotes in PACKAGE. If it is no function, or is an ordinary
+  "Return the function name that TEXT denotes in PACKAGE. If TEXT names no function, or an ordinary
 function of SBCL, end the operation with an error answer."
   (multiple-value-bind (name symbol) (named-target text package)
     (cond ((not (global-function-p name))
@@ -66,8 +66,8 @@ function of SBCL, end the operation with an error answer."
           (t name))))
 
 (defun package-functions (package)
-  "Return a list of the names of the functions at home in PACKAGE that can be observed. If there are
-none, or too many, end the operation with an error answer."
+  "Return a list of the names of the functions with PACKAGE as home package that can be observed. If
+there are none, or too many, end the operation with an error answer."
   (let ((names (home-names package (lambda (name)
                                      (and (global-function-p name) (not (built-in-p name)))))))
     (if (<= 1 (length names) *function-limit*)
@@ -76,9 +76,9 @@ none, or too many, end the operation with an error answer."
                      "limit" *function-limit*))))
 
 (defun built-in-p (name)
-  "Return true if NAME is an ordinary function of SBCL. Calls of these functions cannot be observed
-well: SBCL's own code calls them directly, not by their names. For some of them, redirecting the
-calls takes minutes and cannot be interrupted."
+  "Return true if NAME is an ordinary function of SBCL. Probes miss most calls of such a function,
+since SBCL's own code calls it directly, not by its name. For some of them, redirecting the calls
+takes minutes and cannot be interrupted."
   (let ((function (plain-definition name)))
     (and (not (typep function 'generic-function))
          (sbcl-file-p (code-file (code-of function))))))
@@ -86,10 +86,9 @@ calls takes minutes and cannot be interrupted."
 ;;; Choosing the calls to record
 
 (defun chooser (name text package)
-  "Return a compiled function with the parameters of the function NAME. The compiled function
-evaluates the forms in TEXT with these parameters bound to its arguments. Read TEXT in PACKAGE or,
-if PACKAGE is NIL, in the package of NAME. If TEXT cannot be read or compiled, end the operation
-with an error answer."
+  "Return a compiled function with the parameters of the function NAME, which evaluates the forms in
+TEXT with these parameters bound to its arguments. Read TEXT in PACKAGE or, if PACKAGE is NIL, in
+the package of NAME. If TEXT cannot be read or compiled, end the operation with an error answer."
   (let* ((symbol (name-symbol name))
          (home (or package (usable-package (symbol-package symbol))))
          (parameters (bare-parameters (function-parameters name)))
@@ -124,8 +123,8 @@ which accepts any arguments."
     (if (listp parameters) parameters '(&rest arguments))))
 
 (defun bare-parameters (parameters)
-  "Return a copy of the lambda list PARAMETERS without default forms, which may have side effects:
-NIL takes their place. If it has &KEY, add &ALLOW-OTHER-KEYS."
+  "Return a copy of the lambda list PARAMETERS with NIL in place of each default form, since a
+default form may have side effects. If PARAMETERS has &KEY, add &ALLOW-OTHER-KEYS."
   (append (loop with place = nil
                 for parameter in parameters
                 until (member parameter
@@ -140,8 +139,8 @@ NIL takes their place. If it has &KEY, add &ALLOW-OTHER-KEYS."
                '(&allow-other-keys))))
 
 (defun named-in (package parameters)
-  "Return a copy of PARAMETERS, a lambda list, for forms that are read in PACKAGE. If PACKAGE has a
-symbol with the name of a variable in PARAMETERS, the copy has this symbol instead of the variable."
+  "Return a copy of the lambda list PARAMETERS for forms that are read in PACKAGE. If PACKAGE has a
+symbol with the name of a variable in PARAMETERS, this symbol replaces the variable in the copy."
   (sublis (loop for variable in (parameter-variables parameters)
                 for symbol = (find-symbol (symbol-name variable) package)
                 when (and symbol (not (constantp symbol))) collect (cons variable symbol))
@@ -177,9 +176,9 @@ symbol)."
         when (and name (or (symbolp name) (typep name '(cons (eql setf))))) collect name))
 
 (defun place-if-unnamed (name)
-  "Return a JSON object with the source location of the function NAME if its code does not refer to
-NAME, so that a recursive call is a jump that no probe records. Else, or if the location is unknown,
-return NIL."
+  "If the code of the function NAME does not refer to NAME, a recursive call is a jump that no probe
+records. Then return a JSON object with the source location of the function. Else, or if the
+location is unknown, return NIL."
   (let ((function (plain-definition name)))
     (when (and (typep function 'simple-function)
                (not (member name (called-names (function-code function)) :test #'equal)))

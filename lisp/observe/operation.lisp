@@ -28,8 +28,8 @@
   "The approximate number of characters shown of the values of a measured form.")
 
 (defun prepared-form (code)
-  "Evaluate all forms of the text CODE except the last, and return the last one compiled as a
-function without arguments. If a form cannot be read, end the operation with an error answer."
+  "Evaluate all forms of the text CODE except the last. Return the last form compiled as a function
+without arguments. If a form cannot be read, end the operation with an error answer."
   (multiple-value-bind (form unreadable) (last-form code)
     (when unreadable (fail-lookup "unreadable" unreadable "in" code))
     (compile nil `(lambda () ,form))))
@@ -42,8 +42,9 @@ function without arguments. If a form cannot be read, end the operation with an 
 ;;; Observing calls
 
 (defun observe-calls (observation code seconds)
-  "Record calls in OBSERVATION while the forms of the text CODE run, or for SECONDS if CODE is NIL.
-Return a plist for a JSON object with the values of CODE, or NIL if that is NIL."
+  "Record calls in OBSERVATION, an OBSERVATION structure, while the forms of the text CODE run or,
+if CODE is NIL, for SECONDS. Return a plist for a JSON object with the values of CODE, or NIL if
+CODE is NIL."
   (let* ((function (if code (prepared-form code) (lambda () (sleep seconds) (values))))
          (values (multiple-value-list
                   (call-observed observation (lambda () (call-user-code function))))))
@@ -100,9 +101,9 @@ milliseconds that the call took."
     (values values (* 1000 (seconds-since began)))))
 
 (defun observe-profile (mode code seconds top)
-  "Sample stacks in MODE, such as :CPU, while the forms of the text CODE run repeatedly, or for
-SECONDS if CODE is NIL. Return a plist for a JSON object about TOP functions. Run CODE once before,
-for its values."
+  "Sample stacks in MODE, such as :CPU, while the forms of the text CODE run repeatedly or, if CODE
+is NIL, for SECONDS. Run CODE once before, for its values. Return a plist for a JSON object about at
+most TOP functions."
   (let* ((function (and code (prepared-form code))) (values '()) (first nil) (runs 1) (taken nil))
     (when function (setf (values values first) (first-run function)))
     (call-sampled mode (lambda ()
@@ -149,8 +150,8 @@ for its values."
   (observed counted-heap :optional))
 
 (defun observe-heap (code seconds)
-  "Run the forms of the text CODE or, if that is NIL, wait for SECONDS. Return a plist for a JSON
-object with the values of CODE."
+  "Run the forms of the text CODE, and return a plist for a JSON object with the values. If CODE is
+NIL, wait for SECONDS, and return NIL."
   (if code
       (let ((function (prepared-form code)))
         (list "values" (list (shown-values (multiple-value-list (call-user-code function))))))

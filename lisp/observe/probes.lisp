@@ -1,6 +1,6 @@
 ;;;; Installs and removes PROBEs (recording.lisp), the wrappers that record the calls of functions.
-;;;; CALL-OBSERVED does both around the observed code. For generic functions a second wrapper
-;;;; records which methods are entered.
+;;;; CALL-OBSERVED does both around the observed code. For generic functions, a second wrapper
+;;;; records the methods that calls enter.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -9,16 +9,16 @@
 ;;; methods only in this code. The method objects and their functions are not changed.
 
 (sb-ext:defglobal **entered-functions** '()
-  "A list of the generic functions that have probes, wrappers that record their calls. A function
-with several probes is in it once for each probe.")
+  "A list of the generic functions with probes. A probe is a wrapper that records calls. A generic
+function with several probes is in the list once for each probe.")
 
 (sb-ext:defglobal **entered-lock** (sb-thread:make-mutex :name "live-lisp entered methods")
   "A lock that a thread holds while it changes **ENTERED-FUNCTIONS**.")
 
 (defun noting-entries (original function method code fast)
   "Wrapper around +CALLED-METHOD+, SBCL's function that returns the function to call for METHOD:
-call ORIGINAL with the other arguments. If the generic function FUNCTION has a probe, return a
-function that records the entry of METHOD first."
+call ORIGINAL with FUNCTION, METHOD, CODE and FAST. If the generic function FUNCTION has a probe,
+return a function that first records the entry of METHOD. Else return the value of ORIGINAL."
   (let ((code (funcall original function method code fast)))
     (declare (type function code))
     (if (and method (member function **entered-functions** :test #'eq))
@@ -28,9 +28,9 @@ function that records the entry of METHOD first."
         code)))
 
 (defun note-entries-of (function)
-  "Record from now on which methods of the generic function FUNCTION are entered. For this, SBCL
-must make the code anew that calls them, so the caller must cause that, for example by installing a
-probe."
+  "Record from now on the methods that calls of the generic function FUNCTION enter. This begins
+when SBCL makes the code that calls the methods anew. The caller must cause this, for example by
+installing a probe."
   (sb-thread:with-mutex (**entered-lock**)
     (push function **entered-functions**)
     (when (and (null (rest **entered-functions**)) +called-method+)
@@ -54,7 +54,8 @@ probe."
     (wrap name (probe-key probe) (recorder probe))))
 
 (defun take-probe (probe)
-  "Remove PROBE, a PROBE structure, even if its name now has another function or none."
+  "Remove PROBE, a PROBE structure, from its function, even if the name in PROBE now has another
+function or none."
   (let* ((name (probe-name probe))
          (generic (probe-generic probe))
          (named (and (fboundp name) (eq generic (plain-definition name)))))

@@ -19,7 +19,7 @@
     (+ (* 1000000000 seconds) nanoseconds)))
 
 (defun milliseconds (nanoseconds)
-  "Return NANOSECONDS in milliseconds, a float."
+  "Convert the number NANOSECONDS to milliseconds, and return a float."
   (/ nanoseconds 1d6))
 
 ;;; The data that is recorded
@@ -36,9 +36,9 @@ ACTIVE: true while calls are recorded.
 PROBES: a list of the installed PROBE structures.
 BEGUN, ENDED: times from NOW.
 NEXT: the number of the next call.
-FIRST: a vector of the first calls. LAST: a ring buffer with the last ones.
-HEAP-LIMIT: when more octets than this are in use in the heap, only few calls are kept.
-SHRUNK: true from then on."
+FIRST: a vector of the first calls. LAST: a ring buffer with the last calls.
+HEAP-LIMIT: once more octets than this are in use in the heap, only few calls are kept.
+SHRUNK: true once the heap has exceeded HEAP-LIMIT."
   job (active t) (probes '()) (begun (now)) (ended nil)
   (next 0 :type sb-ext:word)
   (first (make-array *first-calls* :initial-element nil) :type simple-vector)
@@ -53,10 +53,10 @@ WHERE: NIL, or a function of the arguments that returns true for calls to record
 KEY: a symbol that identifies the wrapper.
 GENERIC: the function if it is generic, else NIL.
 CALLS: the number of all calls.
-MASK: a bit mask that grows if calls come too fast. A call is recorded only if its number has no
-bit in common with MASK.
+MASK: a bit mask that grows if calls come too fast. A call is recorded only if its number has no bit
+in common with MASK.
 SINCE: the time when the rate of calls was last checked.
-FAILED, FAILURE: the number of errors in WHERE, and the class of the last one."
+FAILED, FAILURE: the number of errors in WHERE, and the class of the last error."
   name observation where (key (make-symbol "OBSERVED")) (generic nil)
   (calls 0 :type sb-ext:word) (mask 0 :type (unsigned-byte 16)) (since 0 :type fixnum)
   (failed 0 :type sb-ext:word) (failure nil))
@@ -64,8 +64,8 @@ FAILED, FAILURE: the number of errors in WHERE, and the class of the last one."
 (defstruct (call (:constructor make-call
                                (probe arguments parent depth code offset thread stack begun how)))
   "A call of the function of PROBE with ARGUMENTS.
-PARENT, DEPTH: the innermost recorded call around it or NIL, and the number of recorded calls around
-it.
+PARENT: the innermost recorded call around this call, or NIL.
+DEPTH: the number of recorded calls around this call.
 CODE, OFFSET: the code object of the caller, and the offset in it to which the call returns.
 THREAD, STACK: the thread of the call, and the start address of its stack.
 HOW: :RUNNING, :RETURNED, :LEFT after a non-local exit, or :PASSED if the end is not recorded.
@@ -78,7 +78,8 @@ CUT: true if ENTERED may lack methods that the call has entered."
   (entered '() :type list) (cut nil))
 
 (defstruct (gone-object (:constructor make-gone-object (class)))
-  "A stand-in for an object of CLASS of dynamic extent, which no longer exists after the call."
+  "A stand-in for an object of CLASS with dynamic extent. The object no longer exists after the
+call."
   class)
 
 (defvar *unrecorded* nil
@@ -103,15 +104,16 @@ the stack."
       objects))
 
 (defun keep-few (observation)
-  "From now on, keep only the last *CALLS-WHEN-FULL* calls in OBSERVATION."
+  "From now on, keep only the last *CALLS-WHEN-FULL* calls in OBSERVATION, an OBSERVATION
+structure."
   (setf (observation-shrunk observation) t
         (observation-heap-limit observation) most-positive-fixnum
         (observation-first observation) (vector)
         (observation-last observation) (make-array *calls-when-full* :initial-element nil)))
 
 (defun keep-call (call)
-  "Give CALL the next number in the observation of its probe, and keep CALL there. If the heap has
-grown too much, keep fewer calls from now on."
+  "CALL is a CALL structure. Give CALL the next number in the observation of its probe, and keep
+CALL there. If the heap has grown too much, keep fewer calls from now on."
   (let* ((observation (probe-observation (call-probe call)))
          (number (sb-ext:atomic-incf (observation-next observation)))
          (first (observation-first observation)) (last (observation-last observation)))
@@ -122,8 +124,9 @@ grown too much, keep fewer calls from now on."
     (when (> (heap-usage) (observation-heap-limit observation)) (keep-few observation))))
 
 (defun chosen-p (probe arguments)
-  "Return true if PROBE must record a call with ARGUMENTS, by the function in its slot WHERE. This
-runs within WITH-INTERRUPTIBLE-ISOLATION, but its output goes where the output of the program goes."
+  "Return true if PROBE must record a call with ARGUMENTS, because the function in its slot WHERE
+returns true or the slot is NIL. The function runs within WITH-INTERRUPTIBLE-ISOLATION, but its
+output goes where the output of the program goes."
   (let ((where (probe-where probe)) (output *standard-output*) (*unrecorded* t))
     (or (null where)
         (with-interruptible-isolation
@@ -142,8 +145,8 @@ runs within WITH-INTERRUPTIBLE-ISOLATION, but its output goes where the output o
 ;;; recorded, KEEP-CALL therefore runs only inside the UNWIND-PROTECT that records this end.
 
 (defun new-call (probe arguments address)
-  "Return a new CALL structure for a call of the function of PROBE with ARGUMENTS that begins now.
-ADDRESS is its return address, or NIL."
+  "Return a new CALL structure for a call that begins now, with ARGUMENTS, of the function of PROBE,
+a PROBE structure. ADDRESS is the return address of the call, or NIL."
   (let* ((parent *innermost*) (depth (if parent (1+ (call-depth parent)) 0))
          (code (and address (code-at address)))
          (stack (stack-start))
@@ -165,8 +168,8 @@ ADDRESS is its return address, or NIL."
 
 (defun note-entry (function method)
   "Record that METHOD of the generic function FUNCTION is entered, if the innermost recorded call of
-this thread is of FUNCTION: in its CALL structure, and in those of other observations for the same
-call."
+this thread is of FUNCTION. Record it in the CALL structure of this call, and in the CALL structures
+of other observations for the same call."
   (unless *unrecorded*
     (loop with observations = '()
           for call = *innermost* then (call-parent call)
@@ -178,19 +181,20 @@ call."
                    (t (push method (call-entered call)))))))
 
 (defun note-unrecorded (probe)
-  "Call this when a call of the function of PROBE is not recorded. If the innermost recorded call is
-of the same function, record no more methods in it, because they may belong to the unrecorded call."
+  "A call of the function of PROBE is not recorded. If the innermost recorded call in this thread is
+of the same function, record no more methods in it, since they may belong to the unrecorded call."
   (let ((call *innermost*))
     (when (and call (not *unrecorded*) (eq probe (call-probe call)))
       (setf (call-cut call) t))))
 
 (defun note-condition (call condition)
-  "Record in CALL that CONDITION was signalled, unless CONDITION is allocated on the stack."
+  "Record in CALL, a CALL structure, that CONDITION was signalled, unless CONDITION is allocated on
+the stack."
   (unless (on-stack-p condition) (setf (call-condition call) condition)))
 
 (defun call-recorded (call function arguments)
-  "Keep CALL, call FUNCTION with ARGUMENTS, and return its values. Record in CALL how FUNCTION
-ended."
+  "Keep CALL, a CALL structure, call FUNCTION with ARGUMENTS, and return the values. Record in CALL
+how FUNCTION ended."
   (let ((ended nil))
     (unwind-protect
          (let ((values (multiple-value-list
@@ -218,8 +222,8 @@ call if its arguments satisfy the WHERE of PROBE."
 (note-frame 'call-recorded :between)
 
 (defun spare-calls (probe number)
-  "Make PROBE record fewer calls from the call with NUMBER on if its last +QUICK-CALLS+ calls came
-too fast. Do nothing if PROBE has a function WHERE."
+  "If the last +QUICK-CALLS+ calls of the function of PROBE came too fast, record fewer calls from
+the call with NUMBER on. Do nothing if PROBE has a function WHERE."
   (let ((now (now)))
     (when (and (plusp number)
                (null (probe-where probe))
@@ -229,9 +233,9 @@ too fast. Do nothing if PROBE has a function WHERE."
 
 (declaim (inline due-p))
 (defun due-p (probe)
-  "Count a call of the function of PROBE, and return true if it must be recorded if the function
-WHERE of PROBE allows it. Ignore calls without interrupts, as inside SBCL's locks, since recording
-takes some of them."
+  "Count a call of the function of PROBE. Return true if it must be recorded, unless the function
+WHERE of PROBE then rejects it. Return NIL for a call without interrupts, as inside a lock of SBCL,
+since recording takes some of these locks."
   (and (observation-active (probe-observation probe))
        (not *unrecorded*)
        (not *reading*)
@@ -242,9 +246,9 @@ takes some of them."
          (zerop (logand number (probe-mask probe))))))
 
 (defun recorder (probe)
-  "Return the wrapper for the function of PROBE: a function of the original function and the
-arguments that calls the original, and records the call if DUE-P and the function WHERE of PROBE are
-true."
+  "Return the wrapper for the function of PROBE. The wrapper takes the original function and the
+arguments, and calls the original. It records the call if DUE-P is true and the function WHERE of
+PROBE returns true."
   (lambda (function &rest arguments)
     (cond ((due-p probe) (apply #'record-call probe function arguments))
           (t (note-unrecorded probe)

@@ -1,6 +1,6 @@
 ;;;; Profiles a program by sampling its stacks, with the profiler that comes with SBCL. CALL-SAMPLED
-;;;; takes the samples. PROFILE-MEMBERS describes them: MAP-STACKS cuts each down to the functions
-;;;; of the program, SPOT structures count in how many samples a function is, and GRAPH-FRAME
+;;;; takes the samples. PROFILE-MEMBERS describes them: MAP-STACKS reduces each sample to the
+;;;; functions of the program, SPOT structures count the samples with a function, and GRAPH-FRAME
 ;;;; structures are the call tree of all samples.
 
 (in-package "LIVE-LISP.OBSERVE")
@@ -92,19 +92,21 @@ debug information about its frame."
   name info)
 
 (defstruct (spot (:constructor make-spot (name info)))
-  "A function that occurs in samples. NAME is its debug name or a text, and INFO is SBCL's debug
-information about its frame. SELF is the number of samples in which it was the innermost function.
-TOTAL is the number of samples in which it was on the stack. CALLERS is an alist from the names of
-its callers to numbers of samples."
+  "A function that occurs in samples.
+NAME, INFO: its debug name or a text, and SBCL's debug information about its frame.
+SELF: the number of samples in which it was the innermost function.
+TOTAL: the number of samples in which it was on the stack.
+CALLERS: an alist from the names of its callers to numbers of samples."
   name info (self 0) (total 0) (callers '()))
 
 (defstruct (graph-frame (:constructor make-graph-frame (name)))
   "A frame in the call tree of samples. NAME is the debug name of its function, or text. SAMPLES is
-the number of samples that have it on the stack. CALLEES is a list of the frames that it called."
+the number of samples that have the frame on the stack. CALLEES is a list of the frames that it
+called."
   name (samples 0) (callees '()))
 
 (defun profile-members (mode top octets)
-  "Return a plist for a JSON object about the samples in MODE: their number, whether the maximum
+  "Return a plist for a JSON object about the samples in MODE: their number, true if the maximum
 number was reached, and at most TOP functions. OCTETS is the number of octets that were allocated
 while the samples were taken, or NIL if this number is unknown."
   (multiple-value-bind (spots graph all) (counted-samples mode)
@@ -125,12 +127,13 @@ while the samples were taken, or NIL if this number is unknown."
             "crowded" (crowded-tables (hot-functions spots samples))))))
 
 (defparameter *hot-part* 1/20
-  "The least fraction of the samples in which a function must be for its hash tables to be
-examined.")
+  "The least fraction of the samples that must have a function on the stack before its hash tables
+are examined.")
 
 (defun hot-functions (spots samples)
-  "Return a list of the functions of the program in SPOTS, a list of SPOT structures, that are in at
-least *HOT-PART* of SAMPLES, the number of samples."
+  "SPOTS is a list of SPOT structures, and SAMPLES the number of samples. Return a list of the
+functions of the program in SPOTS that are on the stack in at least the fraction *HOT-PART* of the
+samples."
   (loop for spot in spots
         for function = (and (>= (spot-total spot) (* *hot-part* samples))
                             (program-name-p (spot-name spot))
@@ -138,9 +141,9 @@ least *HOT-PART* of SAMPLES, the number of samples."
         when function collect function))
 
 (defun chosen-spots (spots top samples)
-  "Return a list of TOP elements of SPOTS, a list of SPOT structures: three fourths with the highest
-SELF, the others with the highest TOTAL. Leave out those in fewer than one of 2000 of SAMPLES, the
-number of samples."
+  "SPOTS is a list of SPOT structures, and SAMPLES the number of samples. Return a list of TOP
+elements of SPOTS: three fourths with the highest SELF, the others with the highest TOTAL. Leave out
+functions that are in fewer than one of 2000 samples."
   (let* ((spots (remove-if (lambda (spot) (< (* 2000 (spot-total spot)) samples)) spots))
          (by-self (sort (remove 0 spots :key #'spot-self) #'> :key #'spot-self))
          (running (page by-self 0 (- top (floor top 4))))
@@ -175,8 +178,8 @@ in which the program ran."
         (t (shortened 80 (function-text name)))))
 
 (defun spot-place (spot)
-  "Return a JSON object with the source location of the function of SPOT. Return NIL if this
-location is unknown or in one of SBCL's own files."
+  "Return a JSON object with the source location of the function of SPOT, a SPOT structure. Return
+NIL if this location is unknown or in one of SBCL's own files."
   (nil-if-unknown
     (let* ((function (function-of-frame (spot-info spot)))
            (file (code-file (code-of function))))
@@ -209,7 +212,8 @@ names to SPOT structures. A function that is on the stack several times counts o
            (unless inner (incf (spot-self spot)))))
 
 (defun count-caller (name spot)
-  "Count a sample in which NAME is the caller of the function of SPOT."
+  "Count a sample in which the function NAME is the caller of the function of SPOT, a SPOT
+structure."
   (let ((pair (assoc name (spot-callers spot) :test #'equal)))
     (if pair
         (incf (cdr pair))
@@ -221,7 +225,7 @@ names to SPOT structures. A function that is on the stack several times counts o
 
 (defun count-calls (stack graph)
   "Count the sample with STACK, a list of SAMPLED-FRAME structures, in the call tree with the root
-GRAPH."
+GRAPH, a GRAPH-FRAME structure."
   (let ((frame graph))
     (incf (graph-frame-samples frame))
     (dolist (sampled stack)
@@ -229,17 +233,19 @@ GRAPH."
       (incf (graph-frame-samples frame)))))
 
 (defun callee-frame (frame name)
-  "Return the frame of the function NAME that FRAME called. Add one if there is none."
+  "FRAME is a GRAPH-FRAME structure. Return the GRAPH-FRAME structure for the function NAME among
+the callees of FRAME. Add one if there is none."
   (or (find name (graph-frame-callees frame) :key #'graph-frame-name :test #'equal)
       (first (push (make-graph-frame name) (graph-frame-callees frame)))))
 
 (defun graph-rows (graph)
-  "Return a list of lists (DEPTH NAME SAMPLES) for the frames below GRAPH, the root of a call tree:
-each before its callees, and of these first those with the most samples. Leave out the frames with
-the fewest samples if there are more than *GRAPH-SIZE*."
+  "Return a list of lists (DEPTH NAME SAMPLES) for the frames below GRAPH, the root of a call tree.
+Each frame precedes its callees, and callees with more samples come first. If there are more than
+*GRAPH-SIZE* frames, leave out those with the fewest samples."
   (let* ((frames (frames-below graph))
          (counts (sort (mapcar (lambda (row) (graph-frame-samples (second row))) frames) #'>))
-         ;; A frame has at least as many samples as each of its callees, so no callee stays alone.
+         ;; A frame has at least as many samples as each of its callees, so no callee is shown
+         ;; without its caller.
          (most-omitted (or (nth *graph-size* counts) 0)))
     (loop for (depth frame) in frames
           for samples = (graph-frame-samples frame)
@@ -247,7 +253,8 @@ the fewest samples if there are more than *GRAPH-SIZE*."
             collect (list depth (spot-text (graph-frame-name frame)) samples))))
 
 (defun frames-below (graph)
-  "Return a list of lists (DEPTH FRAME) for all frames below GRAPH, in the order of GRAPH-ROWS."
+  "Return a list of lists (DEPTH FRAME) for all frames below GRAPH, the root of a call tree. Each
+frame precedes its callees, and callees with more samples come first."
   (let ((rows '()))
     (labels ((add-callees (frame depth)
                (dolist (callee (sort (copy-list (graph-frame-callees frame)) #'>
@@ -260,9 +267,9 @@ the fewest samples if there are more than *GRAPH-SIZE*."
 ;;; The functions on sampled stacks
 
 (defun map-stacks (visit mode)
-  "Call the function VISIT with a list of SAMPLED-FRAME structures for each sample in MODE during
-which the program ran: the program's functions on the stack, outermost first. Return the number of
-all samples."
+  "For each sample in MODE during which the program ran, call the function VISIT with a list of
+SAMPLED-FRAME structures: the program's functions on the stack, outermost first. Return the number
+of all samples."
   (funcall (profiler "REPORT") :type nil :stream (make-broadcast-stream))
   (let ((samples 0))
     (funcall (profiler "MAP-TRACES")
@@ -302,7 +309,7 @@ function. INFO is SBCL's debug information about the frame."
 
 (defun dispatch-name-p (name)
   "Return true if NAME is the debug name of code that SBCL has made to find the methods of a generic
-function. It is a LAMBDA whose lambda list has symbols of SB-PCL."
+function. Such a name is a LAMBDA whose lambda list has symbols of SB-PCL."
   (and (consp name)
        (eq 'lambda (first name))
        (consp (rest name))
@@ -310,9 +317,9 @@ function. It is a LAMBDA whose lambda list has symbols of SB-PCL."
              (name-packages (second name)))))
 
 (defun program-part (stack mode)
-  "Return the part of STACK, a list of SAMPLED-FRAME structures, outermost first, that belongs to
-the program, or NIL. It ends before functions of the agent and, in MODE :ALLOC, where SBCL
-allocates."
+  "STACK is a list of SAMPLED-FRAME structures, outermost first. Return the part of STACK that
+belongs to the program, or NIL if there is none. This part ends before functions of the agent and,
+in MODE :ALLOC, before functions of SBCL that allocate."
   (let* ((names (mapcar #'sampled-frame-name stack))
          (caller (position :user-code names :key #'frame-role :from-end t))
          (start (if caller

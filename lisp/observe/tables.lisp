@@ -1,6 +1,6 @@
-;;;; Finds hash tables in which many keys have the same hash, so that each look-up compares many of
-;;;; them. Looks at the tables to which the functions of a profile lead: by the variables that they
-;;;; use, and by what they close over.
+;;;; Finds hash tables in which many keys have the same hash, so that each look-up compares many
+;;;; keys. Examines the tables that the functions of a profile can reach: through the variables that
+;;;; they use, and through the variables over which they close.
 
 (in-package "LIVE-LISP.OBSERVE")
 
@@ -10,9 +10,9 @@
   (test string) (count integer "The number of its keys that were looked at.")
   (sharing integer "The largest number of keys with the same hash."))
 
-(defparameter *most-keys* 1000000 "The maximum number of keys that are looked at in all tables.")
+(defparameter *most-keys* 1000000 "The maximum number of keys that are examined in all tables.")
 (defparameter *most-objects* 1000
-  "The maximum number of objects that are looked at to find the tables of one variable.")
+  "The maximum number of objects that are examined to find the tables of one variable.")
 
 (defun tables-within (object)
   "Return a list of the hash tables that can be reached from OBJECT through data of the program."
@@ -37,7 +37,8 @@
                      (code-of function)))))
 
 (defun closures-among (functions)
-  "Return an alist from the names of those FUNCTIONS whose definitions are closures to these."
+  "Return an alist from names to closures: the names of those FUNCTIONS whose definitions are
+closures, and these closures."
   (loop for function in functions
         for name = (plain-function-name function)
         ;; The name of a method, for example, is no name of a global function.
@@ -45,8 +46,8 @@
         when (and definition (closure-p definition)) collect (cons name definition)))
 
 (defun crowded-tables (functions)
-  "Return a list of JSON objects for the hash tables with many keys of the same hash to which
-FUNCTIONS lead."
+  "Return a list of JSON objects for the hash tables with many keys of the same hash that FUNCTIONS
+can reach: from variables that they use, and from closures among them."
   (loop with left = *most-keys*
         for (name . object) in (append (loop for variable in (variables-used functions)
                                              collect (cons variable (symbol-value variable)))

@@ -41,9 +41,9 @@ the measuring code calls no generic arithmetic, which would show in a profile."
 ;;; The output of a form that is run again
 
 (defun call-quietly (function)
-  "Call FUNCTION, which runs forms again, and return its values. Discard what they print to the
-output of this call, which has the output of the first run. So no capturing functions of the agent
-appear in a profile."
+  "Call FUNCTION, which runs forms again, and return its values. Discard the output of the forms,
+since the answer already has the output of their first run. Without this, the agent's functions that
+capture output would appear in a profile."
   (flet ((quiet (stream) (if (captured-p stream) (make-broadcast-stream) stream)))
     (let ((*standard-output* (quiet *standard-output*)) (*error-output* (quiet *error-output*))
           (*trace-output* (quiet *trace-output*)))
@@ -53,7 +53,7 @@ appear in a profile."
 
 (defun waited-seconds ()
   "Return the number of seconds that this thread has waited for a CPU since it began. Return 0 if
-the operating system does not say."
+the operating system does not provide this number."
   (let ((waited (nth-value 1 (spent sb-thread:*current-thread*))))
     (if waited (/ (float (the internal-time waited) 1d0) 1000d0) 0d0)))
 
@@ -61,9 +61,9 @@ the operating system does not say."
   "The maximum number of seconds of waiting for a CPU that are not counted in a measurement.")
 
 (defun over-p (passed limit waited)
-  "Return true if PASSED, the seconds since a measurement began, is more than LIMIT, without at most
-*WAITED-LIMIT* seconds of waiting for a CPU. WAITED is the value of WAITED-SECONDS at the
-beginning."
+  "PASSED is the number of seconds since a measurement began. Return true if PASSED exceeds LIMIT
+even without the time for which this thread waited for a CPU, at most *WAITED-LIMIT* seconds. WAITED
+is the value of WAITED-SECONDS at the beginning."
   (declare (type double-float passed limit waited))
   ;; WAITED-SECONDS takes longer than many measured forms, so it is called only if necessary.
   (and (> passed limit)
@@ -77,7 +77,8 @@ seconds as CPU, and OCTETS of memory."
   (seconds 0d0 :type double-float) (cpu 0d0 :type double-float) (octets 0d0 :type double-float))
 
 (defun measured (function times)
-  "Call FUNCTION TIMES times, and return a TAKEN structure with the average cost of a call."
+  "Call FUNCTION as often as the number TIMES says, and return a TAKEN structure with the average
+cost of a call."
   (declare (type function function) (type (and fixnum (integer 1)) times))
   (let ((octets (sb-ext:get-bytes-consed))
         (cpu (get-internal-run-time))
@@ -91,8 +92,8 @@ seconds as CPU, and OCTETS of memory."
       (make-taken (/ seconds count) (/ cpu count) (/ octets count)))))
 
 (defun times-needed (function)
-  "Return two values: the number of calls of FUNCTION that make a round long enough to be measured,
-and a TAKEN structure with the average cost of a call in such a round."
+  "Return two values: the number of calls of FUNCTION that take long enough together to be measured
+as one round, and a TAKEN structure with the average cost of a call in such a round."
   (loop for times = 1 then (* times 2)
         for waited = (waited-seconds)
         for taken = (measured function times)
@@ -100,15 +101,15 @@ and a TAKEN structure with the average cost of a call in such a round."
         finally (return (values times taken))))
 
 (defun quantile (numbers part)
-  "Return the element of the list NUMBERS below which the fraction PART of the elements lies: the
-median for 1/2, the lower quartile for 1/4."
+  "Return the element of the list NUMBERS below which the fraction PART of the elements lies. For
+example, return the median for 1/2, and the lower quartile for 1/4."
   (nth (min (1- (length numbers)) (floor (* part (length numbers))))
        (sort (copy-list numbers) #'<)))
 
 (defun taken-data (rounds times reader)
-  "Return a JSON object with the median and quartiles, in milliseconds, of the values of READER,
-such as TAKEN-CPU, for ROUNDS, and the median of the octets. ROUNDS is a list of TAKEN structures
-for rounds of TIMES calls."
+  "ROUNDS is a list of TAKEN structures for rounds of TIMES calls, and READER a reader of TAKEN,
+such as TAKEN-CPU. Return a JSON object with the median and quartiles, in milliseconds, of the
+values of READER, and the median of the octets."
   (let ((numbers (mapcar reader rounds)))
     (object "median" (* 1000 (quantile numbers 1/2))
             "low" (* 1000 (quantile numbers 1/4))
@@ -117,9 +118,8 @@ for rounds of TIMES calls."
             "times" times)))
 
 (defun mostly-runs-p (rounds denied)
-  "Return true if ROUNDS, a list of TAKEN structures, used a CPU for more than a twentieth of the
-time in which the thread did not wait for a CPU. DENIED is the fraction of the whole time in which
-the thread waited for a CPU."
+  "ROUNDS is a list of TAKEN structures. DENIED is the fraction of the time in which the thread
+waited for a CPU. Return true if the thread used a CPU for more than a twentieth of the other time."
   (let ((cpu (reduce #'+ rounds :key #'taken-cpu))
         (seconds (reduce #'+ rounds :key #'taken-seconds)))
     (> cpu (* 0.05 seconds (- 1 denied)))))
@@ -159,17 +159,20 @@ seconds.")
   "The number of allocated octets that suffice for a profile in mode :ALLOC.")
 
 (defparameter *batch-seconds* 0.002d0
-  "The minimum number of seconds for a batch of calls. Quick calls are measured in batches.")
+  "The minimum number of seconds for a batch of calls. Calls that take less time are measured in
+batches.")
 
 (defun enough-p (mode taken)
-  "Return true if TAKEN, a TAKEN structure with total costs, is enough for a profile in MODE."
+  "TAKEN is a TAKEN structure with the total costs of several calls. Return true if these calls are
+enough for a profile in MODE, such as :CPU."
   (or (> (if (eq mode :time) (taken-seconds taken) (taken-cpu taken))
          (the double-float *enough-seconds*))
       (and (eq mode :alloc) (> (taken-octets taken) (the double-float *enough-octets*)))))
 
 (defun call-repeatedly (function mode seconds)
-  "Call FUNCTION repeatedly until its calls are enough for a profile in MODE, or for SECONDS. Return
-two values: the number of calls, and a TAKEN structure with the average cost of a call."
+  "Call FUNCTION repeatedly until its calls are enough for a profile in MODE, such as :CPU, or for
+at most SECONDS. Return two values: the number of calls, and a TAKEN structure with the average cost
+of a call."
   (let ((all (make-taken 0d0 0d0 0d0))
         (runs 0)
         (batch 1)

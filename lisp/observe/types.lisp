@@ -20,8 +20,8 @@
    "A `(declaim (ftype ...))` form as text, with the types of the recorded arguments and values."))
 
 (defparameter *type-limit* 4
-  "The maximum number of types in the proposed type of an argument or a returned value. With more, T
-is proposed.")
+  "The maximum number of types in the proposed type of an argument or a returned value. If there are
+more types, T is proposed.")
 
 (defun declared-type (object)
   "Return the type specifier that a declaration should use for OBJECT."
@@ -46,7 +46,7 @@ is proposed.")
     (t (let ((name (class-name (class-of object)))) (if (symbolp name) (or name t) t)))))
 
 (defun number-type (type)
-  "Return TYPE, the TYPE-OF a number, but RATIO for a type such as (RATIO 1/2 1/2)."
+  "Return the type specifier TYPE, but RATIO for a type such as (RATIO 1/2 1/2)."
   (if (and (consp type) (eq (first type) 'ratio)) 'ratio type))
 
 (defstruct (tally (:constructor make-tally ()))
@@ -84,8 +84,9 @@ objects. LEAST and MOST are the smallest and largest integer, or NIL."
 ;;; Matching arguments to parameters
 
 (defun places-of (parameters arguments)
-  "Return a list of (PLACE . ARGUMENT) pairs for ARGUMENTS and the lambda list PARAMETERS. PLACE is
-the variable of a parameter, a keyword, or &REST. Leave out arguments after unknown keywords."
+  "Return a list of (PLACE . ARGUMENT) pairs that matches ARGUMENTS to the lambda list PARAMETERS.
+PLACE is the variable of a parameter, a keyword, or &REST. Leave out arguments after unknown
+keywords."
   (let ((places '()) (section nil))
     (dolist (parameter parameters)
       (cond ((member parameter lambda-list-keywords)
@@ -130,8 +131,9 @@ PARAMETERS. TYPES is a function that takes a variable, a keyword or &REST, and r
              (push (funcall types (if (consp parameter) (first parameter) parameter)) proposed))))))
 
 (defun proposed-values (values counts)
-  "Return the values type for an FTYPE declaration. VALUES is a list of TALLY structures for the
-positions of returned values. COUNTS is a list of the numbers of values that calls have returned."
+  "Return the values type for an FTYPE declaration of a function. VALUES is a list of TALLY
+structures, one for each position of a returned value. COUNTS is a list of the numbers of values
+that calls have returned."
   (if (null counts)
       '*
       (let ((types (mapcar #'joined-type values)) (always (reduce #'min counts)))
@@ -150,7 +152,8 @@ positions of returned values. COUNTS is a list of the numbers of values that cal
           "most" (and (tally-least tally) (object-text (tally-most tally)))))
 
 (defun bare-type-text (type)
-  "Return text for TYPE with package prefixes, so that it can be read in any package."
+  "Return text for the type specifier TYPE with package prefixes, so that it can be read in any
+package."
   (string-downcase (plain-text 200 type)))
 
 (defun types-of (probe calls)

@@ -1,14 +1,15 @@
-;;;; Finds which definitions a file changes when it is loaded again: values of variables, macros,
-;;;; methods.
+;;;; Finds the definitions that a load of a changed file changes: values of variables, macros,
+;;;; methods, and functions whose code contains one of these.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defvar *plain-forms* '()
-  "An alist from texts of files to the vectors of their top-level forms, as PLAIN-FORMS returns
-them. A cache that is bound to NIL for each load.")
+  "An alist from texts of files to the vectors of their top-level forms, the results of PLAIN-FORMS.
+This cache is bound to NIL for each load.")
 
 (defun forms-of (text)
-  "Return the vector of the top-level forms of TEXT, each as text. *PLAIN-FORMS* caches it."
+  "Return the vector of the top-level forms of TEXT, each form as text. *PLAIN-FORMS* caches the
+vector."
   (cdr (or (assoc text *plain-forms* :test #'eq)
            (first (push (cons text (plain-forms text)) *plain-forms*)))))
 
@@ -20,7 +21,7 @@ the loaded text of the file of DEFINITION, or NIL."
     (and number (< number (length forms)) (aref forms number))))
 
 (defun literal-differs-p (text value)
-  "Return true if TEXT is a literal number or string, T or NIL, and not EQUALP to VALUE."
+  "Return true if TEXT is a literal number or string, T or NIL, and is not EQUALP to VALUE."
   (and (or (find (char text 0) "\"+-0123456789") (member text '("t" "nil") :test #'string-equal))
        (let ((*read-eval* nil)
              (*package* (find-package "KEYWORD"))
@@ -37,31 +38,31 @@ the loaded text of the file of DEFINITION, or NIL."
   (eq (known :function :inlinep (definition-name definition)) 'inline))
 
 (defun compiled-in-p (definition)
-  "Return true if code that uses DEFINITION contains a copy of the compiled code or the value of
-DEFINITION, as code that uses a macro contains its expansion."
+  "Return true if code that uses DEFINITION contains the code or the value of DEFINITION. For
+example, code that uses a macro contains its expansion."
   (case (definition-kind definition)
     ((:macro :compiler-macro :symbol-macro :constant) t)
     (:function (or (definition-inlined definition) (inline-p definition)))))
 
 (defun deciding-part (definition form)
-  "FORM is a text, the form of DEFINITION. Return the part of FORM that decides whether DEFINITION
-has changed. For a variable or a constant, this part is the text of the value. For other
-definitions, it is FORM."
+  "FORM is the text of the form of DEFINITION. Return the part of FORM that must differ if
+DEFINITION is to count as changed. For a variable or a constant, this part is the text of the value.
+For other definitions, it is FORM."
   (if (and form (member (definition-kind definition) '(:variable :constant)))
       (values (form-value form (definition-name definition)))
       form))
 
 (defun form-before (definition text)
-  "Return the text that DECIDING-PART returned, or would have returned, for the form that made
-DEFINITION. TEXT is the file's text at that time."
+  "Return the DECIDING-PART of the form that made DEFINITION: the part saved in DEFINITION-BASELINE
+or, if none is saved, the part in TEXT. TEXT is the text of the file when DEFINITION was made."
   (or (definition-baseline definition)
       (deciding-part definition (form-of definition text))))
 
 (defun keep-forms (file text serial)
-  "Save the forms of some definitions of the file FILE in DEFINITION-BASELINE for later comparisons.
-TEXT was the text of FILE at load number SERIAL. Save the forms of the definitions that this load
-made and that no later load has made again. Of these, save only those of variables, and those of
-definitions that are compiled into code that uses them."
+  "Save the forms of some definitions of the file FILE in DEFINITION-BASELINE, for later
+comparisons. TEXT was the text of FILE at load number SERIAL. Of the definitions that this load made
+and no later load has made again, save the forms of variables, and of definitions that are compiled
+into code that uses them."
   (map-file-definitions (lambda (definition)
                           (when (and (= serial (definition-serial definition))
                                      (or (eq (definition-kind definition) :variable)
@@ -69,7 +70,7 @@ definitions that are compiled into code that uses them."
                             (setf (definition-baseline definition) (form-before definition text))))
                         file))
 
-(defparameter *most-former* 1000 "The maximum number of forms in the FORMER of a file.")
+(defparameter *most-former* 1000 "The maximum number of forms in SOURCE-FILE-FORMER of a file.")
 
 (defun entered-package (form)
   "Return the name of the package in the last IN-PACKAGE form in FORM, the text of a form, or NIL."
@@ -80,9 +81,9 @@ definitions that are compiled into code that uses them."
              (string-upcase (string-left-trim "#:" entered))))))
 
 (defun keep-former (file old-text text)
-  "OLD-TEXT is the last loaded text of the file FILE, and TEXT its present text. Add to
-SOURCE-FILE-FORMER of FILE those forms of OLD-TEXT that have the operator of a definition and that
-TEXT no longer has. Do nothing if a text cannot be split into forms."
+  "OLD-TEXT is the last loaded text of the file FILE, and TEXT its present text. Add the forms of
+OLD-TEXT that TEXT no longer has to SOURCE-FILE-FORMER of FILE, if they have the operator of a
+definition. Do nothing if a text cannot be split into forms."
   (let* ((changed (and old-text text (string/= old-text text)))
          (old (and changed (forms-of old-text))) (new (and changed (forms-of text)))
          (now (make-hash-table :test 'equal)) (package nil))
@@ -99,8 +100,8 @@ TEXT no longer has. Do nothing if a text cannot be split into forms."
         (setf (source-file-former file) (subseq (source-file-former file) 0 *most-former*))))))
 
 (defun still-unset-p (definition)
-  "Return true if the variable of DEFINITION kept its value when its file with another value was
-loaded, and still has this value."
+  "A variable can keep its value in a load, although the file gives it another value. Return true if
+this happened to the variable of DEFINITION, and it still has the kept value."
   (let ((symbol (definition-name definition)))
     (and (definition-kept definition)
          (boundp symbol)
@@ -108,7 +109,7 @@ loaded, and still has this value."
 
 (defun note-set (symbol)
   "Record that a form has set the variable SYMBOL, perhaps to the same value as before. From now on
-no answer says that SYMBOL kept its value when a file with another value was loaded."
+no answer mentions that SYMBOL kept its value in the load of a file with another value."
   (sb-thread:with-mutex (**lock**)
     (loop with key = (definition-key :variable symbol nil)
           for file being the hash-values of **files**
@@ -116,11 +117,11 @@ no answer says that SYMBOL kept its value when a file with another value was loa
           when definition do (setf (definition-kept definition) nil))))
 
 (defun note-unset (definition old old-text text value)
-  "DEFINITION is a definition of a variable that kept VALUE while a file with TEXT was loaded. OLD
-is the definition of the variable in OLD-TEXT, the text loaded before, or NIL. Compare TEXT with the
-form that gave VALUE to the variable. If TEXT has another value, record this in DEFINITION and
-return DEFINITION. Otherwise return NIL. If OLD has such a record and the program has assigned the
-variable since, compare with the form in OLD-TEXT instead."
+  "The variable of DEFINITION kept VALUE while a file with the text TEXT was loaded. OLD is the
+definition of this variable in OLD-TEXT, the text loaded before, or NIL. If TEXT gives the variable
+another value than the form that made VALUE, record this in DEFINITION, and return DEFINITION.
+Otherwise return NIL. If OLD has such a record, but the program has assigned the variable since,
+compare with the form in OLD-TEXT instead."
   (let* ((symbol (definition-name definition))
          (assigned (and old (definition-says old) (not (still-unset-p old))))
          (form (and (or (null old) (definition-baseline old) (not (equal text old-text)))
@@ -138,7 +139,7 @@ variable since, compare with the form in OLD-TEXT instead."
 
 (defun unset-variables (pairs definitions old-text text values)
   "Return a list of those DEFINITIONS whose variables kept their values in a load of TEXT, although
-TEXT gives them other values than OLD-TEXT, the text loaded before. PAIRS lists (NEW . OLD)
+TEXT gives them other values than OLD-TEXT, the text loaded before. PAIRS lists (NEW . OLD) pairs of
 definitions. VALUES is a hash table from variables to their values before the load."
   (loop for definition in definitions
         for symbol = (definition-name definition)
@@ -150,9 +151,9 @@ definitions. VALUES is a hash table from variables to their values before the lo
           collect definition))
 
 (defun changed-names (pairs old-text text)
-  "PAIRS is a list of (NEW . OLD) definitions. OLD-TEXT is the old text of the file, and TEXT the
-new one. Each can be NIL. Return a list of the names of definitions in PAIRS that are compiled into
-code that uses them, and whose forms in OLD-TEXT and TEXT differ."
+  "PAIRS is a list of (NEW . OLD) pairs of definitions. OLD-TEXT is the old text of the file, and
+TEXT the new text. Each can be NIL. Return a list of the names of definitions in PAIRS that are
+compiled into code that uses them, and whose forms in OLD-TEXT and TEXT differ."
   (unless (or (null old-text) (null text) (string= old-text text))
     (loop for (new . old) in pairs
           when (and (or (compiled-in-p new) (compiled-in-p old))
@@ -160,8 +161,8 @@ code that uses them, and whose forms in OLD-TEXT and TEXT differ."
             collect (definition-name new))))
 
 (defun changed-kinds (file serial)
-  "Return a list of the names that were macros after load number SERIAL of the file FILE and are
-functions now, or that were functions and are macros now."
+  "Return a list of the names that have changed between macro and function, in either direction,
+since load number SERIAL of the file FILE."
   (flet ((changed-p (definition)
            (let ((kind (definition-kind definition)) (name (definition-name definition)))
              (and (= serial (definition-serial definition))
@@ -181,9 +182,9 @@ specializers and qualifiers of OTHER, and both are from the same file but from d
          (not (eql (identity-form method) (identity-form other))))))
 
 (defun doubled-methods (log)
-  "Two forms of a file can define the same method. Return a list of DOUBLED structures for the
-methods that another form of the same file has replaced during a load. LOG is the LOG of a RECORDING
-structure, newest first."
+  "Return a list of DOUBLED structures for the methods that another form of the same file has
+replaced during a load. This happens when two forms of a file define the same method. LOG is the LOG
+of a RECORDING structure, newest first."
   (loop with methods = (remove-if #'symbolp log)
         for (name . other) in methods
         for taker = (and (null (sb-mop:method-generic-function other))
@@ -222,9 +223,10 @@ strings do not count."
        (and (typep identity '(and function (not generic-function))) (simple-function identity))))))
 
 (defun uses-in-texts (symbol fresh &optional (token (symbol-name symbol)))
-  "Return a list of COMPILED-USE structures for definitions whose forms contain the string TOKEN, so
-that they may use SYMBOL, a symbol macro, type or structure without cross references in SBCL. Leave
-out functions just compiled, whose debug sources are in the list FRESH."
+  "SYMBOL is a symbol macro, type or structure, whose uses SBCL does not record as cross references.
+Return a list of COMPILED-USE structures for the definitions that may use SYMBOL, since their forms
+contain the string TOKEN. Leave out functions just compiled, whose debug sources are in the list
+FRESH."
   (let ((uses '()))
     (loop for file being the hash-values of **files**
           for text = (source-file-text file)
@@ -247,7 +249,7 @@ out functions just compiled, whose debug sources are in the list FRESH."
     uses))
 
 (defun note-uses (uses)
-  "Add USES, a list of COMPILED-USE structures, to **OUTDATED**, with at most *OUTDATED-LIMIT*
+  "Add USES, a list of COMPILED-USE structures, to **OUTDATED**, but keep at most *OUTDATED-LIMIT*
 elements in all."
   (setf **outdated**
         (let ((all (union (remove-duplicates uses :test #'same-use-p) **outdated**
@@ -255,7 +257,7 @@ elements in all."
           (subseq all 0 (min (length all) *outdated-limit*)))))
 
 (defun note-outdated (names fresh)
-  "Add the functions that have old definitions of NAMES compiled in to **OUTDATED**. Leave out
+  "Add to **OUTDATED** the functions whose code contains old definitions of NAMES. Leave out
 functions just compiled, whose debug sources are in the list FRESH."
   (when names
     (note-uses (append (uses-of names fresh)
@@ -265,9 +267,9 @@ functions just compiled, whose debug sources are in the list FRESH."
 
 (defun note-users-of-layouts (laid-out fresh)
   "LAID-OUT is a list of LAID-OUT structures. Add to **OUTDATED** the code that refers to the old
-layout of one of these structures. Also add code that has functions of such a structure compiled in,
-and code that has its name quoted, as for a type. Leave out functions just compiled, whose debug
-sources are in the list FRESH."
+layout of one of them, the code that contains compiled functions of such a structure, and the code
+that has its name quoted, as for a type. Leave out functions just compiled, whose debug sources are
+in the list FRESH."
   (dolist (structure laid-out)
     (let* ((symbol (laid-out-name structure))
            (names (laid-out-functions structure))
@@ -291,9 +293,10 @@ Return NIL if the name has no digits."
                  (remove-if #'digit-char-p (symbol-name name))))))
 
 (defun making-form (definition text)
-  "If a macro has made the name of DEFINITION, return the form of DEFINITION in TEXT, as text. This
-form does not contain the name. Otherwise return NIL. Also return NIL for a function whose own name
-is not the name of DEFINITION, since the form that made it this definition is unknown."
+  "Return the form of DEFINITION in TEXT, as text, if the form does not contain the name of
+DEFINITION, because a macro has computed the name. Otherwise return NIL. Also return NIL for a
+function whose own name is not the name of DEFINITION, since it is unknown which form gave it that
+name."
   (let* ((form (form-of definition text)) (name (definition-name definition))
          (function (definition-function definition))
          (own (and function (plain-function-name function))))
@@ -307,15 +310,15 @@ is not the name of DEFINITION, since the form that made it this definition is un
 
 (defun numbered-by-form (definition text)
   "Return a pair of the name of DEFINITION without its digits, and the form of DEFINITION in TEXT.
-For names such as FOO1 and FOO2 that one form makes, the pairs are EQUAL. Return NIL if the name has
+The pairs are EQUAL for names such as FOO1 and FOO2 that one form makes. Return NIL if the name has
 no digits or the form contains the name."
   (let* ((name (name-without-digits definition)) (form (and name (making-form definition text))))
     (and form (cons name form))))
 
 (defun drop-numbered-anew (file definitions pairs old-text text)
   "A form can define names with other numbers at each load. If a form of TEXT has made DEFINITIONS,
-and the same form of OLD-TEXT has made definitions of the file FILE with other numbers, remove the
-latter from FILE. PAIRS lists the (NEW . OLD) definitions that have the same name."
+and the same form of OLD-TEXT has made definitions of the file FILE with other numbers, remove these
+older definitions from FILE. PAIRS lists (NEW . OLD) pairs of definitions with the same name."
   (let ((anew (loop for definition in definitions
                     for numbered = (and (not (assoc definition pairs :test #'eq))
                                         (numbered-by-form definition text))

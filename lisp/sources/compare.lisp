@@ -3,9 +3,9 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun bounded-members (key items)
-  "Return a plist for a JSON object: the string KEY with the first *SHOWN-ITEMS-LIMIT* of ITEMS, a
-list of JSON objects, and the string KEY with \"Total\" appended, with their number. Return NIL for
-no ITEMS."
+  "Return a plist for a JSON object with two members: KEY, a string, with the first
+*SHOWN-ITEMS-LIMIT* of ITEMS, a list of JSON objects; and KEY with \"Total\" appended, with the
+number of ITEMS. Return NIL if there are no ITEMS."
   (and items
        (list key (page items 0 *shown-items-limit*)
              (concatenate 'string key "Total") (length items))))
@@ -24,8 +24,8 @@ perhaps only the end of the value has changed.")
 
 (defun unset-data (definition)
   "The variable of DEFINITION kept its value when its file was loaded. Return a JSON object with the
-name of the variable, this value, and the value in the file. Return NIL if the program has set the
-variable since."
+name of the variable, the kept value, and the value in the file. Return NIL if the program has set
+the variable since the load."
   (let ((symbol (definition-name definition)) (says (definition-says definition)))
     (when (still-unset-p definition)
       (object "name" (symbol-text symbol)
@@ -33,8 +33,8 @@ variable since."
               "says" (and (stringp says) (shortened *says-limit* says))))))
 
 (defun listing-order (entries)
-  "Return ENTRIES, a list of (DEFINITION FILE) lists, in another order: definitions that no answer
-has listed yet as missing from their file come first."
+  "Return ENTRIES, a list of (DEFINITION FILE) lists, in another order. First come the definitions
+that no answer has yet listed as missing from their files."
   (append (remove-if #'listed-p entries :key #'first)
           (remove-if-not #'listed-p entries :key #'first)))
 
@@ -58,10 +58,10 @@ files."
                        (cdr (assoc definition staying :test #'eq))))))))
 
 (defun old-members (files &key (wanted (constantly t)) more forgetting)
-  "Return a plist for a JSON object about definitions that the image still has but FILES no longer
-make, and that satisfy the predicate WANTED. MORE is a list of JSON objects to append. Record the
-definitions that fit in the answer as listed. If FORGETTING is true, the limit is higher, and
-definitions that no answer has listed yet come first."
+  "Return a plist for a JSON object about definitions that FILES no longer make, that the image
+still has, and that satisfy the predicate WANTED. MORE is a list of JSON objects to append. Record
+the definitions that the answer shows as listed. If FORGETTING is true, show more definitions,
+beginning with those that no answer has listed yet."
   (let* ((*shown-items-limit* (if forgetting *shown-removals-limit* *shown-items-limit*))
          (entries (loop for file in files
                         append (loop for definition in (main-definitions (old-definitions file))
@@ -81,9 +81,9 @@ definitions that no answer has listed yet come first."
   (some (lambda (kind) (gethash (cons kind name) (source-file-definitions file))) kinds))
 
 (defun outdated-of (files &optional removed)
-  "Return those COMPILED-USE structures from OUTDATED-USES that concern FILES or REMOVED, a list of
-definitions. A use concerns FILES if one of FILES defines the used name or the user. A use concerns
-REMOVED if REMOVED has a definition of the used name."
+  "Return a list of the OUTDATED-USES that concern FILES, a list of files, or REMOVED, a list of
+definitions. A COMPILED-USE concerns FILES if one of FILES defines the used name or the user. It
+concerns REMOVED if REMOVED has a definition of the used name."
   (flet ((concerned-p (use)
            (let* ((used (compiled-use-used use)) (user (compiled-use-user use))
                   (method (method-of (compiled-use-function use) user)))
@@ -138,8 +138,8 @@ REMOVED if REMOVED has a definition of the used name."
    made since count too. Absent if the heap is too large to be searched."))
 
 (defun relaid-data (laid-out)
-  "Return a list of JSON objects for those LAID-OUT structures that may have instances with the old
-layout."
+  "LAID-OUT is a list of LAID-OUT structures. Return a list of JSON objects for those that may have
+instances with the old layout."
   (loop for structure in laid-out
         for name = (laid-out-name structure)
         for layout = (laid-out-layout structure)
@@ -174,8 +174,8 @@ layout."
 
 (defun agreement (&key forgetting tried)
   "Return a plist for a JSON object about differences between the image and the files in *LOADED*.
-If the load was to remove definitions that a file no longer makes, FORGETTING is the path of the
-file, and TRIED lists the DEFINITION structures that the load tried to remove."
+FORGETTING is NIL or, if the load was to remove definitions that a file no longer makes, the path of
+this file. TRIED lists the DEFINITION structures that the load tried to remove."
   (let ((files (noted-files *loaded*)))
     (append (and forgetting (list "forgetting" forgetting))
             (bounded-members "doubles" (loop for double in (noted-doubles *loaded*)
@@ -204,16 +204,16 @@ Return NIL if there is none."
                   (sb-mop:generic-function-methods function)))))
 
 (defun in-place-of (definition)
-  "Return the identity, such as a function, of the definition that has replaced DEFINITION in the
-image, or NIL if there is none."
+  "Return the identity, an object such as a function, of the definition that has replaced DEFINITION
+in the image, or NIL if no definition has."
   (case (definition-kind definition)
     (:method (method-now definition))
     ((:export :package) nil)
     (t (identity-now (definition-kind definition) (definition-name definition)))))
 
 (defun evaluation-of (kind name identity)
-  "Return the EVALUATION structure for the definition of NAME as KIND with IDENTITY, an object such
-as a function. Return NIL if no evaluated form made that definition."
+  "Return the EVALUATION structure for the definition of NAME as KIND, such as :FUNCTION, with
+IDENTITY, an object such as a function. Return NIL if no evaluated form made this definition."
   (let ((evaluation (gethash (definition-key kind name identity) **evaluated**)))
     (and evaluation
          (eq (definition-identity (evaluation-definition evaluation)) identity)
@@ -262,13 +262,15 @@ of the top-level form that ran this code, and the object of the definition. An u
 
 (defun differing-data (definition file)
   "Return a JSON object about the difference between the image and DEFINITION, which the last load
-of the file FILE made. Return NIL if the image still has DEFINITION. Also return NIL if the image
-has another generic function instead, or a definition that the same load made."
+of the file FILE made. Return NIL if the image still has DEFINITION. Also return NIL if
+DEFINITION is of a generic function and its name has another definition now, or if the same load
+made the other definition."
   (unless (current-p definition)
     (let* ((now (in-place-of definition))
            (evaluation (and now (evaluation-of (definition-kind definition)
                                                (definition-name definition) now)))
-           (other (and now (not evaluation) (identity-file now))) (path (and other (file-path other)))
+           (other (and now (not evaluation) (identity-file now)))
+           (path (and other (file-path other)))
            (known (and path (gethash path **files**))))
       (cond ((and (typep (definition-identity definition) 'generic-function) now) nil)
             ;; The load that made DEFINITION has replaced it later.
@@ -295,8 +297,9 @@ the image no longer has. Include only definitions that satisfy the predicate WAN
           when data collect data)))
 
 (defun unset-in (file wanted)
-  "Return a list of JSON objects for the variables that kept their values although the file FILE was
-loaded with other values, and whose definitions satisfy the predicate WANTED."
+  "A variable can keep its value although the file FILE was loaded with another value. Return a list
+of JSON objects for the variables of FILE with such values, if their definitions satisfy the
+predicate WANTED."
   (let ((unset (definitions-if (lambda (definition)
                                  (and (definition-says definition)
                                       (funcall wanted definition)
@@ -305,8 +308,8 @@ loaded with other values, and whose definitions satisfy the predicate WANTED."
     (remove nil (mapcar #'unset-data (sort-definitions unset)))))
 
 (defun unset-below (root)
-  "Return a plist for a JSON object about the variables that kept their values when files below ROOT
-were loaded, although these files have other values."
+  "Return a plist for a JSON object about the variables that kept their values in the loads of files
+below the folder ROOT, although these files give other values."
   (bounded-members "unset"
                    (sb-thread:with-mutex (**lock**)
                      (loop for file being the hash-values of **files**

@@ -1,5 +1,6 @@
 ;;;; Finds the definitions of a symbol. Each definition has an identity, an object that is new
-;;;; whenever the definition is evaluated: its function, or SBCL's source location for it.
+;;;; whenever the definition is evaluated. This is the function, or SBCL's source location for the
+;;;; definition.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -25,8 +26,8 @@ none is from a file."
   (some #'identity-file (sb-mop:generic-function-methods function)))
 
 (defun without-record (identity)
-  "Return the function in IDENTITY if that is SBCL's record of a DEFSETF with a lambda list and a
-body. Else return IDENTITY."
+  "If IDENTITY is SBCL's record of a DEFSETF with a lambda list and a body, return the function in
+it. Else return IDENTITY."
   (if (typep identity '(cons t function)) (cdr identity) identity))
 
 (defun identity-file (identity)
@@ -63,8 +64,8 @@ information has a source location. NUMBER is SBCL's number of the kind."
 
 (defun class-identity (symbol)
   "Return an object that is new whenever the class SYMBOL is defined: the source location of the
-class, or else its layout or the class itself. Return NIL if SYMBOL names no class. This function
-does not make classes that SBCL makes only on demand."
+class or, without one, the class itself. Return NIL if SYMBOL names no class. Do not make a class
+that SBCL makes only on demand."
   (let* ((cell (class-cell symbol))
          (classoid (and cell (cell-classoid cell)))
          (class (and cell (cell-class cell))))
@@ -119,7 +120,8 @@ is none. The identity is an object, such as a function, that is new for a new de
                    (name-symbol name)))
 
 (defun attached-p (method)
-  "Return true if METHOD belongs to a generic function that its name still names."
+  "Return true if METHOD belongs to a generic function that is still the definition of its own
+name."
   (let* ((function (sb-mop:method-generic-function method))
          (name (and function (sb-mop:generic-function-name function))))
     (and function

@@ -24,10 +24,10 @@
   (disk (list disk-difference) :optional) (disk-total integer :optional))
 
 (defun compare-files (paths package limit more)
-  "Return a JSON object about differences between the image and loaded files. If PACKAGE is not NIL,
-these are all files that define names of PACKAGE, else the files PATHS, native names. LIMIT is the
-greatest number of differences of each kind in the object, or NIL. MORE is a plist to add to the
-object. Return NIL if none of PATHS was loaded."
+  "Return a JSON object about differences between the image and loaded files, or NIL if there are no
+such files. The files are those that define names of PACKAGE or, if PACKAGE is NIL, the loaded ones
+of PATHS, native names. LIMIT is the maximum number of differences of each kind in the object, or
+NIL. MORE is a plist to add to the object."
   (call-user-code
    (lambda ()
      (sb-thread:with-mutex (**lock**)
@@ -71,14 +71,14 @@ are unknown."
 
 (defun files-of-package (package)
   "Return a list of the SOURCE-FILE structures of files that define PACKAGE, an export of PACKAGE,
-or a name whose symbol is at home in PACKAGE."
+or a name whose symbol has PACKAGE as home package."
   (loop for file being the hash-values of **files**
         when (definitions-if (lambda (definition) (in-package-p definition package)) file)
           collect file))
 
 (defun in-package-p (definition package)
-  "Return true if DEFINITION is of a symbol at home in PACKAGE, of PACKAGE itself, or of an export
-of PACKAGE."
+  "Return true if DEFINITION is PACKAGE itself, an export of PACKAGE, or a definition of a symbol
+whose home package is PACKAGE."
   (let ((symbol (name-symbol (definition-name definition))))
     (if (member (definition-kind definition) '(:export :package))
         (eq (definition-identity definition) package)
@@ -97,8 +97,8 @@ of PACKAGE."
   text number)
 
 (defun disk-data (file)
-  "Return a JSON object that says how the file FILE on disk differs from the loaded text of FILE.
-Return NIL if there is no difference, or if the loaded text is unknown."
+  "Return a JSON object about the difference between the file FILE on disk and the loaded text of
+FILE. Return NIL if there is no difference, or if the loaded text is unknown."
   (let* ((path (source-file-path file))
          (pathname (sb-ext:parse-native-namestring path))
          (date (date-of pathname))
@@ -129,9 +129,9 @@ loaded after OLD. Differences in white space and comments do not count."
 
 (defun changed-form-data (removed added parts)
   "Return a list of JSON objects for forms that differ. REMOVED lists the forms that only the old
-text has, ADDED those that only the new text has. An added form gives no object if its text is in
-PARTS, a list of texts of forms that were loaded since. A removed and an added form that begin with
-the same operator and name give one object."
+text has, and ADDED the forms that only the new text has. An added form gives no object if its text
+is in PARTS, a list of texts of forms that were loaded since. A removed and an added form with the
+same operator and name give one object together."
   (let ((heads (loop for form in removed collect (head-of (numbered-form-text form))))
         (data '()))
     (dolist (form added)
@@ -147,9 +147,9 @@ the same operator and name give one object."
             (loop for head in heads collect (object "head" head "how" "gone")))))
 
 (defun without-same (forms others)
-  "FORMS and OTHERS are lists of NUMBERED-FORM structures. Return a list of those FORMS whose text
-is not in OTHERS. If FORMS has a text N times more often than OTHERS, the result has the last N
-forms with this text."
+  "FORMS and OTHERS are lists of NUMBERED-FORM structures. Return FORMS without those whose text is
+in OTHERS. If a text occurs N times more often in FORMS than in OTHERS, return the last N forms with
+this text."
   (let ((counts (make-hash-table :test 'equal)))
     (dolist (other others)
       (incf (gethash (numbered-form-text other) counts 0)))
@@ -189,7 +189,7 @@ characters."
 
 (defun method-parts (form)
   "Return a list of texts for the method in FORM, the text of a DEFMETHOD form: its qualifiers, and
-then its specializers as one text. No other method of its generic function has the same ones."
+then its specializers as one text. These identify the method in its generic function."
   (loop for part in (cddr (form-parts form 10))
         if (eql 0 (position #\( part))
           collect (format nil "(~{~A~^ ~})"

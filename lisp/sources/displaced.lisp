@@ -9,10 +9,11 @@
 (defvar *displaced* '()
   "A list of DEFINITION structures for the methods that this thread has removed, newest first.")
 (sb-ext:defglobal **displaced** '()
-  "A list of DEFINITION structures for methods that the last load removed and did not define
-again.")
+  "A list of DEFINITION structures for the methods that were removed during the last load and that
+this load did not define again.")
 (defvar *continues* nil
-  "True in a load that continues the last one, so that the methods in **DISPLACED** still count.")
+  "True in a load that continues the last load, so that the answer also lists the methods in
+**DISPLACED**.")
 
 (defun lambda-list-shape (lambda-list)
   "Return a list of the properties of LAMBDA-LIST that must be the same for a generic function and
@@ -39,9 +40,9 @@ or macro."
     (and file (defines-p file name '(:function :macro)))))
 
 (defun must-be-displaced-p (function name lambda-list location by)
-  "Return true if the methods of FUNCTION, the generic function NAME, must be removed so that
-FUNCTION can get LAMBDA-LIST. LOCATION is the source location of the form with LAMBDA-LIST. BY is
-the operator of this form, DEFGENERIC or DEFMETHOD."
+  "FUNCTION is the generic function NAME. Return true if its methods must be removed before FUNCTION
+can get the lambda list LAMBDA-LIST. LOCATION is the source location of the form with LAMBDA-LIST.
+BY is the operator of this form, DEFGENERIC or DEFMETHOD."
   (let ((methods (sb-mop:generic-function-methods function))
         (identity (function-identity function)))
     (and methods
@@ -49,8 +50,9 @@ the operator of this form, DEFGENERIC or DEFMETHOD."
                      (lambda-list-shape (sb-mop:generic-function-lambda-list function))))
          (ecase by
            (defgeneric t)
-           ;; The methods go if no DEFGENERIC made the function, or if one did that this file had
-           ;; before the current load. With any other DEFGENERIC the new method must agree.
+           ;; Remove the methods if no DEFGENERIC made the function, or if the DEFGENERIC is from
+           ;; this file and older than the current load. The new method must agree with any other
+           ;; DEFGENERIC.
            (defmethod (or (eq identity function)
                           (and (before-load-p name identity) (of-file-p name location)))))
          (notany (lambda (method)
@@ -81,16 +83,16 @@ location of the form with LAMBDA-LIST, and BY its operator, DEFGENERIC or DEFMET
               (fmakunbound name)))))))
 
 (defun displacing-conflicts (name lambda-list location by)
-  "Call DISPLACE-CONFLICTS with the same arguments if a tool is loading a file or a system in this
-thread. Ignore errors, which must not reach the program."
+  "If a tool is loading a file or a system in this thread, call DISPLACE-CONFLICTS with NAME,
+LAMBDA-LIST, LOCATION and BY. Ignore errors, which must not reach the program."
   (when (and *displacing* *recording*)
     (with-isolation (displace-conflicts name lambda-list location by))))
 
 ;;; Reporting removed methods in answers
 
 (defun missed-p (definition)
-  "Return true if DEFINITION, of a removed method, has no replacement, although its generic function
-exists. Return NIL if the file of the method was loaded again without it."
+  "DEFINITION is of a removed method. Return true if its generic function exists and no other method
+has replaced the method. Return NIL if the file of the method was loaded again without it."
   (let* ((path (definition-file-name definition))
          (file (and path (gethash (file-path path) **files**))))
     (and (generic-function-named (definition-name definition))
@@ -106,8 +108,8 @@ exists. Return NIL if the file of the method was loaded again without it."
                          collect (item-data definition "file" (and file (file-path file))))))
 
 (defun call-displacing-methods (function)
-  "Call FUNCTION, which loads a file or a system, so that methods that conflict with new lambda
-lists are removed. Afterwards, even after a non-local exit, add the removed methods without a
+  "Call FUNCTION, which loads a file or a system. While it runs, methods that conflict with new
+lambda lists are removed. Afterwards, even after a non-local exit, add the removed methods without a
 replacement to the answer of the job."
   (if *displacing*
       (funcall function)

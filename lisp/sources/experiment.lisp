@@ -1,7 +1,7 @@
-;;;; LIVE-LISP:FORGET removes definitions that were only evaluated, and the entries for them:
-;;;; elements of lists, values of hash tables and properties by which the program has registered
-;;;; them. Nothing is recorded when a form is evaluated. An entry is found by its contents: it
-;;;; refers to definitions that are to be removed, and to none that stay (ENTRY-P).
+;;;; LIVE-LISP:FORGET removes definitions that were only evaluated, and the entries with which the
+;;;; program has registered them: elements of lists, values in hash tables and properties. No record
+;;;; of entries is made when a form is evaluated. An entry is recognized by its contents: it refers
+;;;; to definitions that are to be removed, and to none that stay (ENTRY-P).
 ;;;;
 ;;;; In this file, REMOVED is the list of the definitions that are to be removed, and REMOVED-P a
 ;;;; predicate for the objects of these definitions (REFERRING-P-TO).
@@ -27,8 +27,9 @@ name, or a package that a keyword in NAMES names."
                                 (member (class-name specializer) names))))))
 
 (defun forgettable (names)
-  "Return two lists of evaluated definitions of NAMES, a list of function names: those that no file
-has, with their parts, and those that have replaced the definition of a file."
+  "Return two lists of the evaluated definitions of NAMES, a list of function names. The first has
+the definitions that no file has, with their parts. The second has the definitions that have
+replaced the definition of a file."
   (let* ((all (evaluated-definitions))
          (named (remove-if-not (lambda (definition) (of-names-p definition names)) all))
          (replacing (remove-if-not (lambda (definition)
@@ -42,7 +43,8 @@ has, with their parts, and those that have replaced the definition of a file."
 ;;; What refers to the definitions
 
 (defun bare-symbols (removed)
-  "Return a list of the symbols that name nothing once the definitions in REMOVED are removed."
+  "REMOVED is a list of definitions to be removed. Return a list of the symbols that then have no
+definition any more."
   (flet ((bare-p (symbol)
            (map-definitions (lambda (kind name identity)
                               (unless (find (definition-key kind name identity) removed
@@ -57,8 +59,8 @@ has, with their parts, and those that have replaced the definition of a file."
                           when (symbolp symbol) collect symbol)))))
 
 (defun referring-p-to (removed)
-  "Return a predicate that is true of the functions, methods and classes that the definitions in
-REMOVED define, of the instances of these classes, and of BARE-SYMBOLS."
+  "REMOVED is a list of definitions. Return a predicate that is true of the functions, methods and
+classes that these define, of the instances of these classes, and of the BARE-SYMBOLS of REMOVED."
   (let* ((symbols (bare-symbols removed))
          (classes (loop for definition in removed
                         for class = (and (eq (definition-kind definition) :class)
@@ -77,8 +79,8 @@ REMOVED define, of the instances of these classes, and of BARE-SYMBOLS."
 (defparameter *entry-parts* 200 "The maximum number of parts of an object that can be an entry.")
 
 (defun entry-p (object removed-p)
-  "Return true if OBJECT refers to something that satisfies REMOVED-P, and to no symbol with another
-definition of the program. Then only the removed definitions need OBJECT."
+  "Return true if OBJECT refers to something that satisfies the predicate REMOVED-P, and to no
+symbol of the program with another definition. Then only the removed definitions need OBJECT."
   (let ((left (list object)) (found nil))
     (loop repeat *entry-parts*
           while left
@@ -95,8 +97,8 @@ definition of the program. Then only the removed definitions need OBJECT."
 ;;; Removing the entries
 
 (defun list-without (list removed-p)
-  "Return two values: LIST without the elements that satisfy ENTRY-P, and a list of texts for these
-elements. Remove nothing from a property list."
+  "Return two values: LIST without the elements that satisfy ENTRY-P with REMOVED-P, and a list of
+texts for these elements. Remove nothing from a property list."
   (let ((length (proper-length list)))
     (if (or (null length)
             (and (evenp length) (loop for (key) on list by #'cddr always (keywordp key))))
@@ -108,9 +110,9 @@ elements. Remove nothing from a property list."
               finally (return (values kept texts))))))
 
 (defun trim-table (table removed-p)
-  "Remove those entries from the hash table TABLE whose key is to be removed, or whose value
-satisfies ENTRY-P. But keep an entry whose key has another definition, since the value can have
-replaced an older value. Return a list of texts for the removed entries."
+  "Remove an entry from the hash table TABLE if its key satisfies the predicate REMOVED-P. Also
+remove an entry if its value satisfies ENTRY-P, unless its key has another definition, since the
+value can have replaced an older value. Return a list of texts for the removed entries."
   (loop for (key . value) in (let ((pairs '()))
                                (maphash (lambda (key value) (push (cons key value) pairs)) table)
                                (nreverse pairs))
@@ -120,9 +122,9 @@ replaced an older value. Return a list of texts for the removed entries."
           collect (progn (remhash key table) (format nil "entry ~A" (local-text key)))))
 
 (defun map-places (visit object)
-  "If OBJECT has entries or slots, call VISIT for each of them with two arguments: the value, and a
-function that sets the value. Otherwise call VISIT with each object to which OBJECT refers directly,
-and NIL."
+  "If OBJECT has entries or slots, call the function VISIT for each of them with two arguments: the
+value, and a function that sets the value. Otherwise call VISIT with each object to which OBJECT
+refers directly, and with NIL."
   (let ((slots (and (user-instance-p object) (inner-slots object))))
     (cond ((hash-table-p object)
            (maphash (lambda (key value)
@@ -135,9 +137,9 @@ and NIL."
           (t (map-parts (lambda (part) (funcall visit part nil)) object)))))
 
 (defun trim-object (object set removed-p)
-  "If OBJECT is a list, a hash table or a vector with a fill pointer, remove its entries that
+  "OBJECT can be a list, a hash table or a vector with a fill pointer. Remove its entries that
 satisfy ENTRY-P. SET is a function that sets the place of OBJECT. It is NIL if OBJECT is in neither
-a slot nor an entry; a list is then left alone. Return two values: OBJECT or the shorter list that
+a slot nor an entry; then do not change a list. Return two values: OBJECT or the shorter list that
 replaces OBJECT, and a list of texts for the removed entries."
   (cond ((hash-table-p object) (values object (trim-table object removed-p)))
         ;; A list in a list can be a record, in which the position of an element has a meaning.
@@ -156,7 +158,7 @@ replaces OBJECT, and a list of texts for the removed entries."
 (defun trim-value (value set removed-p seen)
   "Remove the entries that satisfy ENTRY-P from the lists, hash tables and vectors that can be
 reached from VALUE. SET is a function that sets the place of VALUE. SEEN is an EQ hash table with
-the objects that were looked at. Return a list of texts for the entries."
+the objects already examined as keys. Return a list of texts for the entries."
   (loop with left = (list (list value set))
         while (and left (< (hash-table-count seen) *most-parts*))
         append (destructuring-bind (object set) (pop left)
@@ -180,8 +182,8 @@ is to be removed. Return a list of the removed indicators as texts."
 
 (defun trim-program (removed-p)
   "Remove the entries that satisfy ENTRY-P from the values of the program's variables and from
-property lists. Return a list of lines: for each variable or property list, what was removed, and
-whether there was too much to search."
+property lists. Return a list of lines about the removed entries, one for each variable or property
+list. Append a line if the search stopped early because the values are too large."
   (let ((seen (make-hash-table :test 'eq)) (lines '()) (too-many '()))
     (flet ((note (symbol format texts)
              (when texts (push (format nil format (symbol-text symbol) texts) lines))))
@@ -195,15 +197,16 @@ whether there was too much to search."
          (note symbol "Taken out of the property list of ~A: ~{~A~^, ~}."
                (trim-plist symbol removed-p)))))
     (when (>= (hash-table-count seen) *most-parts*) (setf too-many (list *too-many-parts*)))
-    ;; A pointer to the table can stay on the stack. The instances in it are counted next.
+    ;; Empty the table: a pointer to the table can stay on the stack, and the instances in the table
+    ;; would then be counted as still in use.
     (clrhash seen)
     (append (sort lines #'string<) too-many)))
 
 ;;; Removing the definitions
 
 (defun remaining-needs (definition removed)
-  "Return a list of texts for what needs DEFINITION and so prevents its removal. REMOVED lists all
-definitions that are to be removed."
+  "Return a list of texts for the code and objects that need DEFINITION and so prevent its removal.
+REMOVED lists all definitions that are to be removed."
   (case (definition-kind definition)
     ;; For a variable, do not call NEEDS: it counts the evaluated forms that set the variable, and
     ;; these are to be undone.
@@ -211,9 +214,9 @@ definitions that are to be removed."
     (t (needs definition removed))))
 
 (defun remove-definitions (definitions)
-  "Remove DEFINITIONS from the image. Keep the definitions that something needs, and the parts of
-these. Return two lists: the removed definitions, and lines of text about the definitions that were
-kept."
+  "Remove DEFINITIONS from the image, except the definitions that something needs and the parts of
+these. Return two lists: the removed definitions, and lines of text about the definitions that
+stay."
   (let ((gone '()) (lines '()))
     (map-removal-steps
      (lambda (step removed)
@@ -233,7 +236,8 @@ kept."
     (values gone (nreverse lines))))
 
 (defun referring-lines (symbols)
-  "Return a list of lines on the variables and property lists that still refer to one of SYMBOLS."
+  "Return a list of lines about the variables and property lists that still refer to one of
+SYMBOLS."
   (catch 'too-many-parts
     (return-from referring-lines
       (loop for text in (values-with (lambda (symbol) (member symbol symbols)))
@@ -241,8 +245,8 @@ kept."
   (list *too-many-parts*))
 
 (defun untrace-names (names)
-  "Take the functions of NAMES out of those that TRACE shows. Return a list with a line about these,
-or NIL if there are none."
+  "Untrace those functions of NAMES that are traced. Return a list with a line about these
+functions, or NIL if there are none."
   (let* ((all (trace))
          (traced (remove-if-not (lambda (name) (member name all :test #'equal)) names)))
     (when traced
@@ -260,7 +264,8 @@ there are none."
 
 (defun forgotten-lines (names)
   "Remove the evaluated definitions of NAMES, and the entries of lists and hash tables that refer to
-these definitions. Return a list of lines about what was removed and what was not."
+these definitions. Return a list of lines about the definitions and entries that were removed, and
+about those that were not."
   (multiple-value-bind (removed replacing) (forgettable names)
     ;; The form that made an instance often returned it, and a class with instances stays.
     (when (find :class removed :key #'definition-kind) (drop-last-values))

@@ -38,15 +38,15 @@ TIME: the universal time of the evaluation."
   "A hash table from results of DEFINITION-KEY to EVALUATION structures.")
 
 (sb-ext:defglobal **variables-evaluated** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "A weak hash table from variables that evaluated forms have set or declared special to (BY . WHAT)
-pairs. BY is the beginning of the text of the last such form. WHAT is :VALUE if this form set the
-variable, and :SPECIAL if this form declared the variable special.")
+  "A weak hash table from variables to pairs (BY . WHAT), for variables that evaluated forms have
+set or declared special. BY is the beginning of the text of the last such form. WHAT is :VALUE if
+this form set the variable, and :SPECIAL if it declared the variable special.")
 
 (defparameter *evaluated-limit* 10000 "The maximum number of definitions in **EVALUATED**.")
 
 (defvar *source-copy* nil
-  "A pair (COPY . ORIGINAL) of paths while a copy of the file ORIGINAL is loaded in its place, else
-NIL.")
+  "NIL or, while a copy of the file ORIGINAL is loaded in its place, a pair (COPY . ORIGINAL) of
+paths.")
 
 (defun file-path (name)
   "Return the native truename of the file that SBCL calls NAME. For the copy in *SOURCE-COPY*,

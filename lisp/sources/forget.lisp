@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defun forget-info (symbol kinds)
-  "Remove SBCL's global information about SYMBOL of some kinds. KINDS is a list of (CATEGORY
-KIND...) lists. Such a list without a KIND means all kinds in this category."
+  "Remove SBCL's global information of some kinds about SYMBOL. KINDS is a list of (CATEGORY
+KIND...) lists. A list without a KIND stands for all kinds in its category."
   (loop for (category . names) in kinds
         do (loop for kind across known-kinds
                  when (and kind (eq category (kind-category kind))
@@ -17,8 +17,8 @@ KIND...) lists. Such a list without a KIND means all kinds in this category."
   (forget-info symbol '((:typed-structure) (:source-location :typed-structure))))
 
 (defun home-package (definition)
-  "Return the package of the name of DEFINITION. Make it current while DEFINITION is removed, since
-SBCL does not enforce the lock of the current package."
+  "Return the package of the name of DEFINITION. This is to be the current package while DEFINITION
+is removed, since SBCL does not enforce the lock of the current package."
   (let ((symbol (name-symbol (definition-name definition)))
         (identity (definition-identity definition)))
     (or (cond ((packagep identity) (and (package-name identity) identity))
@@ -52,8 +52,8 @@ unbound."
 ;;; Definitions that answers have listed
 
 (sb-ext:defglobal **listed** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "A weak hash table from the DEFINITION structures that an answer has listed as no longer in their
-files to the plists from REASONS at that time.")
+  "A weak hash table whose keys are the DEFINITION structures that an answer has listed as no longer
+in their files. The values are the plists from REASONS at that time.")
 
 (defun listed-p (definition)
   "Return true if an answer has listed DEFINITION as missing from its file."
@@ -69,8 +69,8 @@ image again: loads in the new image have listed definitions, but no user has see
 
 (defun files-with-same (definition)
   "DEFINITION has replaced another definition of the same kind and name. Return a list of the paths
-of other files whose last load made such a definition. If DEFINITION were removed, the image would
-have no definition of that kind and name."
+of the other files whose last load made such a definition. Without DEFINITION, the image would have
+no definition of this kind and name."
   (loop for file being the hash-values of **files**
         when (same-in-file definition file) collect (source-file-path file)))
 
@@ -99,8 +99,9 @@ REMOVED is the list of all definitions to be removed."
                  "definedIn" (page files 0 3))))))
 
 (defun parts-of (stay definitions)
-  "Return a list of those DEFINITIONS that are part of one in the list STAY, directly or indirectly,
-such as the accessors of a class and their generic functions."
+  "Return a list of those DEFINITIONS that are parts of a definition in the list STAY, directly or
+indirectly. For example, the accessors of a class and their generic functions are parts of the
+class."
   (let ((parts '()))
     (loop for part = (find-if (lambda (definition)
                                 (and (not (member definition parts :test #'eq))
@@ -112,10 +113,11 @@ such as the accessors of a class and their generic functions."
 
 (defun staying (definitions removed)
   "REMOVED lists all definitions that are to be removed. Return an alist with an entry for each of
-DEFINITIONS that must stay. Its value is the result of the function REASONS, or NIL if the
-definition stays only because it is part of another that must stay."
+DEFINITIONS that must stay. The value is the result of the function REASONS, or NIL if the
+definition stays only because it is part of another definition that must stay."
   (let ((stay '()))
-    (flet ((others (list) (remove-if (lambda (definition) (assoc definition stay :test #'eq)) list)))
+    (flet ((others (list)
+             (remove-if (lambda (definition) (assoc definition stay :test #'eq)) list)))
       ;; A definition that stays can need others, so search until no more are found.
       (loop for found = (loop for definition in (others definitions)
                               for reasons = (reasons definition (others removed))
@@ -132,13 +134,14 @@ the definitions on which it can depend."
   (case (definition-kind definition) (:method 0) (:export 2) (:class 3) (:package 4) (t 1)))
 
 (defun take-out (definitions removed)
-  "Remove DEFINITIONS from the image, but not those that something needs. REMOVED lists all
-definitions that are to be removed. Return two alists: one from the removed definitions to JSON
-objects, and the result of STAYING for those that were not removed."
+  "Remove DEFINITIONS from the image, except those that something needs. REMOVED lists all
+definitions that are to be removed. Return two alists: from the removed definitions to JSON objects,
+and from the definitions that stay to the reasons, as STAYING returns it."
   (let* ((left (staying definitions removed)) (gone '())
          (leaving (remove-if (lambda (definition) (assoc definition left :test #'eq))
                              definitions)))
-    ;; Code keeps what was compiled into it. Once the definitions are removed, this cannot be seen.
+    ;; Code keeps the definitions that are compiled into it. This cannot be found once they are
+    ;; removed, so record it first.
     (note-outdated (mapcar #'definition-name (remove-if-not #'compiled-in-p leaving)) '())
     (dolist (definition (stable-sort (copy-list leaving) #'< :key #'forget-order))
       (let* ((data (item-data definition))
@@ -151,8 +154,8 @@ objects, and the result of STAYING for those that were not removed."
     (values gone left)))
 
 (defun users-first (packages)
-  "Return a list of PACKAGES, definitions of packages, in an order in which each package comes
-before the packages that it uses."
+  "Return a list of PACKAGES, definitions of packages, sorted so that each package comes before the
+packages that it uses."
   (loop while packages
         collect (let* ((left (mapcar #'definition-identity packages))
                        (next (or (find-if (lambda (package)
@@ -165,9 +168,9 @@ before the packages that it uses."
                   next)))
 
 (defun removal-steps (definitions)
-  "Return a list of lists of DEFINITIONS, in the order of their removal. Variables come first, since
-the value of a variable can be an instance of a class that is to be removed. Packages come last,
-each in a list of its own."
+  "Return a list of lists of DEFINITIONS, one list for each step, in the order of their removal.
+Variables come first, since the value of a variable can be an instance of a class that is to be
+removed. Packages come last, each in a list of its own."
   (flet ((of-kinds (&rest kinds)
            (remove-if-not (lambda (definition) (member (definition-kind definition) kinds))
                           definitions)))
@@ -179,8 +182,9 @@ each in a list of its own."
              (mapcar #'list (users-first packages))))))
 
 (defun map-removal-steps (visit definitions)
-  "Call VISIT with two arguments for each of the REMOVAL-STEPS of DEFINITIONS: the definitions to
-remove in this step, and those of DEFINITIONS that are assumed to be removed in the end."
+  "Call the function VISIT with two arguments for each of the REMOVAL-STEPS of DEFINITIONS: the
+definitions to remove in this step, and the DEFINITIONS that can be expected to be removed in the
+end."
   (loop for step in (removal-steps definitions)
         ;; The first step removes variables, and only the second decides which structures are
         ;; removed. So the first step assumes that parts of structures stay, such as constructors.
@@ -189,9 +193,9 @@ remove in this step, and those of DEFINITIONS that are assumed to be removed in 
         do (funcall visit step removed)))
 
 (defun planned-staying (definitions)
-  "Return an alist from those of DEFINITIONS that FORGET-ALL would probably not remove to their
-REASONS. The value is NIL for a part of another definition that would not be removed. FORGET-ALL can
-decide otherwise, since the removal of some definitions can change what others need."
+  "Return an alist from those DEFINITIONS that FORGET-ALL would probably not remove to their
+REASONS. The value is NIL for a part of another definition that stays. FORGET-ALL can decide
+otherwise, since a definition may no longer be needed once others have been removed."
   (let ((*planning* t) (all '()))
     (map-removal-steps (lambda (step removed) (setf all (append (staying step removed) all)))
                        definitions)
@@ -209,8 +213,8 @@ decide otherwise, since the removal of some definitions can change what others n
   (in-data-at (list used-at) :optional "Top-level forms that have its name in their data only."))
 
 (defun with-users (definition data)
-  "Return DATA, a JSON object about DEFINITION, which was removed. For a function, add members about
-the code that still uses it."
+  "DATA is a JSON object about DEFINITION, which was removed. Return DATA. But if DEFINITION is of a
+function, return a copy of DATA with further members about the code that still uses the function."
   (if (eq (definition-kind definition) :function)
       (multiple-value-bind (users mentions) (users-of-names (list (definition-name definition)))
         (multiple-value-bind (texts forms) (code-texts users '())

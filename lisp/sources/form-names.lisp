@@ -1,15 +1,15 @@
-;;;; Finds the names that the text of a form contains, and those that it seems to define. Each is
-;;;; found in the text alone: nothing is interned or evaluated.
+;;;; Finds the names that the text of a form contains, and the names that it seems to define. Only
+;;;; the text is examined: nothing is interned or evaluated.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (definer-call (:constructor make-definer-call (operator name)))
-  "A part of a form that looks like a definition: the texts of its OPERATOR and of the defined NAME.
-NAME is NIL if a macro computes it."
+  "A part of a form that looks like a definition. OPERATOR and NAME are the texts of its operator
+and of the defined name. NAME is NIL if a macro computes the name."
   operator name)
 
 (defun running-text (form)
-  "Return the parts of FORM, the text of a form, that loading evaluates, as one text."
+  "Return one text with all parts that loading evaluates of FORM, the text of a form."
   (format nil "~{~A~^ ~}" (mapcar #'running-part (parts-at-top-level form))))
 
 (defun running-part (part)
@@ -54,8 +54,8 @@ the names of the generic function and of all specializers but T."
         (list (string (name-symbol name))))))
 
 (defun defines-in-text-p (form definition)
-  "Return true if FORM, a text, contains all names from SHOWN-NAMES for DEFINITION, and a part of it
-looks like a definition of the name of DEFINITION or of one of these."
+  "Return true if FORM, a text, contains all SHOWN-NAMES of DEFINITION, and a part of FORM looks
+like a definition of one of these names or of the name of DEFINITION."
   (let ((names (cons (string (name-symbol (definition-name definition)))
                      (shown-names definition))))
     (and (shows-p form definition)
@@ -88,8 +88,8 @@ For a string at START, return its contents."
     (string-trim "|\"" (subseq symbol (1+ (or (position #\: symbol :from-end t) -1))))))
 
 (defun without-strings (form)
-  "Return FORM, a text from PLAIN-FORM, without the strings in it. Keep strings that contain a form:
-the others can be names of files."
+  "Return FORM, a text from PLAIN-FORM, without the strings in it. Keep strings that contain a
+parenthesis, since these may be forms, while other strings can be names of files."
   (with-output-to-string (out)
     (loop with end = (length form)
           with start = 0

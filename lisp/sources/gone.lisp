@@ -1,4 +1,4 @@
-;;;; Decides which definitions a file no longer makes. The rule: a definition is gone when the form
+;;;; Finds the definitions that a file no longer makes. The rule: a definition is gone when the form
 ;;;; that made it is known, the file no longer has that form, and no form that loading the file runs
 ;;;; could make it. All other definitions count as made again, even if the last load has not made
 ;;;; them. For example, (unless (fboundp 'f) (defun f () 1)) makes F only at the first load. A
@@ -17,14 +17,15 @@
 
 (defstruct (loaded-part (:constructor make-loaded-part (number text stood)))
   "A top-level form with a part that is evaluated when the file is loaded. NUMBER is the number of
-the form, TEXT its RUNNING-TEXT. STOOD is true if the file had this form at the previous load, too."
+the form, and TEXT its RUNNING-TEXT. STOOD is true if the file also had this form at the previous
+load."
   number text stood)
 
 (defun mark-perhaps-made (file old-text text serial)
   "The load of the file FILE just ended. SERIAL is the number of the load before, OLD-TEXT the text
-of FILE in that load, and TEXT the present text. Both texts can be NIL. For each definition of FILE
-that the present load did not make again: if it is gone, store the text of its form. Else mark it as
-made by the present load."
+of FILE in that load, and TEXT the present text. Both texts can be NIL. Process each definition of
+FILE that the present load did not make again. If the definition is gone, store the text of its
+form. Else mark the definition as made by the present load."
   (let* ((definitions (perhaps-made file))
          (old (readable-forms old-text)) (new (readable-forms text))
          (parts (and definitions (loaded-parts old new))))
@@ -32,7 +33,8 @@ made by the present load."
       (let* ((maker (known-maker definition file old serial))
              (number (and maker new (possible-maker-number definition maker old new parts))))
         (cond ((and maker new (null number))
-               ;; It is gone. Store MAKER: at later loads, OLD-TEXT does not have it.
+               ;; DEFINITION is gone. Store MAKER, since the OLD-TEXT of later loads does not have
+               ;; it.
                (setf (definition-maker definition) maker))
               (t (setf (definition-serial definition) (source-file-serial file)
                        (definition-maker definition) nil)
@@ -48,8 +50,8 @@ made by the present load."
                   file))
 
 (defun readable-forms (text)
-  "Return the vector of the top-level forms of TEXT as texts. If TEXT cannot be split, as when only
-evaluation can show where its forms end, all of it counts as one form that runs code."
+  "Return the vector of the top-level forms of TEXT as texts. If TEXT cannot be split into forms, as
+when only evaluation can show where its forms end, return a vector with one form for all of TEXT."
   (and text (or (forms-of text) (vector (format nil "(let () ~A)" text)))))
 
 (defun known-maker (definition file old serial)
@@ -76,9 +78,9 @@ made DEFINITION, or NIL if this form is unknown."
                ((= 1 (length old)) (aref old 0))))))
 
 (defun part-of-shown-p (definition file text)
-  "Return true if DEFINITION is part of another definition in the file FILE, such as a structure,
-that the same form made. TEXT is the text of this form, and must contain the name of the other
-definition."
+  "Return true if the same form made DEFINITION and another definition in the file FILE, such as a
+structure, of which DEFINITION is a part. TEXT is the text of this form, and must contain the name
+of the other definition."
   (let ((number (definition-number definition)))
     (and number
          (part-of-others-p definition
@@ -104,7 +106,7 @@ loading evaluates. OLD is the vector of the forms of the text loaded before. For
   "Return the number of a form in NEW that may make DEFINITION, or NIL. OLD and NEW are vectors of
 the texts of the former and the present forms. MAKER is the text of the form that made DEFINITION.
 If NEW still has MAKER, return the number of MAKER there. Else return the number of the first of
-PARTS, LOADED-PART structures, that may make DEFINITION. A part that was in OLD too must contain a
+PARTS, LOADED-PART structures, that may make DEFINITION. A part that was also in OLD must contain a
 definition of the name."
   (flet ((may-make-p (part)
            (if (loaded-part-stood part)
@@ -115,9 +117,9 @@ definition of the name."
           (and part (loaded-part-number part))))))
 
 (defun unchanged-number (maker old new)
-  "OLD and NEW are vectors of forms, as texts. Return the number in NEW of the form MAKER, which is
-from OLD. Return NIL if NEW does not have MAKER. Also return NIL if MAKER calls a macro that in NEW
-no longer expands into a definition into which it expanded in OLD."
+  "OLD and NEW are vectors of forms, as texts. MAKER is a form from OLD. Return its number in NEW,
+or NIL if NEW does not have MAKER. Also return NIL if MAKER calls a macro whose DEFMACRO in NEW
+lacks an operator of a definition that its DEFMACRO in OLD contained."
   (flet ((definers (macro) (mapcar #'definer-call-operator (rest (definer-calls macro)))))
     (let* ((number (position maker new :test #'string=))
            (before (and number (macro-of maker old))) (now (and before (macro-of maker new))))
@@ -136,10 +138,10 @@ no longer expands into a definition into which it expanded in OLD."
                   forms))))
 
 (defun could-make-p (form definition maker)
-  "FORM is a text that loading evaluates, and MAKER the text of the form that made DEFINITION, empty
-if unknown. Return true if FORM could make DEFINITION. FORM must contain each name from SHOWN-NAMES
-that MAKER contains. Of a name that MAKER does not contain, but has built from words, FORM must
-contain the words that MAKER contains. If MAKER is empty, FORM must contain all names."
+  "FORM is a text that loading evaluates. MAKER is the text of the form that made DEFINITION, or
+empty if unknown. Return true if FORM could make DEFINITION. FORM must then contain each of the
+SHOWN-NAMES that MAKER contains. MAKER can build a name from words instead: then FORM must contain
+those words of the name that MAKER contains. If MAKER is empty, FORM must contain all names."
   (let ((tokens (tokens-of form)) (made (tokens-of maker)))
     (and tokens
          (every (lambda (name)

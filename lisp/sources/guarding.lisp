@@ -1,6 +1,6 @@
-;;;; Finds forms that may have failed to make a definition only because the image has it, as
-;;;; (unless (fboundp 'f) (defun f ...)) does if F is defined. They would make the definition again
-;;;; after its removal, so FORGET-OLD keeps it.
+;;;; Finds forms that may have made no definition only because the image already had it, such as
+;;;; (unless (fboundp 'f) (defun f ...)). They would make the definition again after its removal, so
+;;;; FORGET-OLD does not remove it.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -8,9 +8,9 @@
   "A function that takes a symbol, and returns true if it is an operator of a test framework.")
 
 (defun guarding-forms (definition)
-  "Return a list of JSON objects with the file and number of forms in other files that may have
-failed to make DEFINITION only because the image has it, as (unless (fboundp 'f) (defun f ...))
-does."
+  "Some forms may have failed to make DEFINITION only because the image has it, such as (unless
+(fboundp 'f) (defun f ...)). Return a list of JSON objects with the file and number of each such
+form in other files."
   (let ((*plain-forms* '()))
     (loop for file being the hash-values of **files**
           unless (eq definition (gethash (key-of definition) (source-file-definitions file)))
@@ -19,8 +19,8 @@ does."
 
 (defun guarding-numbers (definition file)
   "Return a list of the numbers of those forms of the file FILE that did not make DEFINITION in the
-last load, perhaps only because the image already had it, such as
-(unless (fboundp 'f) (defun f ...))."
+last load, perhaps only because the image already had it. An example is (unless (fboundp 'f) (defun
+f ...))."
   (let ((text (source-file-text file)) (package "COMMON-LISP-USER")
         (made (numbers-made definition file)))
     (when (and text
@@ -49,8 +49,8 @@ DEFINITION in the last load of the file FILE."
 
 (defun guards-p (form package definition)
   "FORM is a text that loading evaluates in the package named PACKAGE. Return true if FORM could
-make DEFINITION if the image did not have it, as (unless (fboundp 'f) (defun f ...)) does. Tests do
-not count, since the names of many tests are the names of the tested functions."
+make DEFINITION when the image does not have it, such as (unless (fboundp 'f) (defun f ...)). Return
+NIL for tests, since the names of many tests are the names of the tested functions."
   (let ((operator (or (first (form-parts form 1)) ""))
         (name (string (name-symbol (definition-name definition)))) (home (find-package package)))
     (and (or (defines-in-text-p form definition)
@@ -58,8 +58,8 @@ not count, since the names of many tests are the names of the tested functions."
          (not (and home (funcall **test-operator-p** (symbol-read operator home)))))))
 
 (defun can-see-p (form package definition)
-  "Return true if the name of DEFINITION in FORM, a text read in the package named PACKAGE, can be
-the symbol of DEFINITION, and not only another symbol with the same name."
+  "FORM is a text that is read in the package named PACKAGE. Return true if the name of DEFINITION
+in FORM can be the symbol of DEFINITION, not just another symbol with the same name."
   (let ((symbol (name-symbol (definition-name definition))) (found (find-package package)))
     (or (not (symbolp symbol))
         (null found)
@@ -86,7 +86,7 @@ package."
 
 (defun guarding-evaluations (definition)
   "Return a list of texts for evaluated forms that may have failed to make DEFINITION only because
-the image has it. A form that only quotes the name, such as (describe 'f), does not count."
+the image has it. Leave out a form that only quotes the name, such as (describe 'f)."
   (let ((name (string (name-symbol (definition-name definition)))))
     (loop for (text package . changed) in **evaluated-texts**
           when (and (search name text :test #'char-equal)

@@ -22,12 +22,13 @@ Return NIL for a package of SBCL."
     (and package (package-name package) (not (sb-ext:package-locked-p package)) package)))
 
 (defun packages-used-by (paths)
-  "Return a list of the home packages of the names that the loaded files PATHS define, without
+  "Return a list of the home packages of the names that the loaded files PATHS define. Leave out
 packages of SBCL."
   (let ((packages '()))
     (dolist (path paths packages)
       (map-file-definitions (lambda (definition)
-                              (let ((home (home-of definition))) (when home (pushnew home packages))))
+                              (let ((home (home-of definition)))
+                                (when home (pushnew home packages))))
                             (known-file path)))))
 
 (defun methods-about (symbol)
@@ -40,19 +41,19 @@ methods that specialize on the class SYMBOL."
             (and class (sb-mop:specializer-direct-methods class)))))
 
 (defun map-package-definitions (visit package)
-  "Call the function VISIT with three arguments for each definition of a symbol at home in PACKAGE,
-and for each of the METHODS-ABOUT such a symbol. The arguments are the kind, the name, and an object
-such as a function. For some methods, VISIT is called several times."
+  "Call the function VISIT with three arguments for each definition of a symbol whose home package
+is PACKAGE, and for each of the METHODS-ABOUT such a symbol. The arguments are the kind, the name,
+and an object such as a function. Some methods are visited several times."
   (dolist (symbol (home-symbols package))
     (map-definitions visit symbol)
     (loop for method in (methods-about symbol)
           for name = (sb-mop:generic-function-name (sb-mop:method-generic-function method))
-          ;; Other names are SBCL's, for the slots of classes.
+          ;; SBCL uses other names for its own functions that access slots of classes.
           when (or (symbolp name) (eq (first name) 'setf)) do (funcall visit :method name method))))
 
 (defun within-files-p (identity paths)
-  "IDENTITY is the object that stands for a definition. Return false if an existing file that is not
-one of PATHS made this definition, else true."
+  "IDENTITY is the identity of a definition. Return true if one of the files PATHS made this
+definition, if no file did, or if the file that did is not on the disk now."
   (let* ((name (if (typep identity 'generic-function)
                    (generic-function-file identity)
                    (identity-file identity)))
@@ -62,9 +63,9 @@ one of PATHS made this definition, else true."
         (null (true-file (sb-ext:parse-native-namestring path))))))
 
 (defun summary-text (value)
-  "Return a text for VALUE that is the same in another image with the same value: the printed form
-of a literal, the number of elements of another list, a vector or a hash table, and the class of any
-other object. Run no code of the user."
+  "Return a text for VALUE that is the same in every image with an equal value. It is the printed
+form of a literal or a short list of literals, the number of elements of another list, a vector or a
+hash table, and the class of any other object. Run no code of the user."
   (flet ((literal-p (value) (typep value '(or number character string symbol)))
          (counted (what count) (format nil "a ~A of ~D" what count)))
     (let ((length (and (consp value) (proper-length value))))
@@ -79,7 +80,8 @@ other object. Run no code of the user."
   "What the packages of loaded files have."
   (files (list string) :optional "The files, native truenames.")
   (packages (list string) :optional "The packages to which the names that the files define belong.")
-  (items (list item) :optional "The definitions in these packages that the files, or no file, made.")
+  (items (list item) :optional
+   "The definitions in these packages that the files, or no file, made.")
   (variables (list (object (name string) (value string))) :optional
    "The variables among these, with texts for their values that can be compared."))
 

@@ -1,19 +1,19 @@
-;;;; The definitions that files made: checks if the image still has them, and describes them for
-;;;; answers.
+;;;; The definitions that files made. This file checks if the image still has them, and describes
+;;;; them for answers.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (definition (:constructor make-definition
                                      (kind name identity serial &optional location)))
   "A definition of NAME as KIND, such as :FUNCTION, by a file or an evaluated form.
-IDENTITY: an object that a later definition of NAME does not share, such as a function. For a
-method, it is the method, and for an export or a package, it is the package.
+IDENTITY: an object that a later definition of NAME does not share, such as a function. It is the
+method for a method, and the package for an export or a package.
 LOCATION: for an export or a package, the source location.
 SERIAL: the number of the load.
 BASELINE: the text of the form at the load, saved when the file has another form.
 SAYS: for a variable that kept its value in a load, the text of the value in the file, or T.
 KEPT: a weak pointer to the value that the variable kept.
-FORM: the number of the form in the file, or NIL if SBCL has recorded it.
+FORM: the number of the form in the file, or NIL if SBCL has recorded this number.
 BY-CODE: true if the form made the definition by code that it ran, such as a call of EVAL. SBCL's
 number of the form is then wrong.
 MAKER: the text of the form, saved when the file no longer makes the definition.
@@ -23,8 +23,8 @@ LAYOUT: for a structure, the value of STRUCTURE-LAYOUT."
   (by-code nil) (maker nil) (inlined nil) (layout nil))
 
 (defun recorded-number (definition)
-  "Return SBCL's number of the top-level form of DEFINITION, or NIL. For a definition by EVAL, this
-is the number of a form within the evaluated one."
+  "Return SBCL's number of the top-level form of DEFINITION, or NIL. For a definition that EVAL
+made, this is the number of a form within the evaluated form."
   (identity-form (or (definition-location definition) (definition-identity definition))))
 
 (defun definition-number (definition)
@@ -34,8 +34,9 @@ it is unknown."
       (and (not (definition-by-code definition)) (recorded-number definition))))
 
 (defun definition-key (kind name identity)
-  "Return the key, for an EQUAL hash table, of the definition of NAME as KIND with IDENTITY, an
-object such as a function. A definition is replaced by a later one with an EQUAL key."
+  "Return the key, for an EQUAL hash table, of the definition of NAME as KIND, such as :FUNCTION,
+with IDENTITY, an object such as a function. A later definition with an EQUAL key replaces the
+definition."
   (case kind
     (:method identity)
     ((:export :package) (list kind name identity))
@@ -67,8 +68,8 @@ object such as a function. A definition is replaced by a later one with an EQUAL
     (and (typep function 'generic-function) function)))
 
 (defun methods-of-definition (definition)
-  "Return a list of the methods of the generic function of DEFINITION, whose forms would also make
-this function. Return NIL if DEFINITION is of no generic function."
+  "Return a list of the methods of the generic function of DEFINITION. The form of such a method
+would also make the generic function. Return NIL if DEFINITION is of no generic function."
   (and (eq (definition-kind definition) :function)
        (let ((function (generic-function-named (definition-name definition))))
          (and function (sb-mop:generic-function-methods function)))))

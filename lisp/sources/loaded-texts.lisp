@@ -7,16 +7,16 @@
 began to compile it or to load it as source. An entry is removed when the load is recorded.")
 
 (sb-ext:defglobal **former-texts** '()
-  "A list of (PATH DATE TEXT) lists, newest first: older versions of loaded files from which code in
-the image can be.")
+  "A list of (PATH DATE TEXT) lists, newest first: older versions of loaded files. Code in the image
+may come from these versions.")
 
 (defparameter *former-limit* 4000000
   "The maximum size, in octets, of the texts in **FORMER-TEXTS**.")
 
 (sb-ext:defglobal **evaluated-texts** '()
   "A list of (TEXT PACKAGE SYMBOL...) lists, newest first, for evaluated forms that may contain a
-definition. TEXT is the text of the form, and PACKAGE the name of the package in which the form was
-read. Each SYMBOL is one that the form changed.")
+definition. TEXT is the text of the form, PACKAGE the name of the package in which the form was
+read, and each SYMBOL a symbol that the form changed.")
 
 (defparameter *evaluated-texts-limit* 1000 "The maximum number of forms in **EVALUATED-TEXTS**.")
 
@@ -47,8 +47,8 @@ DATE or TEXT is NIL."
           when (> size *former-limit*) do (setf (rest rest) '()))))
 
 (defun version-date (path date text)
-  "Return a date for TEXT, a version of the file PATH, that no other known version of the file has.
-PATH is a native truename. Try DATE, the write date of the file, and then each later second."
+  "Return a date for TEXT, a version of the file PATH, a native truename. No other known version of
+the file may have this date. Try DATE, the write date of the file, and then each later second."
   (let* ((file (gethash path **files**))
          (versions (list* (list path (and file (source-file-date file))
                                 (and file (source-file-text file)))
@@ -59,8 +59,8 @@ PATH is a native truename. Try DATE, the write date of the file, and then each l
           finally (return date))))
 
 (defun set-text (file text date)
-  "Record TEXT and DATE, which can be NIL, as the text and date of the version of the file FILE that
-was loaded to its end last."
+  "Record TEXT and DATE as the text and date of the file FILE at its last complete load. Both can be
+NIL."
   (unless (eql date (source-file-date file))
     (keep-former-text (source-file-path file) (source-file-date file) (source-file-text file)))
   (setf (source-file-text file) text (source-file-date file) date (source-file-parts file) '()))
@@ -78,8 +78,8 @@ load that was not recorded."
 
 (defun keep-evaluated (text package changed)
   "TEXT is the text of an evaluated form, PACKAGE the name of the package in which the form was
-read, and CHANGED a list of the symbols that the form changed. Add these to **EVALUATED-TEXTS** if
-the form may contain a definition."
+read, and CHANGED a list of the symbols that the form changed. If the form may contain a definition,
+add a list of these to **EVALUATED-TEXTS**."
   (when (or (search "def" text :test #'char-equal) (search "setf" text :test #'char-equal))
     (push (list* text package changed) **evaluated-texts**)
     (let ((last (nthcdr (1- *evaluated-texts-limit*) **evaluated-texts**)))
@@ -90,7 +90,7 @@ the form may contain a definition."
   (shortened 80 (on-one-line text)))
 
 (defun evaluation-text (by)
-  "Return text for the evaluated form that begins with BY."
+  "Return text that describes an evaluated form. BY is the beginning of the form's text."
   (format nil "the evaluated form ~A" by))
 
 ;;; The text and the date of a file at its load
@@ -121,8 +121,8 @@ of code from the load, which have this date. COMPILED is the date of the loaded 
 
 (defun complete-sources (file sources)
   "Store the positions of forms in SOURCES, a list of debug sources of the file FILE. SBCL stores
-these positions only at the end of a load. Without this function, the positions of code from a
-failed load would be unknown."
+these positions only at the end of a load, so the positions of code from a failed load would be
+unknown otherwise."
   (multiple-value-bind (text date) (loaded-text file sources)
     (keep-former-text (source-file-path file) date text)
     (dolist (source sources)

@@ -15,9 +15,9 @@ EXPORTS is a list of lists (PACKAGE LOCATION SYMBOL...). SERIAL is the number of
                              collect (make-definition :export symbol package serial location))))
 
 (defun method-definitions (log serial)
-  "Return a list of new DEFINITION structures for the methods in LOG, and for their generic
-functions without a DEFGENERIC, except in locked packages. LOG is the slot LOG of a RECORDING
-structure. SERIAL is the number of the load."
+  "LOG is the slot LOG of a RECORDING structure. Return a list of new DEFINITION structures for the
+methods in LOG, and for their generic functions that have no DEFGENERIC and are not in locked
+packages. SERIAL is the number of the load."
   (loop for (name . method) in (remove-if #'symbolp log)
         for function = (and (attached-p method) (sb-mop:method-generic-function method))
         when function
@@ -29,8 +29,8 @@ structure. SERIAL is the number of the load."
           collect (make-definition :function name function serial)))
 
 (defun new-definitions (recording serial)
-  "Return a list of new DEFINITION structures for all definitions that, according to the RECORDING
-structure RECORDING, were made. SERIAL is the number of the load or evaluation."
+  "Return a list of new DEFINITION structures for all definitions that were made according to
+RECORDING, a RECORDING structure. SERIAL is the number of the load or evaluation."
   (let ((new '()))
     (dolist (symbol (changed-symbols recording))
       (let ((change (change-of symbol recording)))
@@ -55,8 +55,9 @@ structure RECORDING, were made. SERIAL is the number of the load or evaluation."
 ;;; Finding the files to which new definitions belong
 
 (defun shows-load-p (definition file)
-  "Return true if DEFINITION of the file FILE proves that FILE was just loaded: it is from other
-code than that of the last recorded load of FILE. A generic function or an accessor proves nothing."
+  "Return true if DEFINITION of the file FILE proves that FILE was just loaded: its code is not from
+the last recorded load of FILE. Return NIL for a generic function or an accessor, since these prove
+nothing."
   (let ((identity (definition-identity definition)))
     (typecase identity
       ((or generic-function sb-mop:standard-accessor-method) nil)
@@ -65,29 +66,31 @@ code than that of the last recorded load of FILE. A generic function or an acces
 
 (defun note-evaluated (definition by)
   "Add DEFINITION, which is from no file, to **EVALUATED**. BY is the beginning of the text of the
-form that made it, or NIL."
+evaluated form that made DEFINITION, or NIL."
   (when (< (hash-table-count **evaluated**) *evaluated-limit*)
     (setf (gethash (key-of definition) **evaluated**) (make-evaluation definition by))))
 
 (defun note-variables (evaluated by)
-  "Add the variables of EVALUATED, the slot EVALUATED of a RECORDING structure, to
-**VARIABLES-EVALUATED**. BY is the beginning of the text of the evaluated form, or NIL after a load,
-which is not recorded."
+  "EVALUATED is the slot EVALUATED of a RECORDING structure. Add its variables to
+**VARIABLES-EVALUATED**. BY is the beginning of the text of the evaluated form. After a load, BY is
+NIL, and nothing is added."
   (when by
     (loop for (symbol . what) in (reverse evaluated)
           do (setf (gethash symbol **variables-evaluated**) (cons by what)))))
 
 (defun definition-change (definition recording)
-  "Return the CHANGE structure in RECORDING, a RECORDING structure, of the package or the method
-that DEFINITION defines, else of the symbol in its name. Return NIL if there is none."
+  "Return a CHANGE structure from RECORDING, a RECORDING structure, or NIL if there is none. If
+DEFINITION is of a package, export or method, this is the CHANGE of the package or method, else the
+CHANGE of the symbol in the name of DEFINITION."
   (change-of (case (definition-kind definition)
                ((:package :export :method) (definition-identity definition))
                (t (name-symbol (definition-name definition))))
              recording))
 
 (defun source-of-fasl (fasl source)
-  "Return the pathname of the source file of FASL. SOURCE is the pathname in the header of FASL. If
-it is relative, as COMPILE-FILE was given it, use the file of this name in the folder of FASL."
+  "FASL is the pathname of a fasl, and SOURCE the pathname in its header. Return the pathname of the
+source file: SOURCE if it is absolute, else the file with the name of SOURCE in the folder of FASL.
+SOURCE is relative if COMPILE-FILE was called with a relative pathname."
   (if (eq :absolute (first (pathname-directory source)))
       source
       (make-pathname :name (pathname-name source) :type (pathname-type source) :version nil
@@ -103,17 +106,17 @@ it is relative, as COMPILE-FILE was given it, use the file of this name in the f
   (remove-duplicates (mapcar (lambda (file) (file-path (namestring file))) files) :test #'equal))
 
 (defun made-within-p (definition recording file)
-  "Return true if another file made DEFINITION while the load or compilation of the file FILE loaded
-it. SBCL records FILE as the source if the other file used COMPILE or EVAL. RECORDING is the
-RECORDING structure of the load."
+  "Return true if another file made DEFINITION, and the load or compilation of the file FILE loaded
+this other file. If the other file used COMPILE or EVAL, SBCL records FILE as the source. RECORDING
+is the RECORDING structure of the load."
   (let ((change (definition-change definition recording)))
     (flet ((in-p (files) (member (source-file-path file) (paths-of files) :test #'equal)))
       (and change (in-p (change-around change)) (not (in-p (change-files change)))))))
 
 (defun other-maker (definition recording path)
-  "Return the path of the file that made DEFINITION, without a file recorded by SBCL, during the
-load of the file PATH. Return NIL if PATH made it, and T if its maker is unknown. RECORDING is the
-RECORDING structure of the load."
+  "DEFINITION was made during the load of the file PATH, and SBCL has recorded no file for it.
+Return NIL if PATH itself made DEFINITION, else the path of the file that made it, or T if that file
+is unknown. RECORDING is the RECORDING structure of the load."
   (let* ((change (definition-change definition recording))
          (others (and change (remove path (paths-of (change-files change)) :test #'equal))))
     (cond ((null others) nil)
@@ -121,8 +124,9 @@ RECORDING structure of the load."
           (t (first others)))))
 
 (defun note-form (definition file recording)
-  "Record in DEFINITION which top-level form of the file FILE made it, if RECORDING, the RECORDING
-structure of the load, has that, and whether SBCL has recorded the same form."
+  "Record in DEFINITION the number of the top-level form of the file FILE that made it, or NIL if
+unknown. RECORDING, the RECORDING structure of the load, has the forms that ran. Set
+DEFINITION-BY-CODE unless SBCL has recorded the same form."
   (let* ((path (source-file-path file)) (recorded (recorded-number definition))
          (name (definition-file-name definition)) (change (definition-change definition recording))
          (ran (loop for (name . number) in (and change (change-forms change))
@@ -135,14 +139,15 @@ structure of the load, has that, and whether SBCL has recorded the same form."
                    (definition-by-code definition) t)))))
 
 (defun loaded-p (definition recording)
-  "Return true if RECORDING, a RECORDING structure, has DEFINITION as made by a load. Return NIL if
-only the compilation of its file before the load made it."
+  "Return true if a load made DEFINITION, according to RECORDING, a RECORDING structure. Return NIL
+if only the compilation of its file before the load made it."
   (let ((change (definition-change definition recording))) (and change (change-loaded change))))
 
 (defun by-file (definitions recording path by)
   "Return a list of (FILE DEFINITION...) lists that groups DEFINITIONS by SOURCE-FILE structure.
-PATH is the loaded file, or NIL after an evaluation of a form whose text begins with BY. Then add
-definitions without a file to **EVALUATED** instead. RECORDING is the RECORDING structure."
+PATH is the loaded file. After an evaluation, PATH is NIL, and BY is the beginning of the text of
+the form; then add definitions without a file to **EVALUATED** instead. RECORDING is the RECORDING
+structure."
   (let ((files (make-hash-table :test 'equal)) (groups (make-hash-table :test 'eq)))
     (dolist (definition definitions)
       (let* ((name (definition-file-name definition))
@@ -163,8 +168,8 @@ definitions without a file to **EVALUATED** instead. RECORDING is the RECORDING 
           collect (cons file group))))
 
 (defparameter *reached-kinds* '((:type . :type) (:setf-expander . :setf) (:class . :report))
-  "An alist from kinds of definitions whose identity is no function to the kinds, of *USER-KINDS*,
-of the functions that such definitions make.")
+  "An alist from kinds of definitions to keys of *USER-KINDS*. The definitions of these kinds have
+no function as identity. The key is the kind of the function that such a definition makes.")
 
 (defun made-function (definition)
   "Return the function that DEFINITION has made. Return NIL if there is none, or if it is a method."
@@ -188,7 +193,7 @@ of the functions that such definitions make.")
 
 (defun enter-definitions (file definitions)
   "Add DEFINITIONS to FILE, a SOURCE-FILE structure. Return a list of (NEW . OLD) pairs for those
-that replace a definition of FILE."
+DEFINITIONS that replace a definition of FILE."
   (loop with table = (source-file-definitions file)
         for definition in definitions
         for key = (key-of definition)
@@ -203,9 +208,8 @@ that replace a definition of FILE."
 ;;; Recording a load
 
 (defun note-loaded ()
-  "Record in the RECORDING structure of this thread that *LOAD-TRUENAME*, a source file or a fasl,
-is loaded. Call this at the end of its load. A file that defines systems is not recorded, since ASDF
-records it."
+  "Record in the RECORDING structure of this thread that the load of *LOAD-TRUENAME*, a source file
+or a fasl, has ended. Do not record a file that defines systems, since ASDF records it."
   (with-recording (recording)
     (let* ((fasl (and (fasl-path-p (sb-ext:native-namestring *load-truename*)) *load-truename*))
            (from (if fasl (compiled-from fasl) *load-truename*))
@@ -216,13 +220,13 @@ records it."
 
 (defun load-of (file recording)
   "Return the pair (PATH . DATE) from NOTE-LOADED for the file FILE in RECORDING, a RECORDING
-structure. Return NIL if FILE was not loaded to its end, or if that is unknown."
+structure. Return NIL if FILE was not loaded to its end, or if this is unknown."
   (assoc (source-file-path file) (recording-loads recording) :test #'equal))
 
 (defun failed-p (definition failed)
-  "Return true if DEFINITION is in FAILED, a list of what loads changed that did not end normally. A
-package or an export is in the list as its identity. Another definition is there as its symbol, or
-as a cons whose cdr is its identity."
+  "FAILED lists the changes of loads that did not end normally. Each element is a package, a symbol,
+or a cons whose cdr is the identity of a definition. Return true if one of them is a change of
+DEFINITION."
   (let ((name (name-symbol (definition-name definition)))
         (identity (definition-identity definition)))
     (if (member (definition-kind definition) '(:package :export))
@@ -265,17 +269,17 @@ of changed definitions that are compiled into code that uses them."
       (append (changed-kinds file old-serial) (changed-names pairs old-text text)))))
 
 (defvar *whole-text* nil
-  "The whole text of a file that is not on the machine of the image, as READ-TEXT would return it,
-while only some forms of it are loaded. Else NIL.")
+  "NIL or, while only some forms are loaded of a file that is not on the machine of the image, the
+whole text of this file, as READ-TEXT would return it.")
 
 (defvar *form-numbers* nil
-  "A vector while only some forms of a file are loaded again, else NIL. For each present top-level
-form of the file, it has the number of this form in the text loaded before, or NIL for a form to
-load.")
+  "NIL or, while only some forms of a file are loaded again, a vector with an element for each form
+of the present text. The element is the number of the same top-level form in the text loaded before,
+or NIL for a form to load.")
 
 (defvar *part-text* nil
-  "While only some forms of a file are loaded, its text with the other forms blanked out but for
-their line ends, so that each form is at its place. Else NIL.")
+  "NIL or, while only some forms of a file are loaded, the text of the file with spaces in place of
+all other forms. Their line ends stay, so that each loaded form keeps its position.")
 
 (defun lines-of (text)
   "Return a list of the lines of TEXT."
@@ -285,8 +289,8 @@ their line ends, so that each form is at its place. Else NIL.")
         while end))
 
 (defun same-lines-p (old-text text)
-  "Return true if the lines of TEXT that differ from the lines of *PART-TEXT* at the same places all
-occur in OLD-TEXT, in the same order. *PART-TEXT* has as many lines as TEXT."
+  "*PART-TEXT* has as many lines as TEXT. Return true if all lines of TEXT that differ from the
+lines of *PART-TEXT* at the same places occur in OLD-TEXT, in the same order."
   (let ((old (lines-of old-text)))
     (loop for line in (lines-of text)
           for part in (lines-of *part-text*)
@@ -295,7 +299,7 @@ occur in OLD-TEXT, in the same order. *PART-TEXT* has as many lines as TEXT."
                        (when found (setf old (rest found)) t))))))
 
 (defun same-forms-p (old-text text)
-  "Return true if each form of TEXT with a number in *FORM-NUMBERS* is equal to the form with that
+  "Return true if each form of TEXT with a number in *FORM-NUMBERS* is equal to the form with this
 number in OLD-TEXT. If the texts cannot be split into forms, compare the lines outside of the loaded
 forms instead."
   (let ((old (and old-text (forms-of old-text))) (new (and text (forms-of text))))
@@ -309,15 +313,16 @@ forms instead."
           (t (and old-text text (same-lines-p old-text text))))))
 
 (defun forms-loaded (text)
-  "Return a list of the forms of TEXT that are loaded now: those for which *FORM-NUMBERS* has NIL."
+  "Return a list of those forms of TEXT that the present load evaluates: the forms for which
+*FORM-NUMBERS* has NIL."
   (loop for form across (or (and text (forms-of text)) #())
         for number across *form-numbers*
         unless number collect form))
 
 (defun renumber (file definitions old-text)
   "Update the form numbers of the definitions of the file FILE, except DEFINITIONS, from
-*FORM-NUMBERS*. A form of OLD-TEXT that has gone counts as loaded by an older load. Save it in
-DEFINITION-BASELINE if later loads must compare it."
+*FORM-NUMBERS*. If the form of a definition in OLD-TEXT no longer exists, the definition counts as
+made by an older load. Save its form in DEFINITION-BASELINE if later loads must compare it."
   (map-file-definitions
    (lambda (definition)
      (unless (member definition definitions :test #'eq)
@@ -333,9 +338,9 @@ DEFINITION-BASELINE if later loads must compare it."
    file))
 
 (defun note-part (file definitions recording noted)
-  "Record a load of those forms of the file FILE for which *FORM-NUMBERS* has NIL, which made
-DEFINITIONS. RECORDING and NOTED are the structures of the load. Return a list of the names of
-changed definitions that are compiled into code that uses them."
+  "Record a load of some forms of the file FILE: those for which *FORM-NUMBERS* has NIL. They made
+DEFINITIONS. RECORDING and NOTED are the RECORDING and NOTED structures of the load. Return a list
+of the names of changed definitions that are compiled into code that uses them."
   (dolist (definition definitions) (setf (definition-serial definition) (source-file-serial file)))
   (let* ((old-text (source-file-text file))
          (text (or *whole-text*
@@ -370,9 +375,10 @@ changed definitions that are compiled into code that uses them."
       (pushnew file (noted-files noted) :test #'eq))))
 
 (defun group-failed-p (group recording done path)
-  "Return true if the file of GROUP, a list (FILE DEFINITION...), was not loaded to its end: a
-failed load changed one of its definitions, or DONE is NIL, since the load of the file PATH failed,
-and FILE is PATH or was only compiled. RECORDING is the RECORDING structure of the load."
+  "GROUP is a list (FILE DEFINITION...). Return true if FILE was not loaded to its end. This holds
+if a failed load changed one of its definitions. It also holds if DONE is NIL, since the load of the
+file PATH failed, and FILE is PATH or was only compiled. RECORDING is the RECORDING structure of the
+load."
   (destructuring-bind (file . definitions) group
     (or (some (lambda (definition) (failed-p definition (recording-failed recording))) definitions)
         (and (not done)
@@ -383,9 +389,10 @@ and FILE is PATH or was only compiled. RECORDING is the RECORDING structure of t
                               definitions)))))))
 
 (defun note-group (group recording done path noted)
-  "Record GROUP, a list (FILE DEFINITION...), for the load of the file PATH, or NIL. DONE is true if
-the load ended normally. RECORDING and NOTED are the structures of the load. Return a list of the
-names of changed definitions that are compiled into code that uses them."
+  "Record GROUP, a list (FILE DEFINITION...), as part of the load of the file PATH, or of an
+evaluation if PATH is NIL. DONE is true if the load ended normally. RECORDING and NOTED are the
+RECORDING and NOTED structures of the load. Return a list of the names of changed definitions that
+are compiled into code that uses them."
   (destructuring-bind (file . definitions) group
     (let ((failed (group-failed-p group recording done path)))
       (cond ((and (not failed)

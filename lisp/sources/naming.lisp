@@ -20,16 +20,16 @@ such as \"a-test\" in \"(deftest a-test ...)\". Else return NIL."
                     (named third)))))))
 
 (defun names-there-p (part name home package)
-  "Return true if PART, a text read in the package PACKAGE, can be the symbol with the string NAME
-as name in the package HOME, or a string that stands for this symbol."
+  "PART is a text that is read in the package PACKAGE. Return true if PART can be the symbol of the
+package HOME with the name NAME, a string, or a string that stands for this symbol."
   (or (eq package home)
       (let ((symbol (find-symbol name home)))
         (and symbol (packagep package) (eq symbol (symbol-read part package))))))
 
 (defun number-naming (name home path date text operator-p)
-  "Return the number of the first form in TEXT, the text of the file PATH at DATE or NIL for the
-newest, that defines NAME, a string, in the package HOME. OPERATOR-P is a predicate for the form's
-operator, a symbol or NIL."
+  "Return the number of the first form in TEXT that defines NAME, a string, in the package HOME.
+TEXT is the text of the file PATH at DATE, or the newest text if DATE is NIL. OPERATOR-P is a
+predicate for the form's operator, a symbol or NIL."
   (loop with forms = (or (and (search name text :test #'char-equal) (forms-of text)) #())
         for form across forms
         for number from 0
@@ -43,8 +43,8 @@ operator, a symbol or NIL."
 
 (defun form-naming (name home operator-p)
   "Return the path of a loaded file and the number of a form in it that defines NAME, a string, in
-the package HOME. Return NIL if no known text of a file has one. OPERATOR-P is a predicate for the
-form's operator, a symbol or NIL."
+the package HOME. Return NIL if no known text of a file has such a form. OPERATOR-P is a predicate
+for the form's operator, a symbol or NIL."
   (flet ((look (path text date)
            (let ((number (and text (number-naming name home path date text operator-p))))
              (when number (return-from form-naming (values path number))))))
@@ -54,7 +54,7 @@ form's operator, a symbol or NIL."
 (defun file-formerly-naming (name home operator-p)
   "Return the path of a loaded file that formerly defined NAME, a string, in the package HOME, if
 certainly no loaded file does so now. Else return NIL. OPERATOR-P is a predicate for the operator of
-such a form, a symbol or NIL."
+the defining form, a symbol or NIL."
   (flet ((defines-p (form package)
            (let ((part (named-part form name)) (package (find-package package)))
              (and part
@@ -79,8 +79,8 @@ such a form, a symbol or NIL."
   (not (string= text (or (read-text (sb-ext:parse-native-namestring path)) text))))
 
 (defun stale-p (path)
-  "Return true if the file PATH, a native truename, has another text than at its load or, if that
-text is unknown, another date."
+  "Return true if the file PATH, a native truename, has another text than at its load. If the loaded
+text is unknown, compare the dates of the file instead."
   (let* ((file (gethash path **files**)) (loaded (and file (source-file-date file)))
          (text (known-text path))
          (date (date-of path)))

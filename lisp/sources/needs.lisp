@@ -1,19 +1,18 @@
-;;;; Finds what still needs a definition, so that removing it would break or lose something: other
-;;;; definitions, code that was loaded or evaluated, and living data. NEEDS comes first, then what
-;;;; it does for each kind of definition. DEFINITION and its IDENTITY are defined in items.lisp; the
-;;;; room look/ finds the users of a name.
+;;;; Finds the users of a definition that its removal would break or lose: other definitions, code
+;;;; that was loaded or evaluated, and living data. NEEDS comes first, then its functions for each
+;;;; kind of definition. DEFINITION and its IDENTITY are defined in items.lisp; the room look/ finds
+;;;; the users of a name.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defvar *planning* nil
-  "True while a removal is only planned. Instances in the value of a variable, and symbols of a
-package, do not count then: the removal may remove them before it comes to their class and
-package.")
+  "True while a removal is only planned. Then instances in the value of a variable, and symbols of a
+package, do not count, since the removal may remove them before their class and package.")
 
 (defun needs (definition removed)
-  "Find what needs DEFINITION, so that removing DEFINITION would break or lose it. Return a list of
-texts for definitions and data, and a list of JSON objects for top-level forms, with the file and
-the number of each. Leave out the definitions in the list REMOVED, which are to be removed too."
+  "Return the users of DEFINITION that its removal would break or lose, in two lists: texts for
+definitions and data, and JSON objects for top-level forms, with the file and number of each. Leave
+out the definitions in the list REMOVED, which are to be removed too."
   (case (definition-kind definition)
     (:class (class-needs definition removed))
     (:variable (variable-needs definition removed))
@@ -61,8 +60,7 @@ REMOVED."
 
 (defun needed-by-constants (symbol wanted removed)
   "Return a list of texts for the definitions whose code has a constant that satisfies the predicate
-WANTED. Code that uses the class SYMBOL has such constants. Leave out the definitions in the list
-REMOVED."
+WANTED, as code that uses the class SYMBOL has. Leave out the definitions in the list REMOVED."
   (remove-duplicates (loop for use in (users-of-constants symbol wanted '())
                            for name = (compiled-use-user use)
                            for function = (compiled-use-function use)
@@ -80,14 +78,15 @@ are none. If the heap is too large to search, the text says so."
 ;;; Variables
 
 (defun variable-needs (definition removed)
-  "Do the work of NEEDS for DEFINITION, a variable."
+  "Return the two lists of NEEDS for DEFINITION, a variable, and REMOVED. The first list includes
+the last evaluated form that set the variable or declared it special."
   (let* ((symbol (definition-name definition)) (evaluation (evaluation-needing symbol)))
     (multiple-value-bind (texts forms) (needed-by-code (list symbol) removed)
       (values (if evaluation (cons evaluation texts) texts) forms))))
 
 (defun evaluation-needing (symbol)
   "Return text for the last evaluated form that declared the variable SYMBOL special or set it.
-Return NIL if there is none, or if it only set SYMBOL and SYMBOL is unbound now."
+Return NIL if there is no such form, or if the form only set SYMBOL and SYMBOL is unbound now."
   (destructuring-bind (&optional by . what) (gethash symbol **variables-evaluated**)
     (and by
          (or (eq what :special) (boundp symbol))
@@ -97,7 +96,7 @@ Return NIL if there is none, or if it only set SYMBOL and SYMBOL is unbound now.
 
 (defun combination-needs (definition removed)
   "Return a list of texts for the generic functions with the method combination of DEFINITION. Leave
-out the list REMOVED of definitions to be removed."
+out the definitions in the list REMOVED."
   (let ((texts '()))
     (map-global-names
      (lambda (name)
@@ -112,8 +111,8 @@ out the list REMOVED of definitions to be removed."
 ;;; Packages
 
 (defun package-needs (definition removed)
-  "Do the work of NEEDS for DEFINITION, a package. Search the code, and then the values of
-variables, only if nothing else needs the package: these searches take longer."
+  "Return the two lists of NEEDS for DEFINITION, a package, and REMOVED. Search the code, and then
+the values of variables, only if nothing else needs the package, since these searches take longer."
   (let* ((package (definition-identity definition))
          (texts (append (needed-by-packages package) (needed-by-home-symbols package)))
          (symbols (and (null texts) (home-symbols package))))
@@ -170,8 +169,8 @@ definitions in the list REMOVED."
 
 (defun code-texts (users removed)
   "Return two lists for USERS, a list from USERS-OF-NAMES: texts that name definitions, and JSON
-objects with the file and number of other top-level forms. Leave out the list REMOVED of definitions
-to be removed."
+objects with the file and number of other top-level forms. Leave out the definitions in the list
+REMOVED."
   (let ((texts '()) (forms '()))
     (loop for (name function file number) in users
           do (cond (file (push (list (file-path file) number) forms))
@@ -187,14 +186,15 @@ to be removed."
                     collect (object "file" file "form" number))))))
 
 (defun stays-p (name function removed)
-  "Return true if FUNCTION, a simple function, is still a definition of NAME, and not one in the
-list REMOVED of definitions to be removed."
+  "Return true if FUNCTION, a simple function, is still a definition of NAME, and not one of the
+definitions in the list REMOVED, which are to be removed."
   (and (in-force-p name function)
        (not (removed-name-p name (method-of function name) removed))))
 
 (defun removed-name-p (name identity removed)
-  "Return true if REMOVED, a list of definitions to be removed, has a definition of NAME with the
-object IDENTITY, such as a function, or with any identity if IDENTITY is NIL."
+  "REMOVED is a list of definitions to be removed. Return true if it has a definition of NAME with
+the identity IDENTITY, an object such as a function. If IDENTITY is NIL, any definition of NAME
+counts."
   (find-if (lambda (definition)
              (and (equal (definition-name definition) name)
                   (or (null identity) (eq (definition-identity definition) identity))))
@@ -213,16 +213,17 @@ object IDENTITY, such as a function, or with any identity if IDENTITY is NIL."
   "The maximum number of objects that are examined in a search through the values of variables.")
 
 (defun needed-by-values (wanted)
-  "Return a list of texts for the variables and property lists, from VALUES-WITH, that contain a
-symbol that satisfies the predicate WANTED. If there is too much to search, return a list of one
-text that says so."
+  "Return a list of texts for the variables and property lists that contain a symbol that satisfies
+the predicate WANTED. If the values are too large to search, return a list of one text that says
+so."
   (catch 'too-many-parts
     (return-from needed-by-values (values-with wanted)))
   (list "values of variables, which are too large to search"))
 
 (defun values-with (wanted)
-  "Return a list of texts for the variables of the program whose values contain a symbol that
-satisfies the predicate WANTED, and for the symbols whose property lists do."
+  "Search the values of the program's variables, and the property lists of its symbols, for symbols
+that satisfy the predicate WANTED. Return a list of texts for the variables and property lists that
+contain one."
   (let ((seen (make-hash-table :test 'eq)) (texts '()))
     (flet ((look (symbol object format)
              (when (reaches-p wanted object seen)
@@ -235,7 +236,7 @@ satisfies the predicate WANTED, and for the symbols whose property lists do."
       (sort texts #'string<))))
 
 (defun map-program-symbols (visit)
-  "Call VISIT with each symbol of the program."
+  "Call the function VISIT with each symbol of the program."
   (map-packages
    (lambda (package)
      (unless (agent-package-p package)
@@ -244,9 +245,9 @@ satisfies the predicate WANTED, and for the symbols whose property lists do."
            (funcall visit symbol)))))))
 
 (defun reaches-p (wanted object seen)
-  "Return true if OBJECT or an object in it, at any depth, is a symbol that satisfies the predicate
-WANTED. SEEN is an EQ hash table of the objects that were examined before. Add the objects examined
-here to it. Throw to TOO-MANY-PARTS if SEEN has *MOST-PARTS* objects."
+  "Return true if OBJECT is a symbol that satisfies the predicate WANTED, or contains one at any
+depth. SEEN is an EQ hash table with the objects already examined as keys. Add the objects examined
+here. Throw to TOO-MANY-PARTS if SEEN has *MOST-PARTS* objects."
   (let ((left (list object)))
     (flet ((look (part)
              (cond ((symbolp part) (when (funcall wanted part) (return-from reaches-p t)))

@@ -1,5 +1,5 @@
-;;;; The facts about the loads of an operation that its answer reports: above all, what they changed
-;;;; of classes that have instances.
+;;;; The facts about the loads of an operation that its answer reports. Most of them are changes of
+;;;; classes that have instances.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -32,8 +32,8 @@ LAID-OUT: a list of LAID-OUT structures."
 operation can load a file or a system more than once.")
 
 (defun note-layouts (pairs noted)
-  "Add a LAID-OUT structure to the slot LAID-OUT of NOTED for each structure whose layout has
-changed. PAIRS is a list of (NEW . OLD) definitions."
+  "PAIRS is a list of (NEW . OLD) pairs of definitions. For each structure whose layout has changed,
+add a LAID-OUT structure to the slot LAID-OUT of NOTED, a NOTED structure."
   (loop for (new . old) in pairs
         for (before . names) = (definition-layout old)
         for (now . more) = (definition-layout new)
@@ -54,8 +54,8 @@ gone, since instances keep it."
           collect (make-reslotted class new gone)))
 
 (defun structure-slots ()
-  "Return a hash table from each structure class to a pair of its layout, and a property list of the
-names and types of its slots."
+  "Return a hash table from each structure class to a pair (LAYOUT . SLOTS). SLOTS is a property
+list of the names and types of its slots."
   (let ((table (make-hash-table :test 'eq)))
     (labels ((note-below (class)
                (dolist (below (sb-mop:class-direct-subclasses class))

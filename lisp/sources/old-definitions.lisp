@@ -1,5 +1,5 @@
-;;;; Finds old definitions: those that the image still has, although the last load of their file did
-;;;; not make them again.
+;;;; Finds old definitions: definitions that the image still has, although the last load of their
+;;;; file did not make them again.
 
 (in-package "LIVE-LISP.SOURCES")
 
@@ -15,7 +15,7 @@ specializers."
        (equal (sb-mop:method-specializers one) (sb-mop:method-specializers other))))
 
 (defun for-same-method-p (definition other)
-  "Return true if the definition OTHER is of a method with the same generic function, qualifiers and
+  "Return true if OTHER, a definition, is of a method with the same generic function, qualifiers and
 specializers as the method of DEFINITION."
   (and (eq (definition-kind other) :method)
        (equal (definition-name definition) (definition-name other))
@@ -34,8 +34,8 @@ definition, or if the last load of FILE did not make it."
 ;;; Definitions that were made again elsewhere
 
 (sb-ext:defglobal **exported** (make-hash-table :test 'eq :weakness :key :synchronized t)
-  "A weak hash table from symbols exported by calls of EXPORT outside a DEFPACKAGE to alists. Such
-an alist has for each package the number of the last load or evaluation with such a call.")
+  "A weak hash table whose keys are symbols exported by calls of EXPORT outside a DEFPACKAGE. The
+value is an alist from packages to the number of the last load or evaluation with such a call.")
 
 (defun note-exported (exported serial)
   "Record in **EXPORTED** that the load or evaluation with the number SERIAL has exported symbols by
@@ -50,8 +50,8 @@ structure."
                                     :key #'car :test #'eq)))))))
 
 (defun exported-since-p (definition)
-  "Return true if DEFINITION is of an export that a call of EXPORT outside a DEFPACKAGE made again,
-in the same load or a later one."
+  "Return true if DEFINITION is of an export, and a call of EXPORT outside a DEFPACKAGE has made
+this export again, in the same load or a later one."
   (and (eq (definition-kind definition) :export)
        (let ((last (assoc (definition-identity definition)
                           (gethash (definition-name definition) **exported**)
@@ -59,10 +59,10 @@ in the same load or a later one."
          (and last (>= (cdr last) (definition-serial definition))))))
 
 (defun made-elsewhere-p (definition file)
-  "Return true if the last load of another file than FILE, or a form that was evaluated later, has
-also made DEFINITION of the file FILE. This is possible only for a definition whose identity stays
-the same when the definition is made again: a package, an export, or a function that was set to an
-existing function."
+  "Return true if another file or evaluated form has also made DEFINITION of the file FILE: in the
+last load of the other file, or in a later evaluation. This is possible only for a definition whose
+identity stays the same when it is made again: a package, an export, or a function that was set to
+an existing function."
   (flet ((same-p (other)
            (and other (eq (definition-identity other) (definition-identity definition)))))
     (or (loop with key = (key-of definition)

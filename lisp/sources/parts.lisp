@@ -1,9 +1,11 @@
-;;;; Finds the definitions that are part of another one, such as the functions of a structure.
+;;;; Finds the definitions that are part of another definition, such as the functions of a
+;;;; structure.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defun structure-described (name)
-  "Return SBCL's description of the structure NAME, which may be a list or vector, or NIL."
+  "Return SBCL's description of the structure NAME, or NIL. Instances of the structure may be lists
+or vectors."
   (or (defstruct-description name nil) (known :typed-structure :info name)))
 
 (defun structure-names (symbol)
@@ -34,8 +36,8 @@ a definition of one of its methods."
 
 (defun part-of-others-p (definition others)
   "Return true if answers leave out DEFINITION because it is part of a definition in the list
-OTHERS. DEFINITION is then a method made by the form of a class, a function made by a DEFSTRUCT, or
-a generic function made by a DEFMETHOD."
+OTHERS. This holds for a method made by the form of a class, a function made by a DEFSTRUCT, and a
+generic function made by a DEFMETHOD."
   (let ((name (definition-name definition)) (identity (definition-identity definition)))
     (flet ((old-class-p (class)
              (find-if (lambda (other) (and (eq (definition-kind other) :class)
@@ -58,5 +60,5 @@ a generic function made by a DEFMETHOD."
                        (made-by-methods-p definition others)))))))
 
 (defun main-definitions (definitions)
-  "Return a list of those DEFINITIONS that are not part of another one among them."
+  "Return the list DEFINITIONS without the definitions that are part of another definition in it."
   (remove-if (lambda (definition) (part-of-others-p definition definitions)) definitions))

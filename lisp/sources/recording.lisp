@@ -5,10 +5,11 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (change (:constructor make-change ()))
-  "What was recorded of a changed symbol, package or method.
+  "The recorded facts about a changed symbol, package or method.
 BEFORE: for a symbol, a list of the identities, such as functions, of its earlier definitions.
-SET: a list of (KIND . NAME) pairs of functions and macros that were set, with this symbol.
-LOADED: true if a load has changed it, rather than only a compilation or an evaluation.
+SET: a list of (KIND . NAME) pairs for functions and macros that were set as definitions of names
+with this symbol.
+LOADED: true if a load has changed it. NIL if only a compilation or an evaluation has.
 FILES: a list of the truenames of the files that were being loaded or compiled at the changes.
 AROUND: a list of the truenames of the files whose load or compilation has loaded FILES.
 FORMS: a list of the results of RUNNING-FORM at the changes."
@@ -48,15 +49,15 @@ structure. Return NIL if THING has not changed."
         when (symbolp thing) collect thing))
 
 (defvar *recording* nil
-  "The RECORDING structure of this thread while changes are being recorded, or :NOTHING-YET before
-the first change. Else NIL.")
+  "The RECORDING structure of this thread while it records changes, :NOTHING-YET before the first
+change, or NIL while it records none.")
 (defvar *defining-package* nil
-  "The source location of the DEFPACKAGE that is being evaluated, or T if that is unknown. Else
+  "The source location of the DEFPACKAGE that is being evaluated, T if this location is unknown, or
 NIL.")
 
 (defmacro with-recording ((variable) &body body)
-  "Evaluate BODY inside WITH-ISOLATION if this thread records changes. VARIABLE is bound to the
-RECORDING structure of this thread."
+  "If this thread records changes, evaluate the forms BODY inside WITH-ISOLATION, with VARIABLE
+bound to the RECORDING structure of this thread. Otherwise do nothing."
   `(when *recording*
      (let ((,variable (if (eq *recording* :nothing-yet)
                           (setf *recording* (make-recording))
@@ -67,18 +68,18 @@ RECORDING structure of this thread."
          (with-isolation ,@body)))))
 
 (defvar *around* '()
-  "A list of the truenames of the files whose load or compilation began the innermost load of this
-thread, innermost first.")
+  "A list of truenames, innermost first: the files whose load or compilation has started the
+innermost load of this thread.")
 
 (defun files-begun ()
-  "Return a list of the truenames of the files that are being loaded or compiled now, but not of
-those in *AROUND*."
+  "Return a list of the truenames of the files that are being loaded or compiled now, without those
+in *AROUND*."
   (set-difference (list *load-truename* *compile-file-truename*) (cons nil *around*) :test #'eq))
 
 (defun running-form ()
-  "Return a pair of SBCL's name of a file and the number of a top-level form in it: the innermost
-form whose compiled code this thread runs. Return NIL if there is none, as in a load of a source
-file."
+  "Return a pair (FILE . NUMBER) for the innermost top-level form whose compiled code this thread
+runs. FILE is SBCL's name of its file, and NUMBER its number in the file. Return NIL if there is
+none, as in a load of a source file."
   (nil-if-unknown
     (loop for frame = (top-frame) then (frame-below frame)
           while frame
@@ -97,8 +98,8 @@ file."
 
 (defun note-change (thing recording)
   "Record in RECORDING, a RECORDING structure, that THING, a symbol, package or method, is about to
-change, and which files change it. Return its CHANGE structure. If a file loads something that is no
-file, such as a string, this file changes THING."
+change, and the files that change it. Return its CHANGE structure. If a file loads something other
+than a file, such as a string, record the file itself."
   (let ((change (or (change-of thing recording)
                     (setf (gethash thing (recording-changes recording)) (make-change))))
         (form (and (or *load-truename* *around*) (running-form))))
@@ -120,9 +121,9 @@ computed yet."
           :initial-value (direct-slot-names class)))
 
 (defun note-slots (symbol recording)
-  "If SYMBOL names a STANDARD-CLASS, record its slots in RECORDING, a RECORDING structure, to
-compare them with its slots after the change. Do the same for its subclasses, to which a slot can
-move."
+  "If SYMBOL names a STANDARD-CLASS, record its slots and those of its subclasses in RECORDING, a
+RECORDING structure, to compare them with the slots after the change. The change can move a slot to
+a subclass."
   (let* ((cell (class-cell symbol)) (class (and cell (cell-class cell)))
          (table (recording-slots recording)))
     (when (typep class 'standard-class)
@@ -132,8 +133,8 @@ move."
                 (cons (direct-slot-names each) (slots-with-inherited each))))))))
 
 (defun note-symbol (symbol recording)
-  "Record in RECORDING, a RECORDING structure, that SYMBOL is about to change, and which definitions
-it has now. Return its CHANGE structure."
+  "Record in RECORDING, a RECORDING structure, that SYMBOL is about to change, and the definitions
+that it has now. Return its CHANGE structure."
   (push symbol (recording-log recording))
   (let* ((known (change-of symbol recording)) (change (note-change symbol recording)))
     (unless known (setf (change-before change) (identities symbol)))
@@ -152,15 +153,16 @@ structure of its symbol. Return NIL unless NAME is a PROGRAM-NAME whose symbol h
     (and symbol (symbol-package symbol) (note-symbol symbol recording))))
 
 (defun record-change (name &optional set)
-  "If this thread records changes, record that NAME, a function name, is about to change. SET is
-NIL, or the kind of the definition, such as :MACRO, when a function is set as the definition of
-NAME. This function may be the one that NAME already has."
+  "If this thread records changes, record that NAME, a function name, is about to change. SET is NIL
+or, when a function is set as the definition of NAME, the kind of the definition, such as :MACRO.
+This function may already be the definition of NAME."
   (with-recording (recording)
     (let ((change (note-name name recording)))
       (when (and set change) (pushnew (cons set name) (change-set change) :test #'equal)))))
 
 (defun record-method (method)
-  "Record that METHOD was added to its generic function, if this function's name is a PROGRAM-NAME."
+  "Record that METHOD was added to its generic function, if the name of the generic function is a
+PROGRAM-NAME."
   (with-recording (recording)
     (let ((name (sb-mop:generic-function-name (sb-mop:method-generic-function method))))
       (when (typep name 'program-name)
@@ -169,8 +171,8 @@ NAME. This function may be the one that NAME already has."
         (push (cons name method) (recording-log recording))))))
 
 (defun record-exports (symbols package)
-  "Record that PACKAGE exports SYMBOLS, a symbol or a list, and whether a DEFPACKAGE that is being
-evaluated exports them."
+  "Record that PACKAGE exports SYMBOLS, a symbol or a list. If a DEFPACKAGE is being evaluated, also
+record its source location."
   (with-recording (recording)
     (let ((package (find-package package)) (symbols (if (listp symbols) symbols (list symbols))))
       (cond (*defining-package*

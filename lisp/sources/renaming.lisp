@@ -6,13 +6,13 @@
 ;;; The packages that have the symbol
 
 (defun packages-where (test symbol)
-  "Return a list of the packages for which TEST, a predicate of a symbol and a package, is true of
-SYMBOL."
+  "Return a list of the packages for which TEST is true. TEST is a predicate that is called with
+SYMBOL and a package."
   (from-packages (lambda (package) (and (funcall test symbol package) (list package)))))
 
 (defun reached-packages (symbol)
-  "Return a list of the packages in which a new name of SYMBOL would be accessible: those in which
-SYMBOL is accessible, and those that use a package which exports SYMBOL."
+  "Return a list of the packages in which a new name of SYMBOL would be accessible: the packages in
+which SYMBOL is accessible, and the packages that use a package that exports SYMBOL."
   (remove-duplicates (append (packages-where #'accessible-p symbol)
                              (mapcan (lambda (package) (copy-list (package-used-by-list package)))
                                      (packages-where #'exported-p symbol)))))
@@ -44,7 +44,7 @@ reason is \"other\" if PACKAGE has a symbol with this name from another package.
            (object "kind" "other" "package" (package-name package) "symbol" (symbol-text other))))))
 
 (defun conflicts (symbol name)
-  "Return a list of JSON objects with the reasons why SYMBOL cannot get NAME. It is empty if it
+  "Return a list of JSON objects with the reasons why SYMBOL cannot be renamed to NAME, or NIL if it
 can."
   (append (cond ((keywordp symbol) (list (object "kind" "keyword")))
                 ((locked-symbol-p symbol)
@@ -120,8 +120,8 @@ string."
                  (classes-below (find-class 't))))
 
 (defun heirs (name)
-  "Return a list with a list of strings for each class that accepts the keyword named NAME, a
-string, as initarg: the names of this class and all its subclasses, without packages."
+  "Find the classes that accept the keyword named NAME, a string, as initarg. Return a list with one
+list of strings for each: the names of the class and of all its subclasses, without packages."
   (loop for class in (remove-duplicates (append (classes-initialized name)
                                                 (classes-with-slots name)))
         collect (loop for each in (cons class (classes-below class))
@@ -146,9 +146,9 @@ SYMBOL."
     places))
 
 (defun made-with (symbol places)
-  "Return a list of strings: the names of other symbols in the package of SYMBOL that contain its
-name, and that one of PLACES defines, as a DEFSTRUCT does. PLACES is a list of (PATH NUMBER) lists
-of forms."
+  "PLACES is a list of (PATH NUMBER) lists of forms. Return a list of strings: the names of other
+symbols in the home package of SYMBOL that contain the name of SYMBOL, and that one of these forms
+defines, as a DEFSTRUCT does."
   (let ((names '()))
     (loop for (path form) in places
           for file = (gethash path **files**)
@@ -179,8 +179,8 @@ of forms."
 
 (defun renaming-data (symbol name)
   "Return a JSON object with the facts for renaming SYMBOL to NAME: both names, the packages in
-which SYMBOL is accessible, the packages that export it, true if NAME already is an internal symbol
-of the package of SYMBOL, and the conflicts."
+which SYMBOL is accessible, the packages that export it, true if the home package of SYMBOL already
+has an internal symbol NAME, and the conflicts."
   (object "from" (symbol-name symbol)
           "to" name
           "packages" (mapcar #'package-name (packages-where #'accessible-p symbol))
@@ -189,15 +189,14 @@ of the package of SYMBOL, and the conflicts."
           "conflicts" (conflicts symbol name)))
 
 (defun all-package-names ()
-  "Return a list of (NAME PACKAGE-NAME) lists for all packages, where NAME is the name of the
-package or a nickname."
+  "Return a list of (NAME PACKAGE-NAME) lists for all names and nicknames NAME of all packages."
   (from-packages (lambda (package)
                    (loop for name in (cons (package-name package) (package-nicknames package))
                          collect (list name (package-name package))))))
 
 (defun all-local-nicknames ()
-  "Return a list of (PACKAGE-NAME NICKNAME OTHER-NAME) lists for all packages, where NICKNAME is a
-local nickname in the package for the package OTHER-NAME."
+  "Return a list of (PACKAGE-NAME NICKNAME OTHER-NAME) lists for all packages. NICKNAME is a local
+nickname for the package OTHER-NAME in the package PACKAGE-NAME."
   (from-packages (lambda (package)
                    (loop for (nickname . actual) in (sb-ext:package-local-nicknames package)
                          collect (list (package-name package) nickname (package-name actual))))))
@@ -253,12 +252,13 @@ local nickname in the package for the package OTHER-NAME."
 ;;; Renaming in the image
 
 (sb-ext:defglobal **replaced** '()
-  "A list of the symbols that the last rename-prepare has replaced. Empty after rename-finish.")
+  "A list of the symbols that the last operation rename-prepare has replaced. Empty after the
+operation rename-finish.")
 
 (defun pairs-in (home names)
-  "Return a list of (OLD . NEW) pairs of symbols of the package named HOME. NAMES is a list
-of (OLD-NAME NEW-NAME) lists. OLD is at home in the package, and NEW is interned there. Skip old
-names without such a symbol."
+  "Return a list of (OLD . NEW) pairs of symbols of the package named HOME. NAMES is a list of
+(OLD-NAME NEW-NAME) lists. OLD has this package as home package, and NEW is interned there. Skip an
+OLD-NAME without such a symbol."
   (let* ((package (find-package home)) (*package* package))
     (loop for (old new) in names
           for symbol = (find-symbol old package)
@@ -266,8 +266,8 @@ names without such a symbol."
             collect (cons symbol (intern new package)))))
 
 (defun move-exports (old new)
-  "Import the symbol NEW into all packages in which the symbol OLD is present, and export it where
-OLD is exported. Where OLD is a shadowing symbol, make NEW one, and unintern OLD."
+  "Import the symbol NEW into all packages in which the symbol OLD is present, and export NEW where
+OLD is exported. Where OLD is a shadowing symbol, make NEW a shadowing symbol and unintern OLD."
   (dolist (package (packages-where #'present-p old))
     ;; SBCL does not enforce the lock of the current package.
     (let ((*package* package))
@@ -283,9 +283,9 @@ OLD is exported. Where OLD is a shadowing symbol, make NEW one, and unintern OLD
       (when (member old (package-shadowing-symbols package)) (unintern old package)))))
 
 (defun move-state (old new)
-  "If the symbol OLD is a variable and no constant, give the symbol NEW its value, and the
-information of evaluated forms that set OLD or declared it special. If OLD names a class, let NEW
-name the same class, so that the instances keep their class."
+  "If the symbol OLD is a variable and no constant, give its value to the symbol NEW, with the
+records of evaluated forms that set OLD or declared it special. If OLD names a class, let NEW name
+the same class, so that the instances keep their class."
   (let ((class (find-class old nil)))
     (when (and (boundp old) (not (constantp old)) (not (boundp new))
                (member (known :variable :kind old) '(:special :global)))
@@ -319,7 +319,7 @@ Return a list of the old names that still name the old symbols."
 
 (defun names-any-p (definition symbols)
   "Return true if DEFINITION is of one of SYMBOLS, or is a method that specializes on a class named
-by one of SYMBOLS, or on one of SYMBOLS by EQL."
+by one of SYMBOLS or has an EQL specializer for one of SYMBOLS."
   (or (member (name-symbol (definition-name definition)) symbols :test #'eq)
       (and (eq (definition-kind definition) :method)
            (some (lambda (specializer)
@@ -330,9 +330,10 @@ by one of SYMBOLS, or on one of SYMBOLS by EQL."
                  (sb-mop:method-specializers (definition-identity definition))))))
 
 (defun left-of (symbols)
-  "Return a sorted list of DEFINITION structures: one for each definition that one of SYMBOLS still
-has, and those of files for which NAMES-ANY-P and OLD-P are true. The latter include exports of
-SYMBOLS and methods that specialize on SYMBOLS, but no packages."
+  "Return a sorted list of DEFINITION structures for definitions that still belong to SYMBOLS,
+symbols that were replaced. These are all definitions that SYMBOLS have in the image, and old
+definitions of files (OLD-P) that NAMES-ANY-P finds, such as exports of SYMBOLS and methods that
+specialize on SYMBOLS. Leave out packages."
   (let ((left (loop for file being the hash-values of **files**
                     append (definitions-if (lambda (definition)
                                              (and (names-any-p definition symbols)

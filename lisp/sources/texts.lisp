@@ -4,10 +4,10 @@
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (reading (:constructor make-reading (digest conditional)))
-  "How READ-TEXT read a text. DIGEST is a short text made of its octets; the server makes the same
-of a file that it reads. CONDITIONAL is true if there seem to be forms after #+ or #-. FEATURES is
-a copy of *FEATURES* at that time. OTHER-MARK is NIL, or the result of
-the function OTHER-MARK, once it was called."
+  "Describes how READ-TEXT read a text. DIGEST is a short text made of its octets; the server makes
+the same of a file that it reads. CONDITIONAL is true if there seem to be forms after #+ or #-.
+FEATURES is a copy of *FEATURES* at that time. OTHER-MARK is NIL or, once it was called, the result
+of the function OTHER-MARK."
   digest conditional (features (copy-list *features*)) (other-mark nil))
 
 (sb-ext:defglobal **readings** (make-hash-table :test 'eq :weakness :key :synchronized t)
@@ -47,17 +47,17 @@ Return NIL if the file cannot be read or is too large."
     (if reading (reading-features reading) *features*)))
 
 (defun mark-of (text)
-  "Return a short text that identifies TEXT, which READ-TEXT has read, and the forms in it. This is
-the digest of TEXT. If TEXT has #+ or #- and *FEATURES* has changed since TEXT was read, return
-another mark, since TEXT may now be read as other forms."
+  "TEXT is from READ-TEXT. Return a short text that identifies TEXT and the forms in it: the digest
+of TEXT. But if TEXT has #+ or #- and *FEATURES* has changed since TEXT was read, return another
+mark, since TEXT may now be read as other forms."
   (let ((reading (gethash text **readings**)))
     (if (or (not (reading-conditional reading)) (equal (reading-features reading) *features*))
         (reading-digest reading)
         (other-mark reading))))
 
 (defun other-mark (reading)
-  "Return the mark of the text of READING for the case that *FEATURES* has changed since READING was
-made, so that the text may now be read as other forms."
+  "READING is a READING structure. Return the mark of its text for the time after a change of
+*FEATURES*, when the text may be read as other forms than when READING was made."
   (or (reading-other-mark reading)
       (setf (reading-other-mark reading)
             (format nil "~A ~36R" (reading-digest reading)
@@ -87,7 +87,7 @@ the function OTHER-MARK for TEXT."
     (nil-if-unreadable (funcall function))))
 
 (defun skip-comment (text start end)
-  "Return the index in TEXT after the block comment that begins at START, or END if that is less."
+  "Return the index in TEXT after the block comment that begins at START, or END if this is less."
   (loop with depth = 0
         with index = start
         while (< index end)
@@ -101,7 +101,7 @@ the function OTHER-MARK for TEXT."
 
 (defun skip-blank (text start end)
   "Return the index of the first character of TEXT, from START on, that is neither white space nor
-in a comment. Return END if there is none before END."
+in a comment. Return END if there is no such character before END."
   (loop with index = start
         while (< index end)
         do (let ((char (char text index)))
@@ -114,7 +114,7 @@ in a comment. Return END if there is none before END."
         finally (return end)))
 
 (defun end-of-read (text start)
-  "Return the index in TEXT after the object that begins at START."
+  "Return the index in TEXT after the object that begins at the index START."
   (with-input-from-string (in text :start start)
     (read in nil)
     (+ start (file-position in))))
@@ -152,8 +152,8 @@ read."
     (and bounds (map '(vector t) #'car bounds))))
 
 (defun quoted-end (text start end)
-  "Return the index in TEXT after the string or the symbol name in bars that begins at START, or END
-if that is less."
+  "Return the index in TEXT after the string, or the symbol name in bars, that begins at START.
+Return END if this is less."
   (loop with quote = (char text start)
         with index = (1+ start)
         while (< index end)
@@ -163,8 +163,8 @@ if that is less."
         finally (return end)))
 
 (defun plain-form (text start end)
-  "Return TEXT from START to END without comments, and with each run of white space reduced to one
-space."
+  "Return TEXT from index START to END without comments, and with each run of white space reduced to
+one space."
   (with-output-to-string (out)
     (let ((index start) (gap nil))
       (flet ((put (to)
@@ -195,8 +195,8 @@ space reduced to single spaces. Return NIL if TEXT is NIL or cannot be read."
          (map 'vector (lambda (pair) (plain-form text (car pair) (cdr pair))) bounds))))
 
 (defun form-parts (form count)
-  "Return a list of the texts of the first COUNT elements of the list FORM, a text. If it has fewer
-elements, return all."
+  "FORM is the text of a list. Return a list of the texts of its first COUNT elements, or of all its
+elements if it has fewer."
   (call-skipping
    form
    (lambda ()
@@ -226,8 +226,8 @@ the forms in a PROGN, LOCALLY or EVAL-WHEN, recursively, else FORM alone."
         (list form))))
 
 (defun argument-of (operator form)
-  "Return the text of the first argument of the last call of OPERATOR, a string, in FORM, a text, at
-top level. Return NIL if there is no such call."
+  "Return the text of the first argument in the last call of OPERATOR, a string, at the top level of
+FORM, a text. Return NIL if there is no such call."
   (when (search operator form :test #'char-equal)
     (loop with last = nil
           for part in (parts-at-top-level form)
@@ -236,7 +236,7 @@ top level. Return NIL if there is no such call."
           finally (return last))))
 
 (defun definer-p (operator)
-  "Return true if OPERATOR, the text of a form's operator, looks like that of a definition."
+  "Return true if OPERATOR, the text of a form's operator, looks like the operator of a definition."
   (or (eql 0 (search "def" operator :test #'char-equal))
       (search "test" operator :test #'char-equal)))
 
@@ -250,8 +250,8 @@ not valid UTF-8, return TEXT unchanged."
         (error () text))))
 
 (defun form-value (form symbol)
-  "Return the text of the value that FORM, a text, gives the variable SYMBOL at top level,
-as (defvar symbol value) does, and T. If it gives none, return FORM and NIL."
+  "FORM is a text. If it gives SYMBOL a value at top level, as (defvar symbol value) does, return
+two values: the text of this value, and T. Else return FORM and NIL."
   (loop for part in (parts-at-top-level form)
         for (operator name value) = (form-parts part 3)
         do (when (and operator value (names-p name (symbol-name symbol)))

@@ -1,10 +1,10 @@
-;;;; Finds outdated functions: those compiled with an older macro, inline function or constant.
+;;;; Finds outdated functions: functions compiled with an older macro, inline function or constant.
 
 (in-package "LIVE-LISP.SOURCES")
 
 (defstruct (compiled-use (:constructor make-compiled-use (used user function)))
-  "A definition compiled into a function. FUNCTION, a simple function that is a definition of the
-name USER, has the definition of the name USED compiled in."
+  "A definition compiled into a function. USED is the name of this definition. FUNCTION is a simple
+function with the compiled definition in its code, and USER is the name of FUNCTION."
   used user function)
 
 (defun same-use-p (one other)
@@ -20,8 +20,8 @@ changed since.")
 (defparameter *outdated-limit* 1000 "The maximum length of **OUTDATED**.")
 
 (defun kind-reached (name function)
-  "FUNCTION is a simple function. Return the kind of definition of NAME that FUNCTION is: a key of
-*USER-KINDS* such as :METHOD. Return NIL if FUNCTION is no definition of NAME."
+  "FUNCTION is a simple function. If it is a definition of NAME, return the kind of this definition,
+a key of *USER-KINDS* such as :METHOD. Else return NIL."
   (nil-if-unknown
     (map-reached (lambda (kind reached)
                    (when (eq reached function) (return-from kind-reached kind)))
@@ -51,7 +51,7 @@ an expander of NAME."
         (format nil "~A~@[ (~A)~]" (function-name-text name) kind))))
 
 (defun has-inside-p (function kind name)
-  "Return true if FUNCTION has the code or the value of NAME compiled in, or calls NAME as a
+  "Return true if the code of FUNCTION contains the code or the value of NAME, or calls NAME as a
 function although NAME is a macro now. KIND is the kind, such as :CALLS, of a cross reference from
 FUNCTION to NAME."
   (case kind
@@ -63,8 +63,8 @@ FUNCTION to NAME."
                              :test #'eq))))))
 
 (defun mentions-p (xrefs names)
-  "Return true if XREFS, a vector of packed cross references, may contain one of the list NAMES.
-XREFS has the names of programs as elements."
+  "Return true if XREFS may contain one of the list NAMES. XREFS is a vector of packed cross
+references, in which the names of programs are elements."
   (declare (optimize speed) (type simple-vector xrefs) (list names))
   (loop for index from 1 below (length xrefs)
           thereis (let ((element (svref xrefs index)))
@@ -72,7 +72,7 @@ XREFS has the names of programs as elements."
                             thereis (if (symbolp name) (eq name element) (equal name element))))))
 
 (defun uses-of (names fresh)
-  "Return a list of COMPILED-USE structures for code that has definitions of NAMES compiled in.
+  "Return a list of COMPILED-USE structures for code that contains compiled definitions of NAMES.
 Leave out functions just compiled, whose debug sources are in the list FRESH."
   (let ((uses '()))
     (map-functions
@@ -94,8 +94,9 @@ Leave out functions just compiled, whose debug sources are in the list FRESH."
     uses))
 
 (defun users-of-constants (symbol wanted fresh)
-  "Return a list of COMPILED-USE structures of SYMBOL for named functions whose code has a constant
-that satisfies the predicate WANTED. Leave out code with a debug source in the list FRESH."
+  "Return a list of COMPILED-USE structures, with SYMBOL as the used name, for named functions whose
+code has a constant that satisfies the predicate WANTED. Leave out code with a debug source in the
+list FRESH."
   (let ((uses '()))
     (map-code
      (lambda (code)
@@ -119,8 +120,8 @@ the list FRESH."
   (users-of-constants symbol (lambda (constant) (eq constant layout)) fresh))
 
 (defun outdated-uses ()
-  "Return the COMPILED-USE structures in **OUTDATED** for functions that are still in use, sorted by
-their texts. Remove the others from **OUTDATED**."
+  "Remove uses by functions that are no longer in use from **OUTDATED**. Return a list of the
+remaining COMPILED-USE structures, sorted by their texts."
   (flet ((use-in-force-p (use) (in-force-p (compiled-use-user use) (compiled-use-function use)))
          (text-of (use)
            (format nil "~A ~A" (function-name-text (compiled-use-used use))
@@ -129,8 +130,8 @@ their texts. Remove the others from **OUTDATED**."
     (sort (copy-list **outdated**) #'string< :key #'text-of)))
 
 (defun use-kind (name)
-  "Return a string such as \"macro\" for the kind of the definition of NAME, a definition that is
-compiled into the code that uses it."
+  "Return a string such as \"macro\" for the kind of the definition of NAME. This definition is
+compiled into the code that uses NAME."
   (cond ((consp name) "inline function")
         ((macro-function name) "macro")
         ((eq (known :function :inlinep name) 'inline) "inline function")
@@ -148,8 +149,8 @@ compiled into the code that uses it."
   (total integer "Number of all such callers."))
 
 (defun outdated-data (uses)
-  "Return a list of JSON objects for USES, a list of COMPILED-USE structures: one for each name that
-is used."
+  "Return a list of JSON objects for USES, a list of COMPILED-USE structures, one object for each
+used name."
   (let ((groups '()))
     (dolist (use uses)
       (let* ((used (compiled-use-used use))

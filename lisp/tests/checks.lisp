@@ -1,5 +1,5 @@
-;;;; Renders failed checks as text. Values that the form itself shows are left out. If two values
-;;;; differ in one part only, the text shows just this part of both.
+;;;; Renders failed checks as text. The text leaves out values that the form itself shows. If two
+;;;; values differ in one part only, the text shows just this part of both.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -19,17 +19,17 @@
 ;;; are shown.
 
 (defun difference-shown-p (one other)
-  "ONE and OTHER are the texts of two values. Return true if these texts show the difference of the
-values. The texts must differ, be short, and contain no #<."
+  "ONE and OTHER are the texts of two values. Return true if these texts suffice to show the
+difference of the values: they differ, are short, and contain no #<."
   (and (string/= one other)
        (<= (+ (length one) (length other)) *value-characters*)
        (not (search "#<" one))
        (not (search "#<" other))))
 
 (defun two-texts (one other &key several)
-  "Return texts for the values ONE and OTHER. If these texts do not show the difference of the
-values, return texts of the first differing parts, and the path to these parts, such as
-\"[2].name\". If SEVERAL is true, ONE and OTHER are lists of values of a form."
+  "Return a text for each of the values ONE and OTHER. If these texts do not show the difference of
+the values, return texts of the first differing parts, and the path to these parts, such as
+\"[2].name\", as third value. If SEVERAL is true, ONE and OTHER are lists of values of a form."
   (if (and several (= 1 (length one) (length other)))
       (two-texts (first one) (first other))
       (destructuring-bind (first second)
@@ -70,8 +70,9 @@ number INDEX, counted from 0. Return FORM if there is no such argument."
         form)))
 
 (defun with-part-alone (form one other)
-  "Return FORM, from a check that compared the values ONE and OTHER. If FORM is long, return a copy
-in which dots replace arguments of LIST and VECTOR around the first difference."
+  "FORM is from a check that compared the values ONE and OTHER. If FORM is long, return a copy of
+FORM in which dots replace the arguments of LIST and VECTOR around the first difference. Else return
+FORM."
   (let ((index (and (consp form)
                     (proper-length form)
                     (> (length (printing-briefly (character-limit *form-characters*) form))
@@ -87,8 +88,9 @@ in which dots replace arguments of LIST and VECTOR around the first difference."
   (format nil "~A~:[ at ~A~;~]" text (member path '(nil "") :test #'equal) path))
 
 (defun of-whole (text path &rest wholes)
-  "TEXT is about parts at PATH in values with the texts WHOLES. Return TEXT followed by \" of \" and
-WHOLES if the current failure has more room than others, and the values fit in there."
+  "TEXT shows parts, at PATH, of values whose whole texts are WHOLES. If the current failure has
+more room than most, and the values fit in this room, return TEXT followed by \" of \" and WHOLES.
+Else return TEXT."
   (let ((room (character-limit *value-characters*)))
     (if (or (member path '(nil "") :test #'equal)
             (= room *value-characters*)
@@ -111,29 +113,30 @@ WHOLES if the current failure has more room than others, and the values fit in t
   (if (consp form) (second form) form))
 
 (defun stated-p (value check)
-  "Return true if VALUE is an argument of the form CHECK, or if a form that shows VALUE, such as
-'VALUE, is one."
+  "Return true if VALUE, or a form that shows VALUE such as 'VALUE, is an argument of the form
+CHECK."
   (loop for tail on (and (consp check) (rest check))
         for part = (first tail)
           thereis (or (equal part value)
                       (and (evident-p part) (equal value (evident-value part))))))
 
 (defun got-text (forms values)
-  "VALUES is a list of the values of FORMS. Return text for those VALUES that their forms do not
-show. Return NIL if the forms show all values."
+  "VALUES is a list of the values of FORMS. Return text for the VALUES that cannot be seen in their
+forms, or NIL if all can be seen."
   (let ((texts (loop for form in forms
                      for value in values
                      unless (evident-p form) collect (value-text value))))
     (and texts (format nil "~{~A~^ and ~}" texts))))
 
 (defun option-p (form)
-  "Return true if FORM, an argument of a check, is a keyword or #'FUNCTION, which selects a way to
-compare."
+  "Return true if FORM, an argument of a check, is a keyword or #'FUNCTION. Such an argument selects
+a way to compare."
   (typep form '(or keyword (cons (eql function)))))
 
 (defun got-of-two (forms values)
-  "VALUES are the two compared values of FORMS. Return a plist of keyword arguments for NOTE-FAILURE
-about the difference of VALUES. Return NIL if the whole texts of VALUES show the difference."
+  "FORMS is a list of two forms, and VALUES a list of their values, which a check compared. Return a
+plist of keyword arguments for NOTE-FAILURE about the difference of these values. Return NIL if
+their whole texts show the difference."
   (destructuring-bind (one other) forms
     (multiple-value-bind (first second path) (two-texts (first values) (second values))
       (flet ((got (text &rest values)
@@ -145,9 +148,9 @@ about the difference of VALUES. Return NIL if the whole texts of VALUES show the
               (t (apply #'got (format nil "~A and ~A" first second) values)))))))
 
 (defun check-failure-arguments (check form noted)
-  "CHECK is a failed check that FORM is true. Return a plist of keyword arguments for NOTE-FAILURE
-about CHECK. NOTED is an alist from arguments of FORM to their values. Return NIL if the value of an
-argument is neither in NOTED nor evident."
+  "CHECK is the form of a failed check, which tested FORM. NOTED is an alist from arguments of FORM
+to their values. Return a plist of keyword arguments for NOTE-FAILURE about CHECK. Return NIL if the
+value of an argument is neither in NOTED nor evident."
   (apart-from-tests
     (let ((parts (remove-if #'option-p (and (consp form) (rest form)))))
       (flet ((known (part) (assoc part noted :test #'equal)))
@@ -164,8 +167,9 @@ argument is neither in NOTED nor evident."
   (if (typep check '(cons (eql not) (cons cons null))) (second check) check))
 
 (defun comparison-arguments (check expected got &key several)
-  "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, the form of a failed check,
-which returned GOT and not EXPECTED. If SEVERAL is true, GOT and EXPECTED are lists of values."
+  "CHECK is the form of a failed check, which returned GOT and not EXPECTED. Return a plist of
+keyword arguments for NOTE-FAILURE about CHECK. If SEVERAL is true, GOT and EXPECTED are lists of
+values."
   (apart-from-tests
     (multiple-value-bind (text wanted path) (two-texts got expected :several several)
       (flet ((whole (values) (if several (values-text values) (value-text values))))
@@ -181,8 +185,9 @@ which returned GOT and not EXPECTED. If SEVERAL is true, GOT and EXPECTED are li
 ;;; Messages of test frameworks. Long objects in them are shortened.
 
 (defun brief-object (object)
-  "If the text of OBJECT is short and contains no #<, return OBJECT: printing OBJECT then calls no
-print method of the program. Otherwise return a BRIEF structure that prints as a short text."
+  "If the text of OBJECT is short and contains no #<, return OBJECT, since printing OBJECT then
+calls no print method of the program. Otherwise return a BRIEF structure that prints as a short
+text."
   (let ((text (value-text object)))
     (if (and (<= (length text) (character-limit *value-characters*)) (not (search "#<" text)))
         object
@@ -191,9 +196,9 @@ print method of the program. Otherwise return a BRIEF structure that prints as a
                              text)))))
 
 (defun brief-objects (objects)
-  "Return a list of objects to print for OBJECTS, with BRIEF structures for long objects. For two
-objects that differ in one part, return BRIEF structures for the two differing parts, and as second
-value the path to these parts."
+  "Return a list of objects to print in place of OBJECTS, with BRIEF structures for long objects. If
+there are two objects that differ in one part, return BRIEF structures for the two differing parts,
+and the path to these parts as second value."
   (multiple-value-bind (one other path)
       (and (= 2 (length objects)) (two-texts (first objects) (second objects)))
     (if path
@@ -201,8 +206,8 @@ value the path to these parts."
         (mapcar #'brief-object objects))))
 
 (defun message-text (control arguments)
-  "Return the text of a format CONTROL with a list of ARGUMENTS, printed in the package of the
-current test. Return NIL if formatting fails."
+  "Format the format control CONTROL with the list ARGUMENTS, in the package of the current test,
+and return the text. Return NIL if formatting fails."
   (apart-from-tests
     (flet ((text (arguments) (nil-if-program-fails (apply #'format nil control arguments))))
       (with-brief-printing ((home-of (result-name *result*)))

@@ -1,5 +1,5 @@
-;;;; The results of measuring coverage: which definitions tests have reached, and which parts of
-;;;; these definitions never ran.
+;;;; Describes the coverage of a test run: the definitions that tests have reached, and the parts of
+;;;; these definitions that never ran.
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -65,8 +65,8 @@ form that never ran. A path is a list of element numbers."
     table))
 
 (defun marked-parts (codes)
-  "Return a hash table with the parts of forms that have run as keys. CODES is a list of those
-elements of SB-COVER's COVERAGE-INFO that mark parts."
+  "CODES is a list of the elements of SB-COVER's COVERAGE-INFO that mark parts of forms. Return a
+hash table whose keys are the parts that have run."
   (let ((marked (make-hash-table :test 'equal)))
     (dolist (code (mapcan #'marking-code codes) marked)
       (dolist (parts (and (marks-reader) (funcall (marks-reader) code)))
@@ -94,10 +94,10 @@ is a list, return NIL, since SB-COVER has another record for the list itself."
 ;;; The places of parts in their files
 
 (defun places-never-run (definition paths form spans)
-  "Return a list of vectors, one for each part of DEFINITION, a MEASURED structure, that never ran:
-the position of the part, such as #(START END), or #() if it is unknown. FORM is the top-level form
-of DEFINITION, and PATHS lists the paths of the parts of FORM that never ran. SPANS is the SPANS
-vector of FORM, or NIL."
+  "DEFINITION is a MEASURED structure, and FORM its top-level form. PATHS lists the paths of the
+parts of FORM that never ran. SPANS is the SPANS vector of FORM, or NIL. Return a list of vectors,
+one for each of these parts in DEFINITION: the position of the part, such as #(START END), or #() if
+the position is unknown."
   (let ((part (measured-part definition))
         (numbers (and spans (form-numbers form (measured-form definition)))))
     (loop for path in paths
@@ -107,11 +107,12 @@ vector of FORM, or NIL."
 (defun part-place (part form spans numbers)
   "Return the position in its file of a part of FORM, a top-level form, or NIL if it is unknown.
 PART: the path of the part, a list of element numbers from the outside in.
-SPANS, NUMBERS: the SPANS vector of FORM, and the value of FORM-NUMBERS for it.
-The position of a list is (START END). That of an atom is (FROM END COUNT): FROM is the end of the
-list before it, or the place after the opening parenthesis, COUNT the number of atoms from there to
-the atom, and END the end of the list around it. In (f (g) a b), with (g) at 3 to 6, the atom b
-has (6 11 1)."
+SPANS: the SPANS vector of FORM.
+NUMBERS: the value of FORM-NUMBERS for FORM.
+The position of a list is (START END). The position of an atom is (FROM END COUNT). FROM is the end
+of the list before the atom, or else the place after the opening parenthesis. COUNT is the number of
+atoms from FROM to the atom, and END the end of the list around it. In (f (g) a b), with (g) at 3 to
+6, the atom b has (6 11 1)."
   (let ((around nil) (found form) (element (first (last part))))
     (dolist (each part) (setf around found found (nth each found)))
     (flet ((span (list)

@@ -1,5 +1,5 @@
-;;;; Chooses the files for which coverage is measured, compiles and loads a copy of each that has
-;;;; only its definitions, and records which of these a test has reached. How the copies of
+;;;; Chooses the files whose coverage is measured, compiles and loads a copy of each file that has
+;;;; only its definitions, and records the definitions that a test has reached. How the copies of
 ;;;; definitions mark the parts that run is in measured.lisp. CALL-COVERING runs tests with a new
 ;;;; COVERING structure, and COVER measures the files. coverage-data.lisp makes the result.
 
@@ -15,17 +15,17 @@
                                                   :defaults file)))))
 
 (defun paths-of (systems &key others)
-  "Return a list of the native truenames of the source files of SYSTEMS. If OTHERS is true, add the
-files of the systems on which SYSTEMS depend."
+  "SYSTEMS is a list of ASDF systems. Return a list of the native truenames of their source files.
+If OTHERS is true, add the files of the systems on which SYSTEMS depend."
   (remove-duplicates (loop for system in systems
                            append (mapcar #'cdr (source-components system :others others)))
                      :test #'string= :from-end t))
 
 (defun measured-paths (names root)
-  "Return a list of the native truenames of the files whose coverage is measured. If NAMES is empty,
-these are all loaded files below ROOT. Otherwise they are the files of the systems NAMES and of the
-dependencies of these systems, if they are below ROOT or below the folder of one of NAMES. Leave out
-tests if other files remain."
+  "Return a list of the native truenames of the files whose coverage is measured. ROOT is the native
+name of a folder. If NAMES is empty, these are all loaded files below ROOT. Otherwise they are the
+files of the systems NAMES and of the systems that these depend on, if they are below ROOT or below
+the folder of one of NAMES. Leave out tests if other files remain."
   (let* ((systems (remove nil (mapcar #'system-of names)))
          (folders (list* root (remove nil (mapcar #'folder-of systems))))
          (paths (remove-if-not (lambda (path) (within-p path folders))
@@ -38,7 +38,7 @@ tests if other files remain."
 ;;; The forms of a file that can contain definitions of functions
 
 (defun occurrences (part text)
-  "Return the number of times that PART occurs in TEXT, in any letter case."
+  "Return the number of times that the string PART occurs in TEXT, in any letter case."
   (loop for place = (search part text :test #'char-equal)
                   then (search part text :test #'char-equal :start2 (1+ place))
         while place count t))
@@ -49,8 +49,8 @@ tests if other files remain."
     (loop repeat (occurrences operator text) do (note-missed))))
 
 (defun put-stand-in (form operator content start)
-  "Copy FORM, a text, into the string CONTENT at index START, with the macro from *STAND-INS* in
-place of OPERATOR, the operator of FORM."
+  "Copy FORM, a text, into the string CONTENT at index START. In the copy, the macro from
+*STAND-INS* replaces OPERATOR, the operator of FORM."
   (let* ((text (first (form-parts form 1)))
          (place (+ start (search text form)))
          (colon (position #\: text :from-end t))
@@ -61,17 +61,17 @@ place of OPERATOR, the operator of FORM."
     (replace content name :start1 (+ place (if colon (1+ colon) 0)))))
 
 (defun can-define-p (operator)
-  "Return true if a form with OPERATOR, a symbol or NIL, may contain definitions, or change how
-later forms are read or compiled."
+  "Return true if a form with OPERATOR, a symbol or NIL, may contain definitions, or may change the
+way in which later forms are read or compiled."
   (and operator
        (macro-function operator)
        (or (member operator '(defun defmethod defgeneric in-package declaim))
            (not (locked-symbol-p operator)))))
 
 (defun definitions-only (text path)
-  "Return a copy of TEXT, the text of the file PATH, with a number in place of each top-level form
-without definitions of functions, and a list of the packages in which the forms are read. Return NIL
-if TEXT cannot be read."
+  "Return two values: a copy of TEXT, the text of the file PATH, in which a number replaces each
+top-level form without definitions of functions, and a list of the packages in which the forms are
+read. Return NIL if TEXT cannot be read."
   (let ((bounds (form-bounds text))
         (content (make-string (length text) :initial-element #\Space)) (packages '()))
     (when bounds
@@ -92,7 +92,8 @@ if TEXT cannot be read."
       (values content packages))))
 
 (defun inline-names (packages)
-  "Return a list of the names of inline functions whose symbols are at home in one of PACKAGES."
+  "Return a list of the names of inline functions whose symbols have one of PACKAGES as home
+package."
   (loop for package in packages
         append (home-names package (lambda (name) (eq 'inline (known :function :inlinep name))))))
 
@@ -160,8 +161,8 @@ directory for fasls."
           do (measure-file path content folder number))))
 
 (defun cover (paths folder left)
-  "Begin to measure the coverage of the definitions in the files PATHS, except tests. LEFT lists the
-names of tests. FOLDER is the native name of a directory for fasls."
+  "Begin to measure the coverage of the definitions in the files PATHS. LEFT lists the names of
+tests, which are not measured. FOLDER is the native name of a directory for fasls."
   (let ((*left-names* left) (*frameworks-homes* (all-homes)))
     (call-with-quiet-compiler
      (lambda ()
@@ -174,7 +175,7 @@ names of tests. FOLDER is the native name of a directory for fasls."
   "The COVERING structure of the test run that this thread belongs to, or NIL.")
 
 (defun reached-text (definitions)
-  "Return, as hexadecimal text, a bit mask for DEFINITIONS, a vector of MEASURED structures. Bit I,
+  "Return a bit mask for DEFINITIONS, a vector of MEASURED structures, as hexadecimal text. Bit I,
 from 0 for the lowest, is 1 if definition I was reached."
   (let ((bits 0))
     (loop for definition across definitions
@@ -183,8 +184,8 @@ from 0 for the lowest, is 1 if definition I was reached."
     (format nil "~(~X~)" bits)))
 
 (defun call-noting-reached (function note)
-  "Call FUNCTION, and return the values of FUNCTION. If coverage is measured, call the function NOTE
-with the text from REACHED-TEXT for the definitions that FUNCTION reached."
+  "Call FUNCTION and return its values. If coverage is measured, also call the function NOTE with
+the text from REACHED-TEXT for the definitions that FUNCTION reached."
   (if (null *covering*)
       (funcall function)
       (let* ((definitions (covering-definitions *covering*))

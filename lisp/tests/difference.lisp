@@ -30,8 +30,8 @@ DIFFERENCE. Print names as in PACKAGE."
         ((cons (eql :slot)) (format out ".~(~A~)" (cdr place)))))))
 
 (defun string-part (string place &optional (quote "\""))
-  "Return at most *PART-OF-VALUE* characters of STRING around index PLACE, between two strings
-QUOTE. Escape line breaks and other control characters."
+  "Return at most *PART-OF-VALUE* characters of STRING around index PLACE, with the string QUOTE
+before and after them. Escape line breaks and other control characters."
   (let* ((start (if (> place (+ *before-difference* 3)) (- place *before-difference*) 0))
          (end (min (length string) (+ start *part-of-value*))))
     (with-output-to-string (out)
@@ -48,8 +48,8 @@ QUOTE. Escape line breaks and other control characters."
       (format out "~:[...~;~]~A" (= end (length string)) quote))))
 
 (defun part-text (part package &optional (limit *part-of-value*))
-  "Return text of at most LIMIT characters for PART, from the list of FIRST-DIFFERENCE, with names
-as in PACKAGE. Return \"nothing\" if the value has no such part."
+  "PART is a part of a value, from DIFFERENCE. Return text of at most LIMIT characters for PART,
+with names as in PACKAGE. Return \"nothing\" if the value has no such part."
   (if (nothing-p part) "nothing" (printing-briefly limit part package)))
 
 (defparameter *printed-characters* 1000
@@ -57,8 +57,8 @@ as in PACKAGE. Return \"nothing\" if the value has no such part."
 texts.")
 
 (defun part-texts (one other package)
-  "Return texts for ONE and OTHER, two differing parts. If the texts begin alike, return excerpts
-that begin near their first difference. Print names as in PACKAGE."
+  "ONE and OTHER are two differing parts. Return a text for each. If the texts begin alike, return
+excerpts that begin near their first difference. Print names as in PACKAGE."
   (flet ((texts (limit) (values (part-text one package limit) (part-text other package limit))))
     (multiple-value-bind (text other-text) (texts *part-of-value*)
       (if (string/= text other-text)
@@ -70,9 +70,9 @@ that begin near their first difference. Print names as in PACKAGE."
                   (values text other-text))))))))
 
 (defun difference-texts (one other package)
-  "Return three texts for the first difference of ONE and OTHER: the differing part of ONE, that of
-OTHER, and the path to these parts. The path is empty if ONE and OTHER differ as a whole. Return NIL
-if there is no difference. Print names as in PACKAGE."
+  "Return three texts for the first difference of ONE and OTHER: the differing part of ONE, the
+differing part of OTHER, and the path to these parts. The path is empty if ONE and OTHER differ as a
+whole. Return NIL if there is no difference. Print names as in PACKAGE."
   (destructuring-bind (&optional (path nil found) one other) (difference one other)
     (when found
       (multiple-value-call #'values

@@ -8,13 +8,14 @@
   (home-value package "RESULT-LIST"))
 
 (defvar *fiveam-failing* '()
-  "A plist of keyword arguments for NOTE-FAILURE about the check that is failing in this thread.")
+  "NIL or, while a check fails in this thread, a plist of keyword arguments for NOTE-FAILURE about
+this check.")
 
 (defun fiveam-values (form arguments)
-  "FORM is a check that failed, a call of a predicate. ARGUMENTS are the format arguments of the
-message about the failure. If FiveAM made the message, these are a subform of FORM, the value of
-this subform, the predicate and, if FORM has a second subform, the value of the second subform.
-Return an alist from subforms of FORM to their values. Return NIL if the author of the test wrote
+  "FORM is a failed check that calls a predicate. ARGUMENTS are the format arguments of the message
+about the failure. If FiveAM made the message, ARGUMENTS are a subform of FORM, the value of this
+subform, the predicate and, if FORM has a second subform, the value of the second subform. Then
+return an alist from subforms of FORM to their values. Return NIL if the author of the test wrote
 the message."
   (destructuring-bind (&optional part value predicate (other nil other-given) &rest more) arguments
     (when (and (consp form)
@@ -50,8 +51,8 @@ here, since FiveAM's own printing may never end."
         (apply original arguments))))
 
 (defun fiveam-form (package object)
-  "OBJECT is FiveAM's result of a check. Return the form of this check. Return NIL if FiveAM does
-not keep the form, as for a FOR-ALL that passed. PACKAGE is the package of FiveAM."
+  "OBJECT is FiveAM's result of a check. Return the form of this check, or NIL if FiveAM does not
+keep the form, as for a FOR-ALL that passed. PACKAGE is the package of FiveAM."
   (let ((slot (home-symbol package "TEST-EXPR")))
     (and slot (slot-boundp object slot) (slot-value object slot))))
 

@@ -1,6 +1,6 @@
-;;;; The supported test frameworks, and the wrappers around their functions that record which tests
-;;;; run. A file for each framework calls DEFINE-FRAMEWORK. While tests run, CALL-WITH-PROBES wraps
-;;;; the functions that a framework names as probes (WRAP in base/wrapping.lisp).
+;;;; The supported test frameworks, and the wrappers around their functions that record the tests
+;;;; that run. A file for each framework calls DEFINE-FRAMEWORK. While tests run, CALL-WITH-PROBES
+;;;; wraps the functions that a framework lists as probes (WRAP in base/wrapping.lisp).
 
 (in-package "LIVE-LISP.TESTS")
 
@@ -28,7 +28,7 @@ framework. RUNNER is a function without arguments that runs the test or suite wi
 
 (defun define-framework (name packages &key probes entries holding protocol)
   "Define the test framework NAME. The other arguments are slots of the FRAMEWORK structure. If
-PROTOCOL is true, add the names of the wrapped functions to PROTOCOL."
+PROTOCOL is not empty, add the names of the wrapped functions to it."
   (push (make-framework name packages probes entries holding
                         (and protocol (append (mapcar #'first probes) protocol)))
         **frameworks**))
@@ -38,7 +38,7 @@ PROTOCOL is true, add the names of the wrapped functions to PROTOCOL."
   (contrib-symbol (package-name package) name))
 
 (defun home-call (package name &rest arguments)
-  "Call the function with the string NAME in PACKAGE with ARGUMENTS, and return its values."
+  "Call the function with the string NAME as name in PACKAGE with ARGUMENTS, and return its values."
   (apply (home-symbol package name) arguments))
 
 (defun home-value (package name)
@@ -53,8 +53,8 @@ unbound or does not exist."
     (and symbol (find-class symbol nil) (typep object symbol))))
 
 (defmacro with-home-values ((package &rest names-and-values) &body body)
-  "Evaluate BODY with variables of PACKAGE bound. NAMES-AND-VALUES are (NAME FORM) lists of a
-variable's name, a string, and a form. Ignore variables that do not exist."
+  "Evaluate BODY with variables of PACKAGE bound. NAMES-AND-VALUES are (NAME FORM) lists: the name
+of a variable, a string, and a form for its value. Ignore variables that do not exist."
   `(call-with-values-bound ,package
                            (list ,@(loop for (name value) in names-and-values
                                          collect `(cons ,name ,value)))
@@ -71,8 +71,8 @@ strings, to values. Ignore names for which PACKAGE has no variable."
 ;;; Wrappers, which are installed while tests run
 
 (defmacro apart-from-tests (&body body)
-  "Evaluate BODY, which records or prints results, in the tests' *PACKAGE*, but isolated from the
-tests. Return the values of BODY, or NIL if it would have entered the debugger."
+  "Evaluate BODY, which records or prints results, isolated from the tests but with their *PACKAGE*.
+Return the values of BODY. Return NIL if BODY would have entered the debugger."
   (let ((package (gensym "PACKAGE")))
     `(let ((,package *package*))
        (with-interruptible-isolation (let ((*package* ,package)) ,@body)))))
@@ -98,7 +98,7 @@ REPORTS-PASSED: true if the forms of checks that pass are recorded."
 (sb-ext:defglobal **runs** 0 "The number of runs of tests in progress.")
 (sb-ext:defglobal **probed** '() "A list of the names of the functions that have wrappers.")
 (sb-ext:defglobal **probes-lock** (sb-thread:make-mutex :name "live-lisp probes")
-  "Held while a thread uses **RUNS** and **PROBED**.")
+  "A lock that a thread holds while it uses **RUNS** and **PROBED**.")
 
 (defun probe-for (package around)
   "AROUND is a wrapper of a function of PACKAGE. Return a function that takes the original function
@@ -110,14 +110,14 @@ the list of arguments. Otherwise it calls only the original function."
         (apply original arguments))))
 
 (defun home-p (name package)
-  "Return true if the symbol with the string NAME is at home in PACKAGE and names a function, a
-macro or a variable."
+  "Return true if the symbol with the string NAME has PACKAGE as home package and names a function,
+a macro or a variable."
   (let ((symbol (find-symbol name package)))
     (and symbol (eq package (symbol-package symbol)) (or (fboundp symbol) (boundp symbol)))))
 
 (defun framework-homes (framework)
   "Return a list of the packages of FRAMEWORK, a FRAMEWORK structure, and of the packages of copies
-of FRAMEWORK. The list is empty if the framework is not loaded."
+of this framework. Return an empty list if the framework is not loaded."
   (let ((protocol (framework-protocol framework)))
     (union (remove nil (mapcar #'find-package (framework-packages framework)))
            (and protocol
@@ -141,8 +141,8 @@ to no test framework, the list has only PACKAGE."
       (list package)))
 
 (defun add-probes ()
-  "Install the wrappers of the loaded frameworks on their functions. Leave alone functions that
-already have a wrapper."
+  "Install the wrappers of the loaded frameworks on their functions. Skip functions that already
+have a wrapper."
   (sb-thread:with-mutex (**probes-lock**)
     (dolist (framework **frameworks**)
       (dolist (package (framework-homes framework))
@@ -153,9 +153,9 @@ already have a wrapper."
                    (wrap function 'live-lisp-tests (probe-for package around))))))))
 
 (defun note-untested (begun operation component)
-  "Record the system COMPONENT as a tested system of which no test has begun. Do so only if ASDF has
-performed TEST-OP as OPERATION on COMPONENT, COMPONENT has a TEST-OP method of its own, and no test
-has begun since BEGUN tests had begun."
+  "Record the ASDF system COMPONENT as a tested system without tests, if three conditions hold: ASDF
+has performed TEST-OP as OPERATION on COMPONENT, COMPONENT has a TEST-OP method of its own, and the
+number of tests that have begun is still BEGUN."
   (when (and (= begun (run-begun *run*))
              (operation-p operation "TEST-OP")
              (typep component (contrib-symbol "ASDF" "SYSTEM"))
@@ -177,8 +177,8 @@ install the wrappers of newly loaded frameworks, and record a tested system with
             (note-untested begun operation component)))))))
 
 (defun call-with-probes (function)
-  "Call FUNCTION with the wrappers installed. If several runs of tests are in progress, the last one
-to end removes the wrappers."
+  "Call FUNCTION while the wrappers are installed. If several runs of tests are in progress, the run
+that ends last removes the wrappers."
   (sb-thread:with-mutex (**probes-lock**)
     (when (and (= 1 (incf **runs**)) (contrib-function "ASDF" "PERFORM"))
       (let ((performer (contrib-function "ASDF" "PERFORM")))

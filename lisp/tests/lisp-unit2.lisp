@@ -3,8 +3,8 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defun lisp-unit2-note (package condition)
-  "CONDITION was signalled in a test. Record CONDITION if it stands for a check or is an error.
-PACKAGE is the package of lisp-unit2."
+  "CONDITION was signalled in a test. Record it if it stands for a check or is an error. PACKAGE is
+the package of lisp-unit2."
   (flet ((of-class-p (name) (home-type-p package name condition)))
     (cond ((of-class-p "ASSERTION-PASS") (note-checks 1))
           ((of-class-p "ASSERTION-FAIL")

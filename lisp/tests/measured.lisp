@@ -1,5 +1,5 @@
 ;;;; Measures the coverage of definitions. During a run of tests, calls go to a copy of each
-;;;; definition, compiled so that it marks which of its parts run. The definition itself stays
+;;;; definition, compiled so that it marks each of its parts that runs. The definition itself stays
 ;;;; unchanged, and no other form of its file is evaluated.
 ;;;;
 ;;;; coverage.lisp compiles a copy of the file that has only its definitions, while MEASURING-HOOK
@@ -35,8 +35,8 @@ DEFINITIONS: a vector of MEASURED structures.
 MISSED: the number of definitions that cannot be measured.
 COPIED-FUNCTIONS: a list of the names of functions whose calls go to marking copies.
 COPIED-METHODS: a list of COPIED-METHOD structures.
-GENERIC, METHODS-BEFORE: while a method is being added, its generic function and the list of the
-older methods of that, else NIL.
+GENERIC, METHODS-BEFORE: while a method is being added, its generic function and a list of the older
+methods of this function, else NIL.
 RECORDS: a list of FILE-RECORD structures.
 FORMS: a hash table from lists (FILE NUMBER) to conses of a top-level form and the positions of its
 lists."
@@ -53,21 +53,21 @@ now, or NIL while none run.")
   "The native truename of the file that is being compiled to measure its definitions.")
 
 (defvar *spans-loaded* nil
-  "The FILE-SPANS structure for the version of *MEASURED-FILE* that was loaded. It has the places of
-the lists in the file. NIL if these places are unknown. *SPANS-READ* (spans.lisp) is that for the
-copy of the file that is being compiled.")
+  "The FILE-SPANS structure with the places of the lists in the loaded version of *MEASURED-FILE*,
+or NIL if these places are unknown. *SPANS-READ* (spans.lisp) has the places in the copy of the file
+that is being compiled.")
 
 (defvar *as-loaded* t
-  "NIL while a form is processed that the compiler reads differently than the load of the file did,
-because the copy of the file lacks a form that sets a reader macro. Else true.")
+  "NIL while the compiler processes a form that it reads in another way than the load of the file
+did, because the copy of the file lacks a form that sets a reader macro. Else true.")
 
 (defvar *left-names* '()
-  "A list of the names of tests, whose coverage is not measured: functions with these names that a
-macro of a test framework defines.")
+  "A list of the names of tests. Functions with these names that a macro of a test framework defines
+are not measured.")
 
 (defvar *frameworks-homes* '()
-  "A list of the packages of the loaded test frameworks. Macros of a framework are recognized by
-these packages.")
+  "A list of the packages of the loaded test frameworks. A macro of these packages is a macro of a
+framework.")
 
 (defvar *framework-made* nil
   "True while the expansion of a macro of a test framework is processed.")
@@ -77,16 +77,16 @@ these packages.")
 inlined code would not be marked.")
 
 (defparameter *stand-ins* '((progn . prog1) (eval-when . when))
-  "An alist from special operators to macros. The file coverage.lisp replaces these operators in the
-text that it compiles, because the compiler calls *MACROEXPAND-HOOK* only for macros. MEASURED-FORMS
-takes the macros for what they replace.")
+  "An alist from special operators to macros, which replace these operators in the text that
+coverage.lisp compiles, because the compiler calls *MACROEXPAND-HOOK* only for macros.
+MEASURED-FORMS treats such a macro like the operator that it replaces.")
 
 ;;; The forms that are compiled to measure definitions
 
 (defun measuring-hook (hook)
   "Return a function for *MACROEXPAND-HOOK*. For a top-level form, this function returns forms that
-install marking copies of the definitions in the form. For any other form, it calls HOOK, another
-function for *MACROEXPAND-HOOK*."
+install marking copies of the definitions in the form. For any other form, it calls HOOK, the
+previous function of *MACROEXPAND-HOOK*."
   (lambda (expander form environment)
     (let ((number (top-level-number form)))
       (cond ((null number) (expand-marking hook expander form environment))
@@ -102,22 +102,22 @@ function for *MACROEXPAND-HOOK*."
 
 (defun path-of (form)
   "Return the path of FORM: the number of the top-level form being compiled, and then the element
-numbers that lead to FORM, from the outside in. Return NIL if a macro has made FORM, so that FORM is
-not in the text."
+numbers that lead to FORM, from the outside in. Return NIL if FORM is not in the text, because a
+macro has made it."
   (reverse (cddr (source-path-of form))))
 
 (defun source-path-of (form)
-  "Return the compiler's source path of FORM, or NIL if FORM is not in the text but made by a macro.
-The path is a list (MARK NUMBER ELEMENT... TOP-LEVEL). MARK is a constant. NUMBER is the number of
-FORM within the top-level form being compiled. The ELEMENTs are the numbers that lead to FORM, the
-innermost first. TOP-LEVEL is the number of the top-level form."
+  "Return the compiler's source path of FORM, or NIL if a macro has made FORM, so that it is not in
+the text. The path is a list (MARK NUMBER ELEMENT... TOP-LEVEL). MARK is a constant. NUMBER is the
+number of FORM within the top-level form being compiled. The ELEMENTs are the numbers that lead to
+FORM, the innermost first. TOP-LEVEL is the number of the top-level form."
   (let* ((paths source-paths) (path (and (hash-table-p paths) (gethash form paths))))
     (and (consp path) path)))
 
 (defun measured-forms (form environment number)
-  "Return a list of forms to compile instead of FORM, which is in the macro environment ENVIRONMENT
-and in top-level form NUMBER. The returned forms install copies of the definitions in FORM. Such a
-copy marks which of its parts run."
+  "FORM is in the macro environment ENVIRONMENT and in top-level form NUMBER. Return a list of forms
+to compile instead of FORM. They install copies of the definitions in FORM, and these copies mark
+each of their parts that runs."
   (destructuring-bind (&optional operator name &rest rest) (if (listp form) form '())
     (case operator
       (defun (measured-function form number))
@@ -139,12 +139,12 @@ copy marks which of its parts run."
 
 (defun measured-parts (parts environment number)
   "PARTS are forms in the macro environment ENVIRONMENT and in top-level form NUMBER. Return a list
-of forms to compile instead of PARTS: the results of MEASURED-FORMS for PARTS."
+of forms to compile instead of PARTS: the results of MEASURED-FORMS for each of PARTS."
   (loop for part in parts append (measured-forms part environment number)))
 
 (defun measured-function (form number)
-  "Return a list of forms to compile instead of FORM, a DEFUN in top-level form NUMBER. The returned
-forms direct calls to a copy of the function, which marks which of its parts run. Return NIL for a
+  "FORM is a DEFUN in top-level form NUMBER. Return a list of forms to compile instead of FORM. They
+direct calls to a copy of the function, which marks each of its parts that runs. Return NIL for a
 test. If the function cannot be replaced, count it as missed, and return NIL."
   (destructuring-bind (name lambda-list &rest body) (rest form)
     (cond ((and *framework-made* (member name *left-names* :test #'equal)) '())
@@ -172,8 +172,8 @@ test. If the function cannot be replaced, count it as missed, and return NIL."
     (and name (equal *measured-file* (file-path name)))))
 
 (defun measured-method (name rest form number)
-  "Return a list of forms that replace the method of FORM, a DEFMETHOD or :METHOD option in
-top-level form NUMBER, by a copy that marks which of its parts run. NAME is the generic function.
+  "FORM is a DEFMETHOD or :METHOD option in top-level form NUMBER. Return a list of forms that
+replace the method by a copy, which marks each of its parts that runs. NAME is the generic function.
 REST is the rest of FORM after NAME."
   (let* ((tail (member-if #'listp rest)) (qualifiers (ldiff rest tail)))
     (if (and *as-loaded* (fboundp name) (typep (plain-definition name) 'generic-function))
@@ -185,8 +185,8 @@ REST is the rest of FORM after NAME."
         (note-missed))))
 
 (defun marking-body (body index &optional block)
-  "Return BODY, the body of a function, with code that marks which parts run. INDEX is from
-NOTE-MEASURED. If BLOCK is a list of a name, put the forms into a block of this name."
+  "Return BODY, the body of a function, with additions that mark each part that runs. INDEX is from
+NOTE-MEASURED. If BLOCK is a list of one name, put the forms into a block of this name."
   (multiple-value-bind (declarations forms) (body-parts body)
     `(,@declarations
       (declare (optimize (,+coverage-quality+ 3)) (notinline ,@*inline-names*))
@@ -227,8 +227,9 @@ compile."
 conditionally.")
 
 (defun expand-marking (hook expander form environment)
-  "Expand FORM by HOOK, a function for *MACROEXPAND-HOOK*, with EXPANDER and ENVIRONMENT. If FORM is
-in the text, first put a PROGN around each atom in FORM that is evaluated conditionally."
+  "Expand FORM by HOOK, a function for *MACROEXPAND-HOOK*, with the macro function EXPANDER and the
+macro environment ENVIRONMENT. If FORM is in the text and not made by a macro, first put a PROGN
+around each atom in FORM that is evaluated conditionally."
   (let ((marked (if (path-of form) (with-marked-atoms form) form)))
     (if (eq marked form)
         (funcall hook expander form environment)
@@ -262,8 +263,8 @@ of a LOOP form."
        (not (and (symbolp part) (string= part "IT")))))
 
 (defun marked-atom (atom list element)
-  "Return (PROGN ATOM) as a replacement for ATOM, element number ELEMENT of LIST. Give the PROGN the
-source path of this element."
+  "Return (PROGN ATOM) as a replacement for ATOM, which is element number ELEMENT of LIST. Give the
+PROGN the source path of this element."
   (let* ((paths source-paths)
          (form (list 'progn atom))
          (path (and (hash-table-p paths) (gethash list paths))))
@@ -283,16 +284,16 @@ redefines NAME meanwhile, calls go to the new definition."
             (apply (if (eq original copied) function original) arguments)))))
 
 (defun note-methods (name)
-  "Record the list of the methods of the generic function NAME, to which a method is about to be
-added."
+  "Record the list of the methods of the generic function NAME. The caller is about to add a method
+to it."
   (let ((generic (plain-definition name)))
     (setf (covering-generic **covering**) generic
           (covering-methods-before **covering**)
           (copy-list (sb-mop:generic-function-methods generic)))))
 
 (defun put-method ()
-  "Record the method that was added since the call of NOTE-METHODS. If this method did not replace a
-method from *MEASURED-FILE*, remove the added method again, and count a definition without
+  "Record the method that was added since the call of NOTE-METHODS, if this method replaced a method
+from *MEASURED-FILE*. Otherwise remove the added method again, and count a definition without
 coverage."
   (let* ((added (added-method **covering**))
          (original (and added (copied-method-original added))))
@@ -304,7 +305,7 @@ coverage."
 
 (defun added-method (covering)
   "Return a COPIED-METHOD structure for the method added since the call of NOTE-METHODS, or NIL.
-COVERING is the COVERING structure, whose record of that call is removed."
+COVERING is the COVERING structure. Remove the record of that call from it."
   (let* ((generic (shiftf (covering-generic covering) nil))
          (before (shiftf (covering-methods-before covering) '()))
          (now (and generic (sb-mop:generic-function-methods generic)))

@@ -23,8 +23,8 @@
     (if (symbolp name) (symbol-name name) (entry-text entry))))
 
 (defun meant-names (text)
-  "Return a list of the names for which TEXT can stand: TEXT itself and, if TEXT has a single colon,
-the same text with two colons."
+  "Return a list of the names that TEXT can mean: TEXT itself and, if TEXT has a single colon, the
+same text with two colons."
   (let ((colon (position #\: text)))
     (list* text
            (and colon
@@ -33,15 +33,16 @@ the same text with two colons."
                                    (subseq text colon)))))))
 
 (defun entries-named (text entries)
-  "ENTRIES is a list of ENTRY structures. Return a list of those whose full name is TEXT. If there
-are none, return a list of those whose name without a package is TEXT. Letter case does not matter."
+  "ENTRIES is a list of ENTRY structures. Return a list of the entries with the full name TEXT. If
+there are none, return a list of the entries whose name without a package is TEXT. Ignore letter
+case."
   (loop for name in (meant-names text)
           thereis (or (remove name entries :key #'entry-text :test-not #'string-equal)
                       (remove name entries :key #'bare-name :test-not #'string-equal))))
 
 (defun entries-of-name (name entries)
-  "ENTRIES is a list of ENTRY structures. Return a list of those that NAME, a text, names. If NAME
-names none, or names entries with different full names, end the operation with an error answer."
+  "ENTRIES is a list of ENTRY structures. Return a list of the entries that NAME, a text, names. If
+there are none, or entries with different full names, end the operation with an error answer."
   (let* ((found (entries-named name entries))
          (texts (remove-duplicates (mapcar #'entry-text found) :test #'string=)))
     (cond ((null found)
@@ -50,15 +51,15 @@ names none, or names entries with different full names, end the operation with a
           (t found))))
 
 (defun entries-again (names entries)
-  "Return two lists: those ENTRIES, ENTRY structures, whose full names are in the list NAMES, and
-those NAMES that no entry has."
+  "ENTRIES is a list of ENTRY structures. Return two lists: the entries whose full names are in the
+list NAMES, and the NAMES that no entry has."
   (let ((found (loop for name in names
                      append (remove name entries :key #'entry-text :test-not #'string=))))
     (values found (set-difference names (mapcar #'entry-text found) :test #'string=))))
 
 (defun other-tests (names entries)
-  "Return a list of the full names of at most 5000 tests among ENTRIES that are not in the list
-NAMES. Suites are left out."
+  "ENTRIES is a list of ENTRY structures. Return a list of the full names of at most 5000 tests
+among them that are not in the list NAMES. Leave out suites."
   (let ((known (make-hash-table :test 'equal)))
     (dolist (name names) (setf (gethash name known) t))
     (page (loop for entry in entries
@@ -67,15 +68,15 @@ NAMES. Suites are left out."
           0 5000)))
 
 (defun entries-of-package (package entries)
-  "ENTRIES is a list of ENTRY structures. Return a list of those that are tests, and not suites, and
-whose names are in PACKAGE."
+  "ENTRIES is a list of ENTRY structures. Return a list of the tests among them, not suites, whose
+names are in PACKAGE."
   (remove-if-not (lambda (entry)
                    (and (not (entry-suite entry)) (eq package (package-of (entry-name entry)))))
                  entries))
 
 (defun packages-data (entries)
-  "Return a list of JSON objects for at most 20 packages in which tests have their names, each with
-the number of its tests in ENTRIES."
+  "Return a list of JSON objects for at most 20 packages that contain names of tests in ENTRIES,
+each with the number of these tests."
   (let ((counts (make-hash-table :test 'equal)))
     (dolist (entry entries)
       (let ((package (package-of (entry-name entry))))
@@ -86,8 +87,8 @@ the number of its tests in ENTRIES."
           0 20)))
 
 (defun test-system (name)
-  "Test the ASDF system NAME by its TEST-OP. Return NIL, or the list from NEEDED-SYSTEM if the test
-needs another system that is missing."
+  "Test the ASDF system NAME by its TEST-OP. Return NIL or, if the test needs another system that is
+missing, the list from NEEDED-SYSTEM."
   (call-noting
    (lambda (&aux (*tested-systems* (list name)))
      (call-user-code
@@ -97,8 +98,8 @@ needs another system that is missing."
 
 (defun run-chosen (systems entries root)
   "Test SYSTEMS, a list of names of ASDF systems, and run ENTRIES, a list of ENTRY structures.
-Return a plist for a JSON object: \"needs\" lists systems that need a missing one. \"unloaded\"
-lists unloaded systems below ROOT if no test has run."
+Return a plist for a JSON object. \"needs\" lists the systems that need a missing system. If no test
+has run, \"unloaded\" lists systems below ROOT that are not loaded."
   (call-with-probes
    (lambda ()
      (call-holding
@@ -119,9 +120,9 @@ lists unloaded systems below ROOT if no test has run."
 
 (defun call-measuring (folder root systems function)
   "Call FUNCTION, which runs tests, and return the plist for a JSON object that FUNCTION returns.
-The argument of FUNCTION is NIL, or a function to call to begin measuring. FOLDER is NIL or a
-directory for fasls. If FOLDER is not NIL, add the coverage of files of SYSTEMS and of files below
-ROOT."
+FOLDER is NIL or a directory for fasls. If FOLDER is not NIL, add the coverage of files of SYSTEMS
+and of files below ROOT. The argument of FUNCTION is NIL or, to measure coverage, a function without
+arguments that FUNCTION must call to begin."
   (if (null folder)
       (funcall function nil)
       (call-covering

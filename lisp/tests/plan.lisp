@@ -1,5 +1,5 @@
 ;;;; Plans a run of tests: chooses the systems to test, and the systems to load first, even if ASDF
-;;;; considers them unchanged. ASDF is called by the names of its functions (ASDF-CALL), because it
+;;;; considers them unchanged. This file calls functions of ASDF by name (ASDF-CALL), because ASDF
 ;;;; may not be loaded yet. The operation comes first, then the functions that it calls.
 
 (in-package "LIVE-LISP.TESTS")
@@ -26,7 +26,8 @@ and NIL if SYSTEM is only loaded."
   system tested)
 
 (defstruct (planned-load (:constructor make-planned-load (system forced)))
-  "A system to load before the tests. FORCED is true if ASDF does not notice that it has changed."
+  "A system to load before the tests. FORCED is true if ASDF does not notice that the system has
+changed, so that its load must be forced."
   system forced)
 
 (defvar *unread* '()
@@ -51,8 +52,8 @@ needs another system that is missing.")
                             (plan-data (reverse (systems-to-test root)) known)))))))))
 
 (defun plan-of-system (name known)
-  "Return a JSON object from PLAN-DATA for the system NAME and KNOWN. If the system NAME or a system
-that its definition needs is missing, return a JSON object about the missing system instead."
+  "Return a JSON object from PLAN-DATA for the system NAME and KNOWN. If this system is missing, or
+its definition needs a missing system, return a JSON object about the missing system instead."
   (multiple-value-bind (system needed) (found-system name)
     (cond (system (plan-data (list system) known))
           (needed (missing-data (first needed) (string-left-trim "#:" name) (second needed)))
@@ -65,7 +66,7 @@ load before the tests. If KNOWN is true, leave out systems that were never loade
                      append (loads-before system known))))
     (object "systems" (mapcar #'component-name systems)
             "unread" (reverse *unread*)
-            ;; A system that is tested can be needed by the tests of another one too.
+            ;; The tests of another system can also need a system that is tested itself.
             "loads" (loop for load in (remove-duplicates loads :key #'planned-load-system
                                                                :from-end t)
                           collect (object "name" (component-name (planned-load-system load))
@@ -73,8 +74,8 @@ load before the tests. If KNOWN is true, leave out systems that were never loade
 
 (defun loads-before (system known)
   "Return a list of PLANNED-LOAD structures, in order, for the systems to load before the tests of
-SYSTEM. These are SYSTEM itself if ASDF would load it, and the systems needed by SYSTEM whose
-changes ASDF does not notice. If KNOWN is true, leave out SYSTEM if SYSTEM was never loaded."
+SYSTEM: the systems that SYSTEM needs and whose changes ASDF does not notice, and SYSTEM itself if
+ASDF would load it. If KNOWN is true, leave out SYSTEM if it was never loaded."
   (let* ((needed (loop for other in (needed-systems system)
                        when (unnoticed-change-p other)
                          collect (make-planned-load other t)))
@@ -88,8 +89,8 @@ changes ASDF does not notice. If KNOWN is true, leave out SYSTEM if SYSTEM was n
 ;;; The systems to test
 
 (defun systems-to-test (root)
-  "Return a list of the systems defined below ROOT that can be tested. Leave out a system that ASDF
-tests when ASDF tests another system of the list."
+  "Return a list of the systems defined below ROOT, the native name of a folder, that can be tested.
+Leave out a system that ASDF also tests when it tests another system in the list."
   (let* ((below (or (systems-below root)
                     ;; The .asd files may have been made after ASDF has searched its registry.
                     (progn (asdf-call "INITIALIZE-SOURCE-REGISTRY")
@@ -120,8 +121,8 @@ a JSON object about the missing system onto *UNREAD*."
       (when needed (push (missing-data (first needed) name (second needed)) *unread*)))))
 
 (defun unloaded-users (systems root)
-  "Return a list of the names of the systems below ROOT that depend on one of SYSTEMS, a list of
-names, and are not loaded."
+  "Return a list of the names of the systems below ROOT, the native name of a folder, that depend on
+one of SYSTEMS, a list of names, and are not loaded."
   (loop with *unread* = '()
         for user in (systems-below root)
         when (and (not (asdf-call "COMPONENT-LOADED-P" user))
@@ -137,12 +138,12 @@ names, and are not loaded."
 ;;; The work of ASDF for a test of a system
 
 (defun tests-something-p (system)
-  "Return true if testing SYSTEM has an effect. SYSTEM then tests other systems, or has a TEST-OP
-method of its own."
+  "Return true if testing SYSTEM has an effect: SYSTEM tests other systems, or has a TEST-OP method
+of its own."
   (or (some #'dependency-tested (test-dependencies system)) (test-method-p system)))
 
 (defun test-method-p (system)
-  "Return true if there is a PERFORM method for TEST-OP and SYSTEM."
+  "Return true if the ASDF system SYSTEM has a PERFORM method for TEST-OP."
   (find-method (symbol-function (contrib-symbol "ASDF" "PERFORM")) '()
                (list (find-class (contrib-symbol "ASDF" "TEST-OP"))
                      (sb-mop:intern-eql-specializer system))
@@ -163,7 +164,8 @@ dependencies first."
     (reverse order)))
 
 (defun test-dependencies (system)
-  "Return a list of DEPENDENCY structures for the systems on which the TEST-OP of SYSTEM depends."
+  "Return a list of DEPENDENCY structures for the systems on which the TEST-OP of the ASDF system
+SYSTEM depends."
   (loop with testing = (asdf-call "MAKE-OPERATION" (contrib-symbol "ASDF" "TEST-OP"))
         for (operation . components) in (asdf-call "COMPONENT-DEPENDS-ON" testing system)
         for tested = (operation-p operation "TEST-OP")
@@ -197,8 +199,8 @@ unchanged."
           thereis (and text (seems-unchanged-p component) (other-text-p path text))))
 
 (defun keep-texts (system)
-  "Record the present text of files of SYSTEM as their loaded text. Do so only for a file whose load
-was not recorded and that is certainly older than its fasl."
+  "Record the present text of files of SYSTEM as their loaded text. Do this only for a file whose
+load was not recorded, and that is certainly older than its fasl."
   (loop for (component . path) in (source-components system)
         do (when (and (not (known-text path))
                       (asdf-call "COMPONENT-LOADED-P" component)
@@ -207,7 +209,7 @@ was not recorded and that is certainly older than its fasl."
 
 (defun changed-paths (root)
   "Return a list of the paths of loaded files below ROOT, the native name of a directory, whose
-texts differ from when the files were loaded."
+texts have changed since they were loaded."
   (loop for path in (loaded-paths)
         for text = (and (starts-p path root) (known-text path))
         when (and text (other-text-p path text)) collect path))

@@ -24,8 +24,8 @@ is no such slot."
     (and (slot-exists-p report slot) (values (slot-value report slot) t))))
 
 (defun prove-note (package report place)
-  "Record the check of REPORT, one of Prove's reports. PLACE is the source location of the check as
-a plist, or NIL. PACKAGE is the package of Prove."
+  "Record the check that REPORT, one of Prove's reports, is about. PLACE is the source location of
+the check as a plist, or NIL. PACKAGE is the package of Prove."
   (flet ((value (name) (values (prove-value report name)))
          (of-class-p (name) (home-type-p package name report)))
     (note-checks 1)
@@ -42,8 +42,8 @@ a plist, or NIL. PACKAGE is the package of Prove."
                            :expected (format nil "~:[~;not ~]~A" (value "NOTP") wanted)))))))
 
 (defun prove-add-report (package original arguments)
-  "Wrapper around Prove's ADD-REPORT: record the check of the first of ARGUMENTS, a report, and call
-ORIGINAL with ARGUMENTS. PACKAGE is the package of Prove."
+  "Wrapper around Prove's ADD-REPORT: record the check that the first of ARGUMENTS, a report, is
+about, and call ORIGINAL with ARGUMENTS. PACKAGE is the package of Prove."
   (destructuring-bind (report suite) arguments
     (let ((place (and (home-type-p package "FAILED-TEST-REPORT" report) (check-place package))))
       (flet ((note () (prove-note package report place)))

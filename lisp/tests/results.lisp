@@ -49,19 +49,20 @@
   "A report that arrives while the tests run.")
 
 (defparameter *noted-failures* 200
-  "The maximum number of failures recorded in full in one run. Others are only counted.")
+  "The maximum number of failures recorded in full in one run. Further failures are only counted.")
 (defparameter *noted-in-test* 20
-  "The maximum number of failures recorded in full in one test. Others are only counted.")
+  "The maximum number of failures recorded in full in one test. Further failures are only counted.")
 
 (defstruct (result (:constructor make-result
                                  (framework name text &optional (systems *tested-systems*))))
   "The result of a test.
 FRAMEWORK: the name of its test framework.
-NAME: the name of the test in the framework. TEXT: this name as text.
-CHECKS, FAILED, SKIPPED: the numbers of all checks, of failed ones and of skipped ones.
+NAME, TEXT: the name of the test in the framework, and this name as text.
+CHECKS, FAILED, SKIPPED: the numbers of all checks, of failed checks and of skipped checks.
 ERRORS, EXPECTED: the numbers of unexpected errors and of expected failures.
 FAILURES: a list of JSON objects, newest first.
-PASSED: an alist from the texts of checks that passed to how often they did, newest first.
+PASSED: an alist, newest first, from the texts of checks that passed to the number of times that
+each passed.
 LEFT: true if the test did not end normally.
 SYSTEMS: a list of the names of the systems being tested, innermost first.
 NOTES: a plist for the wrappers of the framework.
@@ -77,8 +78,8 @@ REACHED: NIL, or the text from REACHED-TEXT for the definitions that the test ha
 
 (defun check-place (package)
   "Return a plist for a JSON object with the source location of the current check, or NIL. This is
-the place of the innermost call on the stack that is in a file. Calls in SBCL, in ASDF, in the agent
-and in the test framework of PACKAGE do not count."
+the place of the innermost call on the stack that is in a file. Ignore calls in SBCL, in ASDF, in
+the agent and in the test framework of PACKAGE."
   (apart-from-tests
     (loop with homes = (homes-with package)
           for frame in (nil-if-unknown (shown-frames))
@@ -100,9 +101,10 @@ accessible in PACKAGE."
 (defun note-failure (package kind &key (form nil form-given) (check nil check-given)
                                   (expected nil expected-given)
                                   (got nil got-given) text condition (place (check-place package)))
-  "Record a failure of the current test. KIND is \"failure\", \"error\" or \"expected\". FORM was
-evaluated, and CHECK should have been true. EXPECTED, GOT and the message TEXT are texts. CONDITION
-was signalled. PLACE is from CHECK-PLACE for PACKAGE, that of the framework."
+  "Record a failure of the current test. KIND is \"failure\", \"error\" or \"expected\". FORM is the
+form that was evaluated, and CHECK the form that should have been true. EXPECTED, GOT and the
+message TEXT are texts. CONDITION is the condition that was signalled. PLACE is from CHECK-PLACE for
+PACKAGE, the package of the framework."
   (cond ((string= kind "error") (incf (result-errors *result*)))
         ((string= kind "expected") (incf (result-expected *result*)))
         (t (incf (result-failed *result*))))
@@ -130,7 +132,7 @@ was signalled. PLACE is from CHECK-PLACE for PACKAGE, that of the framework."
   (incf (result-checks *result*) count))
 
 (defun note-passed (form)
-  "Record that the check FORM has passed, if this run records such checks."
+  "Record that the check FORM has passed, if this run reports checks that passed."
   (when (run-reports-passed *run*)
     (apart-from-tests
       (let* ((text (form-text form (home-of (result-name *result*))))
@@ -142,12 +144,13 @@ was signalled. PLACE is from CHECK-PLACE for PACKAGE, that of the framework."
 ;;; Reporting results to the server
 
 (defun send-part (part)
-  "Send PART, a JSON object, to the server before the answer of this job, as a part of it."
+  "Send PART, a JSON object, to the server as a part of the answer of this job, before the job
+ends."
   (when *job* (apart-from-tests (send (object "part" part "id" (job-id *job*))))))
 
 (defun output-text (capture)
-  "Return the output in CAPTURE, a CAPTURE structure, as text. Dots stand for output that CAPTURE
-has dropped. Return NIL if there is no output."
+  "Return the output in CAPTURE, a CAPTURE structure, as text, with dots in place of output that
+CAPTURE has dropped. Return NIL if there is no output."
   (let ((output (captured capture)))
     (when output
       (let* ((head (json-member "text" output))
@@ -183,7 +186,7 @@ place where the test is defined."
 
 (defun call-with-seed (name function)
   "Call FUNCTION, which runs the test NAME. If the run has a seed, random numbers in FUNCTION depend
-only on the seed and NAME, and not on tests that ran before."
+only on the seed and NAME, not on earlier tests."
   (let ((seed (run-seed *run*)))
     (if seed
         (let ((*random-state* (sb-ext:seed-random-state
@@ -194,15 +197,15 @@ only on the seed and NAME, and not on tests that ran before."
         (funcall function))))
 
 (defun call-capturing (result function)
-  "Call FUNCTION, and capture its output in RESULT, a RESULT structure. Stacks in answers show no
-frames outside this call."
+  "Call FUNCTION, and capture its output in RESULT, a RESULT structure. Call it as code of the user,
+so that stacks in answers show no frames outside this call."
   (let* ((stream (capturing (result-output-capture result)))
          (*standard-output* stream) (*error-output* stream) (*trace-output* stream))
     (call-user-code function)))
 
 (defun package-of (name)
-  "Return the package of NAME, a test's name: the home package of a symbol, or the package before ::
-in a string. Return NIL if there is none."
+  "Return the package of NAME, a test's name: the home package of a symbol, or the package named
+before :: in a string. Return NIL if there is none."
   (if (symbolp name)
       (symbol-package name)
       (let ((end (and (stringp name) (search "::" name))))
@@ -215,8 +218,8 @@ in a string. Return NIL if there is none."
     (if (stringp name) (subseq text (1+ (or (position #\. text) -1))) text)))
 
 (defun former-file (name)
-  "Return the path of the file that defined the test NAME and no longer defines this test, so that a
-fresh image would lack the test. Return NIL if there is no file of which this is certain."
+  "Return the path of the file that defined the test NAME and no longer defines it, so that a fresh
+image would lack the test. Return NIL if this is not certain of any file."
   (let ((home (package-of name)))
     (and home
          (not (evaluated-definition-p name))
@@ -227,8 +230,8 @@ fresh image would lack the test. Return NIL if there is no file of which this is
                                      (not (locked-symbol-p operator))))))))
 
 (defun former-p (name text)
-  "Return true if the file of the test NAME no longer has this test, so that the test does not
-belong to the run. If so, record the test and the file in the run. TEXT is NAME as text."
+  "Return true if the file of the test NAME no longer has this test. Then the test does not belong
+to the run, so record the test and the file in the run. TEXT is NAME as text."
   (let ((file nil))
     ;; Set FILE inside, and ignore the value of APART-FROM-TESTS: when the search is cut short, as
     ;; by a full stack, that value can be anything.
@@ -238,7 +241,7 @@ belong to the run. If so, record the test and the file in the run. TEXT is NAME 
       (pushnew (cons text file) (run-former *run*) :test #'equal))))
 
 (defun shown-test-name (name)
-  "Return the name of the test NAME as text, also when the stack is nearly full."
+  "Return the name of the test NAME as text, even when the stack is nearly full."
   (let ((text nil))
     ;; As in FORMER-P, the value of APART-FROM-TESTS can be anything.
     (apart-from-tests (setf text (test-text name)))
@@ -246,8 +249,8 @@ belong to the run. If so, record the test and the file in the run. TEXT is NAME 
 
 (defun call-as-test (framework name function)
   "Call FUNCTION, which runs the test NAME of the framework with the name FRAMEWORK, and record the
-result. Do not call FUNCTION if the run skips this test. Do not call it either if the file of the
-test no longer has the test, as a fresh image would not have the test then."
+result. Do not call FUNCTION if the run skips this test, or if the file of the test no longer has
+the test, since a fresh image would not have the test."
   (let* ((text (shown-test-name name))
          (result (make-result framework name text))
          (began (get-internal-real-time))
@@ -271,14 +274,14 @@ test no longer has the test, as a fresh image would not have the test then."
   "The maximum number of failed tests in a run whose definitions are looked up.")
 
 (defun bad-p (result)
-  "Return true if the test of RESULT failed, had an error or did not end."
+  "Return true if the test of RESULT, a RESULT structure, failed, had an error or did not end."
   (or (result-left result) (plusp (+ (result-failed result) (result-errors result)))))
 
 (defun definition-of (result)
   "Return a JSON object with the place of the definition of the test of RESULT, or NIL. The
-definition is a form that contains the name of the test. A form with an operator of the test
-framework is preferred, and a form with an operator of SBCL does not count. Return NIL for a name
-without a package."
+definition is a form with the name of the test, if possible one whose operator is from the test
+framework. A form whose operator is from SBCL does not count. Return NIL for a name without a
+package."
   (let* ((name (result-name result))
          (home (package-of name))
          (framework (find (result-framework result) **frameworks** :key #'framework-name

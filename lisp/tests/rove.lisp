@@ -5,8 +5,8 @@
 
 (defun rove-run-test (package original arguments)
   "Wrapper around Rove's CALL-WITH-TESTING-WITH-OPTIONS: call ORIGINAL with ARGUMENTS. If the second
-element of ARGUMENTS is a name, record the call as a test. Otherwise the call is of a group of
-checks."
+element of ARGUMENTS is a name, record the call as a test. Otherwise the call runs a group of checks
+and is not recorded."
   (declare (ignore package))
   (let ((name (second arguments)))
     (if name
@@ -23,8 +23,8 @@ checks."
 
 (defun rove-failure-arguments (check)
   "Return a plist of keyword arguments for NOTE-FAILURE about CHECK, a failed check: the groups
-around CHECK, the form of CHECK, and the values of arguments. The form of a negated check is shown
-as (NOT FORM)."
+around CHECK, the form of CHECK, and the values of arguments. For a negated check, the form is (NOT
+FORM)."
   (let ((groups (remove (bare-text (result-name *result*))
                         (remove nil (rove-result "ASSERTION-LABELS" check))
                         :test #'string-equal))
@@ -37,8 +37,9 @@ as (NOT FORM)."
              (or (check-failure-arguments check form (reverse values)) (list :check check))))))
 
 (defun rove-note-check (package check)
-  "Record the outcome of CHECK. But if the outcome is an error and *HOLD-SECONDS* is true, record
-nothing, since the debugger will hold the error. PACKAGE is the package of Rove."
+  "Record the outcome of CHECK, Rove's object for a check. But if the outcome is an error and
+*HOLD-SECONDS* is true, record nothing, since the debugger will hold the error. PACKAGE is the
+package of Rove."
   (let* ((results (find-package "ROVE/CORE/RESULT"))
          (reason (rove-result "ASSERTION-REASON" check)))
     (unless (and reason *hold-seconds*)

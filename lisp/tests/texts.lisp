@@ -3,21 +3,22 @@
 (in-package "LIVE-LISP.TESTS")
 
 (defparameter *form-characters* 72
-  "The approximate number of characters shown of a form. The first failures of a run get
-more (CHARACTER-LIMIT).")
+  "The approximate number of characters shown of a form. The first failures of a run get more
+characters (CHARACTER-LIMIT).")
 (defparameter *message-characters* 160
   "The maximum number of characters shown of a condition's report or of a test framework's
 message.")
 
 (defparameter *whole-failures* 5
-  "The number of failures of a run whose forms, values and messages are shown with more room.")
+  "The number of first failures of a run whose forms, values and messages get more characters than
+those of other failures.")
 (defparameter *whole-factor* 4
-  "The factor by which the first *WHOLE-FAILURES* failures of a run have
-more room than others.")
+  "The factor by which the first *WHOLE-FAILURES* failures of a run get more characters than
+others.")
 
 (defun character-limit (characters)
-  "Return the number of characters for a text that has CHARACTERS in most failures: CHARACTERS, or
-more in the first failures of a run."
+  "CHARACTERS is the number of characters for a text in most failures. Return the number for the
+current failure: CHARACTERS, or more in the first failures of a run."
   (if (and *run* (< (run-noted *run*) *whole-failures*)) (* *whole-factor* characters) characters))
 
 (defun test-text (name)
@@ -48,7 +49,7 @@ more in the first failures of a run."
 
 (defun both-ends (text)
   "Return TEXT if it fits into the room for a message. Otherwise return the beginning and the end of
-TEXT, with two thirds of the room for the beginning."
+TEXT, with two thirds of the room for the beginning and one third for the end."
   (let* ((most (character-limit *message-characters*)) (tail (floor most 3)))
     (if (<= (length text) most)
         (shortened most text)
@@ -59,8 +60,8 @@ TEXT, with two thirds of the room for the beginning."
 ;;; others.
 
 (defun divided (most lengths)
-  "Return a list of the numbers of characters for parts with LENGTHS, a list, out of MOST
-characters. Longer parts share the characters that short parts do not need."
+  "Divide MOST characters among parts with LENGTHS, a list. Return a list of the number of
+characters for each part. Longer parts share the characters that short parts do not need."
   (let ((shares (make-list (length lengths))))
     (loop for (length . index) in (sort (loop for length in lengths
                                               for index from 0

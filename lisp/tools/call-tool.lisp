@@ -5,8 +5,8 @@
 (in-package "LIVE-LISP.TOOLS")
 
 (defstruct (tool-call (:constructor make-tool-call (number)))
-  "A call of a tool, and its answer. NUMBER identifies it to the server. A thread waits for the
-semaphore ANSWERED, which the operation \"called\" signals after it has set the other slots."
+  "A call of a tool, and its answer. NUMBER identifies the call to the server. A thread waits for
+the semaphore ANSWERED. The operation \"called\" sets the other slots and then signals ANSWERED."
   number
   (answered (sb-thread:make-semaphore :name "live-lisp tool call"))
   (value nil)
@@ -22,8 +22,8 @@ semaphore ANSWERED, which the operation \"called\" signals after it has set the 
   "A list of one number, for atomic increments: the number of the last call.")
 
 (defun designated-tool (designator)
-  "Return the name, as the server spells it, of the tool that DESIGNATOR, a string or symbol, names.
-Letter case, and - or _ between words, do not matter."
+  "Return the name of the tool that DESIGNATOR, a string or symbol, designates, in the spelling of
+the server. Letter case, and - or _ between words, do not matter."
   (typecase designator
     ((or string symbol) (substitute #\_ #\- (string-downcase (string designator))))
     (t (let ((*tool* "(no name)"))
@@ -44,9 +44,9 @@ of further members."
     frame))
 
 (defun call-letting-load (function)
-  "Call FUNCTION, which waits for the tool *TOOL*, without **LOAD-LOCK** if *TOOL* is load_system,
-which needs it. Keep the lock for other tools, since ASDF is not thread-safe. Take it again without
-interrupts, so that no throw leaves this thread without it."
+  "Call FUNCTION, which waits for the tool *TOOL*. If *TOOL* is load_system, which needs
+**LOAD-LOCK**, release this lock meanwhile. Keep it for other tools, since ASDF is not thread-safe.
+Take the lock again without interrupts, so that no throw leaves this thread without it."
   (if (and (string-equal (substitute #\_ #\- *tool*) "load_system")
            (sb-thread:holding-mutex-p **load-lock**))
       (sb-sys:without-interrupts
@@ -69,7 +69,7 @@ the wait, send a note about this to the server."
 (note-frame 'wait-for-tool :wait)
 
 (defun check-can-wait ()
-  "Signal a TOOL-ERROR if waiting for an answer in this thread could never end."
+  "Signal a TOOL-ERROR if a wait for an answer in this thread could never end."
   (cond ((null (channel-out *channel*))
          (fail-call "This thread works for no server: only calls of an agent, and threads that ~
                      they start, can call tools."))
@@ -108,7 +108,8 @@ handler passes to the restart USE-VALUE."
 returned, and TEXT is the tool's text for the value.")
 
 (defun note-text (value text)
-  "Keep TEXT, unless it is NIL, as the text to show for VALUE, which a tool returned. Return VALUE."
+  "Keep TEXT as the text that answers show for VALUE, which a tool returned. Do nothing if TEXT is
+NIL. Return VALUE."
   (when (and text (typep value '(or cons hash-table)))
     (sb-thread:with-mutex (**texts-lock**)
       (let ((texts (cons (cons (sb-ext:make-weak-pointer value) text) **texts**)))
@@ -121,8 +122,8 @@ returned, and TEXT is the tool's text for the value.")
              :test #'eq)))
 
 (defun kept-text (value)
-  "Return the text kept for VALUE, which a tool returned, or the texts kept for all elements of
-VALUE, a list. Else return NIL."
+  "VALUE is a value that a tool returned, or a list of such values. Return the text kept for VALUE,
+or the texts kept for all elements of the list. Else return NIL."
   (when (typep value '(or cons hash-table))
     (or (text-noted value)
         (let ((texts (and (consp value)
@@ -135,8 +136,8 @@ VALUE, a list. Else return NIL."
 (setf **display-function** 'kept-text)
 
 (defun package-of-code ()
-  "Return the name of *PACKAGE* in the running code, or NIL if that is COMMON-LISP-USER or no usable
-package."
+  "Return the name of *PACKAGE* in the running code. Return NIL if this package is COMMON-LISP-USER,
+or cannot be used."
   (and (packagep *package*)
        (package-name *package*)
        (not (eq *package* (find-package "COMMON-LISP-USER")))

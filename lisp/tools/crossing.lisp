@@ -34,15 +34,16 @@ floats."
          (<= (integer-length (abs integer)) 1024))))
 
 (defvar *tool* "" "The name of the tool being called.")
-(defvar *parameter* "" "The name of the parameter with the value that is being written.")
+(defvar *parameter* "" "The name of the parameter whose value is being written.")
 
 (defun fail-call (control &rest arguments)
-  "Signal a TOOL-ERROR for a call of *TOOL* that failed. CONTROL and ARGUMENTS format the reason."
+  "Signal a TOOL-ERROR for the call of *TOOL*. The format control CONTROL and the list ARGUMENTS
+make the reason."
   (error 'live-lisp:tool-error :tool *tool* :message (apply #'format nil control arguments)))
 
 (defun refuse-value (what)
-  "Signal a TOOL-ERROR that the value of *PARAMETER* contains an object that tools do not take. WHAT
-is text that describes the object."
+  "Signal a TOOL-ERROR with the reason that the value of *PARAMETER* contains an object that tools
+do not take. WHAT is text that describes the object."
   (fail-call "Parameter '~A' cannot hold ~A. A tool takes strings, symbols, numbers, T, NIL, ~
               proper lists and vectors of these, and hash tables with strings as keys."
              *parameter* what))
@@ -69,8 +70,8 @@ infinity, a NaN, or too large."
 
 (defun write-argument (value buffer depth)
   "Append VALUE to BUFFER as JSON. DEPTH is the number of levels at which VALUE is nested in the
-arguments. NIL becomes null: its meaning depends on the type of the parameter, which the server
-knows."
+arguments. Write NIL as null: only the server knows the type of the parameter, on which the meaning
+of NIL depends."
   (when (> depth +depth-limit+)
     (refuse-value (format nil "a value that is nested more than ~D levels deep" +depth-limit+)))
   (when (> (+ (buffer-fill buffer) (if (stringp value) (length value) 0)) +frame-limit+)
@@ -118,7 +119,7 @@ levels at which the values are nested in the arguments."
 
 (defun argument-pairs (arguments)
   "Return the property list ARGUMENTS as an alist from names, which are strings, to values. If a
-name occurs twice, its first value counts, as in a function call."
+name occurs twice, use its first value, as in a function call."
   (when (oddp (length arguments))
     (fail-call "Its arguments must be names and values in turn, and the last name has no value."))
   (let ((pairs '()))

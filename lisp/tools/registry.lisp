@@ -39,15 +39,16 @@ BEFORE: NIL, or the OFFER structure that it replaced, for which late calls can s
   (1+ (sb-ext:atomic-incf (car **registrations**))))
 
 (defun store-tool (registry tool)
-  "Store TOOL in the hash table REGISTRY under its name. It gets the position of a tool of the same
-name in lists, or the last one."
+  "Store TOOL in the hash table REGISTRY under its name. In lists, TOOL gets the position of an
+older tool of the same name or, if there is none, the last position."
   (let ((old (gethash (live-lisp:tool-name tool) registry)))
     (setf (tool-order tool)
           (or (and (typep old 'live-lisp:tool) (tool-order old)) (next-registration)))
     (setf (gethash (live-lisp:tool-name tool) registry) tool)))
 
 (defun parameter-json (parameter)
-  "Return PARAMETER, a valid property list, as a JSON object for the server."
+  "Return PARAMETER, a valid property list about a parameter of a tool, as a JSON object for the
+server."
   (flet ((value (key)
            (let ((value (getf parameter key))
                  (buffer (make-buffer 100))
@@ -75,8 +76,9 @@ name in lists, or the last one."
           "categories" (map 'vector #'string-downcase (live-lisp:tool-categories tool))))
 
 (defun make-offered (tool)
-  "Send TOOL to the server. Return NIL if the server accepts it. Else return text with the reason,
-and keep the last accepted tool of the same name."
+  "Send TOOL to the server, and store an offer of it in **OFFERED**. Return NIL if the server
+accepts TOOL. Else restore the last accepted offer of the same name, and return text with the
+reason."
   (let* ((name (live-lisp:tool-name tool)) (*tool* name)
          (before (gethash name **offered**))
          (offer (make-offer tool (next-registration) (if before (offer-client-name before) name)
@@ -96,8 +98,8 @@ and keep the last accepted tool of the same name."
         (live-lisp:tool-error-message failure)))))
 
 (defun offered (name registration)
-  "Return the OFFER structure of the tool NAME with the number REGISTRATION, or the last one if that
-is NIL. Only the last two are known: return NIL for an older number."
+  "Return the OFFER structure of the tool NAME with the number REGISTRATION or, if REGISTRATION is
+NIL, the last offer. Only the last two offers are known: return NIL for an older number."
   (loop for offer = (gethash name **offered**) then (offer-before offer)
         while offer
         when (member registration (list nil (offer-registration offer)))
@@ -170,7 +172,8 @@ model."
   (intern (string-upcase text) "KEYWORD"))
 
 (defun parameter-from (table)
-  "Return a parameter of a tool as a plist, from TABLE, a hash table from the server."
+  "TABLE is a hash table from the server that describes a parameter of a tool. Return the parameter
+as a plist."
   (loop for key in *parameter-keys*
         for value = (gethash (string-downcase key) table)
         when value
@@ -180,8 +183,8 @@ model."
                              (t (if (consp value) (copy-list value) value))))))
 
 (defun proxy (table)
-  "Return a new tool that stands for a tool of the server, from TABLE, a hash table from the server
-that describes it."
+  "TABLE is a hash table from the server that describes one of the server's tools. Return a new tool
+that stands for this tool."
   (let ((name (gethash "name" table)) (class (find-class 'live-lisp:tool)))
     (apply #'make-instance class
            (list :built-in name

@@ -1,6 +1,6 @@
 ;;;; Runs the handlers of tools that are written in Lisp, when the server asks for this by the
-;;;; operation run-tool. Also lets Lisp code call any tool as a model would. OFFERED, the tools as
-;;;; the server knows them, is in registry.lisp.
+;;;; operation run-tool. Also lets Lisp code call any tool as a model would. OFFERED, which returns
+;;;; a tool as the server knows it, is in registry.lisp.
 
 (in-package "LIVE-LISP.TOOLS")
 
@@ -8,8 +8,9 @@
   "The maximum number of characters of a result that are printed.")
 
 (defun float-format (value)
-  "Return the value of *READ-DEFAULT-FLOAT-FORMAT* with which the floats in VALUE, a number or
-nested list, print without exponent markers. Return DOUBLE-FLOAT for several formats."
+  "VALUE is a number or a nested list. Return the value of *READ-DEFAULT-FLOAT-FORMAT* with which
+the floats in VALUE print without exponent markers. Return DOUBLE-FLOAT if they have several
+formats."
   (let ((left (list value)) (format nil))
     (loop repeat 10000
           while (and left (not (eq format 'double-float)))
@@ -48,8 +49,8 @@ text."
     (live-lisp:tool-error (failure) (values nil (live-lisp:tool-error-message failure)))))
 
 (defun result-object (value)
-  "Return a JSON object for VALUE, the result of a handler: \"data\" is VALUE as JSON, if it can be
-converted, and \"text\" is VALUE as text, unless it is a string or table."
+  "Return a JSON object for VALUE, the result of a handler. \"data\" is VALUE as JSON, if it can be
+converted. \"text\" is VALUE as text, unless VALUE is a string or table."
   (multiple-value-bind (data why) (result-data value)
     (cond ((and (stringp value) why)
            (object "failed" t
@@ -62,8 +63,8 @@ converted, and \"text\" is VALUE as text, unless it is a string or table."
 
 (defun call-handler (handler arguments)
   "Call HANDLER, the handler of a tool, with ARGUMENTS, and return a JSON object with its result. If
-the second value that HANDLER returns is a string or condition, the call has failed for this reason.
-The first value, unless it is NIL, is then still given as a result."
+the second value of HANDLER is a string or condition, the call has failed for this reason. The
+object then also has the first value, unless it is NIL."
   (destructuring-bind (&optional value failure &rest more)
       (multiple-value-list (call-user-code (lambda () (funcall handler arguments))))
     (declare (ignore more))
@@ -75,8 +76,9 @@ The first value, unless it is NIL, is then still given as a result."
         (t (result-object value))))))
 
 (defun with-whole-numbers (arguments parameters)
-  "Return the hash table ARGUMENTS, after replacing floats by integers for those of PARAMETERS with
-the type :INTEGER. The server writes integers of more than 21 digits with an exponent."
+  "ARGUMENTS is a hash table, and PARAMETERS a list of plists. In ARGUMENTS, replace floats by
+integers for parameters with the type :INTEGER, and return ARGUMENTS. The server writes integers of
+more than 21 digits with an exponent, so they arrive as floats."
   (loop for parameter in parameters
         for name = (getf parameter :name)
         for value = (gethash name arguments)
@@ -148,8 +150,8 @@ spite of the failure. ID is the id of the call."))
             (printing-plainly (print-safely 80 arguments))))))
 
 (defun text-for-model (tool tool-call)
-  "Call TOOL with the arguments in the plist TOOL-CALL, and return the text for a model. Signal a
-TOOL-ERROR on failure."
+  "Call the tool TOOL with the arguments in the plist TOOL-CALL, and return the text for a model.
+Signal a TOOL-ERROR on failure."
   (unless (plist-p tool-call)
     (fail-call "The call must be a property list with :ID, :NAME and :ARGUMENTS, not ~A."
                (printing-plainly (print-safely 80 tool-call))))

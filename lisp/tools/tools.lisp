@@ -34,7 +34,8 @@ one argument, an EQUAL hash table from the names of TOOL-PARAMETERS to the argum
 TOOL-ERROR-MESSAGE the reason."))
 
 (defun refuse-tool (name control &rest arguments)
-  "Signal an INVALID-TOOL for the tool NAME. CONTROL and ARGUMENTS format the reason."
+  "Signal an INVALID-TOOL for the tool NAME. The format control CONTROL and the list ARGUMENTS make
+the reason."
   (error 'live-lisp:invalid-tool
          :tool (print-safely 80 name "~A")
          :message (format nil "Tool ~A ~?" (printing-plainly (print-safely 80 name)) control
@@ -63,8 +64,8 @@ TOOL-ERROR-MESSAGE the reason."))
   (let ((length (proper-length object))) (and length (evenp length))))
 
 (defun items-type (parameter)
-  "Return the type of the items of PARAMETER, a property list. Its :ITEMS is a keyword or (:type
-KEYWORD)."
+  "Return the type of the items of PARAMETER, a property list. The value of :ITEMS in PARAMETER is a
+keyword or (:type KEYWORD)."
   (let ((items (getf parameter :items)))
     (if (consp items) (and (plist-p items) (getf items :type)) items)))
 
