@@ -128,15 +128,17 @@ function canBeAsked(path: string, ask: (path: string) => Promise<unknown>): Prom
 }
 
 const LAST_POLL_MS = 20;
-const LAST_POLL_LIMIT = 10;
+const LAST_POLL_LIMIT = (POLL_LIMIT * POLL_MS) / LAST_POLL_MS;
 
 let exiting = false;
 
-/** Waits at most 200 ms for pending operations on file systems that may not answer, and prevents new ones. Resolves with
- * true when some are still pending. In that case Node never ends by itself, because it waits for the threads of these
- * operations. The caller must call process.exit(), whose handler kills the process. */
+/** Waits until each pending operation on file systems that may not answer is done or given up, and prevents new ones.
+ * Resolves with true when some are still pending. In that case Node never ends by itself, because it waits for the
+ * threads of these operations. The caller must call process.exit(), whose handler kills the process. */
 export async function beforeExit(): Promise<boolean> {
-  for (let polls = 0; pending.size > 0 && polls < LAST_POLL_LIMIT; polls++) await pause(LAST_POLL_MS);
+  // On a busy machine, an operation takes some hundred milliseconds on a file system that answers.
+  for (let polls = 0; pending.size > givenUp.length && polls < LAST_POLL_LIMIT; polls++)
+    await pause(LAST_POLL_MS);
   exiting = true;
   process.once('exit', () => {
     if (pending.size > 0) process.kill(process.pid, 'SIGKILL');
