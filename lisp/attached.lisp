@@ -21,14 +21,14 @@ function, a string.")
                      (not-ours-operation condition)))))
 
 (defun exit-refused (function &rest arguments)
-  "Hook on a FUNCTION that ends the process. Call FUNCTION with ARGUMENTS. In a thread of a job,
-signal NOT-OURS instead."
+  "Hook: FUNCTION ends the process. Call FUNCTION with ARGUMENTS. In a thread of a job, signal
+NOT-OURS instead."
   (when (of-job-p) (error 'not-ours :operation "EXIT"))
   (apply function arguments))
 
 (defun save-refused (function &rest arguments)
-  "Hook on a FUNCTION that saves a core and ends the process. Call FUNCTION with ARGUMENTS. In a
-thread of a job, signal NOT-OURS instead."
+  "Hook: FUNCTION saves a core and ends the process. Call FUNCTION with ARGUMENTS. In a thread of a
+job, signal NOT-OURS instead."
   (when (of-job-p) (error 'not-ours :operation "SAVE-LISP-AND-DIE"))
   (apply function arguments))
 
@@ -162,8 +162,8 @@ once the socket listens, so a client that sees PATH can connect. Signal an error
     socket))
 
 (defun end-jobs ()
-  "Interrupt the running jobs of *CHANNEL*, because their server has gone and nobody reads their
-answers."
+  "Interrupt the jobs that run for the server of *CHANNEL*. That server has gone, so nobody reads
+their answers."
   (dolist (job (unanswered-jobs))
     (when (eq *channel* (job-channel job)) (interrupt-job job "ending"))))
 

@@ -93,7 +93,7 @@ integers. PATH appears only when the file is complete."
       (format out "}~%"))
     (sb-posix:rename part path)))
 
-(defvar *serves* nil "The name under which this image is served, or NIL.")
+(defvar *serves* nil "The name under which this image is served, or NIL if it is not served.")
 
 (defun take-out-other ()
   "Stop the agent that is already in this image, if there is one. Signal an error if LIVE-LISP names
@@ -109,9 +109,9 @@ a package that does not belong to the agent."
                     (package-name package))))))
 
 (defun serve (digest)
-  "Remove an agent that is already in this image, load the compiled agent with DIGEST, and let it
-serve this image on a socket. Write an entry file, by which servers find the image. Return the name
-under which the image is served."
+  "Serve this image on a socket by the compiled agent with DIGEST, a string from AGENT-DIGEST.
+Before that, remove an agent that is already in this image. Write an entry file, by which servers
+find the image. Return the name under which the image is served."
   (take-out-other)
   (let* ((folder (serving-folder))
          (name (format nil "sbcl-~D" (sb-posix:getpid)))

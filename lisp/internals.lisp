@@ -56,11 +56,12 @@ FUNCTION returns, and with 1 after an error."
 exited with 0."
   (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0)))
 
-(defvar *proven* '() "The names of the internals and abilities with a probe, a test in
-base/probes.lisp, that succeeded.")
+(defvar *proven* '()
+  "A list of the names of the internals and abilities whose probe, a test in base/probes.lisp, has
+succeeded.")
 (defvar *unproven* '()
-  "Lists (NAME WHY) of an internal or ability with a probe, a test in base/probes.lisp, that failed,
-and the reason as text.")
+  "A list of (NAME WHY) lists: the name of an internal or ability whose probe, a test in
+base/probes.lisp, has failed, and the reason as text.")
 
 (defparameter *patience* 60
   "The number of seconds without output after which a process with probes counts as hanging. A probe
@@ -87,8 +88,8 @@ string FILES."
     (finish-output out)))
 
 (defun note-unproven (name why)
-  "Add the list (NAME WHY) to *UNPROVEN*, unless NAME is there already. NAME is an internal or an
-ability, and WHY a text: the reason why the agent cannot use it."
+  "Add a list (NAME WHY) to *UNPROVEN*, unless it has one for NAME. NAME is the name of an internal
+or ability, and WHY a text with the reason why the agent cannot use it."
   (unless (assoc name *unproven* :test #'string=) (push (list name why) *unproven*)))
 
 (defun take-results (in)
@@ -160,10 +161,10 @@ server started this process, the name contains the id of this process instead."
     (with-standard-io-syntax (print (list *proven* *unproven*)))))
 
 (defun results-of-another-sbcl ()
-  "Run PRINT-RESULTS in another process of this SBCL, and return the list that it prints. This
-process may have several threads, and then SBCL cannot fork. If the core is part of the executable
-file, that file may be an application instead of SBCL. Then return a list that says that nothing was
-tried."
+  "Return the list that PRINT-RESULTS prints in another process of this SBCL. This process cannot
+run the probes itself if it has several threads, because SBCL then cannot fork. If the core is part
+of the executable file, that file may be another program than SBCL: then return a list that says
+that nothing was tried."
   (if (equal sb-ext:*runtime-pathname* sb-ext:*core-pathname*)
       '(() (("everything" "this program has its core in itself")))
       (let* ((forms (list "(require \"SB-POSIX\")"

@@ -87,8 +87,8 @@ leaves them blocked."
 the process that called SAVE.")
 
 (defun origin ()
-  "Return a list of the pathname of this process's core file, its length in octets, and its write
-date."
+  "Return a list (PATHNAME LENGTH DATE) about the core file of this process. LENGTH is in octets,
+and DATE is its write date."
   (with-open-file (in sb-ext:*core-pathname* :element-type '(unsigned-byte 8))
     (list sb-ext:*core-pathname* (file-length in) (file-write-date in))))
 
@@ -131,8 +131,8 @@ greeting, because it takes long. A saved core has it done already."
   (frames-data '(((list "a" :b 1)))))
 
 (defconstant +patience+ 5
-  "The increment for nice(2) in a process that saves a core: its niceness is raised by this
-number.")
+  "The argument of nice(2) in a process that saves a core: the priority of the process is lowered by
+this number.")
 
 (defun can-save-p ()
   "Return true if this process can save a usable core: it runs the program file that the environment

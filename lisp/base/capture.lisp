@@ -48,7 +48,7 @@ a terminal does. OCTETS lists the octets of an incomplete UTF-8 character, newes
 (sb-mop:finalize-inheritance (find-class 'sb-gray:fundamental-character-output-stream))
 
 (defun capturing (capture)
-  "Return a stream that writes to CAPTURE."
+  "Return a new stream that writes to CAPTURE, a CAPTURE structure."
   (make-instance 'capture-stream :capture capture))
 
 (defun keep-in-tail (capture string start end)

@@ -57,8 +57,8 @@ such as #<unnamed COMMON-LISP::STANDARD-CLASS>."
         (format nil "#<unnamed ~A>" (symbol-text (class-name (class-of class)))))))
 
 (defun shortened (limit text)
-  "Return the first LIMIT characters of TEXT followed by \"...\". If TEXT has no more than
-LIMIT characters, return a copy of TEXT. TEXT may come from the program, so call no printer method."
+  "Return TEXT, or if it has more than LIMIT characters, its first LIMIT characters followed by
+\"...\". Call no printer, because the program can define methods for it."
   ;; Do not use the printer, which can run a method of the user.
   (let ((start (subseq text 0 (min limit (length text)))))
     (if (> (length text) limit) (concatenate 'string start "...") start)))

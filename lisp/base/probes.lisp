@@ -23,7 +23,8 @@ abilities, strings. FORM returns true if they work."
  (defvar *probe-file* nil "A string with which the names of all files begin that rows create.")
 
  (defun run-probe (form)
-   "Compile and evaluate FORM. Return :RIGHT if its value is true, else text about the failure."
+   "Compile FORM and evaluate it. Return :RIGHT if its value is true, or else a text about the
+failure."
    (handler-case (if (funcall (compile nil `(lambda () ,form))) :right "gives a wrong answer")
      (serious-condition () "signals an error")))
 
@@ -94,7 +95,7 @@ of the process from waitpid(2)."
      (nth-value 1 (funcall (intern "WAITPID" "SB-POSIX") id 0))))
 
  (defun recursion (depth)
-   "Recur without end, to exhaust the stack. DEPTH counts the calls."
+   "Call this function again without end, to exhaust the stack. DEPTH counts the calls."
    (if (< depth 0) 0 (+ 1 (recursion (1+ depth)))))
 
  (defun exhaust-stack ()

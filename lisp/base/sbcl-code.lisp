@@ -23,8 +23,8 @@
   "The symbol with which the name, a list, of a debug function of kind :TOPLEVEL begins."
   ("SB-C" "TOP-LEVEL-FORM"))
 (define-internal-name +frame-arguments+
-  "The name of the function that returns a list of a frame's arguments. In newer SBCLs it takes the
-largest number of arguments as a second argument."
+  "The name of the function that returns a list of the arguments of a frame. In newer SBCLs, its
+second argument is the largest number of arguments to return."
   ("SB-DEBUG" "FRAME-ARGS-AS-LIST"))
 (define-internal plain-lambda-list (function)
   "Return the lambda list that FUNCTION records." ("SB-KERNEL" "%FUN-LAMBDA-LIST"))
@@ -55,8 +55,9 @@ largest number of arguments as a second argument."
   "The type of debug sources of code that was not compiled from a file."
   ("SB-C" "CORE-DEBUG-SOURCE"))
 (define-internal source-form (source)
-  "Return the form that EVAL or COMPILE compiled while a file was loaded. SOURCE is the CORE-SOURCE
-of the code. SBCL's numbers of subforms then count within this form, not within the file."
+  "Return the form that EVAL or COMPILE has compiled, from SOURCE, the CORE-SOURCE of its code.
+SBCL's numbers of subforms count within this form, even if the code was compiled while a file was
+loaded."
   ("SB-C" "CORE-DEBUG-SOURCE-FORM"))
 
 ;;; Local variables of frames, and the objects in them
@@ -112,7 +113,7 @@ alist."
         assignments)))
 
 (define-internal plain-function-name (function)
-  "Return the name that SBCL keeps in FUNCTION." ("SB-KERNEL" "%FUN-NAME"))
+  "Return the name of FUNCTION that SBCL has stored in it." ("SB-KERNEL" "%FUN-NAME"))
 
 (defmacro first-condition-word ()
   "Expand into the index of the first word in a condition that holds an initarg of its creation. If
@@ -135,7 +136,7 @@ corrupts memory."
   "Unwind the stack to FRAME and call FUNCTION. Its values become the values of the call of FRAME."
   ("SB-DEBUG" "UNWIND-TO-FRAME-AND-CALL"))
 (define-internal function-component (function)
-  "Return the code object of the debug function FUNCTION."
+  "Return the code object that contains the code of FUNCTION, a debug function."
   ("SB-DI" "COMPILED-DEBUG-FUN-COMPONENT"))
 (define-internal returning-convention (compiled)
   "Return the convention by which the function of COMPILED, a record from COMPILED-DEBUG, returns
@@ -154,7 +155,7 @@ CALL-EFFECTIVE calls it."
   ("SB-DI" "EVAL-IN-FRAME")
                  (eval form))
 (define-internal function-of-frame (function)
-  "Return the function that the debug function FUNCTION describes, or NIL."
+  "Return the function object that FUNCTION, a debug function, describes, or NIL."
   ("SB-DI" "DEBUG-FUN-FUN"))
 (define-internal-name +handlers+
   "The name of the variable that holds the established handlers."
@@ -324,8 +325,8 @@ by a period."
 128 on."
   ("SB-IMPL" "EXTENDED-CHAR-TABLE"))
 (define-internal dispatch-table (function)
-  "Return the table from sub-characters to functions of FUNCTION, the function of a dispatching
-macro character."
+  "Return the table of the dispatch macro functions, by sub-character, of a dispatching macro
+character. FUNCTION is the macro function of this character."
   ("SB-IMPL" "%DISPATCH-MACRO-CHAR-TABLE"))
 (define-internal closure-p (function)
   "Return true if FUNCTION is a closure." ("SB-KERNEL" "CLOSUREP"))
@@ -358,7 +359,7 @@ package is locked."
 
 (define-internal load-fasl
                  (stream verbose print)
-  "Load the fasl from STREAM. VERBOSE and PRINT are as in a call of LOAD."
+  "Load the fasl in STREAM. VERBOSE and PRINT have the meaning of LOAD's keyword arguments."
   ("SB-FASL" "LOAD-AS-FASL")
                  (load stream))
 (define-internal-name +load-fasl+ "The name of the function that loads the fasl in a stream."
@@ -381,5 +382,5 @@ FASL is a pathname."
 (define-ability "macroexpand-all" :without "macroexpand_form cannot expand all forms within a form")
 
 (define-late-internal code-walker
-  "Return the function that expands all macros in a form, or NIL."
+  "Return SBCL's function that expands all macro forms within a form, or NIL while there is none."
   ("SB-WALKER" "MACROEXPAND-ALL" "SB-CLTL2" "MACROEXPAND-ALL"))

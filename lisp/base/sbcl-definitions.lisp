@@ -48,7 +48,7 @@ CATEGORY and KIND are keywords, as in (KNOWN :FUNCTION :KIND 'CAR)."
 or NIL if there is none."
   ("SB-KERNEL" "SYMBOL-DBINFO" "SB-KERNEL" "SYMBOL-%INFO") t)
 (define-internal-variable known-kinds
-  "A vector of all kinds of information in SBCL's globaldb. Unused elements are NIL."
+  "A vector of the kinds of information in SBCL's globaldb. Elements that are not in use are NIL."
   ("SB-IMPL" "*INFO-TYPES*")
   #())
 (define-internal kind-category (kind)
@@ -102,10 +102,10 @@ form in it."
 the file or form from which code was compiled."
   ("SB-C" "DEBUG-INFO-SOURCE"))
 (define-internal source-name (source)
-  "Return the name of the file of the debug source SOURCE, or NIL."
+  "Return the name of the file that SOURCE, a debug source, records, or NIL if it records none."
   ("SB-C" "DEBUG-SOURCE-NAMESTRING"))
 (define-internal source-date (source)
-  "Return the write date that the file of the debug source SOURCE had when it was compiled."
+  "Return the write date that the file of SOURCE, a debug source, had when it was compiled."
   ("SB-C" "DEBUG-SOURCE-CREATED"))
 (define-internal-name +source-namestring+
   "The name of a variable of the compiler. If its value is a namestring and not NIL, new code
@@ -138,7 +138,8 @@ DEFSTRUCT with :TYPE LIST calls it too."
 (define-ability "compiled classes" :without "classes that compile_form defines stay defined")
 
 (define-internal class-cell (name)
-  "Return the cell that holds the compiler's classoid of the class NAME, or NIL."
+  "Return the cell that holds the compiler's classoid of the class named NAME. Return NIL if there
+is none."
   ("SB-KERNEL" "FIND-CLASSOID-CELL"))
 (define-internal cell-classoid (cell)
   "Return the classoid in CELL. It can be set with SETF." ("SB-KERNEL" "CLASSOID-CELL-CLASSOID"))
@@ -239,7 +240,7 @@ superclasses SUPERS."
 DEFINE-METHOD-COMBINATION makes."
   ("SB-PCL" "*LONG-METHOD-COMBINATION-FUNCTIONS*") (make-hash-table))
 (define-internal-variable method-combinations
-  "SBCL's table of method combinations, by name."
+  "SBCL's hash table from names of method combinations to its records of them."
   ("SB-PCL" "**METHOD-COMBINATIONS**")
                           (make-hash-table))
 (define-internal combination-location (known)

@@ -52,7 +52,7 @@ any more."
   :without "profiles and inspect do not tell which hash tables have keys with the same hash")
 
 (define-internal hash-function (table)
-  "Return the function that computes the hash of a key for TABLE, a hash table."
+  "Return the function with which TABLE, a hash table, computes the hash of a key."
   ("SB-IMPL" "HASH-TABLE-HASH-FUN"))
 
 (define-ability "coverage" :without "run_tests does not tell what its tests ran")

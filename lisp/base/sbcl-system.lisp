@@ -137,7 +137,7 @@ arguments. KEY identifies the wrapper."
 (define-internal unencapsulate (name key)
   "Remove the wrapper with KEY from the function NAME." ("SB-INT" "UNENCAPSULATE"))
 (define-internal inner-function (function)
-  "Return FUNCTION without its wrappers."
+  "Return the function inside FUNCTION's wrappers, or FUNCTION if it has none."
   ("SB-EXT" "UNENCAPSULATED-FUNCTION" "SB-IMPL" "STRIP-ENCAPSULATION") function)
 
 (sb-ext:defglobal **behind** (make-hash-table :test 'eq)
@@ -145,7 +145,8 @@ arguments. KEY identifies the wrapper."
 replaced.")
 
 (defun behind-hooks (function)
-  "Return the original function if FUNCTION is the function of a hook, else FUNCTION."
+  "Return the original function behind FUNCTION if FUNCTION is the function of a hook. Otherwise
+return FUNCTION."
   (loop for each = function then before
         for before = (gethash each **behind**)
         while before
@@ -159,7 +160,7 @@ Since SBCL 2.6.6, FDEFINITION returns the outermost wrapper."
 (define-internal-name +spawn+
   "The name of the function with which SBCL starts a child process." ("SB-IMPL" "SPAWN"))
 (define-internal-name +end-other-threads+
-  "The name of the function by which an exit ends the other threads."
+  "The name of the function with which an exit ends the other threads."
   ("SB-THREAD" "%EXIT-OTHER-THREADS"))
 
 ;;; Cores
@@ -192,7 +193,7 @@ names into direct calls. Newer SBCLs do so when they load code, and have no such
 modes of the thread that makes it."
   ("SB-VM" "FLOATING-POINT-MODES"))
 (define-internal allow-signals ()
-  "Unblock the signals to the process, so that they reach this thread again."
+  "Unblock signals in this thread, so that signals to the process reach it again."
   ("SB-UNIX" "UNBLOCK-DEFERRABLE-SIGNALS"))
 (define-internal end-process
                  (code &rest options)

@@ -74,8 +74,8 @@ cross references. The form numbers are absolute in every SBCL."
   "The name of the function that records that a macro was expanded."
   ("SB-C" "RECORD-MACROEXPANSION"))
 (define-internal record-callee (name block path)
-  "Record that BLOCK, a block of the code being compiled, calls the function NAME at the source path
-PATH."
+  "Record a call of the function NAME in the code that is being compiled. BLOCK is the compiler's
+block that contains the call, and PATH the source path of the call."
   ("SB-C" "RECORD-CALL"))
 (define-internal-variable source-path
   "The source path of the form that this thread is compiling, or NIL." ("SB-C" "*CURRENT-PATH*"))
@@ -302,7 +302,7 @@ return another value."
 function, its observer, for each object that is read."
   ("SB-INT" "FORM-TRACKING-STREAM"))
 (define-internal-name +tracking-stream+
-  "The name of the class TRACKING-STREAM, as an argument of OPEN."
+  "The name of the class of tracking streams, for the argument :CLASS of OPEN."
   ("SB-INT" "FORM-TRACKING-STREAM"))
 (define-internal stream-observer (stream)
   "Return the observer of STREAM, a TRACKING-STREAM. It can be set with SETF. SBCL calls this
@@ -319,7 +319,7 @@ the object."
   "Store the source path of each list in FORM in the table FORM-PATHS. NUMBER is the number of the
 top-level form FORM in its file."
   ("SB-C" "FIND-SOURCE-PATHS"))
-(define-internal-name +number-forms+ "The name of the function that NUMBER-FORMS calls."
+(define-internal-name +number-forms+ "The name of SBCL's function behind NUMBER-FORMS, for a hook."
   ("SB-C" "FIND-SOURCE-PATHS"))
 (define-internal-name +form-paths+
   "The name of the variable with a hash table from each list in the form being compiled to its

@@ -18,7 +18,7 @@ CHECK: NIL, or a function without parameters that returns true if this process h
 MISSING: a list of texts, each with the name of a missing internal and the reason."
   name without state (check nil) (missing '()))
 
-(sb-ext:defglobal **abilities** '() "All ABILITY structures, newest first.")
+(sb-ext:defglobal **abilities** '() "A list of all ABILITY structures, newest first.")
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defvar *ability* "" "The name of the ability declared last: later declarations belong to it."))
@@ -32,7 +32,7 @@ later."
      ,@definitions))
 
 (where-compiled
-  (defvar *absent* '() "Our names for the internals that this SBCL does not have.")
+  (defvar *absent* '() "A list of the agent's names of the internals that this SBCL lacks.")
 
   (defun outcome (name)
     "Return the value of the variable NAME, a string, in LIVE-LISP.INTERNALS, the package of
@@ -119,7 +119,8 @@ texts about the missing internals."
 
 (eval-when (:compile-toplevel :load-toplevel :execute)
   (defun internal-symbol (package name)
-    "Return the symbol NAME of PACKAGE (both strings), or NIL where there is none."
+    "Return the symbol NAME of PACKAGE (both strings). Return NIL if the package or the symbol does
+not exist."
     (let ((package (find-package package)))
       (and package (find-symbol name package))))
 

@@ -29,7 +29,7 @@ stack grows down to this address."
       (and thread start))))
 
 (defun stack-left ()
-  "Return the number of octets left of this thread's stack, or NIL when the number is unknown."
+  "Return the number of octets of this thread's stack that are still free, or NIL if it is unknown."
   (let ((start (stack-start)))
     (and start (- (sb-sys:sap-int (stack-pointer)) start))))
 

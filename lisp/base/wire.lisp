@@ -83,7 +83,8 @@ the server is gone, call **ON-PEER-GONE** with 3."
     (stream-error () (funcall **on-peer-gone** 3))))
 
 (defun take-left-frames (channel)
-  "Empty the list LEFT of CHANNEL, and return a list of its buffers, oldest first."
+  "Set the slot LEFT of CHANNEL to NIL, and return a list of the buffers that were in it, oldest
+first."
   (loop for frames = (channel-left channel)
         when (eq frames (sb-ext:compare-and-swap (channel-left channel) frames '()))
           return (reverse frames)))
@@ -109,7 +110,7 @@ and only the reader thread can receive it."
       (send-left-frames channel))))
 
 (defconstant +unread-output+ #x5411
-  "The number of SIOCOUTQ on Linux, the ioctl that returns how many sent octets are not read yet.")
+  "The number of SIOCOUTQ on Linux, the ioctl for the number of sent octets that are not read yet.")
 
 (defun unread-octets ()
   "Return the number of sent octets that the server has not read yet. Return 0 if *CHANNEL* is

@@ -66,7 +66,7 @@ has removed meanwhile. Do nothing if NAME has no function."
           (undefined-function () nil))))))
 
 (defun function-set (set function name)
-  "Hook on SET, the setter of FDEFINITION or SYMBOL-FUNCTION: set the function of NAME to FUNCTION,
+  "Hook: SET is the setter of FDEFINITION or SYMBOL-FUNCTION. Set the function of NAME to FUNCTION,
 and return FUNCTION. If NAME is wrapped, set FUNCTION without its wrappers, then wrap it in new
 ones. A wrapper that the program saved before keeps the function inside it."
   (let ((wrappers (gethash name **wrappers**)))

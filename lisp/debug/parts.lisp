@@ -40,7 +40,8 @@ last one is for the tail."
                                     (list (make-part (if (consp rest) "circular" "tail") rest)))))))
 
 (defun array-parts (array)
-  "Return a list of PART structures for the elements of ARRAY, named by their subscripts."
+  "Return a list of PART structures for the elements of ARRAY. The name of a part is the subscripts
+of the element."
   (if (vectorp array)
       (loop for index from 0 below (min (length array) *part-limit*)
             collect (make-part (princ-to-string index) (aref array index)))

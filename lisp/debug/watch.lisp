@@ -62,7 +62,7 @@ errors.")
                      "unknown" (not (place-to-watch-p where)))))))
 
 (defun watch-type-named (name)
-  "Return the condition type that the text NAME names, or NIL if there is none."
+  "Return the condition type whose name is NAME, a text, or NIL if there is none."
   (let ((type (nil-if-program-fails
                 (with-standard-io-syntax (let ((*read-eval* nil)) (read-from-string name))))))
     (and type (symbolp type) (find-class type nil) (subtypep type 'condition) type)))
@@ -291,23 +291,23 @@ program that caused it. Otherwise return NIL."
 (defvar *signalling* nil "The condition that a hook of this thread is signalling, or NIL.")
 
 (defun error-noted (function &rest arguments)
-  "Hook on FUNCTION, the original ERROR: make the condition that ARGUMENTS designate, record it if a
+  "Hook: FUNCTION is the original ERROR. Make the condition that ARGUMENTS designate, record it if a
 watch selects it, and call FUNCTION with it."
   (call-noted 'simple-error function arguments))
 
 (defun signal-noted (function &rest arguments)
-  "Hook on FUNCTION, the original SIGNAL: make the condition that ARGUMENTS designate, record it if
+  "Hook: FUNCTION is the original SIGNAL. Make the condition that ARGUMENTS designate, record it if
 a watch selects it, and call FUNCTION with it."
   (call-noted 'simple-condition function arguments))
 
 (defun warn-noted (function &rest arguments)
-  "Hook on FUNCTION, the original WARN: make the condition that ARGUMENTS designate, record it if a
+  "Hook: FUNCTION is the original WARN. Make the condition that ARGUMENTS designate, record it if a
 watch selects it, and call FUNCTION with it. If ARGUMENTS designate none, call FUNCTION with
 ARGUMENTS."
   (call-noted 'simple-warning function arguments))
 
 (defun cerror-noted (function &rest arguments)
-  "Hook on FUNCTION, the original CERROR: make the condition that ARGUMENTS after the first
+  "Hook: FUNCTION is the original CERROR. Make the condition that ARGUMENTS after the first
 designate, and record it if a watch selects it. Call FUNCTION with the first argument, the
 condition, and the other arguments, which the report of the restart needs."
   (call-noted 'simple-error

@@ -353,7 +353,7 @@ loaded ASDF."
           (return (call-finding-trees (lambda () (evaluate-form form text)))))))
 
 (defun evaluate-again ()
-  "End the evaluation of the current form, and start it again."
+  "End the evaluation of the current form by a throw, and evaluate the form again."
   (throw 'again nil))
 
 (defvar *evaluated-values* nil

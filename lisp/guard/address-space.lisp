@@ -84,8 +84,8 @@ Set it back to FIRST once the process has freed memory."
            (setf (aref now 0) (min (+ used +reserve+) (aref (limits-before limits) 0)))))))
 
 (defun call-unlimited (function &rest arguments)
-  "Hook on FUNCTION, which makes a thread or a process: call it with ARGUMENTS, and lift the limit
-of the address space meanwhile. A process that FUNCTION starts then has no limit either."
+  "Hook: FUNCTION makes a thread or a process. Call it with ARGUMENTS, and lift the limit of the
+address space meanwhile. A process that FUNCTION starts then has no limit either."
   (flet ((change (limits step)
            (sb-thread:with-mutex (**limits-lock**)
              (when (zerop (incf (limits-lifting limits) step)) (keep-reserve limits))

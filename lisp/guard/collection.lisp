@@ -75,7 +75,8 @@ for each generation."
   (sb-ext:gc :gen (1+ oldest)))
 
 (defun collect-much ()
-  "Collect all generations up to the oldest one that is worth collecting."
+  "Collect the garbage in all generations up to the one from OLDEST-WITH-MUCH, the oldest that is
+worth collecting."
   (collect-up-to (oldest-with-much)))
 
 (defun collectable-p (oldest)

@@ -11,7 +11,7 @@ image ends."
         when written do (send (object "id" id "written" written))))
 
 (defun output-sent-before-exit (exit &rest options)
-  "Hook on EXIT, the original function: send the output of the jobs to the server, then call EXIT
+  "Hook: EXIT is the original function. Send the output of the jobs to the server, then call EXIT
 with OPTIONS."
   (with-isolation (send-written) (wait-until-read))
   (apply exit options))
@@ -21,7 +21,7 @@ with OPTIONS."
 ;;; Exit hooks do not notice every exit: user code can remove the hooks, and a thread that a signal
 ;;; reaches just after it has begun runs no exit hooks.
 (defun exit-noted (function &rest arguments)
-  "Hook on FUNCTION, with which an exit ends the other threads: set **EXITING**, and wait if another
+  "Hook: an exit calls FUNCTION to end the other threads. Set **EXITING**, and wait if another
 thread is making a spare thread. Then call FUNCTION with ARGUMENTS."
   (setf **exiting** t)
   (sb-thread:with-recursive-lock (**making-spare**))

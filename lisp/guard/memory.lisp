@@ -206,8 +206,8 @@ this SBCL calls these hooks in the collecting thread."
   (when (hooks-run-here-p) (pushnew #'guard-heap sb-ext:*after-gc-hooks*)))
 
 (defun collected (function &rest arguments)
-  "Hook on FUNCTION, which a thread calls after it has collected garbage: call it with ARGUMENTS,
-then call GUARD-HEAP."
+  "Hook: a thread calls FUNCTION after it has collected garbage. Call it with ARGUMENTS, then call
+GUARD-HEAP."
   (multiple-value-prog1 (apply function arguments)
     (guard-heap)))
 

@@ -21,8 +21,8 @@ variable instead, if it has one. If this function returns, SBCL enters its debug
 thread started to run jobs is :AGENT.")
 
 (defun starter-noted (function &rest arguments)
-  "Hook on FUNCTION, which makes a thread: call it with ARGUMENTS, record the job that starts the
-thread, and return the thread. In a thread that a job started, record that job."
+  "Hook: FUNCTION makes a thread. Call it with ARGUMENTS, record the job that starts the thread, and
+return the thread. In a thread that a job started, record that job."
   (let ((starter (or *job*
                      (gethash sb-thread:*current-thread* **starters**)
                      (and *reading* :agent)))
@@ -35,7 +35,7 @@ thread, and return the thread. In a thread that a job started, record that job."
 (defvar *of-job* nil "True in a thread that a job started, directly or through other threads.")
 
 (defun of-job-p ()
-  "Return true if this thread runs a job, or was started by one."
+  "Return true if this thread runs a job, or a job started it, directly or through other threads."
   (or *job* *of-job*))
 
 (defun call-taken (call)
@@ -86,9 +86,9 @@ the job, channel and session of the thread that calls GUARDED. It can be called 
      (and (fboundp object) (not (macro-function object)) (not (special-operator-p object))))))
 
 (defun guarded-made (make &rest arguments)
-  "Hook on MAKE, which makes a thread: call it with ARGUMENTS. Replace the first argument, the
-function, by the result of GUARDED if it is callable. In an image that somebody else runs, do this
-only in threads of jobs."
+  "Hook: MAKE makes a thread. Call it with ARGUMENTS. Replace the first argument, the function, by
+the result of GUARDED if it is callable. In an image that somebody else runs, do this only in
+threads of jobs."
   (if (and arguments
            (callable-p (first arguments))
            (or (not **attached**) (of-job-p)))
@@ -121,8 +121,8 @@ calls APART-FROM-THEIRS."
           (call-in-their-thread (list function) channel session)))))
 
 (defun timer-made (make &rest arguments)
-  "Hook on MAKE, which makes a timer: call it with ARGUMENTS. In a thread of a job, replace the
-first argument, the function of the timer, by the result of APART-FROM-THEIRS."
+  "Hook: MAKE makes a timer. Call it with ARGUMENTS. In a thread of a job, replace the first
+argument, the function of the timer, by the result of APART-FROM-THEIRS."
   (if (and arguments (callable-p (first arguments)) (of-job-p))
       (apply make (apart-from-theirs (first arguments)) (rest arguments))
       (apply make arguments)))
@@ -130,7 +130,7 @@ first argument, the function of the timer, by the result of APART-FROM-THEIRS."
 (define-hook sb-ext:make-timer timer-made)
 
 (defun interrupting-apart (interrupt &rest arguments)
-  "Hook on INTERRUPT, the original INTERRUPT-THREAD: call it with ARGUMENTS. In a thread of a job,
+  "Hook: INTERRUPT is the original INTERRUPT-THREAD. Call it with ARGUMENTS. In a thread of a job,
 replace the second argument, the function to call in the interrupted thread, by the result of
 APART-FROM-THEIRS."
   (if (and (rest arguments) (callable-p (second arguments)) (of-job-p))
@@ -169,15 +169,15 @@ threads. Warn instead if a job makes the call."
                        (sb-thread:thread-name thread))))))
 
 (defun ending-noted (function &rest arguments)
-  "Hook on FUNCTION, which ends a thread: record that this thread ends the thread that is the first
-of ARGUMENTS. Then call FUNCTION with ARGUMENTS, unless REFUSING-FOR-AGENT refuses the call."
+  "Hook: FUNCTION ends a thread. Record that this thread ends the thread that is the first of
+ARGUMENTS. Then call FUNCTION with ARGUMENTS, unless REFUSING-FOR-AGENT refuses the call."
   (when (typep (first arguments) 'sb-thread:thread) (note-ender (first arguments)))
   (apply #'refusing-for-agent function arguments))
 
 (defun interrupting (function &rest arguments)
-  "Hook on FUNCTION, which interrupts a thread: call it with ARGUMENTS, of which the first is the
-thread. For a thread of the agent, REFUSING-FOR-AGENT refuses the call. The main thread can always
-be interrupted, because it only waits for jobs."
+  "Hook: FUNCTION interrupts a thread. Call it with ARGUMENTS, of which the first is the thread. For
+a thread of the agent, REFUSING-FOR-AGENT refuses the call. The main thread can always be
+interrupted, because it only waits for jobs."
   (if (eq (first arguments) (sb-thread:main-thread))
       (apply function arguments)
       (apply #'refusing-for-agent function arguments)))

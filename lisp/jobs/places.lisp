@@ -78,7 +78,7 @@ no file or the file is unknown."
 
 (defun root-name (name)
   "Return the symbol that names the outermost definition around the function with the debug name
-NAME, such as FOO for (FLET X :IN FOO). Return NIL if there is none."
+NAME. For (FLET X :IN FOO), this is FOO. Return NIL if there is none."
   (let ((outer (and (consp name) (second (member :in name)))))
     (cond ((symbolp name) name)
           ;; In the debug name of code that was evaluated during a load, the name of the file

@@ -152,7 +152,7 @@ evaluation would bind them."
     (funcall function)))
 
 (defun session-package ()
-  "Return the current package of the session."
+  "Return the value of *PACKAGE* in the session, or a usable package if that was deleted."
   (usable-package (session-value '*package*)))
 
 (defvar *values-before* '()

@@ -205,23 +205,23 @@ one that is not in **SPANS**."
                  (make-file-spans date))))))
 
 (defun compiler-observes (function information)
-  "Hook on FUNCTION, which makes SBCL's observer for a file that will be compiled: call it with
-INFORMATION. Return an observer that also records lists."
+  "Hook: FUNCTION makes SBCL's observer for a file that will be compiled. Call it with INFORMATION.
+Return an observer that also records lists."
   (let ((observer (funcall function information)))
     (or (with-isolation (observer (make-recorder) observer))
         observer)))
 
 (defun source-loaded (function stream &rest arguments)
-  "Hook on FUNCTION, which loads the source code in STREAM: call it with STREAM and ARGUMENTS.
-Record the lists that are read meanwhile."
+  "Hook: FUNCTION loads the source code in STREAM. Call it with STREAM and ARGUMENTS. Record the
+lists that are read meanwhile."
   (with-isolation
    (when (typep stream 'tracking-stream)
      (setf (stream-observer stream) (observer (make-recorder)))))
   (apply function stream arguments))
 
 (defun forms-numbered (function form number)
-  "Hook on FUNCTION, which numbers the lists of FORM, the top-level form with NUMBER: call it with
-FORM and NUMBER. Then store the places of the lists, and the package in which FORM was read."
+  "Hook: FUNCTION numbers the lists of FORM, the top-level form with NUMBER. Call it with FORM and
+NUMBER. Then store the places of the lists, and the package in which FORM was read."
   (multiple-value-prog1 (funcall function form number)
     (let ((package *package*))
       (with-isolation

@@ -22,7 +22,7 @@ the process. Make a new one if the program has closed the last one."
                                  :external-format **stream-format**)))))
 
 (defun format-of-stream (function &rest arguments)
-  "Hook on FUNCTION, the original STREAM-EXTERNAL-FORMAT: call it with ARGUMENTS. A stream that
+  "Hook: FUNCTION is the original STREAM-EXTERNAL-FORMAT. Call it with ARGUMENTS. A stream that
 writes to a capture has no external format. For such a stream, return the format that standard
 output has in a fresh SBCL."
   (if (and arguments (captured-p (first arguments)))

@@ -5,7 +5,7 @@
 
 (defparameter *style-variables*
   (set-difference *session-variables* '(*package* *random-state* * ** *** + ++ +++ / // /// -))
-  "The *SESSION-VARIABLES* that control reading and printing.")
+  "A list of those *SESSION-VARIABLES* that control reading and printing.")
 
 (defun fresh-value (symbol first)
   "Return the value that SYMBOL, a session variable, has in a fresh SBCL. This is FIRST, its value
@@ -67,8 +67,8 @@ every call uses it."
         when differs collect differs))
 
 (defun style-data (style)
-  "Return STYLE, an element of STYLES, as a JSON object with the name and the value of the
-variable."
+  "Return a JSON object with the name and the value of the variable in STYLE, a (VARIABLE VALUE)
+list from STYLES."
   (destructuring-bind (symbol value) style
     (object "name" (symbol-name symbol)
             "value" (if (eq symbol '*readtable*)

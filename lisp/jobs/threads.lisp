@@ -6,7 +6,8 @@
 (in-package "LIVE-LISP.JOBS")
 
 (sb-ext:defglobal **make-thread** 'sb-thread:make-thread
-  "The function that makes the thread of a job. It takes the arguments of SB-THREAD:MAKE-THREAD.")
+  "The function, or its name, that makes the thread of a job. It takes the arguments of
+SB-THREAD:MAKE-THREAD.")
 
 (defstruct (spare (:constructor make-spare ()))
   "A thread that is ready to run a job. THREAD waits for the semaphore GATE, then calls RUN-LAST
@@ -163,7 +164,8 @@ FUNCTION, which returns a plist of answer members."
           path 0)))
 
 (defun thread-vanished-p (thread)
-  "Return true if THREAD has ended without being unwound, so that SBCL still considers it alive."
+  "Return true if THREAD has ended without unwinding its stack, as by pthread_exit. SBCL still
+considers such a thread alive."
   (and (plusp (thread-number thread))
        (not (file-exists-p (thread-folder thread)))
        ;; Without this folder, the system lists no threads at all, and then a missing folder of a

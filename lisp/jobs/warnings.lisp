@@ -39,8 +39,8 @@ LACKS-MANAGER: true if a file uses a package of a library manager and the user h
 ;;; The place and the text of a warning
 
 (defun severity (condition)
-  "Return the severity of CONDITION: \"warning\", \"undefined\", \"style-warning\" or \"note\".
-\"undefined\" stands for a style warning about an undefined name."
+  "Return the severity of CONDITION, a string: \"warning\", \"undefined\" for a style warning about
+an undefined name, \"style-warning\", or \"note\"."
   (typecase condition
     (style-warning
      (if (starts-p (warning-text condition) "undefined ") "undefined" "style-warning"))

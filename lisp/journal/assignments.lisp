@@ -9,7 +9,7 @@ circular form takes.")
 
 (defparameter *setters*
   '(setq setf psetq psetf push pushnew pop incf decf remf rotatef shiftf set multiple-value-setq)
-  "Operators that change a place.")
+  "A list of the operators that assign a value to a place.")
 
 (defun elements (list)
   "Return a list of the first 1,000 elements of LIST, which may be circular or dotted."
@@ -100,7 +100,8 @@ assigned."
         (record-evaluated symbol :value)))))
 
 (defparameter *valued* '(defvar defparameter defconstant sb-ext:defglobal)
-  "Defining operators that evaluate their third element, the form for the value, at once.")
+  "A list of the defining operators that evaluate their third element, the form for the value, at
+once.")
 
 (defun variables-read (form)
   "Return a list, with duplicates, of the user's global variables that the evaluation of FORM reads.

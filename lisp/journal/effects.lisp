@@ -27,10 +27,11 @@ recorded.")
 ;;; Whether a name belongs to SBCL, to a library or to the program
 
 (sb-ext:defglobal **system-packages** (remove-if-not #'sb-ext:package-locked-p (list-all-packages))
-  "The packages that were locked when the agent was loaded: those of SBCL, and LIVE-LISP.")
+  "A list of the packages that were locked when the agent was loaded: those of SBCL, and
+LIVE-LISP.")
 
 (sb-ext:defglobal **first-packages** (list-all-packages)
-  "The packages that existed when the agent was loaded.")
+  "A list of the packages that existed when the agent was loaded.")
 
 (defun system-package-p (package)
   "Return true if PACKAGE belongs to SBCL or to the agent."
@@ -91,7 +92,7 @@ function object to a name. Otherwise return NIL."
         ((starts-p doing "setting the compiler-macro-function") :compiler-macro)))
 
 (defun name-checked (check name &rest doing)
-  "Hook on CHECK, SBCL's test whether a package lock forbids an operation on NAME: call it with NAME
+  "Hook: CHECK is SBCL's test whether a package lock forbids an operation on NAME. Call it with NAME
 and DOING. Record the operation. DOING is a list that begins with a text such as \"declaring ...\".
 Skip operations that only set a value or that serve only the compiler."
   (declare (dynamic-extent doing))
@@ -118,7 +119,7 @@ Skip operations that only set a value or that serve only the compiler."
 :UNASKED while interning is not recorded.")
 
 (defun package-checked (check package &rest doing)
-  "Hook on CHECK, SBCL's test whether a package lock forbids an operation on PACKAGE: call it with
+  "Hook: CHECK is SBCL's test whether a package lock forbids an operation on PACKAGE. Call it with
 PACKAGE and DOING. Record the operation. DOING is a list that begins with a text such as \"deleting
 ...\". Record an interned symbol only in *INTERNED*, because the reader also interns."
   (if (starts-p (first doing) "interning")
@@ -133,8 +134,8 @@ PACKAGE and DOING. Record the operation. DOING is a list that begins with a text
 (define-hook +package-check+ package-checked)
 
 (defun method-changed (change generic-function method)
-  "Hook on CHANGE, which adds METHOD to GENERIC-FUNCTION or removes it: call it with both, and
-record the change."
+  "Hook: CHANGE adds METHOD to GENERIC-FUNCTION or removes it. Call it with both, and record the
+change."
   (noting
     (let ((symbol (note-name (sb-mop:generic-function-name generic-function))))
       (when symbol
@@ -165,15 +166,15 @@ that FUNCTION makes."
 (define-hook +proclaim+ building-called)
 
 (defun file-compiled (function &rest arguments)
-  "Hook on FUNCTION, which compiles a file: call it with ARGUMENTS. Record no effects, because its
+  "Hook: FUNCTION compiles a file. Call it with ARGUMENTS. Record no effects, because its
 definitions serve only the compiler."
   (let ((*effects* nil) (*recording* nil))
     (call-as-itself (first arguments) (lambda () (apply function arguments)))))
 (define-hook compile-file file-compiled)
 
 (defun file-loaded (function &rest arguments)
-  "Hook on FUNCTION, which loads a file: call it with ARGUMENTS. Record that the image changed, and
-the definitions that the file makes."
+  "Hook: FUNCTION loads a file. Call it with ARGUMENTS. Record that the image changed, and the
+definitions that the file makes."
   (note-building)
   (let ((*effects* nil))
     (call-noting-load (first arguments)
@@ -185,30 +186,30 @@ the definitions that the file makes."
 (define-hook load file-loaded)
 
 (defun compile-begun (function information)
-  "Hook on FUNCTION, which SBCL calls with INFORMATION before it compiles a file: call it. First
-record the text of the file, unless the compiled code will not be loaded as the code of this file."
+  "Hook: SBCL calls FUNCTION with INFORMATION before it compiles a file. Call it. First record the
+text of the file, unless the compiled code will not be loaded as the code of this file."
   (unless (or *spans-read* *file-of-copy*)
     (with-isolation (note-read *compile-file-truename*)))
   (funcall function information))
 (define-hook +make-observer+ compile-begun)
 
 (defun source-begun (function &rest arguments)
-  "Hook on FUNCTION, which loads the source code in a stream: call it with ARGUMENTS. Record the
-text of the file before, and the load after."
+  "Hook: FUNCTION loads the source code in a stream. Call it with ARGUMENTS. Record the text of the
+file before, and the load after."
   (when *load-truename* (with-isolation (note-read *load-truename*)))
   (apply #'load-ended function arguments))
 (define-hook +load-source+ source-begun)
 
 (defun load-ended (function &rest arguments)
-  "Hook on FUNCTION, which loads the source code or the fasl in a stream: call it with ARGUMENTS. If
-it returns, record the load."
+  "Hook: FUNCTION loads the source code or the fasl in a stream. Call it with ARGUMENTS. If it
+returns, record the load."
   (multiple-value-prog1 (apply function arguments)
     (when *load-truename* (note-loaded))))
 (define-hook +load-fasl+ load-ended)
 
 (defun package-defined (function &rest arguments)
-  "Hook on FUNCTION, which defines a package: call it with ARGUMENTS. Record that the image changed,
-and the exports of the package."
+  "Hook: FUNCTION defines a package. Call it with ARGUMENTS. Record that the image changed, and the
+exports of the package."
   (note-building)
   (let* ((*defining-package* (or (location-in arguments) t)) (package (apply function arguments)))
     (record-exports '() package)
@@ -216,37 +217,37 @@ and the exports of the package."
 (define-hook +define-package+ package-defined)
 
 (defun exported (function &rest arguments)
-  "Hook on FUNCTION, which exports symbols from a package: record the symbols, and call FUNCTION
-with ARGUMENTS."
+  "Hook: FUNCTION exports symbols from a package. Record the symbols, and call FUNCTION with
+ARGUMENTS."
   (record-exports (first arguments) (or (second arguments) *package*))
   (apply function arguments))
 (define-hook export exported)
 
 (defun variable-defined (function symbol &rest arguments)
-  "Hook on FUNCTION, which defines the variable SYMBOL: record SYMBOL, and call FUNCTION with SYMBOL
-and ARGUMENTS."
+  "Hook: FUNCTION defines the variable SYMBOL. Record SYMBOL, and call FUNCTION with SYMBOL and
+ARGUMENTS."
   (record-variable symbol)
   (apply function symbol arguments))
 (define-hook +define-variable+ variable-defined)
 (define-hook +define-global+ variable-defined)
 
 (defun constructors-declared (function description)
-  "Hook on FUNCTION, which declares the constructors of a structure: record the name of the
-structure that DESCRIPTION describes, and call FUNCTION with DESCRIPTION."
+  "Hook: FUNCTION declares the constructors of a structure. Record the name of the structure that
+DESCRIPTION describes, and call FUNCTION with DESCRIPTION."
   (record-change (description-name description))
   (funcall function description))
 (define-hook +declare-constructors+ constructors-declared)
 
 (defun name-defined (function name &rest arguments)
-  "Hook on FUNCTION, which defines NAME: record NAME, and call FUNCTION with NAME and ARGUMENTS."
+  "Hook: FUNCTION defines NAME. Record NAME, and call FUNCTION with NAME and ARGUMENTS."
   (record-change name)
   (apply function name arguments))
 (define-hook +define-alien-type+ name-defined)
 
 (defun generic-function-defined (function &rest arguments)
-  "Hook on FUNCTION, which makes or changes a generic function: call it with ARGUMENTS, of which the
-first is the name. Before that, record the name, and remove methods that do not fit the new lambda
-list. FUNCTION itself signals errors for invalid arguments."
+  "Hook: FUNCTION makes or changes a generic function. Call it with ARGUMENTS, of which the first is
+the name. Before that, record the name, and remove methods that do not fit the new lambda list.
+FUNCTION itself signals errors for invalid arguments."
   (let* ((name (first arguments))
          (lambda-list (loop for (key value) on (rest arguments) by #'cddr
                             when (eq key :lambda-list) return value
@@ -258,8 +259,8 @@ list. FUNCTION itself signals errors for invalid arguments."
 (define-hook ensure-generic-function generic-function-defined)
 
 (defun method-defined (function class name qualifiers specializers lambda-list &rest more)
-  "Hook on FUNCTION, which adds a method to the generic function NAME: call it with all other
-arguments. Before that, record NAME, and remove methods that do not fit LAMBDA-LIST."
+  "Hook: FUNCTION adds a method to the generic function NAME. Call it with all other arguments.
+Before that, record NAME, and remove methods that do not fit LAMBDA-LIST."
   (record-change name)
   (displacing-conflicts name lambda-list (location-in more) 'defmethod)
   (apply function class name qualifiers specializers lambda-list more))

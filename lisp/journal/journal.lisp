@@ -181,5 +181,5 @@ ACCOUNT is the ACCOUNT structure of FORM."
           (set-members form)))
 
 (defun beginning-of (text)
-  "Return the first 200 characters of TEXT, on one line, to name a form in a report."
+  "Return the first 200 characters of TEXT on one line. A report names a form by them."
   (on-one-line (shortened 200 text)))

@@ -29,7 +29,7 @@ values."
                        (library-variables))))
 
 (defun shows-p (form symbols)
-  "Return true if one of SYMBOLS occurs among the first 1000 conses and atoms of FORM."
+  "Return true if one of SYMBOLS, a list, occurs among the first 1000 conses and atoms of FORM."
   (let ((steps 1000))
     (labels ((shown-p (tree)
                (cond ((minusp (decf steps)) nil)
