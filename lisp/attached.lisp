@@ -8,7 +8,7 @@
 
 (in-package "LIVE-LISP.AGENT")
 
-;;; What jobs must not do to the image
+;;; Functions of SBCL that jobs must not call, because they end the image
 
 (define-condition not-ours (error)
   ((operation :initarg :operation :reader not-ours-operation))
@@ -102,7 +102,7 @@ it. The session loses the turn when none is left."
 
 (pushnew 'leave-turn **at-session-end**)
 
-;;; Leaving nothing behind
+;;; Removing the agent from the image
 
 (defun all-agent-packages ()
   "Return a list of the packages of the agent, including LIVE-LISP, the package that programs use."

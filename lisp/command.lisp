@@ -19,7 +19,7 @@ Afterwards descriptor 0 reads from /dev/null, and descriptor 1 writes to the sta
       (sb-posix:close nowhere)
       (values in out))))
 
-;;; What is said before the agent is there: lines of ASCII, and files
+;;; The exchange with the server before the agent is loaded: lines of ASCII, and files
 
 (defun send-line (stream control &rest arguments)
   "Format the line CONTROL, a format control, with ARGUMENTS, and write it to STREAM, a binary

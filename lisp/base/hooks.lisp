@@ -80,8 +80,8 @@ program ended FUNCTION, signal the timeout again to the program."
                (setf (float-modes) **first-modes**)
                (block nil
                  ;; End FUNCTION only where SBCL would enter the debugger, after no handler has
-                 ;; handled the condition. A handler of all errors would end it too early: SB-DI
-                 ;; signals some conditions that need no handler.
+                 ;; handled the condition. SB-DI first signals some conditions, and makes an error
+                 ;; of such a condition only if no handler has handled it.
                  (let ((sb-ext:*invoke-debugger-hook* (lambda (condition hook)
                                                         (declare (ignore hook))
                                                         (when (typep condition 'sb-ext:timeout)

@@ -243,8 +243,8 @@ reader would round denormalized doubles down."
          (digits (parse-integer (remove #\. (subseq text 0 e))))
          (value (* digits (expt 10 (- (parse-integer text :start (1+ e)) (- e dot 1))))))
     (if (>= (abs value) (rational least-positive-normalized-double-float))
-        ;; Round only once. If the value were rounded to an integer first, as below, this could make
-        ;; a tie where there is none.
+        ;; Round only once: rounding to an integer first, as below, could make a tie where there is
+        ;; none.
         (coerce value 'double-float)
         (scale-float (coerce (round (* value (expt 2 1074))) 'double-float) -1074))))
 

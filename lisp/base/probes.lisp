@@ -554,7 +554,7 @@ and the path of its fasl, and return its value."
                            (eql (file-write-date path) (source-date source))
                            (let ((offsets (source-offsets source)))
                              (or (null offsets)
-                                 ;; The forms begin at 0 and 30. SBCL may count otherwise by a few.
+                                 ;; The forms begin at 0 and 30. SBCL's offsets may differ by a few.
                                  (and (= 2 (length offsets))
                                       (<= 0 (elt offsets 0) 1)
                                       (<= 28 (elt offsets 1) 31)))))))))

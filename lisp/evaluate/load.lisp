@@ -148,8 +148,8 @@ the first file that is not loaded completely."
                       (lambda ()
                         (call-in-folder-of
                          (fasl 1)
-                         ;; Around all files: a later one can define a method again that an earlier
-                         ;; one displaced.
+                         ;; Do this around the loads of all files: a later file can define a method
+                         ;; again that an earlier one has displaced.
                          (lambda () (call-displacing-methods #'load-all)))))))
         (list* "phase" *phase* "file" at "value" (reverse loaded) members)))))
 
@@ -188,7 +188,7 @@ changes its number or position."
                    (compile-part (copy-in-folder fasl file content) fasl file)
                  (declare (ignore warnings))
                  (list "value"
-                       ;; The forms stand in the copy where they stand in FILE.
+                       ;; The copy has the forms at the same positions as FILE.
                        (load-result (and made (lambda () (load-compiled made file) failed))
                                     file file nil))))))
       (let ((members (call-as-loading-job (lambda () (call-in-folder-of fasl #'load-it)))))

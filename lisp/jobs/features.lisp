@@ -17,7 +17,7 @@ could send an older list after another thread has sent a newer one.")
 (defun feature-names (features)
   "Return a vector of the names, as texts, of the symbols in FEATURES, a list. The name of a symbol
 that is no keyword contains its package."
-  ;; A vector, because OBJECT leaves out a member that is an empty list.
+  ;; Return a vector, because OBJECT leaves out a member that is an empty list.
   (map 'vector (lambda (feature)
                  (if (keywordp feature) (symbol-name feature) (symbol-text feature)))
        (remove-if-not #'symbolp features)))

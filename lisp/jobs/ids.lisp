@@ -1,6 +1,7 @@
-;;;; Short ids for objects in answers. An id does not keep its object alive. After the object is
-;;;; collected, the id is gone. An id belongs to the sessions whose answers had it: in an image that
-;;;; several servers share, an id that one of them gets from elsewhere is not taken for an object.
+;;;; Gives objects in answers short ids. An id does not keep its object alive. Once the object is
+;;;; collected, the id is no longer valid. An id is valid only in the sessions whose answers
+;;;; contained it. So in an image that several servers share, no server can use an id that it did
+;;;; not get.
 
 (in-package "LIVE-LISP.JOBS")
 

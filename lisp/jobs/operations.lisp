@@ -153,7 +153,8 @@ operation is inline, else in a job. If that is impossible, answer with a fault."
               ((operation-inline operation)
                (send (make-json-object (list* "id" id (call-operation operation arguments)))))
               (t
-               ;; A starter can give the request to a job that runs already, which it then follows.
+               ;; A starter that gives the request to a job that runs already reads "follow" from
+               ;; ARGUMENTS.
                (setf (gethash "follow" arguments) (gethash "follow" message))
                (let ((function (lambda () (call-in-job operation arguments))))
                  (if (operation-starter operation)

@@ -26,7 +26,8 @@ This file sets it to KEEP-SPARE.")
   "Call RUN-JOB with JOB and FUNCTION, as the last work of this thread. Then restore the
 floating-point modes, which a new thread inherits and JOB may have changed, and make the spare
 thread of a later job."
-  ;; The code that made this thread may record it in JOB only later.
+  ;; Record the thread here, because the thread that made this one may record it only after the job
+  ;; has begun.
   (setf (job-thread job) sb-thread:*current-thread*)
   (let ((modes (float-modes)))
     (unwind-protect (run-job job function)

@@ -284,8 +284,8 @@ REDEFINED, because the user meant to replace the definition."
   (cond ((asdf-remark-p condition))
         ((not (typep condition 'redefinition))
          (keep-warning (severity condition) condition))
-        ;; A definition from the same place in the source, as of a file that is loaded again, is
-        ;; uninteresting.
+        ;; A definition from the same place in the source, for example from a file that is loaded
+        ;; again, is uninteresting.
         ((and (not (nil-if-program-fails (typep condition 'uninteresting-redefinition)))
               (< (length (remarks-redefined *remarks*)) *warning-limit*))
          (pushnew (report-text 200 condition) (remarks-redefined *remarks*) :test #'string=))))
@@ -306,7 +306,7 @@ FAILED is true, that it failed. SBCL itself records this only when it prints the
 (defun note-warning (condition)
   "Handle CONDITION, a warning or compiler note that would be printed to the output of this call:
 keep it, and muffle it."
-  ;; What SBCL itself muffles, it neither prints nor counts for the values of COMPILE.
+  ;; SBCL neither prints a condition that it muffles itself nor counts it for the values of COMPILE.
   (when (and (captured-p *error-output*)
              (not (nil-if-program-fails (typep condition sb-ext:*muffled-warnings*))))
     (keep-remark condition)
