@@ -80,7 +80,7 @@ it saves. Signal an error if a process fails."
                           mask))
 
 (defun writable-p (name)
-  "Return true if a file with the name NAME can be created. No file of this name may exist."
+  "Return true if the file NAME can be created. NAME must not exist yet."
   (handler-case (with-open-file (out name :direction :output :if-exists :error)
                   (delete-file out))
     (error () nil)))

@@ -27,8 +27,8 @@ that were selected in that second."
 (defparameter *watched-limit* 50 "The largest number of recorded errors that a watch keeps.")
 
 (defparameter *watched-at-once* 20
-  "The largest number of errors that a watch records within one second. It only counts further
-errors.")
+  "The largest number of errors that a watch records within one second. The watch only counts the
+others.")
 
 (sb-ext:defglobal **watches** '() "A list of WATCH structures: the last watch of each session.")
 

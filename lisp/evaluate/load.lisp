@@ -57,7 +57,7 @@ FORGET afterwards. Return a JSON object with the differences between the image a
 (defun load-result (load source file forget)
   "Call LOAD by LOAD-NOTING with SOURCE, FILE and FORGET. Return a JSON object of the shape
 LOADED-FILE. LOAD is NIL if nothing was compiled, or a function that returns true if the compiler
-reported a failure. It throws to SECTION-UNREADABLE if a later form cannot be read."
+reported a failure. This function throws to SECTION-UNREADABLE if a later form cannot be read."
   (setf *phase* "load")
   (let* ((failed nil) (agreement nil)
          (whole (and load
